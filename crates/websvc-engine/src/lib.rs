@@ -1,0 +1,1 @@
+//! The operations of websvc: search and crawling into the index.

@@ -1,0 +1,1 @@
+//! The embedded full-text index of websvc.

@@ -1,0 +1,1 @@
+//! The query operators and time filters of websvc: lexer, parser, syntax tree, printer.

@@ -1,0 +1,1 @@
+//! URL in, page out: cache rules, fetch and extraction.

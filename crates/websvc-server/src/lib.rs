@@ -1,0 +1,1 @@
+//! The HTTP interface of websvc as an embeddable library.

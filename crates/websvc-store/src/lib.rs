@@ -1,0 +1,1 @@
+//! Durable state of websvc: keys, teams and the page cache.

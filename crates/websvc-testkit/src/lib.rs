@@ -1,0 +1,1 @@
+//! A loopback web of many hosts for the tests of websvc.

@@ -1,0 +1,1 @@
+//! The facade of websvc: types, validation, transport and a typed client.
