@@ -1,1 +1,59 @@
-fn main() {}
+//! The websvc program: reads the command line and runs one command.
+
+mod args;
+mod command;
+mod config;
+mod data_dir;
+mod installation;
+mod logging;
+mod manual;
+mod progress;
+mod show;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+use crate::args::{Cli, Command, Common};
+use crate::config::Config;
+use crate::data_dir::DataDir;
+
+fn main() -> ExitCode {
+    let Cli { command, common } = Cli::parse();
+    match run(command, &common) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            show::error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What a command works with.
+struct Setting {
+    config: Config,
+    data_dir: DataDir,
+}
+
+fn run(command: Command, common: &Common) -> Result<()> {
+    let config = config::load(common.config.as_deref(), std::env::vars())?;
+    logging::start(&command);
+    if let Command::Demo(demo) = command {
+        return on_runtime(command::demo(config, &demo));
+    }
+    let data_dir = DataDir::open(common.data_dir.as_deref())?;
+    let setting = Setting { config, data_dir };
+    match command {
+        Command::Keys(keys) => command::keys(&setting, keys),
+        Command::Serve(serve) => on_runtime(command::serve(setting, serve)),
+        Command::Search(search) => on_runtime(command::search(setting, search)),
+        Command::Scrape(scrape) => on_runtime(command::scrape(setting, scrape)),
+        Command::Index(index) => on_runtime(command::index(setting, index)),
+        Command::Demo(_) => unreachable!("the demo has a data directory of its own and ran above"),
+    }
+}
+
+fn on_runtime(work: impl Future<Output = Result<()>>) -> Result<()> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
+}

@@ -1,1 +1,19 @@
 //! The operations of websvc: search and crawling into the index.
+//!
+//! [`Engine::search`] is stages 7 to 10 of a request: find the hits, gather their pages, assemble the answer,
+//! charge for it. [`crawl`] fills the embedded index from the network, politely.
+
+pub mod crawl;
+mod engine;
+mod error;
+mod ingest;
+mod pricing;
+mod search;
+mod source;
+
+pub use engine::{Engine, EngineConfig};
+pub use error::EngineError;
+pub use ingest::{IngestError, ingest, to_index_document};
+pub use pricing::Pricing;
+pub use search::SearchOutcome;
+pub use source::{Answer, Ask, Hit, IndexSource, SearchSource};

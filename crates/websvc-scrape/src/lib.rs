@@ -1,1 +1,17 @@
 //! URL in, page out: cache rules, fetch and extraction.
+//!
+//! [`Scraper::scrape`] is the whole path of one page: the cache is asked by the rules of `maxAge`, `minAge` and
+//! lockdown, else the page is fetched through the guarded client; its bytes are parsed once, off the async
+//! threads, and every format that was asked for is written from that one document.
+
+mod error;
+mod freshness;
+mod page;
+mod raw;
+mod render;
+mod scraper;
+
+pub use error::ScrapeError;
+pub use page::{IndexCopy, Page};
+pub use raw::{CacheState, RawPage};
+pub use scraper::{DEFAULT_USER_AGENT, ScrapeConfig, Scraper};

@@ -1,1 +1,15 @@
 //! The HTTP interface of websvc as an embeddable library.
+//!
+//! [`Service::handle`] is one request, stages 2 to 6 and 11 to 12: route, authenticate, admit, decode and check,
+//! run the operation, encode the reply, log. It knows HTTP and nothing of pages; the operations are the engine's.
+
+mod admit;
+mod authenticate;
+mod cors;
+mod handler;
+mod reply;
+mod route;
+mod service;
+
+pub use authenticate::Authentication;
+pub use service::{Service, ServiceConfig};

@@ -1,0 +1,189 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use url::Url;
+
+/// Self-hosted web data service: search the web and get the content of the results, in one binary.
+#[derive(Debug, Parser)]
+#[command(name = "websvc", version, about, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// Configuration file (TOML); every key can be given as WEBSVC__SECTION__KEY too.
+    #[arg(long, global = true, value_name = "FILE", env = "WEBSVC_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// Where index, cache and keys live [default: the platform's data directory for websvc].
+    #[arg(long, global = true, value_name = "DIR", env = "WEBSVC_DATA_DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Runs the service.
+    Serve(Serve),
+    /// Shows what websvc does: crawls its own manual, serves it, searches it.
+    Demo(Demo),
+    /// Searches, on this machine's data or through a server.
+    Search(Search),
+    /// Gets the content of one page.
+    Scrape(Scrape),
+    /// Fills and shows the embedded index.
+    #[command(subcommand)]
+    Index(Index),
+    /// Creates, lists and revokes API keys; works while the server runs.
+    #[command(subcommand)]
+    Keys(Keys),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Where to listen; port 0 picks a free one [default: 127.0.0.1:3002].
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Allows `[auth] required = false` on addresses that others can reach.
+    #[arg(long)]
+    pub(crate) insecure: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Ends after the tour instead of serving until Ctrl-C.
+    #[arg(long)]
+    pub(crate) once: bool,
+}
+
+/// A server to ask instead of the data directory.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Remote {
+    /// Asks this server instead of opening the data directory.
+    #[arg(long, value_name = "URL")]
+    pub(crate) server: Option<Url>,
+    /// The key for --server.
+    #[arg(long, value_name = "KEY", env = "WEBSVC_API_KEY", hide_env_values = true)]
+    pub(crate) api_key: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// The query; operators such as site: and "phrases" work.
+    #[arg(required = true, num_args = 1..)]
+    pub(crate) query: Vec<String>,
+    /// How many results, 1 to 100.
+    #[arg(long, default_value_t = websvc_types::limits::LIMIT_DEFAULT)]
+    pub(crate) limit: u32,
+    /// Gets the content of the results too; repeat for several formats.
+    #[arg(long = "format", value_name = "FORMAT")]
+    pub(crate) formats: Vec<String>,
+    /// Prints the answer as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) remote: Remote,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Scrape {
+    /// The page.
+    pub(crate) url: String,
+    /// markdown, html, rawHtml, links or images; repeat for several.
+    #[arg(long = "format", value_name = "FORMAT", default_value = "markdown")]
+    pub(crate) formats: Vec<String>,
+    /// Keeps headers, navigation and footers.
+    #[arg(long)]
+    pub(crate) full_page: bool,
+    /// Fetches the page even when a cached copy is fresh.
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// Prints the page as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Index {
+    /// Fetches sites into the index, politely: robots.txt, sitemaps, a pace per host.
+    Crawl(Crawl),
+    /// Reads files into the index: .jsonl, directories of .html, .htm, .md and .txt.
+    Import(Import),
+    /// Shows what is in the index.
+    Stats(Stats),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Crawl {
+    /// Where to begin; the pages of these hosts are fetched.
+    #[arg(required = true, value_name = "URL")]
+    pub(crate) urls: Vec<String>,
+    /// At most this many pages.
+    #[arg(long, default_value_t = 10_000)]
+    pub(crate) limit: usize,
+    /// At most this many links from the start.
+    #[arg(long)]
+    pub(crate) depth: Option<u32>,
+    /// At most this many requests against one host at one time.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub(crate) per_host: u8,
+    /// Prints the summary as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) remote: Remote,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// Files and directories.
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The URL that stands for each directory given [default: file://...].
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<Url>,
+    /// Prints the summary as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) remote: Remote,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Stats {
+    /// Prints the figures as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) remote: Remote,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Keys {
+    /// Makes a key and prints it, alone, on stdout. It cannot be shown again.
+    Create {
+        /// The team whose key it is; made when it does not exist.
+        #[arg(long, value_name = "NAME", default_value = "default")]
+        team: String,
+        /// What the key is for.
+        #[arg(long = "name", value_name = "LABEL", default_value = "")]
+        label: String,
+    },
+    /// Lists the keys; the keys themselves are not stored.
+    List {
+        /// Prints the keys as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Makes a key invalid.
+    Revoke {
+        /// The id that `keys list` shows.
+        id: String,
+    },
+}

@@ -1,0 +1,139 @@
+//! `websvc demo`: the tour for a newcomer, offline: a site, a crawl, the service, a search over HTTP.
+
+use std::future::Future;
+use std::net::{SocketAddr, TcpListener};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use tokio::sync::oneshot;
+use websvc::types::{Format, ScrapeOptions, SearchRequest, SearchResponse};
+use websvc_engine::crawl::{CrawlOptions, IndexSink, crawl};
+
+use crate::args::Demo;
+use crate::command::{Running, start, stop_signal};
+use crate::config::Config;
+use crate::data_dir::DataDir;
+use crate::manual::Manual;
+use crate::progress::Progress;
+use crate::show::{self, Style, styled};
+
+const QUERY: &str = "how does a crawl stay polite";
+
+/// Runs `websvc demo`.
+pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
+    let began = Instant::now();
+    let directory = tempfile::Builder::new().prefix("websvc-demo-").tempdir()?;
+    let data_dir = DataDir::open(Some(directory.path()))?;
+    config.server.listen = free_address()?;
+    config.fetch.allow_networks = vec!["127.0.0.0/8".to_owned()];
+
+    let manual = Manual::bind().await?;
+    let site = manual.url();
+    step(1, &format!("This manual is served as a website at {site}"))?;
+    let (stop_site, site_stopped) = stopper();
+    let serving_site = tokio::spawn(manual.run(site_stopped));
+
+    let running = start(&config, &data_dir).await?;
+    step(2, "The website is crawled into a fresh index")?;
+    fill(&running, &site).await?;
+
+    let key = running.installation().store.create_key("default", "demo")?;
+    let address = running.address();
+    step(3, &format!("The service answers at {address}"))?;
+    let (stop_service, service_stopped) = stopper();
+    let serving = tokio::spawn(running.run(service_stopped));
+
+    step(4, &format!("POST /v2/search {{\"query\": \"{QUERY}\", \"scrapeOptions\": {{\"formats\": [\"markdown\"]}}}}"))?;
+    let key = key.secret.expose().to_owned();
+    show_answer(&ask(&address, &key).await?)?;
+    step(5, "The same from elsewhere")?;
+    show_calls(&address, &key)?;
+    show::line(&format!("\nThe tour took {:.1} s.", began.elapsed().as_secs_f64()))?;
+
+    if !arguments.once {
+        show::line("The service and the website go on until Ctrl-C.")?;
+        stop_signal()?.await;
+    }
+    drop((stop_service, stop_site));
+    serving.await??;
+    serving_site.await??;
+    Ok(())
+}
+
+/// Returns the address that a newcomer expects, else a free one.
+fn free_address() -> Result<SocketAddr> {
+    let usual = Config::default().server.listen;
+    match TcpListener::bind(usual) {
+        Ok(_free) => Ok(usual),
+        Err(_taken) => Ok(SocketAddr::from(([127, 0, 0, 1], 0))),
+    }
+}
+
+/// Returns a handle and a future that is ready when the handle is dropped.
+fn stopper() -> (oneshot::Sender<()>, impl Future<Output = ()> + Send + 'static) {
+    let (handle, dropped) = oneshot::channel();
+    (handle, async {
+        // The sender is only ever dropped: the error is the signal.
+        let _ = dropped.await;
+    })
+}
+
+async fn fill(running: &Running, site: &str) -> Result<()> {
+    let installation = running.installation();
+    let sink = IndexSink(installation.index.clone());
+    let mut progress = Progress::start("crawling");
+    let options = CrawlOptions::new(vec![site.parse().context("the website's address")?]);
+    let scraper = installation.engine.scraper();
+    let report =
+        crawl(scraper, &options, &sink, &mut |event| progress.event(&event), std::future::pending()).await?;
+    let index = installation.index.clone();
+    tokio::task::spawn_blocking(move || index.flush()).await??;
+    progress.finish();
+    show::line(&format!("   {} pages in {} ms, {} errors", report.pages, report.elapsed_ms, report.errors))
+}
+
+async fn ask(address: &str, key: &str) -> Result<SearchResponse> {
+    let client = websvc::Client::new(address.parse()?, Some(key.to_owned()))?;
+    let request = SearchRequest {
+        query: QUERY.to_owned(),
+        limit: Some(3),
+        scrape_options: Some(ScrapeOptions {
+            formats: Some(vec![Format::Markdown(Default::default())]),
+            ..ScrapeOptions::default()
+        }),
+        ..SearchRequest::default()
+    };
+    Ok(client.search(&request).await?)
+}
+
+fn show_answer(answer: &SearchResponse) -> Result<()> {
+    let results = answer.data.web.as_deref().unwrap_or_default();
+    for (position, result) in results.iter().enumerate() {
+        show::result(position + 1, &result.title, &result.url, &result.description)?;
+    }
+    let first = results.first().context("the search found nothing in the manual")?;
+    let markdown = first.markdown.as_deref().context("the first result has no markdown")?;
+    show::line(&format!("\n   {}", styled("The first result's markdown:", Style::Bold)))?;
+    const LINES: usize = 16;
+    for line in markdown.lines().take(LINES) {
+        show::line(&format!("   | {line}"))?;
+    }
+    let more = markdown.lines().count().saturating_sub(LINES);
+    if more > 0 { show::line(&format!("   | ... {more} more lines")) } else { Ok(()) }
+}
+
+fn show_calls(address: &str, key: &str) -> Result<()> {
+    show::line(&format!(
+        "\ncurl {address}/v2/search -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\\n  \
+         -d '{{\"query\": \"{QUERY}\", \"scrapeOptions\": {{\"formats\": [\"markdown\"]}}}}'"
+    ))?;
+    show::line(&format!(
+        "\nfrom firecrawl import Firecrawl  # pip install firecrawl-py\n\
+         app = Firecrawl(api_key=\"{key}\", api_url=\"{address}\")\n\
+         for result in app.search(\"{QUERY}\").web:\n    print(result.url, result.title)"
+    ))
+}
+
+fn step(number: u8, text: &str) -> Result<()> {
+    show::line(&format!("\n{} {}", styled(&format!("{number}."), Style::Bold), styled(text, Style::Bold)))
+}

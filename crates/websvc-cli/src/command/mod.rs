@@ -1,0 +1,15 @@
+//! The commands, one file each.
+
+mod demo;
+mod index;
+mod keys;
+mod scrape;
+mod search;
+mod serve;
+
+pub(crate) use demo::demo;
+pub(crate) use index::index;
+pub(crate) use keys::keys;
+pub(crate) use scrape::scrape;
+pub(crate) use search::search;
+pub(crate) use serve::{Running, serve, start, stop_signal};

@@ -1,0 +1,153 @@
+//! `websvc serve`: the service until it is told to stop.
+
+use std::future::Future;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use websvc_server::{Authentication, Service, ServiceConfig};
+use websvc_store::Store;
+use websvc_transport::{Server, ServerConfig, TlsFiles};
+
+use crate::Setting;
+use crate::args::Serve;
+use crate::config::Config;
+use crate::data_dir::DataDir;
+use crate::installation::{self, IndexAccess, Installation};
+use crate::show;
+
+/// The variable that holds a key which is valid beside the stored ones.
+const KEY_VARIABLE: &str = "WEBSVC_API_KEY";
+
+/// Runs `websvc serve`.
+pub(crate) async fn serve(setting: Setting, arguments: Serve) -> Result<()> {
+    let Setting { mut config, data_dir } = setting;
+    if let Some(listen) = arguments.listen {
+        config.server.listen = listen;
+    }
+    refuse_open_door(&config, arguments.insecure)?;
+    let running = start(&config, &data_dir).await?;
+    announce_key(&config, running.store())?;
+    show::line(&format!("websvc listening on {}", running.address()))?;
+    running.run(stop_signal()?).await
+}
+
+/// A service that is bound to its address.
+#[derive(Debug)]
+pub(crate) struct Running {
+    server: Server,
+    service: Service,
+    installation: Installation,
+    tls: bool,
+}
+
+/// Opens the installation and binds the address; nothing is served before [`Running::run`].
+pub(crate) async fn start(config: &Config, data_dir: &DataDir) -> Result<Running> {
+    let installation = installation::open(config, data_dir, IndexAccess::Write(data_dir.lock()?))?;
+    let authentication =
+        if config.auth.required { Authentication::Required } else { Authentication::Open };
+    let service = Service::new(ServiceConfig {
+        engine: installation.engine.clone(),
+        store: installation.store.clone(),
+        authentication,
+        concurrency: config.limits.concurrency,
+    });
+    let server = Server::bind(server_config(config)).await?;
+    Ok(Running { server, service, installation, tls: config.server.tls.is_some() })
+}
+
+impl Running {
+    pub(crate) fn installation(&self) -> &Installation {
+        &self.installation
+    }
+
+    fn store(&self) -> &Store {
+        &self.installation.store
+    }
+
+    /// Returns the address as a URL.
+    pub(crate) fn address(&self) -> String {
+        let scheme = if self.tls { "https" } else { "http" };
+        format!("{scheme}://{}", self.server.local_addr())
+    }
+
+    /// Serves until `stop` is ready, finishes what is in work and closes the index.
+    pub(crate) async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        let Self { server, service, installation, .. } = self;
+        let told = service.clone();
+        let stop = async move {
+            stop.await;
+            told.stop();
+            tracing::info!("stopping");
+        };
+        let handler = move |request| {
+            let service = service.clone();
+            async move { service.handle(request).await }
+        };
+        let drained = server.run(handler, stop).await?;
+        tracing::info!(?drained, "stopped");
+        tokio::task::spawn_blocking(move || installation.index.flush()).await??;
+        Ok(())
+    }
+}
+
+fn server_config(config: &Config) -> ServerConfig {
+    ServerConfig {
+        listen: config.server.listen,
+        tls: config.server.tls.as_ref().map(|tls| TlsFiles { cert: tls.cert.clone(), key: tls.key.clone() }),
+        max_connections: config.server.max_connections,
+        drain_timeout: Duration::from_millis(config.server.drain_timeout_ms),
+        ..ServerConfig::default()
+    }
+}
+
+/// Refuses to serve everybody without a key on an address that others can reach.
+fn refuse_open_door(config: &Config, insecure: bool) -> Result<()> {
+    if !config.auth.required && !config.server.listen.ip().is_loopback() && !insecure {
+        bail!(
+            "auth.required is false and server.listen is {}, which is not a loopback address: \
+             anybody who reaches it could use this service; give --insecure to allow that",
+            config.server.listen
+        );
+    }
+    Ok(())
+}
+
+/// Makes sure that there is a key: the one of the environment, else one that is made at the first start.
+fn announce_key(config: &Config, store: &Store) -> Result<()> {
+    if let Ok(key) = std::env::var(KEY_VARIABLE) {
+        return store.static_key(&key).context(KEY_VARIABLE);
+    }
+    if !config.auth.required {
+        return Ok(());
+    }
+    if let Some(key) = store.ensure_default_key()? {
+        show::note(&format!(
+            "API key of team default, shown this once: {}\n  (`websvc keys create` makes more, `websvc keys list` lists them)",
+            key.secret.expose()
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+pub(crate) fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+pub(crate) fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static> {
+    Ok(async {
+        // Without a signal the service runs until it is killed.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
+}

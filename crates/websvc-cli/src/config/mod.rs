@@ -1,0 +1,143 @@
+//! The configuration: one TOML file, every key of which an environment variable can give.
+//!
+//! The names of sections and keys are part of the operator's contract; `docs/configuration.md` lists them
+//! with their defaults.
+
+mod keys;
+mod sources;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+pub(crate) use sources::{ConfigError, load};
+
+/// Everything an operator can set.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    pub(crate) server: Server,
+    pub(crate) auth: Auth,
+    pub(crate) fetch: Fetch,
+    pub(crate) search: Search,
+    pub(crate) cache: Cache,
+    pub(crate) limits: Limits,
+    pub(crate) pricing: websvc_engine::Pricing,
+}
+
+/// `[server]`: where and how the service listens.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Server {
+    pub(crate) listen: SocketAddr,
+    pub(crate) tls: Option<Tls>,
+    pub(crate) max_connections: usize,
+    pub(crate) drain_timeout_ms: u64,
+}
+
+/// `[server.tls]`: PEM files; they are read again when they change.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Tls {
+    pub(crate) cert: PathBuf,
+    pub(crate) key: PathBuf,
+}
+
+/// `[auth]`: who may call.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Auth {
+    pub(crate) required: bool,
+}
+
+/// `[fetch]`: how pages are reached.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Fetch {
+    pub(crate) allow_networks: Vec<String>,
+    pub(crate) connect_to: BTreeMap<String, String>,
+    pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) user_agent: String,
+    pub(crate) max_body_bytes: usize,
+    pub(crate) concurrency: usize,
+}
+
+/// `[search]`: which sources answer a search.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Search {
+    pub(crate) providers: Vec<Provider>,
+}
+
+/// A source of search results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Provider {
+    /// The embedded index.
+    Index,
+}
+
+/// `[cache]`: bounds of the page cache.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Cache {
+    pub(crate) max_bytes: u64,
+    pub(crate) max_age_days: u64,
+}
+
+/// `[limits]`: bounds of the work done at one time.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Limits {
+    pub(crate) concurrency: usize,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 3002)),
+            tls: None,
+            max_connections: 4096,
+            drain_timeout_ms: 30_000,
+        }
+    }
+}
+
+impl Default for Auth {
+    fn default() -> Self {
+        Self { required: true }
+    }
+}
+
+impl Default for Fetch {
+    fn default() -> Self {
+        Self {
+            allow_networks: Vec::new(),
+            connect_to: BTreeMap::new(),
+            ca_file: None,
+            user_agent: websvc_scrape::DEFAULT_USER_AGENT.to_owned(),
+            max_body_bytes: 20 * 1024 * 1024,
+            concurrency: 64,
+        }
+    }
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self { providers: vec![Provider::Index] }
+    }
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self { max_bytes: 1024 * 1024 * 1024, max_age_days: 30 }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { concurrency: 256 }
+    }
+}

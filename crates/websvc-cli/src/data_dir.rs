@@ -1,0 +1,95 @@
+//! The data directory: where it is, and who may write the index in it.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+/// The name of the lock's file in the data directory.
+const LOCK_FILE: &str = "lock";
+
+/// A data directory that exists.
+#[derive(Debug, Clone)]
+pub(crate) struct DataDir(PathBuf);
+
+/// The right to write the index; the operating system takes it back when the process ends, however it ends.
+#[derive(Debug)]
+pub(crate) struct WriteLock(#[expect(dead_code, reason = "held, not read")] File);
+
+impl DataDir {
+    /// Opens the directory given, else the platform's own for websvc, making it when it does not exist.
+    pub(crate) fn open(given: Option<&Path>) -> Result<Self> {
+        let path = match given {
+            Some(path) => path.to_owned(),
+            None => match directories::ProjectDirs::from("", "", "websvc") {
+                Some(directories) => directories.data_dir().to_owned(),
+                None => bail!("there is no home directory: give a data directory by --data-dir or WEBSVC_DATA_DIR"),
+            },
+        };
+        create_private(&path).with_context(|| format!("cannot make the data directory {}", path.display()))?;
+        Ok(Self(path))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn index(&self) -> PathBuf {
+        self.0.join("index")
+    }
+
+    /// Takes the right to write the index; `None` when another process has it.
+    pub(crate) fn try_lock(&self) -> Result<Option<WriteLock>> {
+        let path = self.0.join(LOCK_FILE);
+        let file = OpenOptions::new()
+            .create(true)
+            .write(true)
+            .truncate(false)
+            .open(&path)
+            .with_context(|| format!("cannot open {}", path.display()))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(WriteLock(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => {
+                Err(error).with_context(|| format!("cannot lock {}", path.display()))
+            }
+        }
+    }
+
+    /// Takes the right to write the index.
+    pub(crate) fn lock(&self) -> Result<WriteLock> {
+        self.try_lock()?.with_context(|| {
+            format!(
+                "the data directory {} is in use by another websvc; go through it with --server URL and WEBSVC_API_KEY",
+                self.0.display()
+            )
+        })
+    }
+}
+
+/// Makes a directory that only its owner can enter: it holds what was asked and read.
+fn create_private(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_process_may_write() {
+        let directory = tempfile::tempdir().unwrap();
+        let data_dir = DataDir::open(Some(&directory.path().join("data"))).unwrap();
+        let lock = data_dir.try_lock().unwrap();
+        assert!(lock.is_some());
+        assert!(data_dir.try_lock().unwrap().is_none());
+        let error = data_dir.lock().unwrap_err().to_string();
+        assert!(error.contains("--server URL"), "{error}");
+        drop(lock);
+        assert!(data_dir.try_lock().unwrap().is_some());
+    }
+}

@@ -1,0 +1,90 @@
+//! The parts of an installation, put together from the configuration and the data directory.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use websvc_engine::{Engine, EngineConfig, IndexSource, SearchSource};
+use websvc_index::{Index, IndexConfig};
+use websvc_scrape::{ScrapeConfig, Scraper};
+use websvc_store::{CacheLimits, Store};
+use websvc_transport::{AddressGuard, Client, ClientConfig};
+
+use crate::config::{Config, Provider};
+use crate::data_dir::{DataDir, WriteLock};
+
+/// What this process may do with the index.
+#[derive(Debug)]
+pub(crate) enum IndexAccess {
+    /// Search it and add to it.
+    Write(#[expect(dead_code, reason = "held, not read")] WriteLock),
+    /// Search it; another process adds to it.
+    Read,
+}
+
+/// An installation that is open.
+#[derive(Debug)]
+pub(crate) struct Installation {
+    pub(crate) engine: Engine,
+    pub(crate) store: Store,
+    pub(crate) index: Arc<Index>,
+    pub(crate) access: IndexAccess,
+}
+
+/// Opens what the configuration describes.
+pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> Result<Installation> {
+    let store = Store::open(data_dir.path())?;
+    let index = Arc::new(Index::open(&data_dir.index(), IndexConfig::default())?);
+    let scraper = Scraper::new(client(config)?, store.clone(), scrape_config(config));
+    let sources = config.search.providers.iter().map(|provider| source(*provider, &index)).collect();
+    let engine = Engine::new(EngineConfig {
+        sources,
+        scraper,
+        index: match access {
+            IndexAccess::Write(_) => Some(Arc::clone(&index)),
+            IndexAccess::Read => None,
+        },
+        pricing: config.pricing,
+    });
+    Ok(Installation { engine, store, index, access })
+}
+
+fn source(provider: Provider, index: &Arc<Index>) -> Arc<dyn SearchSource> {
+    match provider {
+        Provider::Index => Arc::new(IndexSource::new(Arc::clone(index))),
+    }
+}
+
+fn client(config: &Config) -> Result<Client> {
+    let client = ClientConfig {
+        guard: guard(config)?,
+        ca_file: config.fetch.ca_file.clone(),
+        user_agent: config.fetch.user_agent.clone(),
+        ..ClientConfig::default()
+    };
+    Ok(Client::new(client)?)
+}
+
+fn guard(config: &Config) -> Result<AddressGuard> {
+    let mut guard = AddressGuard::public();
+    for network in &config.fetch.allow_networks {
+        guard = guard.allow(network.parse().context("fetch.allow_networks")?);
+    }
+    for (from, to) in &config.fetch.connect_to {
+        guard = guard.connect_to(from, to).context("fetch.connect_to")?;
+    }
+    Ok(guard)
+}
+
+fn scrape_config(config: &Config) -> ScrapeConfig {
+    ScrapeConfig {
+        user_agent: config.fetch.user_agent.clone(),
+        max_body_bytes: config.fetch.max_body_bytes,
+        concurrency: config.fetch.concurrency,
+        cache: CacheLimits {
+            max_bytes: config.cache.max_bytes,
+            max_age: Duration::from_secs(config.cache.max_age_days.saturating_mul(86_400)),
+            ..CacheLimits::default()
+        },
+    }
+}

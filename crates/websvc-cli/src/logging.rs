@@ -1,0 +1,16 @@
+//! The log: structured lines on stderr.
+
+use tracing_subscriber::EnvFilter;
+
+use crate::args::Command;
+
+/// Starts the log. `WEBSVC_LOG` sets what is in it, such as `debug` or `websvc_server=debug,warn`; the service
+/// tells of every request by default, the other commands only of trouble.
+pub(crate) fn start(command: &Command) {
+    let default = match command {
+        Command::Serve(_) => "info",
+        Command::Demo(_) | Command::Search(_) | Command::Scrape(_) | Command::Index(_) | Command::Keys(_) => "error",
+    };
+    let filter = EnvFilter::try_from_env("WEBSVC_LOG").unwrap_or_else(|_unset| EnvFilter::new(default));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}

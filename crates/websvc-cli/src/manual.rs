@@ -1,0 +1,169 @@
+//! This project's manual, the pages of `docs/`, as a small website on loopback.
+
+use std::future::Future;
+use std::net::SocketAddr;
+
+use anyhow::Result;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Request, Response, StatusCode};
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+use websvc_transport::{Body, Server, ServerBody, ServerConfig};
+
+/// A page of the manual.
+struct Page {
+    name: &'static str,
+    markdown: &'static str,
+}
+
+macro_rules! pages {
+    ($($name:literal),* $(,)?) => {
+        &[$(Page { name: $name, markdown: include_str!(concat!("../../../docs/", $name, ".md")) }),*]
+    };
+}
+
+/// The pages in reading order; the first is the start page.
+static PAGES: &[Page] = pages![
+    "index",
+    "getting-started",
+    "search",
+    "scraping",
+    "indexing",
+    "configuration",
+    "security",
+    "clients",
+    "statuses",
+    "benchmarks",
+    "architecture",
+    "contributing",
+    "changelog",
+];
+
+/// The website, bound to a free port of the loopback address.
+#[derive(Debug)]
+pub(crate) struct Manual {
+    server: Server,
+}
+
+impl Manual {
+    /// Binds the address.
+    pub(crate) async fn bind() -> Result<Self> {
+        let listen = SocketAddr::from(([127, 0, 0, 1], 0));
+        Ok(Self { server: Server::bind(ServerConfig { listen, ..ServerConfig::default() }).await? })
+    }
+
+    /// Returns the address of the start page.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/", self.server.local_addr())
+    }
+
+    /// Serves until `stop` is ready.
+    pub(crate) async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        self.server.run(|request: Request<ServerBody>| async move { answer(request.uri().path()) }, stop).await?;
+        Ok(())
+    }
+}
+
+fn answer(path: &str) -> Response<Body> {
+    let name = path.trim_start_matches('/').trim_end_matches(".html");
+    let name = if name.is_empty() { PAGES[0].name } else { name };
+    let page = PAGES.iter().find(|page| page.name == name);
+    let mut response = Response::new(Body::from(page.map_or_else(not_found, render)));
+    if page.is_none() {
+        *response.status_mut() = StatusCode::NOT_FOUND;
+    }
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    response
+}
+
+fn not_found() -> String {
+    document("Not found", "<p>There is no such page.</p>")
+}
+
+fn render(page: &Page) -> String {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    let events = Parser::new_ext(page.markdown, options).map(to_page_link);
+    let mut body = String::new();
+    html::push_html(&mut body, events);
+    document(&title(page.markdown), &body)
+}
+
+/// A link to another file of the manual becomes one to its page.
+fn to_page_link(event: Event<'_>) -> Event<'_> {
+    match event {
+        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+            let dest_url = match dest_url.split_once(".md") {
+                Some((name, rest)) if !name.contains('/') => format!("{name}.html{rest}").into(),
+                Some(_) | None => dest_url,
+            };
+            Event::Start(Tag::Link { link_type, dest_url, title, id })
+        }
+        other => other,
+    }
+}
+
+/// Returns the text of the first heading.
+fn title(markdown: &str) -> String {
+    let mut title = String::new();
+    for event in Parser::new(markdown) {
+        match event {
+            Event::End(TagEnd::Heading(HeadingLevel::H1)) => break,
+            Event::Text(text) | Event::Code(text) => title.push_str(&text),
+            _ => {}
+        }
+    }
+    title
+}
+
+fn document(title: &str, body: &str) -> String {
+    let links: String = PAGES
+        .iter()
+        .map(|page| format!("<li><a href=\"/{}.html\">{}</a></li>", page.name, escape(&self::title(page.markdown))))
+        .collect();
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{} - websvc manual</title></head>\
+         <body><nav><ul>{links}</ul></nav><main>{body}</main><footer>websvc manual</footer></body></html>",
+        escape(title)
+    )
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_page_of_the_docs_is_in_the_manual() {
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+        let files: BTreeSet<String> = std::fs::read_dir(docs)
+            .unwrap()
+            .filter_map(|entry| entry.unwrap().file_name().to_str()?.strip_suffix(".md").map(str::to_owned))
+            .collect();
+        let pages: BTreeSet<String> = PAGES.iter().map(|page| page.name.to_owned()).collect();
+        assert_eq!(files, pages);
+    }
+
+    #[test]
+    fn every_link_between_pages_leads_somewhere() {
+        for page in PAGES {
+            let html = render(page);
+            for link in html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+                let name = link.split('#').next().unwrap_or_default();
+                let Some(name) = name.trim_start_matches('/').strip_suffix(".html") else { continue };
+                if !name.contains("://") {
+                    assert!(PAGES.iter().any(|page| page.name == name), "{}: {link}", page.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_start_page_is_the_first() {
+        assert_eq!(answer("/").status(), StatusCode::OK);
+        assert_eq!(answer("/nothing.html").status(), StatusCode::NOT_FOUND);
+    }
+}

@@ -1,0 +1,97 @@
+//! Progress bars on stderr; where stderr is no terminal, a line every few seconds instead.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use websvc_engine::crawl::Event;
+
+use crate::show;
+
+/// How often a line is printed where no bar can be drawn.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+/// The progress of a crawl or an import.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    pages: u64,
+    errors: u64,
+    skipped: u64,
+    started: Instant,
+    last_line: Instant,
+}
+
+impl Progress {
+    /// Starts with nothing done of nobody knows how much.
+    pub(crate) fn start(what: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+        let template = "{prefix} {bar:30} {pos}/{len} pages  {msg}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.set_prefix(what.to_owned());
+        let now = Instant::now();
+        Self { bar, pages: 0, errors: 0, skipped: 0, started: now, last_line: now }
+    }
+
+    /// Shows an event of a crawl.
+    pub(crate) fn event(&mut self, event: &Event) {
+        match event {
+            Event::Page { .. } => self.page(),
+            Event::Failed { url, reason } => {
+                self.errors += 1;
+                self.say(&format!("failed {url}: {reason}"));
+            }
+            Event::Skipped { .. } => self.skipped += 1,
+            Event::Queued { waiting } => {
+                self.bar.set_length(self.pages + u64::try_from(*waiting).unwrap_or(u64::MAX));
+            }
+            _ => {}
+        }
+        self.update();
+    }
+
+    /// Counts a page.
+    pub(crate) fn page(&mut self) {
+        self.pages += 1;
+        self.bar.set_position(self.pages);
+        if self.bar.length().is_none_or(|length| length < self.pages) {
+            self.bar.set_length(self.pages);
+        }
+    }
+
+    /// Counts a failure and says why.
+    pub(crate) fn failed(&mut self, what: &str, reason: &str) {
+        self.errors += 1;
+        self.say(&format!("failed {what}: {reason}"));
+        self.update();
+    }
+
+    /// Ends the bar.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn update(&mut self) {
+        let message = self.message();
+        if self.bar.is_hidden() && self.last_line.elapsed() >= LINE_EVERY {
+            self.last_line = Instant::now();
+            show::note(&format!("{} pages, {message}", self.pages));
+        }
+        self.bar.set_message(message);
+    }
+
+    fn message(&self) -> String {
+        #[expect(clippy::cast_precision_loss, reason = "a rate for a person to read")]
+        let rate = self.pages as f64 / self.started.elapsed().as_secs_f64().max(0.001);
+        format!("{rate:.0} pages/s, {} errors, {} skipped", self.errors, self.skipped)
+    }
+
+    fn say(&self, text: &str) {
+        if self.bar.is_hidden() {
+            show::note(text);
+        } else {
+            self.bar.println(text);
+        }
+    }
+}

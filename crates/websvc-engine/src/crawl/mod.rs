@@ -1,0 +1,18 @@
+//! Crawling sites into the index, politely.
+//!
+//! What keeps it polite: robots.txt is asked before anything else of a host (RFC 9309), at most
+//! [`CrawlOptions::per_host`] requests run against a host at one time, and each waits as long as the host took to
+//! answer the one before (or as long as its robots.txt asks).
+
+mod frontier;
+mod host;
+mod report;
+mod robots;
+mod run;
+mod scope;
+mod sink;
+mod sitemap;
+
+pub use report::{CrawlReport, Event};
+pub use run::{CrawlOptions, crawl};
+pub use sink::{IndexSink, Sink, SinkError, SinkFuture};

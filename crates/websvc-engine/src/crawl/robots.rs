@@ -1,0 +1,87 @@
+//! What a host's robots.txt allows (RFC 9309).
+
+use std::time::Duration;
+
+use http::StatusCode;
+use texting_robots::Robot;
+use url::Url;
+
+/// The longest delay between requests that a robots.txt can ask for.
+const MAX_DELAY: Duration = Duration::from_secs(30);
+
+/// As much of a robots.txt is read as RFC 9309 wants at least.
+pub(super) const MAX_BYTES: usize = 512 * 1024;
+
+/// The rules of a host.
+pub(super) enum Rules {
+    /// There is no robots.txt, or it says nothing about us.
+    AllowAll,
+    /// It could not be read for a fault of the host: nothing may be fetched.
+    DisallowAll,
+    /// What it says.
+    Robot(Box<Robot>),
+}
+
+impl Rules {
+    /// Reads an answer to the request for robots.txt.
+    pub(super) fn read(status: StatusCode, body: &[u8], agent: &str) -> Self {
+        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+            return Rules::DisallowAll;
+        }
+        if !status.is_success() {
+            return Rules::AllowAll;
+        }
+        let body = &body[..body.len().min(MAX_BYTES)];
+        Robot::new(agent, body).map_or(Rules::AllowAll, |robot| Rules::Robot(Box::new(robot)))
+    }
+
+    /// Returns whether `url` may be fetched.
+    pub(super) fn allow(&self, url: &Url) -> bool {
+        match self {
+            Rules::AllowAll => true,
+            Rules::DisallowAll => false,
+            Rules::Robot(robot) => robot.allowed(url.as_str()),
+        }
+    }
+
+    /// Returns the delay the host asks for.
+    pub(super) fn delay(&self) -> Option<Duration> {
+        let Rules::Robot(robot) = self else { return None };
+        Duration::try_from_secs_f32(robot.delay?).ok().map(|delay| delay.min(MAX_DELAY))
+    }
+
+    /// Returns the sitemaps the host names.
+    pub(super) fn sitemaps(&self) -> &[String] {
+        match self {
+            Rules::Robot(robot) => &robot.sitemaps,
+            Rules::AllowAll | Rules::DisallowAll => &[],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &[u8] = b"User-agent: websvc\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: *\nDisallow: /\n\
+        Sitemap: http://a.test/map.xml\n";
+
+    fn url(path: &str) -> Url {
+        Url::parse(&format!("http://a.test{path}")).unwrap()
+    }
+
+    #[test]
+    fn our_own_group_is_obeyed() {
+        let rules = Rules::read(StatusCode::OK, TEXT, "websvc");
+        assert!(rules.allow(&url("/public")));
+        assert!(!rules.allow(&url("/private/x")));
+        assert_eq!(rules.delay(), Some(Duration::from_secs(2)));
+        assert_eq!(rules.sitemaps(), ["http://a.test/map.xml"]);
+    }
+
+    #[test]
+    fn a_missing_file_allows_and_a_broken_host_does_not() {
+        assert!(Rules::read(StatusCode::NOT_FOUND, b"", "websvc").allow(&url("/")));
+        assert!(!Rules::read(StatusCode::SERVICE_UNAVAILABLE, b"", "websvc").allow(&url("/")));
+    }
+}

@@ -1,0 +1,112 @@
+//! Which URLs belong to a crawl.
+
+use std::collections::HashSet;
+
+use url::Url;
+
+/// Longer URLs are traps more often than pages.
+const MAX_URL_CHARS: usize = 2_000;
+
+/// Deeper paths are traps more often than pages.
+const MAX_PATH_SEGMENTS: usize = 24;
+
+/// The same segment more often than this in one path is a loop of relative links.
+const MAX_SEGMENT_REPEATS: usize = 3;
+
+/// Endings of files that hold no text to be searched.
+const NOT_PAGES: &[&str] = &[
+    "7z", "aac", "avi", "avif", "bin", "bmp", "bz2", "class", "css", "deb", "dmg", "doc", "docx", "eot", "epub",
+    "exe", "flac", "gif", "gz", "ico", "iso", "jar", "jpeg", "jpg", "js", "m4a", "m4v", "map", "mjs", "mkv",
+    "mov", "mp3", "mp4", "mpeg", "msi", "odp", "ods", "odt", "ogg", "otf", "pdf", "png", "ppt", "pptx", "rar",
+    "rpm", "svg", "tar", "tgz", "tif", "tiff", "ttf", "wasm", "wav", "webm", "webp", "whl", "wmv", "woff",
+    "woff2", "xls", "xlsx", "xz", "zip", "zst",
+];
+
+/// The sites of a crawl, by host and port.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    hosts: HashSet<String>,
+}
+
+impl Scope {
+    /// Adds the site of `url`.
+    pub(super) fn add(&mut self, url: &Url) {
+        self.hosts.insert(host_key(url));
+    }
+
+    /// Returns whether `url` may be fetched as a page of the crawl.
+    pub(super) fn takes(&self, url: &Url) -> bool {
+        self.takes_file(url)
+            && url.as_str().len() <= MAX_URL_CHARS
+            && !is_trap(url)
+            && !is_not_a_page(url)
+    }
+
+    /// Returns whether `url` may be fetched as a file of the site, such as a sitemap.
+    pub(super) fn takes_file(&self, url: &Url) -> bool {
+        matches!(url.scheme(), "http" | "https") && self.hosts.contains(&host_key(url))
+    }
+}
+
+/// Returns the key by which a host is known: two ports are two sites, two schemes are one.
+pub(super) fn host_key(url: &Url) -> String {
+    match (url.host_str().unwrap_or_default(), url.port()) {
+        (host, Some(port)) => format!("{host}:{port}"),
+        (host, None) => host.to_owned(),
+    }
+}
+
+fn is_trap(url: &Url) -> bool {
+    let Some(segments) = url.path_segments() else { return true };
+    let segments: Vec<&str> = segments.collect();
+    if segments.len() > MAX_PATH_SEGMENTS {
+        return true;
+    }
+    segments.iter().filter(|segment| !segment.is_empty()).any(|segment| {
+        segments.iter().filter(|other| *other == segment).count() > MAX_SEGMENT_REPEATS
+    })
+}
+
+fn is_not_a_page(url: &Url) -> bool {
+    let name = url.path().rsplit('/').next().unwrap_or_default();
+    name.rsplit_once('.').is_some_and(|(_, ending)| {
+        NOT_PAGES.binary_search(&ending.to_ascii_lowercase().as_str()).is_ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(url: &str, expected: bool) {
+        let mut scope = Scope::default();
+        scope.add(&Url::parse("http://site.test/start").unwrap());
+        assert_eq!(scope.takes(&Url::parse(url).unwrap()), expected, "{url}");
+    }
+
+    #[test]
+    fn the_endings_are_sorted() {
+        assert!(NOT_PAGES.is_sorted());
+    }
+
+    #[test]
+    fn pages_of_the_site_are_taken() {
+        check("http://site.test/a.html", true);
+        check("https://site.test/", true);
+        check("http://site.test/v1.2/notes", true);
+    }
+
+    #[test]
+    fn other_hosts_ports_and_files_are_not() {
+        check("http://other.test/", false);
+        check("http://site.test:8080/", false);
+        check("http://site.test/logo.PNG", false);
+        check("mailto:a@site.test", false);
+    }
+
+    #[test]
+    fn loops_of_relative_links_are_traps() {
+        check("http://site.test/a/b/a/b/a/b/", true);
+        check("http://site.test/a/b/a/b/a/b/a/b/", false);
+    }
+}

@@ -1,0 +1,59 @@
+//! The price list, as data.
+
+use serde::Deserialize;
+
+/// Credits by what was done (specification, section 8, and the operator's contract).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pricing {
+    /// Per ten results of an ordinary search, rounded up.
+    pub search_per_ten: u64,
+    /// Per ten results under zero data retention.
+    pub search_zdr_per_ten: u64,
+    /// Per ten results under anonymized zero data retention.
+    pub search_anon_per_ten: u64,
+    /// Per scraped page.
+    pub scrape: u64,
+    /// Per page that lockdown served from the cache.
+    pub lockdown_hit: u64,
+    /// Per page that lockdown did not find in the cache.
+    pub lockdown_miss: u64,
+}
+
+impl Pricing {
+    /// The names of the prices, as the configuration spells them.
+    pub const KEYS: &'static [&'static str] = &[
+        "search_per_ten",
+        "search_zdr_per_ten",
+        "search_anon_per_ten",
+        "scrape",
+        "lockdown_hit",
+        "lockdown_miss",
+    ];
+}
+
+impl Default for Pricing {
+    fn default() -> Self {
+        Self {
+            search_per_ten: 2,
+            search_zdr_per_ten: 10,
+            search_anon_per_ten: 2,
+            scrape: 1,
+            lockdown_hit: 5,
+            lockdown_miss: 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_a_price() {
+        for key in Pricing::KEYS {
+            let json = format!("{{\"{key}\": 7}}");
+            assert_ne!(serde_json::from_str::<Pricing>(&json).unwrap(), Pricing::default(), "{key}");
+        }
+    }
+}

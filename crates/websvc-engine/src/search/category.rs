@@ -1,0 +1,80 @@
+//! Categories: which pages they mean, and which one a result belongs to.
+
+use websvc_query::{Node, Operator};
+use websvc_types::Category;
+
+/// The hosts of the category `research`.
+const RESEARCH_HOSTS: &[&str] = &[
+    "arxiv.org",
+    "scholar.google.com",
+    "pubmed.ncbi.nlm.nih.gov",
+    "researchgate.net",
+    "nature.com",
+    "science.org",
+    "ieee.org",
+    "acm.org",
+    "springer.com",
+    "wiley.com",
+    "sciencedirect.com",
+    "plos.org",
+    "biorxiv.org",
+    "medrxiv.org",
+];
+
+const GITHUB_HOST: &str = "github.com";
+
+/// Returns the part of a query that keeps pages of any of `categories`; `None` when there are none.
+pub(crate) fn restriction(categories: &[Category]) -> Option<Node> {
+    let mut alternatives = Vec::new();
+    for category in categories {
+        match category {
+            Category::Github => alternatives.push(site(GITHUB_HOST)),
+            Category::Research => alternatives.extend(RESEARCH_HOSTS.iter().map(|host| site(host))),
+            Category::Pdf => alternatives.push(Node::Operator(Operator::FileType("pdf".to_owned()))),
+        }
+    }
+    (!alternatives.is_empty()).then_some(Node::Or(alternatives))
+}
+
+/// Returns the category of `url` among those asked for.
+pub(crate) fn label(url: &str, categories: &[Category]) -> Option<Category> {
+    let url = url::Url::parse(url).ok()?;
+    let host = url.host_str()?;
+    let belongs = |category: &Category| match category {
+        Category::Pdf => url.path().to_ascii_lowercase().ends_with(".pdf"),
+        Category::Github => is_or_below(host, GITHUB_HOST),
+        Category::Research => RESEARCH_HOSTS.iter().any(|known| is_or_below(host, known)),
+    };
+    [Category::Pdf, Category::Github, Category::Research]
+        .into_iter()
+        .find(|category| categories.contains(category) && belongs(category))
+}
+
+fn site(host: &str) -> Node {
+    Node::Operator(Operator::Site { host: host.to_owned(), path: None })
+}
+
+fn is_or_below(host: &str, domain: &str) -> bool {
+    host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: &[Category] = &[Category::Github, Category::Research, Category::Pdf];
+
+    #[test]
+    fn a_result_is_labelled_by_what_was_asked_for() {
+        assert_eq!(label("https://github.com/a/b", ALL), Some(Category::Github));
+        assert_eq!(label("https://export.arxiv.org/abs/1", ALL), Some(Category::Research));
+        assert_eq!(label("https://arxiv.org/pdf/1.PDF", ALL), Some(Category::Pdf));
+        assert_eq!(label("https://notgithub.com/", ALL), None);
+        assert_eq!(label("https://github.com/a/b", &[Category::Pdf]), None);
+    }
+
+    #[test]
+    fn no_category_restricts_nothing() {
+        assert_eq!(restriction(&[]), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! Stage 8, gather: hits to pages, several at a time, under the deadline of the request.
+
+use std::time::Instant;
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use url::Url;
+use websvc_scrape::{Page, ScrapeError};
+use websvc_types::ErrorCode;
+use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
+
+use super::find::{Found, millis};
+use crate::engine::EngineConfig;
+use crate::error::EngineError;
+use crate::ingest::ingest;
+
+/// How many pages of one request are got at one time.
+const PAGES_AT_ONCE: usize = 16;
+
+/// What became of one hit's page.
+#[derive(Debug)]
+pub(crate) enum Gathered {
+    /// Nobody asked for it.
+    NotAsked,
+    /// It was got.
+    Page(Box<Page>),
+    /// It was not; the result stays and says why.
+    Failed(ScrapeError),
+}
+
+/// The pages of the hits: one list per vertical, one entry per hit, in their order.
+pub(crate) type Pages = Vec<Vec<Gathered>>;
+
+/// Gets the page of every hit when the plan asks for formats.
+///
+/// # Errors
+/// [`EngineError::CacheMiss`] when only the cache was to be asked and it had none of the pages.
+pub(crate) async fn gather(
+    engine: &EngineConfig,
+    plan: &SearchPlan,
+    found: &Found,
+    deadline: Instant,
+    warnings: &mut Vec<String>,
+) -> Result<Pages, EngineError> {
+    let mut pages = Vec::with_capacity(found.verticals.len());
+    for vertical in &found.verticals {
+        let scrape = plan.scrape().filter(|_| has_pages(vertical.kind));
+        let urls = vertical.hits.iter().map(|hit| hit.url.as_str());
+        pages.push(match scrape {
+            Some(scrape) => {
+                stream::iter(urls)
+                    .map(|url| get(engine, url, scrape, deadline))
+                    .buffered(PAGES_AT_ONCE)
+                    .collect()
+                    .await
+            }
+            None => urls.map(|_| Gathered::NotAsked).collect(),
+        });
+    }
+    if let Some(miss) = cache_miss(plan, &pages) {
+        return Err(miss);
+    }
+    warn(&pages, warnings);
+    keep(engine, &mut pages, warnings).await;
+    Ok(pages)
+}
+
+fn has_pages(kind: SourceKind) -> bool {
+    match kind {
+        SourceKind::Web | SourceKind::News => true,
+        SourceKind::Images => false,
+    }
+}
+
+async fn get(engine: &EngineConfig, url: &str, plan: &ScrapePlan, deadline: Instant) -> Gathered {
+    let now = Instant::now();
+    let deadline = deadline.min(now + plan.timeout());
+    let late = || ScrapeError::Timeout { timeout_ms: millis(deadline.saturating_duration_since(now)) };
+    let Ok(url) = Url::parse(url) else {
+        return Gathered::Failed(ScrapeError::Fetch(websvc_transport::FetchError::BadUrl {
+            url: url.to_owned(),
+        }));
+    };
+    match tokio::time::timeout_at(deadline.into(), engine.scraper.scrape(&url, plan, deadline)).await {
+        Ok(Ok(page)) => Gathered::Page(Box::new(page)),
+        Ok(Err(error)) => Gathered::Failed(error),
+        Err(_elapsed) => Gathered::Failed(late()),
+    }
+}
+
+/// Returns the 404 of `minAge` and lockdown, when no page at all could be served.
+fn cache_miss(plan: &SearchPlan, pages: &Pages) -> Option<EngineError> {
+    let scrape = plan.scrape()?;
+    if scrape.min_age().is_none() && !scrape.lockdown() {
+        return None;
+    }
+    let mut miss = None;
+    for gathered in pages.iter().flatten() {
+        match gathered {
+            Gathered::Failed(error) => {
+                miss.get_or_insert_with(|| (error.code(), error.to_string()));
+            }
+            Gathered::Page(_) | Gathered::NotAsked => return None,
+        }
+    }
+    let (code, message) = miss?;
+    let is_miss = matches!(code, ErrorCode::ScrapeNoCachedData | ErrorCode::ScrapeLockdownCacheMiss);
+    is_miss.then_some(EngineError::CacheMiss { code, message })
+}
+
+fn warn(pages: &Pages, warnings: &mut Vec<String>) {
+    let late = pages.iter().flatten().filter(|gathered| {
+        matches!(gathered, Gathered::Failed(error) if error.code() == ErrorCode::ScrapeTimeout)
+    });
+    let late = late.count();
+    if late > 0 {
+        warnings.push(format!("{late} of the results were not scraped in time; their metadata.error says so"));
+    }
+    for gathered in pages.iter().flatten() {
+        let Gathered::Page(page) = gathered else { continue };
+        for warning in &page.warnings {
+            let url = page.metadata.url.as_deref().unwrap_or_default();
+            warnings.push(format!("{url}: {warning}"));
+        }
+    }
+}
+
+/// Hands fresh pages to the index. A failure is the operator's concern and is told in the log and the warning.
+async fn keep(engine: &EngineConfig, pages: &mut Pages, warnings: &mut Vec<String>) {
+    let Some(index) = &engine.index else { return };
+    let copies: Vec<_> = pages
+        .iter_mut()
+        .flatten()
+        .filter_map(|gathered| match gathered {
+            Gathered::Page(page) => page.index_copy.take(),
+            Gathered::NotAsked | Gathered::Failed(_) => None,
+        })
+        .collect();
+    if copies.is_empty() {
+        return;
+    }
+    if let Err(error) = ingest(index, copies).await {
+        tracing::error!(error = &error as &dyn std::error::Error, "scraped pages did not reach the index");
+        warnings.push("the scraped pages could not be added to the index".to_owned());
+    }
+}

@@ -1,0 +1,71 @@
+//! The seam to whatever finds results: the embedded index, later SearXNG and other engines.
+
+mod index;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use jiff::Timestamp;
+use websvc_query::Query;
+use websvc_validate::{DomainFilter, SourceKind};
+
+pub use index::IndexSource;
+
+/// What a source is asked.
+#[derive(Debug, Clone)]
+pub struct Ask<'a> {
+    /// The vertical.
+    pub kind: SourceKind,
+    /// The query, categories folded in.
+    pub query: &'a Query,
+    /// At most this many hits.
+    pub limit: usize,
+    /// The hosts results may come from.
+    pub domains: &'a DomainFilter,
+    /// Bounds on the date, and the order.
+    pub tbs: Option<&'a websvc_query::Tbs>,
+    /// Whether descriptions show the query's words in context.
+    pub highlights: bool,
+    /// The clock of the request.
+    pub now: Timestamp,
+}
+
+/// What a source answers. That nothing was found and that nothing could be asked are different things.
+#[derive(Debug)]
+pub enum Answer {
+    /// The hits, best first; there may be none.
+    Results {
+        /// The hits, best first.
+        hits: Vec<Hit>,
+        /// What the caller should be told.
+        warnings: Vec<String>,
+    },
+    /// The source cannot answer this kind of question; `reason` says why, for the caller.
+    Unavailable {
+        /// Why, in words for the caller.
+        reason: String,
+    },
+}
+
+/// One result of a source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The URL of the page.
+    pub url: String,
+    /// Its title.
+    pub title: String,
+    /// The passage that answers, or the page's own description.
+    pub description: String,
+}
+
+/// A future that a source returns.
+pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
+
+/// Something that finds results.
+pub trait SearchSource: Send + Sync + std::fmt::Debug {
+    /// Returns the name by which warnings call it.
+    fn name(&self) -> &'static str;
+
+    /// Answers a question. Dropping the future gives the question up.
+    fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a>;
+}

@@ -1,0 +1,56 @@
+//! Why a page could not be had.
+
+use websvc_extract::ExtractError;
+use websvc_store::StoreError;
+use websvc_transport::FetchError;
+use websvc_types::ErrorCode;
+
+/// Why a page could not be had.
+///
+/// The message is what the caller may see: it names the rule, never an internal address.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScrapeError {
+    /// The page was not done within its time.
+    #[error("the page was not done within its time of {timeout_ms} ms")]
+    Timeout {
+        /// The time the page had.
+        timeout_ms: u64,
+    },
+    /// `minAge` was set and the cache holds nothing of that age.
+    #[error("no cached data of the asked age is available for this URL")]
+    NoCachedData,
+    /// Lockdown was set and the cache holds nothing fresh enough.
+    #[error("lockdown is set and the page is not in the cache")]
+    LockdownMiss,
+    /// The page could not be fetched.
+    #[error("{0}")]
+    Fetch(#[source] FetchError),
+    /// The page's content or a selector could not be read.
+    #[error("{0}")]
+    Extract(#[source] ExtractError),
+    /// The page cache failed.
+    #[error("the page cache failed")]
+    Store(#[source] StoreError),
+    /// The service is stopping.
+    #[error("the service is stopping")]
+    Stopping,
+}
+
+impl ScrapeError {
+    /// Returns the stable code of this condition.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            ScrapeError::Timeout { .. } | ScrapeError::Fetch(FetchError::Timeout { .. }) => {
+                ErrorCode::ScrapeTimeout
+            }
+            ScrapeError::NoCachedData => ErrorCode::ScrapeNoCachedData,
+            ScrapeError::LockdownMiss => ErrorCode::ScrapeLockdownCacheMiss,
+            ScrapeError::Fetch(FetchError::Dns { .. }) => ErrorCode::ScrapeDnsResolutionError,
+            ScrapeError::Fetch(FetchError::Tls { .. }) => ErrorCode::ScrapeSslError,
+            ScrapeError::Fetch(_) => ErrorCode::ScrapeSiteError,
+            ScrapeError::Extract(_) => ErrorCode::ScrapeUnsupportedFileError,
+            ScrapeError::Store(_) | ScrapeError::Stopping => ErrorCode::UnknownError,
+        }
+    }
+}

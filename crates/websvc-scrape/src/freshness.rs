@@ -1,0 +1,106 @@
+//! The cache rules: which cached page may be served (specification, section 2.2: maxAge, minAge, lockdown).
+
+use std::time::Duration;
+
+use crate::error::ScrapeError;
+
+/// What a request asks of the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Freshness {
+    /// A cached page of at most this age is served.
+    pub(crate) max_age: Duration,
+    /// Only the cache is asked, for a page of at least this age.
+    pub(crate) min_age: Option<Duration>,
+    /// Only the cache is asked, and nothing is logged.
+    pub(crate) lockdown: bool,
+}
+
+/// What to do about a page, given the age of its cached copy.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// The cached copy answers.
+    Serve,
+    /// The page is fetched.
+    Fetch,
+}
+
+impl Freshness {
+    /// Returns whether the cache can answer at all.
+    pub(crate) fn asks_cache(self) -> bool {
+        self.lockdown || self.min_age.is_some() || !self.max_age.is_zero()
+    }
+
+    /// Decides by the age of the cached copy; `None` when there is none.
+    ///
+    /// # Errors
+    /// The 404 conditions of `minAge` and lockdown, which never fetch.
+    pub(crate) fn decide(self, age: Option<Duration>) -> Result<Decision, ScrapeError> {
+        let young_enough = age.is_some_and(|age| age <= self.max_age);
+        let old_enough = age.is_some_and(|age| self.min_age.is_none_or(|min_age| age >= min_age));
+        if self.lockdown {
+            return if young_enough && old_enough { Ok(Decision::Serve) } else { Err(ScrapeError::LockdownMiss) };
+        }
+        if self.min_age.is_some() {
+            return if old_enough { Ok(Decision::Serve) } else { Err(ScrapeError::NoCachedData) };
+        }
+        Ok(if young_enough { Decision::Serve } else { Decision::Fetch })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(86_400);
+
+    #[derive(Debug, PartialEq)]
+    enum Outcome {
+        Serve,
+        Fetch,
+        NoCachedData,
+        LockdownMiss,
+    }
+
+    fn check(freshness: Freshness, age: Option<Duration>, expected: &Outcome) {
+        let outcome = match freshness.decide(age) {
+            Ok(Decision::Serve) => Outcome::Serve,
+            Ok(Decision::Fetch) => Outcome::Fetch,
+            Err(ScrapeError::NoCachedData) => Outcome::NoCachedData,
+            Err(ScrapeError::LockdownMiss) => Outcome::LockdownMiss,
+            Err(other) => panic!("{other}"),
+        };
+        assert_eq!(&outcome, expected, "{freshness:?} {age:?}");
+    }
+
+    #[test]
+    fn max_age_decides_between_cache_and_fetch() {
+        let freshness = Freshness { max_age: 2 * DAY, min_age: None, lockdown: false };
+        check(freshness, None, &Outcome::Fetch);
+        check(freshness, Some(2 * DAY), &Outcome::Serve);
+        check(freshness, Some(2 * DAY + Duration::from_millis(1)), &Outcome::Fetch);
+    }
+
+    #[test]
+    fn a_max_age_of_zero_always_fetches() {
+        let freshness = Freshness { max_age: Duration::ZERO, min_age: None, lockdown: false };
+        assert!(!freshness.asks_cache());
+        check(freshness, Some(Duration::from_millis(1)), &Outcome::Fetch);
+    }
+
+    #[test]
+    fn min_age_never_fetches() {
+        let freshness = Freshness { max_age: DAY, min_age: Some(DAY), lockdown: false };
+        check(freshness, None, &Outcome::NoCachedData);
+        check(freshness, Some(DAY - Duration::from_millis(1)), &Outcome::NoCachedData);
+        check(freshness, Some(DAY), &Outcome::Serve);
+        check(freshness, Some(9 * DAY), &Outcome::Serve);
+    }
+
+    #[test]
+    fn lockdown_never_fetches() {
+        let freshness = Freshness { max_age: 2 * DAY, min_age: None, lockdown: true };
+        check(freshness, None, &Outcome::LockdownMiss);
+        check(freshness, Some(3 * DAY), &Outcome::LockdownMiss);
+        check(freshness, Some(DAY), &Outcome::Serve);
+    }
+}

@@ -1,0 +1,174 @@
+//! From a raw page to the formats of a plan: parse once, write each format from the one document.
+//!
+//! Everything here is CPU work and runs off the async threads.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use url::Url;
+use websvc_extract::{
+    Base64Images, Content, ContentOptions, Document, ExtractError, MetaValue, PageMetadata, Scope, Selectors, Source,
+};
+use websvc_types::{CacheStateName, Format, Metadata, ProxyUsed};
+use websvc_validate::ScrapePlan;
+
+use crate::error::ScrapeError;
+use crate::page::{IndexCopy, Page};
+use crate::raw::{CacheState, RawPage};
+
+/// Writes the formats of `plan`.
+///
+/// # Errors
+/// A body that is no text of a known kind, or a selector that is none.
+pub(crate) fn render(raw: &RawPage, plan: &ScrapePlan) -> Result<Page, ScrapeError> {
+    let options = options(plan).map_err(ScrapeError::Extract)?;
+    let document = parse(raw)?;
+    let content = document.content(&options);
+    let mut page = Page { cache_state: raw.cache_state, ..Page::default() };
+    for format in plan.formats() {
+        write(&mut page, format, raw, &document, &content);
+    }
+    page.warnings.clone_from(&raw.warnings);
+    page.warnings.extend(content.warnings().iter().cloned());
+    let metadata = document.metadata();
+    if plan.store_in_cache() && raw.cache_state == CacheState::Miss {
+        page.index_copy = index_copy(raw, &document, &metadata);
+    }
+    page.metadata = wire_metadata(raw, metadata);
+    Ok(page)
+}
+
+pub(crate) fn parse(raw: &RawPage) -> Result<Document, ScrapeError> {
+    let source = Source { bytes: &raw.body, content_type: raw.content_type(), url: &raw.url };
+    Document::parse(source).map_err(ScrapeError::Extract)
+}
+
+fn options(plan: &ScrapePlan) -> Result<ContentOptions, ExtractError> {
+    Ok(ContentOptions {
+        scope: if plan.only_main_content() { Scope::Main } else { Scope::Full },
+        include_tags: Selectors::parse(plan.include_tags())?,
+        exclude_tags: Selectors::parse(plan.exclude_tags())?,
+        base64_images: if plan.remove_base64_images() { Base64Images::Replace } else { Base64Images::Keep },
+    })
+}
+
+/// Writes one format. What this crate cannot write was reported before the page was fetched.
+fn write(page: &mut Page, format: &Format, raw: &RawPage, document: &Document, content: &Content<'_>) {
+    match format {
+        Format::Markdown(_) => page.markdown = Some(content.markdown()),
+        Format::Html(_) => page.html = Some(content.html()),
+        Format::RawHtml(_) => page.raw_html = Some(raw_html(raw, document)),
+        Format::Links(_) => page.links = Some(content.links()),
+        Format::Images(_) => page.images = Some(document.images()),
+        Format::Summary(_)
+        | Format::Screenshot(_)
+        | Format::Json(_)
+        | Format::ChangeTracking(_)
+        | Format::Branding(_)
+        | Format::Product(_)
+        | Format::Menu(_)
+        | Format::Audio(_)
+        | Format::Video(_)
+        | Format::Question(_)
+        | Format::Highlights(_) => {}
+    }
+}
+
+fn raw_html(_raw: &RawPage, document: &Document) -> String {
+    document.raw_html().to_owned()
+}
+
+/// Returns what the index takes of the page; `None` for pages that failed, ask not to be indexed or have no text.
+pub(crate) fn index_copy(
+    raw: &RawPage,
+    document: &Document,
+    metadata: &PageMetadata,
+) -> Option<Box<IndexCopy>> {
+    if !raw.status.is_success() || !document.robots().index {
+        return None;
+    }
+    let content = document.content(&ContentOptions::default());
+    let body = content.text();
+    if body.trim().is_empty() {
+        return None;
+    }
+    let url = known_url(&raw.url, document.canonical());
+    Some(Box::new(IndexCopy {
+        title: metadata.title.clone().unwrap_or_else(|| url.clone()),
+        url,
+        headings: content.headings(),
+        body,
+        description: metadata.description.clone(),
+        language: metadata.language.clone(),
+        published: metadata.published_time.clone(),
+        modified: metadata.modified_time.clone(),
+        content_type: metadata.content_type.clone().or_else(|| raw.content_type().map(str::to_owned)),
+    }))
+}
+
+/// Returns the canonical URL when it is on the same host: a page cannot speak for another site.
+fn known_url(url: &Url, canonical: Option<Url>) -> String {
+    let mut url = match canonical {
+        Some(canonical) if canonical.host() == url.host() && canonical.port() == url.port() => canonical,
+        Some(_) | None => url.clone(),
+    };
+    url.set_fragment(None);
+    url.into()
+}
+
+fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {
+    let PageMetadata {
+        title,
+        description,
+        language,
+        keywords,
+        robots,
+        favicon,
+        published_time,
+        modified_time,
+        author,
+        canonical: _same_as_url_or_not_ours,
+        content_type,
+        meta,
+    } = page;
+    let mut other: BTreeMap<String, Value> = meta.into_iter().map(|(name, value)| (name, json(value))).collect();
+    for (name, value) in [
+        ("keywords", keywords),
+        ("robots", robots),
+        ("favicon", favicon),
+        ("publishedTime", published_time),
+        ("modifiedTime", modified_time),
+        ("author", author),
+    ] {
+        if let Some(value) = value {
+            other.insert(name.to_owned(), Value::String(value));
+        }
+    }
+    let (cache_state, cached_at) = match raw.cache_state {
+        CacheState::Hit(at) => (CacheStateName::Hit, Some(at.to_string())),
+        CacheState::Miss => (CacheStateName::Miss, None),
+    };
+    Metadata {
+        title,
+        description,
+        language,
+        source_url: Some(raw.source_url.to_string()),
+        url: Some(raw.url.to_string()),
+        status_code: Some(raw.status.as_u16()),
+        content_type: raw.content_type().map(str::to_owned).or(content_type),
+        proxy_used: Some(ProxyUsed::Basic),
+        cache_state: Some(cache_state),
+        cached_at,
+        scrape_id: Some(uuid::Uuid::now_v7().to_string()),
+        error: (!raw.status.is_success()).then(|| format!("the page answered {}", raw.status)),
+        other,
+        ..Metadata::default()
+    }
+}
+
+fn json(value: MetaValue) -> Value {
+    match value {
+        MetaValue::One(text) => Value::String(text),
+        MetaValue::Many(texts) => texts.into_iter().map(Value::String).collect(),
+    }
+}

@@ -1,0 +1,46 @@
+//! The JSON body of a request.
+
+use bytes::Bytes;
+use http::Request;
+use http::header::CONTENT_TYPE;
+use websvc_transport::{BodyTimeout, ServerBody};
+use websvc_types::ErrorCode;
+
+use crate::reply::Failure;
+
+/// The largest request body.
+pub(crate) const MAX_BODY_BYTES: usize = 10 * 1024 * 1024;
+
+/// Reads the body of a request that is to be JSON.
+///
+/// # Errors
+/// 415 when it says to be something else, 413 when it is too large, 408 when it does not arrive.
+pub(crate) async fn read(request: Request<ServerBody>) -> Result<Bytes, Failure> {
+    if let Some(value) = request.headers().get(CONTENT_TYPE) {
+        let declared = value.to_str().unwrap_or_default();
+        if !is_json(declared) {
+            let text = format!("Unsupported media type {declared:?}, use application/json");
+            return Err(Failure::new(ErrorCode::UnsupportedMediaType, text));
+        }
+    }
+    Ok(request.into_body().read(MAX_BODY_BYTES, BodyTimeout::default()).await?)
+}
+
+fn is_json(media_type: &str) -> bool {
+    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_comes_with_parameters_and_suffixes() {
+        assert!(is_json("application/json"));
+        assert!(is_json("Application/JSON; charset=utf-8"));
+        assert!(is_json("application/problem+json"));
+        assert!(!is_json("text/plain"));
+        assert!(!is_json("application/x-www-form-urlencoded"));
+    }
+}

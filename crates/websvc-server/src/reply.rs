@@ -1,0 +1,127 @@
+//! Stage 11, encode: response or error to status and JSON. The only place that builds an error body.
+
+use std::error::Error;
+
+use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
+use serde::Serialize;
+use websvc_engine::EngineError;
+use websvc_transport::{Body, BodyError};
+use websvc_types::{ErrorBody, ErrorCode, Violation};
+use websvc_validate::Rejection;
+
+/// The answer to a request.
+pub(crate) type Reply = Response<Body>;
+
+/// Why a request is not answered with what it asked for.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: ErrorCode,
+    text: String,
+    details: Vec<Violation>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Failure {
+    /// Makes a failure whose text the caller sees.
+    pub(crate) fn new(code: ErrorCode, text: impl Into<String>) -> Self {
+        let headers = match code {
+            ErrorCode::Unauthorized => vec![(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))],
+            _ => Vec::new(),
+        };
+        Self { code, text: text.into(), details: Vec::new(), headers }
+    }
+
+    /// Makes a failure of our own: the log gets the cause, the caller a word.
+    pub(crate) fn internal(error: &(dyn Error + 'static), what: &'static str) -> Self {
+        tracing::error!(error, "{what}");
+        Self::new(ErrorCode::UnknownError, format!("An unexpected error occurred: {what}"))
+    }
+
+    /// Says that the path exists, for other methods.
+    pub(crate) fn method_not_allowed(allow: &str) -> Self {
+        let mut failure = Self::new(ErrorCode::MethodNotAllowed, format!("Method not allowed, use {allow}"));
+        if let Ok(value) = HeaderValue::from_str(allow) {
+            failure.headers.push((ALLOW, value));
+        }
+        failure
+    }
+
+    /// Says when the caller may try again.
+    pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
+        self.headers.push((RETRY_AFTER, HeaderValue::from(seconds)));
+        self
+    }
+
+    fn invalid(code: ErrorCode, details: Vec<Violation>) -> Self {
+        Self { details, ..Self::new(code, "Invalid request body") }
+    }
+
+    pub(crate) fn into_reply(self) -> Reply {
+        let body = ErrorBody {
+            success: false,
+            error: self.text,
+            code: Some(self.code),
+            details: (!self.details.is_empty()).then_some(self.details),
+        };
+        let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut reply = json(status, &body);
+        reply.headers_mut().extend(self.headers.into_iter().map(|(name, value)| (Some(name), value)));
+        reply
+    }
+}
+
+impl From<Rejection> for Failure {
+    fn from(rejection: Rejection) -> Self {
+        match rejection {
+            Rejection::Json { line, column, message } => Failure::new(
+                ErrorCode::BadRequestInvalidJson,
+                format!("Bad request, malformed JSON at line {line} column {column}: {message}"),
+            ),
+            Rejection::Invalid(violations) => Failure::invalid(ErrorCode::BadRequest, violations),
+            Rejection::Forbidden { message } => Failure::new(ErrorCode::Forbidden, message),
+        }
+    }
+}
+
+impl From<BodyError> for Failure {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge { .. } => Failure::new(ErrorCode::PayloadTooLarge, error.to_string()),
+            BodyError::TimedOut => Failure::new(ErrorCode::RequestTimeout, error.to_string()),
+            BodyError::Broken(_) => Failure::new(ErrorCode::BadRequest, error.to_string()),
+        }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        let text = error.to_string();
+        match error {
+            EngineError::Timeout { .. } => {
+                Failure::new(ErrorCode::RequestTimeout, format!("Request timed out: {text}"))
+            }
+            EngineError::NoSource { .. } => Failure::new(ErrorCode::SearchUnavailable, text),
+            EngineError::NotSupported { code, violations } => Failure::invalid(code, violations),
+            EngineError::CacheMiss { code, message } => Failure::new(code, message),
+            other => Failure::internal(&other, "the operation failed"),
+        }
+    }
+}
+
+/// Returns a JSON reply.
+pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Reply {
+    match serde_json::to_vec(value) {
+        Ok(bytes) => with_type(status, "application/json", Body::from(bytes)),
+        // Our own types always serialise: their maps have string keys and nothing in them fails.
+        Err(error) => Failure::internal(&error, "the reply could not be written").into_reply(),
+    }
+}
+
+/// Returns a reply of the given media type.
+pub(crate) fn with_type(status: StatusCode, media_type: &'static str, body: Body) -> Reply {
+    let mut reply = Response::new(body);
+    *reply.status_mut() = status;
+    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    reply
+}

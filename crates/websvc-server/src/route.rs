@@ -1,0 +1,114 @@
+//! Stage 2, route: method and path to the operation, by one table.
+
+use std::borrow::Cow;
+
+use http::Method;
+
+use crate::reply::Failure;
+use websvc_types::ErrorCode;
+
+/// What can be asked of the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Search,
+    AddDocuments,
+    IndexStats,
+    Health,
+    Ready,
+    OpenApi,
+    Root,
+}
+
+/// Whether an operation needs a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Key,
+    Public,
+}
+
+/// One row of the table.
+#[derive(Debug)]
+pub(crate) struct Route {
+    method: Method,
+    path: &'static str,
+    pub(crate) operation: Operation,
+    pub(crate) access: Access,
+}
+
+/// Every operation, where it is and who may ask for it.
+pub(crate) static ROUTES: &[Route] = &[
+    route(Method::POST, "/v2/search", Operation::Search, Access::Key),
+    route(Method::POST, "/v2/index/documents", Operation::AddDocuments, Access::Key),
+    route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
+    route(Method::GET, "/health", Operation::Health, Access::Public),
+    route(Method::GET, "/ready", Operation::Ready, Access::Public),
+    route(Method::GET, "/openapi.json", Operation::OpenApi, Access::Public),
+    route(Method::GET, "/", Operation::Root, Access::Public),
+];
+
+const fn route(method: Method, path: &'static str, operation: Operation, access: Access) -> Route {
+    Route { method, path, operation, access }
+}
+
+/// Returns the route of a request. Doubled and trailing slashes do not count: clients make them out of base
+/// URLs that end in one.
+///
+/// # Errors
+/// 404 for an unknown path, 405 for a known one with another method.
+pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, Failure> {
+    let path = normalise(path);
+    let asked = if method == Method::HEAD { &Method::GET } else { method };
+    let mut allowed = Vec::new();
+    for route in ROUTES.iter().filter(|route| route.path == path) {
+        if route.method == *asked {
+            return Ok(route);
+        }
+        allowed.push(route.method.as_str());
+    }
+    if allowed.is_empty() {
+        return Err(Failure::new(ErrorCode::NotFound, format!("Not found: {method} {path}")));
+    }
+    Err(Failure::method_not_allowed(&allowed.join(", ")))
+}
+
+fn normalise(path: &str) -> Cow<'_, str> {
+    if path == "/" || !(path.contains("//") || path.ends_with('/')) {
+        return Cow::Borrowed(path);
+    }
+    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    Cow::Owned(format!("/{}", segments.join("/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(method: &Method, path: &str, expected: Option<Operation>) {
+        assert_eq!(find(method, path).ok().map(|route| route.operation), expected, "{method} {path}");
+    }
+
+    #[test]
+    fn slashes_too_many_do_not_count() {
+        check(&Method::POST, "/v2/search", Some(Operation::Search));
+        check(&Method::POST, "//v2//search/", Some(Operation::Search));
+        check(&Method::GET, "//", Some(Operation::Root));
+    }
+
+    #[test]
+    fn unknown_paths_and_methods_are_refused() {
+        check(&Method::GET, "/v2/search", None);
+        check(&Method::POST, "/v3/search", None);
+    }
+
+    #[test]
+    fn head_is_answered_like_get() {
+        check(&Method::HEAD, "/health", Some(Operation::Health));
+    }
+
+    #[test]
+    fn only_these_paths_are_public() {
+        let public: Vec<&str> =
+            ROUTES.iter().filter(|route| route.access == Access::Public).map(|route| route.path).collect();
+        assert_eq!(public, ["/health", "/ready", "/openapi.json", "/"]);
+    }
+}

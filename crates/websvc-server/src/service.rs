@@ -1,0 +1,144 @@
+//! The service: its parts, and the path of one request through the stages.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use http::{HeaderName, HeaderValue, Method, Request, StatusCode};
+use uuid::Uuid;
+use websvc_engine::Engine;
+use websvc_store::{Caller, Store};
+use websvc_transport::{Body, ServerBody};
+use websvc_types::ErrorCode;
+
+use crate::admit::Admission;
+use crate::authenticate::{Authentication, authenticate};
+use crate::cors;
+use crate::handler;
+use crate::reply::{Failure, Reply};
+use crate::route::{self, Access, Operation, Route};
+
+/// What a service is built of.
+#[derive(Debug)]
+pub struct ServiceConfig {
+    /// The operations.
+    pub engine: Engine,
+    /// The keys and teams.
+    pub store: Store,
+    /// Whether callers have to show a key.
+    pub authentication: Authentication,
+    /// How many requests are worked on at one time.
+    pub concurrency: usize,
+}
+
+/// The HTTP interface. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Service {
+    parts: Arc<Parts>,
+}
+
+#[derive(Debug)]
+struct Parts {
+    engine: Engine,
+    store: Store,
+    authentication: Authentication,
+    admission: Admission,
+    stopping: AtomicBool,
+}
+
+/// What a handler is given beside the request.
+#[derive(Debug)]
+pub(crate) struct Context<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) store: &'a Store,
+    /// Who calls; `None` where nobody is asked.
+    pub(crate) caller: Option<Caller>,
+    /// The identifier of the request.
+    pub(crate) id: String,
+    pub(crate) started: Instant,
+    pub(crate) stopping: bool,
+}
+
+impl Service {
+    /// Builds the service.
+    pub fn new(config: ServiceConfig) -> Self {
+        let ServiceConfig { engine, store, authentication, concurrency } = config;
+        let admission = Admission::new(concurrency);
+        let parts = Parts { engine, store, authentication, admission, stopping: AtomicBool::new(false) };
+        Self { parts: Arc::new(parts) }
+    }
+
+    /// Makes `/ready` say that no new work should be sent.
+    pub fn stop(&self) {
+        self.parts.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Answers one request. Every answer has an `x-request-id`, and makes one line in the log.
+    pub async fn handle(&self, request: Request<ServerBody>) -> Reply {
+        let started = Instant::now();
+        let id = Uuid::now_v7().to_string();
+        let method = request.method().clone();
+        let path = request.uri().path().to_owned();
+        let mut reply = self.answer(request, &id, started).await.unwrap_or_else(Failure::into_reply);
+        cors::allow(self.parts.authentication, reply.headers_mut());
+        if let Ok(value) = HeaderValue::from_str(&id) {
+            reply.headers_mut().insert(HeaderName::from_static("x-request-id"), value);
+        }
+        let status = reply.status().as_u16();
+        let elapsed_us = started.elapsed().as_micros();
+        tracing::info!(%id, %method, path, status, elapsed_us, "request");
+        reply
+    }
+
+    /// Returns the reply for a request whose handling panicked.
+    pub fn panicked() -> Reply {
+        Failure::new(ErrorCode::UnknownError, "An unexpected error occurred").into_reply()
+    }
+
+    async fn answer(&self, request: Request<ServerBody>, id: &str, started: Instant) -> Result<Reply, Failure> {
+        if request.method() == Method::OPTIONS {
+            return Ok(self.preflight());
+        }
+        let Route { operation, access, .. } = route::find(request.method(), request.uri().path())?;
+        let parts = &*self.parts;
+        let mut context = Context {
+            engine: &parts.engine,
+            store: &parts.store,
+            caller: None,
+            id: id.to_owned(),
+            started,
+            stopping: parts.stopping.load(Ordering::Relaxed),
+        };
+        match access {
+            Access::Public => perform(*operation, context, request).await,
+            Access::Key => {
+                context.caller = authenticate(parts.authentication, &parts.store, request.headers())?;
+                let _permit = parts.admission.admit()?;
+                perform(*operation, context, request).await
+            }
+        }
+    }
+
+    fn preflight(&self) -> Reply {
+        let mut reply = Reply::new(Body::empty());
+        *reply.status_mut() = StatusCode::NO_CONTENT;
+        cors::preflight(self.parts.authentication, reply.headers_mut());
+        reply
+    }
+}
+
+async fn perform(
+    operation: Operation,
+    context: Context<'_>,
+    request: Request<ServerBody>,
+) -> Result<Reply, Failure> {
+    match operation {
+        Operation::Search => handler::search(context, request).await,
+        Operation::AddDocuments => handler::add_documents(context, request).await,
+        Operation::IndexStats => handler::index_stats(&context),
+        Operation::Health => Ok(handler::health()),
+        Operation::Ready => Ok(handler::ready(&context)),
+        Operation::OpenApi => Ok(handler::openapi()),
+        Operation::Root => Ok(handler::root()),
+    }
+}
