@@ -123,3 +123,24 @@ impl StoreError {
         Self::Io { path: path.to_path_buf(), source: Box::new(error) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_sqlite_are_sorted_by_what_can_be_done() {
+        let sorted = |code| {
+            let error = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+            StoreError::from_sqlite(Path::new("data/websvc.db"), error)
+        };
+        assert!(matches!(sorted(rusqlite::ffi::SQLITE_BUSY), StoreError::Busy { .. }));
+        assert!(matches!(sorted(rusqlite::ffi::SQLITE_BUSY_SNAPSHOT), StoreError::Busy { .. }));
+        assert!(matches!(sorted(rusqlite::ffi::SQLITE_CORRUPT), StoreError::Corrupt { .. }));
+        assert!(matches!(sorted(rusqlite::ffi::SQLITE_FULL), StoreError::Full { .. }));
+        assert!(matches!(sorted(rusqlite::ffi::SQLITE_IOERR_READ), StoreError::Io { .. }));
+        assert!(matches!(sorted(rusqlite::ffi::SQLITE_MISUSE), StoreError::Statement { .. }));
+        let busy = sorted(rusqlite::ffi::SQLITE_BUSY).to_string();
+        assert_eq!(busy, "the database data/websvc.db is locked by another process");
+    }
+}
