@@ -1,1 +1,40 @@
-//! Durable state of websvc: keys, teams and the page cache.
+//! Durable state of websvc: teams, API keys and the page cache, in one SQLite file.
+//!
+//! A [`Store`] is a cheap handle (`Clone`, `Send`, `Sync`) on `DATA_DIR/websvc.db`. Every call blocks for as long as
+//! SQLite needs, so async callers move all but [`Store::authenticate`] off their async threads. Several processes may
+//! hold the same store open: the command line creates and revokes keys beside a running server, which sees the change
+//! within [`ACCESS_REFRESH`].
+//!
+//! ```
+//! # let dir = tempfile::tempdir()?;
+//! let store = websvc_store::Store::open(dir.path())?;
+//! let key = store.create_key("default", "laptop")?;
+//! let caller = store.authenticate(key.secret.expose())?.expect("the key was just created");
+//! assert_eq!(caller.team.name, "default");
+//! store.revoke_key(key.id.as_str())?;
+//! assert!(store.authenticate(key.secret.expose())?.is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![deny(missing_docs)]
+
+mod access;
+mod clock;
+mod database;
+mod error;
+mod key;
+mod migration;
+mod page;
+mod page_cache;
+mod secret;
+mod store;
+mod team;
+mod usage;
+
+pub use access::{ACCESS_REFRESH, Caller};
+pub use error::StoreError;
+pub use key::{KeyId, KeyRecord, NewKey};
+pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
+pub use secret::Secret;
+pub use store::Store;
+pub use team::{DEFAULT_TEAM, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy};

@@ -1,0 +1,102 @@
+//! Measures what the store costs: `cargo run --release -p websvc-store --example store_cost`.
+
+#![expect(clippy::print_stdout, reason = "the figures are the point")]
+
+use std::error::Error;
+use std::hint::black_box;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use websvc_store::{CacheLimits, CachedPage, PageKey, Store};
+
+const KEYS: usize = 1_000;
+const ROUNDS: usize = 200_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let dir = tempfile::tempdir()?;
+    let started = Instant::now();
+    let store = Store::open(dir.path())?;
+    report("open a new store", &mut [started.elapsed()]);
+    report_memory("open store");
+
+    let mut times = Vec::with_capacity(KEYS);
+    let mut secrets = Vec::with_capacity(KEYS);
+    for n in 0..KEYS {
+        let started = Instant::now();
+        secrets.push(store.create_key(&format!("team {}", n % 100), "")?.secret);
+        times.push(started.elapsed());
+    }
+    report("create a key, flushed to disk", &mut times);
+
+    let secret = |n: usize| secrets[n % KEYS].expose();
+    measure("authenticate, first use of a key", KEYS, |n| black_box(store.authenticate(secret(n))).is_ok());
+    measure("authenticate, known key", ROUNDS, |n| black_box(store.authenticate(secret(n * 7))).is_ok());
+    measure("authenticate, one key", ROUNDS, |_| black_box(store.authenticate(secret(0))).is_ok());
+    measure("authenticate, unknown key", 20_000, |n| {
+        black_box(store.authenticate(&format!("fc-{n:032x}"))).is_ok()
+    });
+    let started = Instant::now();
+    thread::scope(|scope| {
+        for offset in 0..16 {
+            let (store, secret) = (&store, &secret);
+            scope.spawn(move || {
+                (0..20_000).all(|n| black_box(store.authenticate(secret(n + offset))).is_ok())
+            });
+        }
+    });
+    println!("authenticate, 16 threads: {:.0} per second", 320_000.0 / started.elapsed().as_secs_f64());
+
+    measure_pages(&store)?;
+    report_memory("after everything");
+    Ok(())
+}
+
+fn measure_pages(store: &Store) -> Result<(), Box<dyn Error>> {
+    // Text with some variety: about the redundancy of a real page.
+    let word = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    let words: Vec<String> = (0..6_000).map(|n| format!("<b>{:x}</b> word ", word(n))).collect();
+    let body = Bytes::from(words.concat());
+    let limits = CacheLimits { max_bytes: 20 << 20, ..CacheLimits::default() };
+    let entry = |n: usize| CachedPage {
+        key: PageKey::new(format!("https://example.com/page/{n}"), ""),
+        final_url: format!("https://example.com/page/{n}"),
+        status: 200,
+        headers: vec![("content-type".to_owned(), "text/html".to_owned())],
+        body: body.clone(),
+        fetched_at_ms: n as u64,
+        truncated: false,
+    };
+    println!("a page of {} KB:", body.len() / 1000);
+    measure("put a page (with eviction after a while)", 2_000, |n| {
+        store.put_page(&entry(n), &limits).is_ok()
+    });
+    println!("{:?}", store.cache_size()?);
+    measure("get a page", 2_000, |n| {
+        matches!(black_box(store.page(&entry(1_999 - n % 200).key)), Ok(Some(_)))
+    });
+    Ok(())
+}
+
+fn measure(what: &str, rounds: usize, mut step: impl FnMut(usize) -> bool) {
+    let mut times = Vec::with_capacity(rounds);
+    for n in 0..rounds {
+        let started = Instant::now();
+        assert!(step(n), "{what} failed in round {n}");
+        times.push(started.elapsed());
+    }
+    report(what, &mut times);
+}
+
+fn report(what: &str, times: &mut [Duration]) {
+    times.sort_unstable();
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+    let mean = times.iter().sum::<Duration>() / times.len() as u32;
+    println!("{what}: mean {mean:?}, p50 {:?}, p99 {:?}, max {:?}", at(0.5), at(0.99), at(1.0));
+}
+
+fn report_memory(when: &str) {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let resident = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or("VmRSS: unknown");
+    println!("{when}: {resident}");
+}

@@ -1,0 +1,182 @@
+//! API keys: create, list, revoke.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+
+use crate::clock::now_ms;
+use crate::database::Durability;
+use crate::error::StoreError;
+use crate::secret::{Secret, SecretHash};
+use crate::store::Store;
+use crate::team::{DEFAULT_TEAM, check_team_name, check_text, create_if_absent};
+
+/// The label of the key that the first start creates.
+const FIRST_KEY_LABEL: &str = "first key";
+
+/// The public name of a key: 12 hex digits, safe to print and log.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KeyId(Arc<str>);
+
+impl KeyId {
+    pub(crate) fn new(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// A key just created; the secret cannot be had again.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// The id, for `keys list` and `keys revoke`.
+    pub id: KeyId,
+    /// What the client sends.
+    pub secret: Secret,
+}
+
+/// A key as it is listed: all that is known of it, which is not its secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRecord {
+    /// The id.
+    pub id: KeyId,
+    /// The team whose rights it has.
+    pub team: String,
+    /// What its owner called it; may be empty.
+    pub label: String,
+    /// When it was created, in milliseconds since the Unix epoch.
+    pub created_at_ms: u64,
+    /// When it was last used, to about a minute, in milliseconds since the Unix epoch.
+    pub last_used_at_ms: Option<u64>,
+    /// When it was revoked, in milliseconds since the Unix epoch.
+    pub revoked_at_ms: Option<u64>,
+}
+
+impl Store {
+    /// Creates a key for `team`, and the team if it does not exist. The key survives a power failure.
+    ///
+    /// # Errors
+    /// [`StoreError::InvalidName`] for a team or label that cannot be shown in a list, [`StoreError::Random`];
+    /// otherwise failures of the database.
+    pub fn create_key(&self, team: &str, label: &str) -> Result<NewKey, StoreError> {
+        check_team_name(team)?;
+        check_text("label", label)?;
+        loop {
+            let secret = Secret::random()?;
+            let inserted = self
+                .database()
+                .write(Durability::Power, |transaction| insert(transaction, &secret, team, label))?;
+            if let Some(key) = inserted {
+                return Ok(key);
+            }
+        }
+    }
+
+    /// Creates team `default` with one key if the store never had a key, and returns that key.
+    ///
+    /// A store whose keys are all revoked gets no new one: somebody meant it so.
+    ///
+    /// # Errors
+    /// [`StoreError::Random`]; otherwise failures of the database.
+    pub fn ensure_default_key(&self) -> Result<Option<NewKey>, StoreError> {
+        let secret = Secret::random()?;
+        self.database().write(Durability::Power, |transaction| {
+            create_if_absent(transaction, DEFAULT_TEAM)?;
+            let any: bool =
+                transaction.query_row("SELECT EXISTS (SELECT 1 FROM keys)", [], |row| row.get(0))?;
+            if any {
+                return Ok(None);
+            }
+            insert(transaction, &secret, DEFAULT_TEAM, FIRST_KEY_LABEL)
+        })
+    }
+
+    /// Returns all keys, revoked ones too, by team and age.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        let sql = "SELECT id, team, label, created_at, last_used_at, revoked_at FROM keys \
+                   ORDER BY team, created_at, id";
+        self.database().read(|connection| connection.prepare(sql)?.query_map([], key_from_row)?.collect())
+    }
+
+    /// Revokes the key with this id. When this returns, this process no longer accepts the key; other processes stop
+    /// within [`ACCESS_REFRESH`](crate::ACCESS_REFRESH). It stays revoked after a power failure.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownKey`], [`StoreError::AlreadyRevoked`]; otherwise failures of the database.
+    pub fn revoke_key(&self, id: &str) -> Result<KeyRecord, StoreError> {
+        let revocation = self.database().write(Durability::Power, |transaction| revoke(transaction, id))?;
+        match revocation {
+            Revocation::Done(record) => {
+                self.access().forget();
+                Ok(record)
+            }
+            Revocation::Unknown => Err(StoreError::UnknownKey { id: id.to_owned() }),
+            Revocation::Before { revoked_at_ms } => {
+                Err(StoreError::AlreadyRevoked { id: id.to_owned(), revoked_at_ms })
+            }
+        }
+    }
+}
+
+enum Revocation {
+    Done(KeyRecord),
+    Unknown,
+    Before { revoked_at_ms: u64 },
+}
+
+fn revoke(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<Revocation> {
+    let sql = "SELECT id, team, label, created_at, last_used_at, revoked_at FROM keys WHERE id = ?1";
+    let Some(mut record) = transaction.query_row(sql, [id], key_from_row).optional()? else {
+        return Ok(Revocation::Unknown);
+    };
+    if let Some(revoked_at_ms) = record.revoked_at_ms {
+        return Ok(Revocation::Before { revoked_at_ms });
+    }
+    let now = now_ms();
+    transaction.execute("UPDATE keys SET revoked_at = ?2 WHERE id = ?1", params![id, now])?;
+    record.revoked_at_ms = Some(now);
+    Ok(Revocation::Done(record))
+}
+
+/// Stores a key; `None` when its id is taken, which happens about once in 2^48 pairs of keys.
+fn insert(
+    transaction: &Transaction<'_>,
+    secret: &Secret,
+    team: &str,
+    label: &str,
+) -> rusqlite::Result<Option<NewKey>> {
+    create_if_absent(transaction, team)?;
+    let hash = SecretHash::of(secret.expose());
+    let id = hash.id();
+    let inserted = transaction.execute(
+        "INSERT INTO keys (id, hash, team, label, created_at) VALUES (?1, ?2, ?3, ?4, ?5) \
+         ON CONFLICT (id) DO NOTHING",
+        params![id, hash.as_bytes(), team, label, now_ms()],
+    )?;
+    Ok((inserted == 1).then(|| NewKey { id: KeyId::new(id), secret: secret.clone() }))
+}
+
+fn key_from_row(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {
+    Ok(KeyRecord {
+        id: KeyId::new(row.get::<_, String>(0)?),
+        team: row.get(1)?,
+        label: row.get(2)?,
+        created_at_ms: row.get(3)?,
+        last_used_at_ms: row.get(4)?,
+        revoked_at_ms: row.get(5)?,
+    })
+}

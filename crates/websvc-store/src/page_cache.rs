@@ -1,0 +1,303 @@
+//! The page cache: put with a bound, get, purge.
+//!
+//! The oldest pages leave first. Room is made in small transactions so that a cache whose bound was lowered, or one
+//! large page that displaces many small ones, never holds the write lock for long.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use bytes::Bytes;
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+
+use crate::database::Durability;
+use crate::error::StoreError;
+use crate::page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
+use crate::store::Store;
+
+/// Pages are stored on the way of an answer: speed matters more than the last percent.
+const COMPRESSION_LEVEL: i32 = 1;
+/// What a row and its index entries cost beside its texts, roughly.
+const ROW_OVERHEAD_BYTES: u64 = 128;
+/// The most rows that one transaction removes.
+const BATCH_ROWS: u32 = 64;
+/// A larger body in the database can only be damage; it keeps damage from asking for absurd memory.
+const MAX_BODY_BYTES: u64 = 1 << 30;
+
+impl Store {
+    /// Stores a page, replacing an older one of the same key, and removes the oldest entries until the bounds hold.
+    /// The time of `page` counts as the present when entries are judged too old.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn put_page(&self, page: &CachedPage, limits: &CacheLimits) -> Result<PutOutcome, StoreError> {
+        let entry = Entry::new(page);
+        let limit = limits.max_entry_bytes.min(limits.max_bytes);
+        if entry.size > limit {
+            return Ok(PutOutcome::TooLarge { bytes: entry.size, limit });
+        }
+        let bounds = Bounds::new(limits, page.fetched_at_ms);
+        let mut evicted = 0;
+        loop {
+            let step =
+                self.database().write(Durability::Process, |transaction| put(transaction, &entry, bounds))?;
+            match step {
+                Put::Stored { removed } => return Ok(PutOutcome::Stored { evicted: evicted + removed }),
+                Put::MoreRoomNeeded { removed } => evicted += removed,
+                Put::Outdated => return Ok(PutOutcome::Outdated),
+            }
+        }
+    }
+
+    /// Returns the page with this key, whatever its age.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when the entry cannot be decoded; otherwise failures of the database.
+    pub fn page(&self, key: &PageKey) -> Result<Option<CachedPage>, StoreError> {
+        let sql = "SELECT final_url, status, headers, fetched_at, truncated, body_length, body_encoding, body \
+                   FROM pages WHERE url = ?1 AND variant = ?2";
+        let row = self.database().read(|connection| {
+            let mut statement = connection.prepare_cached(sql)?;
+            statement.query_row([key.url(), key.variant()], StoredPage::from_row).optional()
+        })?;
+        // Outside of `read`: decoding needs no connection.
+        let decoded = row.map(|row| row.decode(key.clone())).transpose();
+        decoded.map_err(|detail| self.database().corrupt(format!("page {}: {detail}", key.url())))
+    }
+
+    /// Removes entries until the bounds hold, as of `now_ms` (milliseconds since the Unix epoch), and returns how
+    /// many. For a start with lower bounds and for expiry when nothing is stored.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn evict_pages(&self, limits: &CacheLimits, now_ms: u64) -> Result<u64, StoreError> {
+        let bounds = Bounds::new(limits, now_ms);
+        self.in_batches(|transaction| evict(transaction, bounds, 0).map(|eviction| eviction.removed))
+    }
+
+    /// Removes every variant of a URL and returns how many there were.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn purge_url(&self, url: &str) -> Result<u64, StoreError> {
+        let sql = "DELETE FROM pages WHERE id IN (SELECT id FROM pages WHERE url = ?1 LIMIT ?2)";
+        self.in_batches(|transaction| {
+            transaction.execute(sql, params![url, BATCH_ROWS]).map(|rows| rows as u64)
+        })
+    }
+
+    /// Removes every page of a host (exactly this host, any port) and returns how many there were.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn purge_host(&self, host: &str) -> Result<u64, StoreError> {
+        let sql = "DELETE FROM pages WHERE id IN (SELECT id FROM pages WHERE host = ?1 LIMIT ?2)";
+        self.in_batches(|transaction| {
+            transaction.execute(sql, params![host, BATCH_ROWS]).map(|rows| rows as u64)
+        })
+    }
+
+    /// Returns what the cache occupies.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn cache_size(&self) -> Result<CacheSize, StoreError> {
+        self.database().read(size)
+    }
+
+    /// Repeats a removal, one transaction at a time, until nothing is left to remove.
+    fn in_batches(
+        &self,
+        mut remove: impl FnMut(&Transaction<'_>) -> rusqlite::Result<u64>,
+    ) -> Result<u64, StoreError> {
+        let mut removed = 0;
+        loop {
+            match self.database().write(Durability::Process, &mut remove)? {
+                0 => return Ok(removed),
+                rows => removed += rows,
+            }
+        }
+    }
+}
+
+/// The bounds of the cache as numbers to compare with.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    max_bytes: u64,
+    oldest_ms: u64,
+}
+
+impl Bounds {
+    fn new(limits: &CacheLimits, now_ms: u64) -> Self {
+        Self { max_bytes: limits.max_bytes, oldest_ms: now_ms.saturating_sub(millis(limits.max_age)) }
+    }
+}
+
+enum Put {
+    Stored { removed: u64 },
+    MoreRoomNeeded { removed: u64 },
+    Outdated,
+}
+
+fn put(transaction: &Transaction<'_>, entry: &Entry<'_>, bounds: Bounds) -> rusqlite::Result<Put> {
+    let page = entry.page;
+    let newer: bool = transaction
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM pages WHERE url = ?1 AND variant = ?2 AND fetched_at > ?3)",
+        )?
+        .query_row(params![page.key.url(), page.key.variant(), page.fetched_at_ms], |row| row.get(0))?;
+    if newer {
+        return Ok(Put::Outdated);
+    }
+    transaction
+        .prepare_cached("DELETE FROM pages WHERE url = ?1 AND variant = ?2")?
+        .execute([page.key.url(), page.key.variant()])?;
+    let Eviction { removed, enough } = evict(transaction, bounds, entry.size)?;
+    if !enough {
+        return Ok(Put::MoreRoomNeeded { removed });
+    }
+    entry.insert(transaction)?;
+    Ok(Put::Stored { removed })
+}
+
+struct Eviction {
+    removed: u64,
+    /// Whether there is room now; more entries may still be too old.
+    enough: bool,
+}
+
+/// Removes one batch at most: the oldest entries, until `room` more bytes fit and the next one is young enough.
+fn evict(transaction: &Transaction<'_>, bounds: Bounds, room: u64) -> rusqlite::Result<Eviction> {
+    let mut bytes = size(transaction)?.bytes.saturating_add(room);
+    let mut oldest = transaction
+        .prepare_cached("SELECT id, fetched_at, size FROM pages ORDER BY fetched_at, size, id LIMIT ?1")?;
+    let rows: Vec<(i64, u64, u64)> = oldest
+        .query_map([BATCH_ROWS], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect::<Result<_, _>>()?;
+    let mut delete = transaction.prepare_cached("DELETE FROM pages WHERE id = ?1")?;
+    let mut removed = 0;
+    for (id, fetched_at, size) in rows {
+        if bytes <= bounds.max_bytes && fetched_at >= bounds.oldest_ms {
+            break;
+        }
+        delete.execute([id])?;
+        bytes = bytes.saturating_sub(size);
+        removed += 1;
+    }
+    Ok(Eviction { removed, enough: bytes <= bounds.max_bytes })
+}
+
+fn size(connection: &Connection) -> rusqlite::Result<CacheSize> {
+    connection
+        .prepare_cached("SELECT pages, bytes FROM page_totals")?
+        .query_row([], |row| Ok(CacheSize { pages: row.get(0)?, bytes: row.get(1)? }))
+}
+
+/// A page in the form in which it is stored.
+struct Entry<'a> {
+    page: &'a CachedPage,
+    headers: String,
+    body: Cow<'a, [u8]>,
+    encoding: &'static str,
+    size: u64,
+}
+
+const PLAIN: &str = "plain";
+const ZSTD: &str = "zstd";
+
+impl<'a> Entry<'a> {
+    fn new(page: &'a CachedPage) -> Self {
+        let headers = serde_json::to_string(&page.headers).expect("a list of pairs of texts is always JSON");
+        let (body, encoding) = match zstd::bulk::compress(&page.body, COMPRESSION_LEVEL) {
+            Ok(compressed) if compressed.len() < page.body.len() => (Cow::Owned(compressed), ZSTD),
+            // Pictures and PDF files are compressed already.
+            _ => (Cow::Borrowed(&*page.body), PLAIN),
+        };
+        let texts = page.key.url().len() + page.key.variant().len() + page.final_url.len() + headers.len();
+        let size = (body.len() + texts) as u64 + ROW_OVERHEAD_BYTES;
+        Self { page, headers, body, encoding, size }
+    }
+
+    fn insert(&self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+        let Self { page, headers, body, encoding, size } = self;
+        let CachedPage { key, final_url, status, headers: _, body: plain, fetched_at_ms, truncated } = page;
+        let mut statement = transaction.prepare_cached(
+            "INSERT INTO pages (url, variant, host, final_url, status, headers, fetched_at, truncated, size, \
+             body_length, body_encoding, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        )?;
+        statement.execute(params![
+            key.url(),
+            key.variant(),
+            key.host(),
+            final_url,
+            status,
+            headers,
+            fetched_at_ms,
+            truncated,
+            size,
+            plain.len() as u64,
+            encoding,
+            body,
+        ])?;
+        Ok(())
+    }
+}
+
+/// A row of the table, before decoding.
+struct StoredPage {
+    final_url: String,
+    status: u16,
+    headers: String,
+    fetched_at_ms: u64,
+    truncated: bool,
+    body_length: u64,
+    body_encoding: String,
+    body: Vec<u8>,
+}
+
+impl StoredPage {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            final_url: row.get(0)?,
+            status: row.get(1)?,
+            headers: row.get(2)?,
+            fetched_at_ms: row.get(3)?,
+            truncated: row.get(4)?,
+            body_length: row.get(5)?,
+            body_encoding: row.get(6)?,
+            body: row.get(7)?,
+        })
+    }
+
+    fn decode(self, key: PageKey) -> Result<CachedPage, String> {
+        let headers = serde_json::from_str(&self.headers).map_err(|error| format!("headers: {error}"))?;
+        let body = decode_body(self.body, &self.body_encoding, self.body_length)?;
+        Ok(CachedPage {
+            key,
+            final_url: self.final_url,
+            status: self.status,
+            headers,
+            body: Bytes::from(body),
+            fetched_at_ms: self.fetched_at_ms,
+            truncated: self.truncated,
+        })
+    }
+}
+
+fn decode_body(stored: Vec<u8>, encoding: &str, length: u64) -> Result<Vec<u8>, String> {
+    if length > MAX_BODY_BYTES {
+        return Err(format!("a body of {length} bytes"));
+    }
+    let body = match encoding {
+        PLAIN => stored,
+        ZSTD => zstd::bulk::decompress(&stored, length as usize).map_err(|error| format!("body: {error}"))?,
+        other => return Err(format!("body encoding \"{other}\"")),
+    };
+    if body.len() as u64 != length {
+        return Err(format!("a body of {} bytes instead of {length}", body.len()));
+    }
+    Ok(body)
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,122 @@
+//! The secret text of an API key, its hash, and the id that both share.
+//!
+//! Only SHA-256 of a secret is stored. Passwords need a slow, salted hash because people choose them: an attacker who
+//! holds the hashes tries likely ones. A secret here has 128 random bits; there are no likely ones, and trying 2^128
+//! candidates is as hopeless with a fast hash as with a slow one. A fast hash keeps authentication at a microsecond.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::error::StoreError;
+
+const PREFIX: &str = "fc-";
+const RANDOM_BYTES: usize = 16;
+/// The id of a key is this many leading bytes of its hash, in hex: whoever holds a leaked secret can compute
+/// (`printf %s SECRET | sha256sum | cut -c1-12`) which key to revoke, and the id tells nothing about the secret.
+const ID_BYTES: usize = 6;
+/// Longer texts are no keys; the bound keeps the cost of hashing what strangers send constant.
+pub(crate) const MAX_SECRET_BYTES: usize = 256;
+
+/// The text that a client sends as its bearer token: `fc-` and 32 lower-case hex digits.
+///
+/// It is shown once and cannot be had again. `Debug` does not print it and there is no `Display`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Draws a new secret with 128 bits of entropy.
+    pub(crate) fn random() -> Result<Self, StoreError> {
+        let mut bytes = [0; RANDOM_BYTES];
+        getrandom::fill(&mut bytes).map_err(|source| StoreError::Random { source })?;
+        Ok(Self(format!("{PREFIX}{}", hex(&bytes))))
+    }
+
+    /// Returns the text itself, to be shown to its owner.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+/// SHA-256 of a secret.
+#[derive(Clone, Copy)]
+pub(crate) struct SecretHash([u8; 32]);
+
+impl SecretHash {
+    pub(crate) fn of(secret: &str) -> Self {
+        Self(Sha256::digest(secret.as_bytes()).into())
+    }
+
+    pub(crate) fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// Returns the leading bytes as a number: the id in the form that is cheap to look up in memory.
+    pub(crate) fn tag(&self) -> u64 {
+        self.0[..ID_BYTES].iter().fold(0, |tag, byte| (tag << 8) | u64::from(*byte))
+    }
+
+    /// Returns the id of the key with this hash.
+    pub(crate) fn id(&self) -> String {
+        hex(&self.0[..ID_BYTES])
+    }
+
+    /// Compares in constant time.
+    pub(crate) fn matches(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl fmt::Debug for SecretHash {
+    /// Prints nothing of the hash: a key from the configuration may be short enough to be guessed from it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretHash(..)")
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_fc_and_32_lower_case_hex_digits() {
+        let secret = Secret::random().unwrap();
+        let digits = secret.expose().strip_prefix("fc-").unwrap();
+        assert_eq!(digits.len(), 32);
+        assert!(digits.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)), "{digits}");
+        assert_ne!(secret, Secret::random().unwrap());
+    }
+
+    #[test]
+    fn the_hash_is_sha_256_and_the_id_its_beginning() {
+        // The test vector "abc" of FIPS 180-2.
+        let hash = SecretHash::of("abc");
+        assert!(hex(hash.as_bytes()).starts_with("ba7816bf8f01cfea414140de5dae2223"));
+        assert_eq!(hash.id(), "ba7816bf8f01");
+        assert_eq!(format!("{:012x}", hash.tag()), hash.id());
+    }
+
+    #[test]
+    fn debug_does_not_print_the_secret() {
+        let secret = Secret::random().unwrap();
+        assert!(!format!("{secret:?}").contains(&secret.expose()[3..]));
+    }
+}

@@ -1,0 +1,71 @@
+//! The handle on the durable state.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::access::Access;
+use crate::database::Database;
+use crate::error::StoreError;
+use crate::usage::UsageWriter;
+
+/// The durable state of a data directory. Clones share one set of connections.
+#[derive(Debug, Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    // Before `shared`: its thread writes a last time before the database closes.
+    _usage_writer: UsageWriter,
+    shared: Arc<Shared>,
+}
+
+/// What the store shares with its thread.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) database: Database,
+    pub(crate) access: Access,
+}
+
+impl Store {
+    /// Opens the database in `dir`, creating both if they are absent.
+    ///
+    /// # Errors
+    /// [`StoreError::NewerSchema`], [`StoreError::Corrupt`], [`StoreError::Io`] when the directory or file cannot be
+    /// created or opened, [`StoreError::Busy`] when another process keeps it locked for 5 seconds.
+    pub fn open(dir: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let database = Database::open(dir.as_ref())?;
+        let access = Access::new(&database)?;
+        let shared = Arc::new(Shared { database, access });
+        let usage_writer = UsageWriter::start(Arc::clone(&shared))
+            .map_err(|error| StoreError::io(shared.database.path(), error))?;
+        Ok(Self { inner: Arc::new(Inner { _usage_writer: usage_writer, shared }) })
+    }
+
+    /// Reads the whole database and checks that it is sound. Takes seconds for gigabytes.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] with SQLite's first findings; otherwise failures of the database.
+    pub fn verify(&self) -> Result<(), StoreError> {
+        let findings: Vec<String> = self.database().read(|connection| {
+            connection.prepare("PRAGMA integrity_check(5)")?.query_map([], |row| row.get(0))?.collect()
+        })?;
+        if findings != ["ok"] {
+            return Err(self.database().corrupt(findings.join("; ")));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.inner.shared
+    }
+
+    pub(crate) fn database(&self) -> &Database {
+        &self.shared().database
+    }
+
+    pub(crate) fn access(&self) -> &Access {
+        &self.shared().access
+    }
+}

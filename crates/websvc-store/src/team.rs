@@ -1,0 +1,297 @@
+//! Teams: what the callers of one organisation may do.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+
+use crate::clock::now_ms;
+use crate::database::Durability;
+use crate::error::StoreError;
+use crate::store::Store;
+
+/// The team of the first key and of keys given by configuration.
+pub const DEFAULT_TEAM: &str = "default";
+
+/// The longest team name or key label, in characters.
+const MAX_NAME_CHARS: usize = 128;
+
+macro_rules! policy {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$variant_doc])* $variant,)* }
+
+        impl $name {
+            /// Returns the value as the command line and the database spell it.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = UnknownPolicy;
+
+            fn from_str(text: &str) -> Result<Self, UnknownPolicy> {
+                match text {
+                    $($text => Ok(Self::$variant),)*
+                    _ => Err(UnknownPolicy { given: text.to_owned(), known: &[$($text),*] }),
+                }
+            }
+        }
+    };
+}
+
+policy! {
+    /// Whether requests of a team may, or always do, go without retention (`enterprise` in the request).
+    Retention {
+        /// Requests that ask for it are refused.
+        Off = "off",
+        /// Requests may ask for it.
+        Allowed = "allowed",
+        /// Every request is treated as if it asked for it.
+        Forced = "forced",
+    }
+}
+
+policy! {
+    /// Whether URLs are checked for risks (spec section 2.3).
+    ThreatPolicy {
+        /// Not enabled: requests with `threatProtection` are refused.
+        Off = "off",
+        /// Enabled; a request may turn it off.
+        On = "on",
+        /// Enabled; a request may not turn it off.
+        Enforced = "enforced",
+    }
+}
+
+policy! {
+    /// Whether a request may bring its own `threatProtection` (spec section 2.3).
+    ThreatOverride {
+        /// It may.
+        Allowed = "allowed",
+        /// Such requests are refused.
+        Denied = "denied",
+    }
+}
+
+/// A text that is no value of a team's policy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("\"{given}\" is not one of {}", known.join(", "))]
+pub struct UnknownPolicy {
+    /// The text that was given.
+    pub given: String,
+    /// The values that exist.
+    pub known: &'static [&'static str],
+}
+
+/// A team and its policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Team {
+    /// The name, unique.
+    pub name: String,
+    /// Zero data retention.
+    pub zdr: Retention,
+    /// Anonymized zero data retention.
+    pub anon: Retention,
+    /// Threat protection.
+    pub threat_protection: ThreatPolicy,
+    /// Whether a request may bring its own threat protection settings.
+    pub threat_override: ThreatOverride,
+    /// The credits that may be spent; `None` is unlimited.
+    pub credits: Option<u64>,
+    /// The requests per minute that are admitted; `None` is the default of the configuration.
+    pub requests_per_minute: Option<u32>,
+    /// The requests at a time that are admitted; `None` is the default of the configuration.
+    pub concurrency: Option<u32>,
+    /// Whether an audit event is written for each request.
+    pub audit: bool,
+    /// When the team was created, in milliseconds since the Unix epoch.
+    pub created_at_ms: u64,
+}
+
+/// What to change in a team: `None` leaves a value as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TeamChange {
+    /// Zero data retention.
+    pub zdr: Option<Retention>,
+    /// Anonymized zero data retention.
+    pub anon: Option<Retention>,
+    /// Threat protection.
+    pub threat_protection: Option<ThreatPolicy>,
+    /// Whether a request may bring its own threat protection settings.
+    pub threat_override: Option<ThreatOverride>,
+    /// The credits; `Some(None)` makes them unlimited.
+    pub credits: Option<Option<u64>>,
+    /// Requests per minute; `Some(None)` goes back to the default of the configuration.
+    pub requests_per_minute: Option<Option<u32>>,
+    /// Requests at a time; `Some(None)` goes back to the default of the configuration.
+    pub concurrency: Option<Option<u32>>,
+    /// Whether audit events are written.
+    pub audit: Option<bool>,
+}
+
+impl TeamChange {
+    fn apply(&self, team: &mut Team) {
+        // Destructured, so that a new field is thought of here.
+        let Self {
+            zdr,
+            anon,
+            threat_protection,
+            threat_override,
+            credits,
+            requests_per_minute,
+            concurrency,
+            audit,
+        } = self;
+        team.zdr = zdr.unwrap_or(team.zdr);
+        team.anon = anon.unwrap_or(team.anon);
+        team.threat_protection = threat_protection.unwrap_or(team.threat_protection);
+        team.threat_override = threat_override.unwrap_or(team.threat_override);
+        team.credits = credits.unwrap_or(team.credits);
+        team.requests_per_minute = requests_per_minute.unwrap_or(team.requests_per_minute);
+        team.concurrency = concurrency.unwrap_or(team.concurrency);
+        team.audit = audit.unwrap_or(team.audit);
+    }
+}
+
+impl Store {
+    /// Creates the team if it does not exist, applies `change`, and returns the team as it is now.
+    ///
+    /// # Errors
+    /// [`StoreError::InvalidName`] when the name is empty, longer than 128 characters, has control characters or
+    /// begins or ends with a space; otherwise failures of the database.
+    pub fn set_team(&self, name: &str, change: &TeamChange) -> Result<Team, StoreError> {
+        check_team_name(name)?;
+        let team = self.database().write(Durability::Power, |transaction| {
+            create_if_absent(transaction, name)?;
+            let mut team = transaction.query_row(SELECT_ONE, [name], team_from_row)?;
+            change.apply(&mut team);
+            update(transaction, &team)?;
+            Ok(team)
+        })?;
+        self.access().forget();
+        Ok(team)
+    }
+
+    /// Returns the team of this name.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn team(&self, name: &str) -> Result<Option<Team>, StoreError> {
+        self.database().read(|connection| {
+            connection.prepare_cached(SELECT_ONE)?.query_row([name], team_from_row).optional()
+        })
+    }
+
+    /// Returns all teams by name.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn list_teams(&self) -> Result<Vec<Team>, StoreError> {
+        self.database()
+            .read(|connection| connection.prepare(SELECT_ALL)?.query_map([], team_from_row)?.collect())
+    }
+}
+
+const SELECT_ALL: &str = "SELECT name, zdr, anon, threat_protection, threat_override, credits, \
+     requests_per_minute, concurrency, audit, created_at FROM teams ORDER BY name";
+pub(crate) const SELECT_ONE: &str = "SELECT name, zdr, anon, threat_protection, threat_override, credits, \
+     requests_per_minute, concurrency, audit, created_at FROM teams WHERE name = ?1";
+
+pub(crate) fn create_if_absent(transaction: &Transaction<'_>, name: &str) -> rusqlite::Result<()> {
+    transaction
+        .execute(
+            "INSERT INTO teams (name, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+            params![name, now_ms()],
+        )
+        .map(|_| ())
+}
+
+fn update(transaction: &Transaction<'_>, team: &Team) -> rusqlite::Result<()> {
+    let sql = "UPDATE teams SET zdr = ?2, anon = ?3, threat_protection = ?4, threat_override = ?5, credits = ?6, \
+               requests_per_minute = ?7, concurrency = ?8, audit = ?9 WHERE name = ?1";
+    let Team {
+        name,
+        zdr,
+        anon,
+        threat_protection,
+        threat_override,
+        credits,
+        requests_per_minute,
+        concurrency,
+        audit,
+        created_at_ms: _,
+    } = team;
+    let changed = transaction.execute(
+        sql,
+        params![
+            name,
+            zdr.as_str(),
+            anon.as_str(),
+            threat_protection.as_str(),
+            threat_override.as_str(),
+            // SQLite's integers are signed: more credits than it can hold are as good as its largest number.
+            credits.map(|credits| credits.min(i64::MAX as u64)),
+            requests_per_minute,
+            concurrency,
+            audit,
+        ],
+    )?;
+    debug_assert_eq!(changed, 1, "the team was created in this transaction");
+    Ok(())
+}
+
+pub(crate) fn team_from_row(row: &Row<'_>) -> rusqlite::Result<Team> {
+    Ok(Team {
+        name: row.get(0)?,
+        zdr: policy(row, 1)?,
+        anon: policy(row, 2)?,
+        threat_protection: policy(row, 3)?,
+        threat_override: policy(row, 4)?,
+        credits: row.get(5)?,
+        requests_per_minute: row.get(6)?,
+        concurrency: row.get(7)?,
+        audit: row.get(8)?,
+        created_at_ms: row.get(9)?,
+    })
+}
+
+fn policy<T: FromStr<Err = UnknownPolicy>>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    row.get_ref(column)?.as_str()?.parse().map_err(|error: UnknownPolicy| {
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
+    })
+}
+
+pub(crate) fn check_team_name(name: &str) -> Result<(), StoreError> {
+    if name.is_empty() {
+        return Err(invalid("team", name, "it is empty"));
+    }
+    check_text("team", name)
+}
+
+/// Checks a name that people read in lists.
+pub(crate) fn check_text(what: &'static str, name: &str) -> Result<(), StoreError> {
+    if name.chars().count() > MAX_NAME_CHARS {
+        return Err(invalid(what, name, "it has more than 128 characters"));
+    }
+    if name.chars().any(char::is_control) {
+        return Err(invalid(what, name, "it has control characters"));
+    }
+    if name.trim() != name {
+        return Err(invalid(what, name, "it begins or ends with white space"));
+    }
+    Ok(())
+}
+
+fn invalid(what: &'static str, name: &str, rule: &'static str) -> StoreError {
+    StoreError::InvalidName { what, name: name.to_owned(), rule }
+}

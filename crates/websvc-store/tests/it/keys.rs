@@ -1,0 +1,215 @@
+//! Keys: create, authenticate, list, revoke; what is written of them and what is not.
+
+use std::fs;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use websvc_store::{Store, StoreError, TeamChange};
+
+use crate::{fresh, sqlite};
+
+#[test]
+fn a_new_key_authenticates_as_its_team() {
+    let (_dir, store) = fresh();
+    let key = store.create_key("blue", "ci").unwrap();
+    let caller = store.authenticate(key.secret.expose()).unwrap().unwrap();
+    assert_eq!(caller.team.name, "blue");
+    assert_eq!(caller.key_id, key.id);
+}
+
+#[test]
+fn anything_else_does_not_authenticate() {
+    let (_dir, store) = fresh();
+    let key = store.create_key("blue", "").unwrap();
+    let secret = key.secret.expose();
+    let last_digit_changed = format!("{}{}", &secret[..34], if secret.ends_with('0') { '1' } else { '0' });
+    let too_long = "x".repeat(100_000);
+    for wrong in [
+        "",
+        "fc-",
+        &secret[3..],
+        &secret[..34],
+        &secret.to_uppercase(),
+        &format!("{secret} "),
+        &last_digit_changed,
+        key.id.as_str(),
+        &too_long,
+    ] {
+        assert_eq!(store.authenticate(wrong).unwrap(), None, "{wrong:.60}");
+    }
+    assert!(store.authenticate(secret).unwrap().is_some());
+}
+
+#[test]
+fn a_revoked_key_stops_at_once_in_the_same_process_and_stays_revoked() {
+    let (dir, store) = fresh();
+    let key = store.create_key("default", "").unwrap();
+    let other = store.create_key("default", "").unwrap();
+    assert!(store.authenticate(key.secret.expose()).unwrap().is_some());
+    let record = store.revoke_key(key.id.as_str()).unwrap();
+    assert!(record.revoked_at_ms.is_some());
+    assert_eq!(store.authenticate(key.secret.expose()).unwrap(), None);
+    drop(store);
+    let store = Store::open(dir.path()).unwrap();
+    assert_eq!(store.authenticate(key.secret.expose()).unwrap(), None);
+    assert!(store.authenticate(other.secret.expose()).unwrap().is_some());
+}
+
+#[test]
+fn revoking_tells_an_unknown_id_from_a_revoked_one() {
+    let (_dir, store) = fresh();
+    let key = store.create_key("default", "").unwrap();
+    let first = store.revoke_key(key.id.as_str()).unwrap();
+    match store.revoke_key(key.id.as_str()).unwrap_err() {
+        StoreError::AlreadyRevoked { id, revoked_at_ms } => {
+            assert_eq!(id, key.id.as_str());
+            assert_eq!(Some(revoked_at_ms), first.revoked_at_ms);
+        }
+        error => panic!("{error}"),
+    }
+    let error = store.revoke_key("0123456789ab").unwrap_err();
+    assert!(matches!(&error, StoreError::UnknownKey { id } if id == "0123456789ab"), "{error}");
+    assert_eq!(error.to_string(), "there is no key with the id \"0123456789ab\"");
+}
+
+#[test]
+fn listed_keys_show_everything_but_the_secret() {
+    let (_dir, store) = fresh();
+    let blue = store.create_key("blue", "laptop").unwrap();
+    let amber = store.create_key("amber", "").unwrap();
+    store.revoke_key(blue.id.as_str()).unwrap();
+    let keys = store.list_keys().unwrap();
+    let shown: Vec<_> =
+        keys.iter().map(|key| (key.id.clone(), key.team.as_str(), key.label.as_str())).collect();
+    assert_eq!(shown, [(amber.id.clone(), "amber", ""), (blue.id.clone(), "blue", "laptop")]);
+    assert_eq!(keys.iter().map(|key| key.revoked_at_ms.is_some()).collect::<Vec<_>>(), [false, true]);
+    let printed = format!("{keys:?}");
+    assert!(!printed.contains(&blue.secret.expose()[3..]) && !printed.contains(&amber.secret.expose()[3..]));
+}
+
+#[test]
+fn only_the_first_start_creates_a_default_key() {
+    let (dir, store) = fresh();
+    let key = store.ensure_default_key().unwrap().unwrap();
+    assert_eq!(store.authenticate(key.secret.expose()).unwrap().unwrap().team.name, "default");
+    assert!(store.ensure_default_key().unwrap().is_none());
+    store.revoke_key(key.id.as_str()).unwrap();
+    drop(store);
+    let store = Store::open(dir.path()).unwrap();
+    assert!(store.ensure_default_key().unwrap().is_none(), "revoking every key must not open the door again");
+}
+
+#[test]
+fn a_static_key_belongs_to_the_default_team_and_follows_its_changes() {
+    let (_dir, store) = fresh();
+    store.static_key("fc-from-the-environment").unwrap();
+    let before = store.authenticate("fc-from-the-environment").unwrap().unwrap();
+    assert_eq!((before.key_id.as_str(), before.team.name.as_str()), ("static", "default"));
+    assert!(!before.team.audit);
+    store.set_team("default", &TeamChange { audit: Some(true), ..TeamChange::default() }).unwrap();
+    assert!(store.authenticate("fc-from-the-environment").unwrap().unwrap().team.audit);
+    assert_eq!(store.list_keys().unwrap(), []);
+}
+
+#[test]
+fn a_static_key_that_no_client_could_send_is_refused() {
+    let (_dir, store) = fresh();
+    for bad in ["", "two words", "line\n", "schlüssel", &"x".repeat(257)] {
+        let error = store.static_key(bad).unwrap_err();
+        assert!(matches!(error, StoreError::InvalidStaticKey { .. }), "{error}");
+        assert!(bad.is_empty() || !error.to_string().contains(bad), "the secret is in the message");
+    }
+}
+
+#[test]
+fn names_that_cannot_be_listed_are_refused() {
+    let (_dir, store) = fresh();
+    for (team, label) in [("", ""), ("a\nb", ""), (" a", ""), (&*"x".repeat(129), ""), ("a", "tab\there")] {
+        let error = store.create_key(team, label).unwrap_err();
+        assert!(matches!(error, StoreError::InvalidName { .. }), "{error}");
+    }
+    assert!(store.create_key(&"ü".repeat(128), "Büro <b>").is_ok(), "characters count, not bytes");
+}
+
+#[test]
+fn the_time_of_last_use_is_written_later() {
+    let (dir, store) = fresh();
+    let key = store.create_key("default", "").unwrap();
+    let unused = store.create_key("zz", "").unwrap();
+    let before = now_ms();
+    store.authenticate(key.secret.expose()).unwrap().unwrap();
+    assert_eq!(store.list_keys().unwrap()[0].last_used_at_ms, None, "not on the way of the request");
+    // Forgetting what is remembered (here by a revocation) must not lose the use.
+    store.revoke_key(unused.id.as_str()).unwrap();
+    store.flush_usage().unwrap();
+    let used = store.list_keys().unwrap()[0].last_used_at_ms.unwrap();
+    // The store computes the time from a steady clock and the wall clock at its start: a millisecond of rounding.
+    assert!(used + 1 >= before && used <= now_ms() + 1, "{before} {used}");
+    assert_eq!(store.list_keys().unwrap()[1].last_used_at_ms, None);
+
+    let late = store.create_key("late", "").unwrap();
+    store.authenticate(late.secret.expose()).unwrap().unwrap();
+    drop(store);
+    let store = Store::open(dir.path()).unwrap();
+    let late = store.list_keys().unwrap().into_iter().find(|key| key.id == late.id).unwrap();
+    assert!(late.last_used_at_ms.is_some(), "dropping the store writes what is left");
+}
+
+#[test]
+fn use_alone_does_not_make_other_processes_forget() {
+    let (dir, store) = fresh();
+    let key = store.create_key("default", "").unwrap();
+    let version = || -> i64 {
+        sqlite(dir.path()).query_row("SELECT version FROM access_version", [], |row| row.get(0)).unwrap()
+    };
+    let before = version();
+    store.authenticate(key.secret.expose()).unwrap().unwrap();
+    store.flush_usage().unwrap();
+    assert!(store.list_keys().unwrap()[0].last_used_at_ms.is_some());
+    assert_eq!(version(), before);
+    store.revoke_key(key.id.as_str()).unwrap();
+    assert_ne!(version(), before);
+}
+
+#[test]
+fn no_secret_is_ever_in_a_file() {
+    let (dir, store) = fresh();
+    let key = store.create_key("default", "label-to-be-found").unwrap();
+    let first = store.create_key("second-team", "").unwrap();
+    store.static_key("static-secret-of-the-test").unwrap();
+    for secret in [key.secret.expose(), first.secret.expose(), "static-secret-of-the-test"] {
+        store.authenticate(secret).unwrap().unwrap();
+    }
+    store.flush_usage().unwrap();
+    let digits = |text: &str| text.as_bytes()[3..].to_vec();
+    let raw = |text: &str| {
+        (3..35).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect::<Vec<_>>()
+    };
+    let absent = [
+        digits(key.secret.expose()),
+        raw(key.secret.expose()),
+        digits(first.secret.expose()),
+        raw(first.secret.expose()),
+        b"static-secret-of-the-test".to_vec(),
+    ];
+    let check = |when: &str| {
+        assert!(is_in_a_file(dir.path(), b"label-to-be-found"), "{when}: the search finds nothing at all");
+        for secret in &absent {
+            assert!(!is_in_a_file(dir.path(), secret), "{when}: a secret is on disk");
+        }
+    };
+    check("open");
+    drop(store);
+    check("closed");
+}
+
+fn is_in_a_file(dir: &Path, needle: &[u8]) -> bool {
+    fs::read_dir(dir).unwrap().any(|entry| {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        bytes.windows(needle.len()).any(|window| window == needle)
+    })
+}
+
+fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64
+}

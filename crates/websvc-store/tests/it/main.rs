@@ -1,0 +1,53 @@
+//! Tests of the store through its public interface, on real files and with real processes.
+
+#![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
+
+mod file;
+mod keys;
+mod pages;
+mod processes;
+mod teams;
+
+use std::path::Path;
+
+use bytes::Bytes;
+use rusqlite::Connection;
+use tempfile::TempDir;
+use websvc_store::{CachedPage, PageKey, Store};
+
+/// Opens a store in a fresh directory.
+fn fresh() -> (TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    (dir, store)
+}
+
+/// Opens the file beside the store, as an inspecting user would.
+fn sqlite(dir: &Path) -> Connection {
+    Connection::open(dir.join("websvc.db")).unwrap()
+}
+
+/// Returns `length` bytes that do not compress, different for each seed.
+fn noise(seed: u64, length: usize) -> Bytes {
+    let mut state = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let next = || {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) as u8
+    };
+    std::iter::repeat_with(next).take(length).collect::<Vec<u8>>().into()
+}
+
+fn page(url: &str, fetched_at_ms: u64, body: impl Into<Bytes>) -> CachedPage {
+    CachedPage {
+        key: PageKey::new(url, ""),
+        final_url: url.to_owned(),
+        status: 200,
+        headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
+        body: body.into(),
+        fetched_at_ms,
+        truncated: false,
+    }
+}

@@ -1,0 +1,202 @@
+//! Several processes on one store, and processes that are killed.
+//!
+//! The other process is this test binary, started again for the one test [`child`] with a role in its environment.
+
+use std::env;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use websvc_store::{ACCESS_REFRESH, CacheLimits, CacheSize, PageKey, Store};
+
+use crate::{fresh, noise, page, sqlite};
+
+const ROLE: &str = "WEBSVC_STORE_TEST_ROLE";
+const DIR: &str = "WEBSVC_STORE_TEST_DIR";
+const CRASH_CACHE_BYTES: u64 = 2_000_000;
+
+fn start_child(dir: &Path, role: &str) -> Child {
+    Command::new(env::current_exe().unwrap())
+        .args(["--exact", "processes::child", "--nocapture", "--test-threads=1"])
+        .env(ROLE, role)
+        .env(DIR, dir)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn run_child(dir: &Path, role: &str) {
+    let output = start_child(dir, role).wait_with_output().unwrap();
+    assert!(output.status.success(), "{role}: {}", String::from_utf8_lossy(&output.stdout));
+}
+
+/// What the other process does; nothing when this is an ordinary test run.
+#[test]
+fn child() {
+    let Ok(role) = env::var(ROLE) else { return };
+    let store = Store::open(env::var(DIR).unwrap()).unwrap();
+    match role.split_once(' ').unwrap_or((&role, "")) {
+        ("revoke", id) => drop(store.revoke_key(id).unwrap()),
+        ("create", team) => (0..20).for_each(|n| drop(store.create_key(team, &n.to_string()).unwrap())),
+        ("write", team) => write_until_killed(&store, team),
+        _ => panic!("unknown role {role}"),
+    }
+}
+
+/// Reports every page after it is stored.
+fn write_until_killed(store: &Store, team: &str) {
+    let limits = CacheLimits { max_bytes: CRASH_CACHE_BYTES, ..CacheLimits::default() };
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout).unwrap();
+    for n in 0.. {
+        let body = noise(n, 2_000 + (n as usize % 7) * 9_000);
+        store.put_page(&page(&format!("http://crash.test/{n}"), n, body), &limits).unwrap();
+        if n % 10 == 0 {
+            store.create_key(team, &n.to_string()).unwrap();
+        }
+        writeln!(stdout, "stored {n}").unwrap();
+    }
+}
+
+#[test]
+fn a_revocation_by_another_process_reaches_this_one_within_a_second() {
+    let (dir, store) = fresh();
+    let key = store.create_key("default", "").unwrap();
+    let other = store.create_key("default", "").unwrap();
+    let authenticates = |secret: &str| store.authenticate(secret).unwrap().is_some();
+    assert!(authenticates(key.secret.expose()));
+    run_child(dir.path(), &format!("revoke {}", key.id));
+    let revoked = Instant::now();
+    while authenticates(key.secret.expose()) {
+        assert!(revoked.elapsed() < Duration::from_secs(1), "still valid");
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(authenticates(other.secret.expose()));
+    assert!(ACCESS_REFRESH < Duration::from_secs(1));
+}
+
+#[test]
+fn a_team_changed_by_another_handle_is_seen_within_a_second() {
+    let (dir, store) = fresh();
+    let key = store.create_key("red", "").unwrap();
+    let audit = || store.authenticate(key.secret.expose()).unwrap().unwrap().team.audit;
+    assert!(!audit());
+    let beside = Store::open(dir.path()).unwrap();
+    let change = websvc_store::TeamChange { audit: Some(true), ..Default::default() };
+    beside.set_team("red", &change).unwrap();
+    let changed = Instant::now();
+    while !audit() {
+        assert!(changed.elapsed() < Duration::from_secs(1), "not seen");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn processes_and_threads_write_side_by_side_without_losing_anything() {
+    let (dir, store) = fresh();
+    let children: Vec<_> =
+        ["one", "two", "three"].map(|team| start_child(dir.path(), &format!("create {team}"))).into();
+    let limits = CacheLimits::default();
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let store = store.clone();
+            scope.spawn(move || {
+                for n in 0..50 {
+                    let stored = page(&format!("http://{thread}.test/{n}"), n, noise(n, 3000));
+                    store.put_page(&stored, &limits).unwrap();
+                    assert_eq!(store.page(&stored.key).unwrap(), Some(stored));
+                }
+            });
+        }
+    });
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    assert_eq!(store.list_keys().unwrap().len(), 60);
+    assert_eq!(store.cache_size().unwrap().pages, 200);
+    store.verify().unwrap();
+}
+
+#[test]
+fn many_may_open_a_new_store_at_once() {
+    let parent = tempfile::tempdir().unwrap();
+    let dir = parent.path().join("new");
+    let created: usize = thread::scope(|scope| {
+        let openers: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| Store::open(&dir).unwrap().ensure_default_key().unwrap().is_some()))
+            .collect();
+        openers.into_iter().map(|opener| usize::from(opener.join().unwrap())).sum()
+    });
+    assert_eq!(created, 1, "one of them creates the first key");
+    assert_eq!(Store::open(&dir).unwrap().list_keys().unwrap().len(), 1);
+}
+
+#[test]
+fn a_writer_waits_for_another_process_to_finish() {
+    let (dir, store) = fresh();
+    let beside = sqlite(dir.path());
+    beside.execute_batch("BEGIN IMMEDIATE").unwrap();
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| store.create_key("default", ""));
+        thread::sleep(Duration::from_millis(100));
+        assert!(!writer.is_finished(), "the lock is held by another connection");
+        beside.execute_batch("COMMIT").unwrap();
+        writer.join().unwrap().unwrap();
+    });
+    // Reading never waits for a writer.
+    beside.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert_eq!(store.list_keys().unwrap().len(), 1);
+}
+
+#[test]
+fn a_killed_writer_leaves_a_sound_store_with_everything_it_reported() {
+    let (dir, store) = fresh();
+    drop(store);
+    for reports in [1, 60, 300] {
+        let team = format!("round of {reports}");
+        let mut child = start_child(dir.path(), &format!("write {team}"));
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let last: u64 = lines
+            .filter_map(|line| line.strip_prefix("stored ").map(|n| n.parse().unwrap()))
+            .nth(reports - 1)
+            .unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        check_after_crash(dir.path(), &team, last);
+    }
+}
+
+/// Checks the store after a crash that came some time after page `last` was reported as stored.
+fn check_after_crash(dir: &Path, team: &str, last: u64) {
+    let store = Store::open(dir).unwrap();
+    store.verify().unwrap();
+    let mut numbers: Vec<u64> = Vec::new();
+    let mut bytes = 0;
+    let file = sqlite(dir);
+    let mut rows = file.prepare("SELECT fetched_at, size FROM pages ORDER BY fetched_at").unwrap();
+    for row in rows.query_map([], |row| Ok((row.get(0)?, row.get::<_, u64>(1)?))).unwrap() {
+        let (number, size) = row.unwrap();
+        numbers.push(number);
+        bytes += size;
+    }
+    assert_eq!(store.cache_size().unwrap(), CacheSize { pages: numbers.len() as u64, bytes });
+    assert!(bytes <= CRASH_CACHE_BYTES, "{bytes}");
+    // Only the oldest may be missing: they were evicted.
+    let newest = *numbers.last().unwrap();
+    assert!(newest >= last, "page {last} was reported as stored, {newest} is the newest");
+    assert_eq!(numbers, (numbers[0]..=newest).collect::<Vec<_>>());
+    let first = numbers[0] == 0 || bytes > CRASH_CACHE_BYTES / 2;
+    assert!(first, "pages were lost without need: {} are left, {bytes} bytes", numbers.len());
+    for number in numbers {
+        assert!(store.page(&PageKey::new(format!("http://crash.test/{number}"), "")).unwrap().is_some());
+    }
+    let keys = store.list_keys().unwrap();
+    for number in (0..=last).step_by(10).map(|number| number.to_string()) {
+        assert!(keys.iter().any(|key| key.team == team && key.label == number), "key {number} is lost");
+    }
+    store.purge_host("crash.test").unwrap();
+    assert_eq!(store.cache_size().unwrap().pages, 0);
+}
