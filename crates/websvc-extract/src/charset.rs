@@ -1,0 +1,1 @@
+//! From bytes to text: byte order mark, declared charset, meta prescan, then detection.

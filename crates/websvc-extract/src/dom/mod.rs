@@ -1,0 +1,1 @@
+//! The compact DOM of a page.
