@@ -20,10 +20,18 @@ mod content;
 mod document;
 mod dom;
 mod error;
+mod images;
+mod json_ld;
 mod kind;
 mod limits;
+mod links;
+mod main_content;
 mod metadata;
 mod options;
+mod render;
+mod text;
+mod view;
+mod xml;
 
 pub use content::Content;
 pub use document::{Anchor, Document, Robots, Source};

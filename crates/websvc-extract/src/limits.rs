@@ -3,6 +3,9 @@
 /// Deepest nesting of elements kept; what is nested deeper becomes siblings at this depth.
 pub const MAX_DEPTH: usize = 256;
 
+/// Most bytes read of one page. Callers bound what they fetch far below this; it keeps offsets within four bytes.
+pub(crate) const MAX_SOURCE_BYTES: usize = 256 << 20;
+
 /// Most nodes kept of one page; the rest of the page is left out with a warning.
 pub const MAX_NODES: usize = 1_000_000;
 

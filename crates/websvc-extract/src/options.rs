@@ -1,5 +1,6 @@
 //! What a caller may ask of a page's content.
 
+use crate::dom::SelectorSet;
 use crate::error::ExtractError;
 
 /// Which part of the page is wanted, and how.
@@ -37,7 +38,7 @@ pub enum Base64Images {
 
 /// A list of CSS selectors or tag names that parsed without error.
 #[derive(Debug, Clone, Default)]
-pub struct Selectors(());
+pub struct Selectors(pub(crate) SelectorSet);
 
 impl Selectors {
     /// Reads every entry of `list` as a CSS selector (a tag name is one); blank entries count for nothing.
@@ -45,7 +46,18 @@ impl Selectors {
     /// # Errors
     /// [`ExtractError::Selector`] names the first entry that is not a selector.
     pub fn parse<S: AsRef<str>>(list: &[S]) -> Result<Selectors, ExtractError> {
-        let _ = list;
-        Ok(Selectors(()))
+        let mut set = SelectorSet::default();
+        for entry in list {
+            let entry = entry.as_ref().trim();
+            if !entry.is_empty() {
+                set.add(entry).map_err(|()| ExtractError::Selector { selector: entry.to_owned() })?;
+            }
+        }
+        Ok(Selectors(set))
+    }
+
+    /// Tells whether nothing is selected.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
