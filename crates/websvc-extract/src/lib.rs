@@ -1,1 +1,42 @@
 //! Bytes in, document out: charset, DOM, main content, markdown, links, images and metadata of a page.
+//!
+//! The crate is pure: no IO, no async, no clock. A page is parsed once into one compact DOM
+//! ([`Document::parse`]), and every format is a view of that DOM ([`Document::content`]).
+//!
+//! ```
+//! use websvc_extract::{ContentOptions, Document, Source};
+//!
+//! let url = url::Url::parse("https://example.com/a/")?;
+//! let bytes = b"<h1>Tea</h1><p>Steep for <b>three</b> minutes. <a href=more>More</a></p>";
+//! let page = Document::parse(Source { bytes, content_type: Some("text/html"), url: &url })?;
+//! let content = page.content(&ContentOptions::default());
+//! assert_eq!(content.markdown(), "# Tea\n\nSteep for **three** minutes. [More](https://example.com/a/more)\n");
+//! assert_eq!(content.links(), ["https://example.com/a/more"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod charset;
+mod content;
+mod document;
+mod dom;
+mod error;
+mod images;
+mod json_ld;
+mod kind;
+mod limits;
+mod links;
+mod main_content;
+mod metadata;
+mod options;
+mod render;
+mod text;
+mod view;
+mod xml;
+
+pub use content::Content;
+pub use document::{Anchor, Document, Robots, Source};
+pub use error::ExtractError;
+pub use kind::Kind;
+pub use limits::{MAX_DEPTH, MAX_NODES, MAX_OUTPUT_BYTES};
+pub use metadata::{MetaValue, PageMetadata};
+pub use options::{Base64Images, ContentOptions, Scope, Selectors};

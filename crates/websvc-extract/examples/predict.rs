@@ -1,0 +1,58 @@
+//! Writes the markdown of every page of an evaluation set, for its scoring script, and prints the speed.
+//!
+//! `cargo run --release -p websvc-extract --example predict -- SET_FOLDER OUT_FOLDER`
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use websvc_extract::{ContentOptions, Document, Source};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1).map(PathBuf::from);
+    let (Some(set), Some(out)) = (arguments.next(), arguments.next()) else {
+        return Err("usage: predict SET_FOLDER OUT_FOLDER".into());
+    };
+    std::fs::create_dir_all(&out)?;
+    let urls = urls(&set)?;
+    let mut pages = Vec::new();
+    for (id, url) in &urls {
+        if let Ok(bytes) = std::fs::read(set.join("html").join(format!("{id}.html"))) {
+            pages.push((id, url, bytes));
+        }
+    }
+    let mut spent = Duration::ZERO;
+    let mut size = 0;
+    for (id, url, bytes) in &pages {
+        let start = Instant::now();
+        let markdown = extract(bytes, url);
+        spent += start.elapsed();
+        size += bytes.len();
+        std::fs::write(out.join(format!("{id}.md")), markdown)?;
+    }
+    report(pages.len(), size, spent);
+    Ok(())
+}
+
+fn extract(bytes: &[u8], url: &url::Url) -> String {
+    let source = Source { bytes, content_type: Some("text/html"), url };
+    Document::parse(source).map_or_else(|_| String::new(), |page| page.content(&ContentOptions::default()).markdown())
+}
+
+/// Reads the pages' ids and URLs from `urls.tsv`.
+fn urls(set: &Path) -> Result<Vec<(String, url::Url)>, Box<dyn std::error::Error>> {
+    let fallback = url::Url::parse("https://example.com/")?;
+    let table = std::fs::read_to_string(set.join("urls.tsv"))?;
+    let rows = table.lines().filter_map(|line| line.split_once('\t'));
+    Ok(rows.map(|(id, url)| (id.to_owned(), url::Url::parse(url).unwrap_or_else(|_| fallback.clone()))).collect())
+}
+
+#[expect(clippy::print_stdout, reason = "the figures are what the example is for")]
+fn report(pages: usize, bytes: usize, spent: Duration) {
+    let (count, seconds) = (pages as f64, spent.as_secs_f64());
+    println!(
+        "{pages} pages, {:.0} kB each: {:.0} pages/s, {:.1} MB/s, {:.2} ms per page",
+        bytes as f64 / count / 1e3,
+        count / seconds,
+        bytes as f64 / seconds / 1e6,
+        seconds * 1e3 / count
+    );
+}

@@ -1,0 +1,79 @@
+//! From bytes to text: byte order mark, declared charset, meta prescan, then detection.
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+/// How far into a page its charset declaration is looked for.
+const PRESCAN_BYTES: usize = 4096;
+
+/// How much of a page the detector reads.
+const DETECT_BYTES: usize = 256 << 10;
+
+/// Decodes a page; malformed sequences become U+FFFD.
+pub(crate) fn decode(bytes: &[u8], header_charset: Option<&str>) -> String {
+    if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
+        return encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned();
+    }
+    let declared =
+        header_charset.and_then(|label| Encoding::for_label(label.trim().as_bytes())).or_else(|| prescan(bytes));
+    let valid_utf8 = std::str::from_utf8(bytes).ok();
+    match (declared, valid_utf8) {
+        // A page called Latin-1 that is valid UTF-8 is UTF-8 under a server's default label: Latin-1 text with accents
+        // practically never forms valid UTF-8.
+        (None, Some(text)) => return text.to_owned(),
+        (Some(encoding), Some(text)) if encoding == UTF_8 || encoding == WINDOWS_1252 => return text.to_owned(),
+        _ => {}
+    }
+    let encoding = declared.unwrap_or_else(|| detect(bytes));
+    encoding.decode_without_bom_handling(bytes).0.into_owned()
+}
+
+fn detect(bytes: &[u8]) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    let sample = &bytes[..bytes.len().min(DETECT_BYTES)];
+    detector.feed(sample, sample.len() == bytes.len());
+    detector.guess(None, Utf8Detection::Allow)
+}
+
+/// Finds the charset a page declares in an XML declaration or a meta tag.
+fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
+    let head = &bytes[..bytes.len().min(PRESCAN_BYTES)];
+    let head = head.to_ascii_lowercase();
+    if head.starts_with(b"<?xml") {
+        let end = head.iter().position(|&b| b == b'>').unwrap_or(head.len());
+        if let Some(encoding) = labelled(&head[..end], b"encoding") {
+            return Some(encoding);
+        }
+    }
+    let mut rest = &head[..];
+    while let Some(start) = find(rest, b"<") {
+        rest = &rest[start..];
+        if rest.starts_with(b"<!--") {
+            rest = &rest[find(rest, b"-->")?..];
+        } else if rest.starts_with(b"<meta") {
+            let end = find(rest, b">").unwrap_or(rest.len());
+            if let Some(encoding) = labelled(&rest[..end], b"charset") {
+                return Some(encoding);
+            }
+        }
+        rest = &rest[1..];
+    }
+    None
+}
+
+/// Reads `key = label` from lower-case bytes.
+fn labelled(bytes: &[u8], key: &[u8]) -> Option<&'static Encoding> {
+    let rest = bytes[find(bytes, key)? + key.len()..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+    let rest = rest.strip_prefix(b"\"").or_else(|| rest.strip_prefix(b"'")).unwrap_or(rest);
+    let end = rest
+        .iter()
+        .position(|&b| matches!(b, b'"' | b'\'' | b';' | b'>' | b'/' | b'?') || b.is_ascii_whitespace())
+        .unwrap_or(rest.len());
+    let encoding = Encoding::for_label(&rest[..end])?;
+    // A page whose ASCII we could read is not UTF-16, whatever it says.
+    Some(if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding })
+}
+
+fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack.windows(needle.len()).position(|window| window == needle)
+}

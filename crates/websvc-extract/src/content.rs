@@ -1,0 +1,132 @@
+//! The asked-for part of a page, written in any format.
+
+use crate::document::Document;
+use crate::dom::{NodeKind, Tag};
+use crate::kind::Kind;
+use crate::main_content;
+use crate::options::{Base64Images, ContentOptions, Scope};
+use crate::render::{self, Page};
+use crate::view::View;
+use crate::{links, xml};
+use std::collections::HashSet;
+
+/// A part of a page; each format is written when asked for.
+#[derive(Debug)]
+pub struct Content<'a> {
+    document: &'a Document,
+    view: View,
+    base64_images: Base64Images,
+    warnings: Vec<String>,
+}
+
+impl<'a> Content<'a> {
+    /// Applies the options: what is hidden goes first, then what the caller excludes, then what is not main content.
+    pub(crate) fn select(document: &'a Document, options: &ContentOptions) -> Content<'a> {
+        let dom = &document.dom;
+        let mut warnings = Vec::new();
+        let mut view = document.visible();
+        for id in options.exclude_tags.0.matches(dom, crate::dom::NodeId::ROOT) {
+            view.leave_out(id);
+        }
+        if !options.include_tags.is_empty() {
+            include(document, options, &mut view, &mut warnings);
+        } else if options.scope == Scope::Main && document.kind.is_html() {
+            match main_content::find(dom, &view) {
+                Some(main) => view = main,
+                None => warnings.push("no main content was found; the full page is returned".to_owned()),
+            }
+        }
+        if dom.truncated() {
+            warnings.push("the page is too large or too deeply nested; the rest of it was left out".to_owned());
+        }
+        Content { document, view, base64_images: options.base64_images, warnings }
+    }
+
+    fn page(&self) -> Page<'_> {
+        Page {
+            dom: &self.document.dom,
+            view: &self.view,
+            base: &self.document.base,
+            base64_images: self.base64_images,
+        }
+    }
+
+    /// Writes markdown (CommonMark with GFM tables), links absolute. JSON becomes a fenced block, plain text stays as
+    /// it is.
+    pub fn markdown(&self) -> String {
+        match self.document.kind {
+            Kind::Html | Kind::Xhtml => render::markdown(self.page()).0,
+            Kind::Json => format!("```json\n{}\n```\n", self.document.raw.trim_end()),
+            Kind::Text => self.document.raw.clone(),
+            Kind::Xml => xml::text(&self.document.raw),
+        }
+    }
+
+    /// Writes cleaned HTML: no scripts, styles, comments or event handlers, links absolute.
+    pub fn html(&self) -> String {
+        if self.document.kind.is_html() { render::html(self.page()).0 } else { self.document.raw.clone() }
+    }
+
+    /// Writes plain text, one line per block.
+    pub fn text(&self) -> String {
+        match self.document.kind {
+            Kind::Html | Kind::Xhtml => render::plain(self.page()).0,
+            Kind::Json | Kind::Text => self.document.raw.clone(),
+            Kind::Xml => xml::text(&self.document.raw),
+        }
+    }
+
+    /// Returns the absolute links, each once, in document order (clients.md 6.5): links within the page are left out,
+    /// fragments of others dropped, `mailto:` kept.
+    pub fn links(&self) -> Vec<String> {
+        let dom = &self.document.dom;
+        let mut seen = HashSet::new();
+        let mut list = Vec::new();
+        for id in self.view.nodes(dom).filter(|&id| dom.is(id, Tag::A)) {
+            let Some(href) = dom.attribute(id, "href") else { continue };
+            if links::fragment_of(dom, id).is_some() {
+                continue;
+            }
+            let Some(url) = links::resolve(&self.document.base, href) else { continue };
+            let url: String = links::without_fragment(url).into();
+            if seen.insert(url.clone()) {
+                list.push(url);
+            }
+        }
+        list
+    }
+
+    /// Returns the texts of the headings in document order.
+    pub fn headings(&self) -> Vec<String> {
+        let dom = &self.document.dom;
+        let is_heading = |kind| matches!(kind, NodeKind::Element(tag) if tag.heading_level().is_some());
+        let headings = self.view.nodes(dom).filter(|&id| is_heading(dom.kind(id)));
+        headings.map(|id| self.view.text(dom, id)).filter(|text| !text.is_empty()).collect()
+    }
+
+    /// Returns what the caller should be told about this content.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+/// Narrows the view to the elements asked for; one inside another is not written twice.
+fn include(document: &Document, options: &ContentOptions, view: &mut View, warnings: &mut Vec<String>) {
+    let dom = &document.dom;
+    let matches = options.include_tags.0.matches(dom, crate::dom::NodeId::ROOT);
+    let mut roots = Vec::new();
+    let mut end = None;
+    for id in matches {
+        let inside = end.is_some_and(|top| dom.ancestors(id).any(|ancestor| ancestor == top));
+        let left_out = view.is_left_out(id) || dom.ancestors(id).any(|ancestor| view.is_left_out(ancestor));
+        if !inside && !left_out {
+            roots.push(id);
+            end = Some(id);
+        }
+    }
+    if roots.is_empty() {
+        warnings.push("no element matches includeTags; the full page is returned".to_owned());
+    } else {
+        view.roots = roots;
+    }
+}

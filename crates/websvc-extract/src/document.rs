@@ -1,0 +1,184 @@
+//! One parsed page and the questions it answers.
+
+use crate::content::Content;
+use crate::dom::{self, Dom, NodeId, NodeKind, Tag};
+use crate::error::ExtractError;
+use crate::kind::Kind;
+use crate::limits::MAX_SOURCE_BYTES;
+use crate::metadata::{self, PageMetadata};
+use crate::options::ContentOptions;
+use crate::text::collapsed;
+use crate::view::View;
+use crate::{charset, images, links};
+use url::Url;
+
+/// The bytes of a page and where they came from.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// The body as received, content encoding undone.
+    pub bytes: &'a [u8],
+    /// The `Content-Type` header.
+    pub content_type: Option<&'a str>,
+    /// The final URL, after redirects.
+    pub url: &'a Url,
+}
+
+/// A link of the page, for crawling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Anchor {
+    /// Absolute http(s) URL without fragment.
+    pub url: Url,
+    /// The text of the link, white space collapsed.
+    pub text: String,
+    /// Whether the page asks not to follow it (`rel="nofollow"`).
+    pub nofollow: bool,
+}
+
+/// What the page's robots meta tags allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Robots {
+    /// The page may be put into an index.
+    pub index: bool,
+    /// Its links may be followed.
+    pub follow: bool,
+}
+
+/// A parsed page: the decoded source and its one DOM, from which everything derives.
+#[derive(Debug)]
+pub struct Document {
+    pub(crate) kind: Kind,
+    pub(crate) raw: String,
+    pub(crate) dom: Dom,
+    pub(crate) base: Url,
+    pub(crate) content_type: Option<String>,
+}
+
+impl Document {
+    /// Parses a page. Time and memory are linear in its size.
+    ///
+    /// # Errors
+    /// [`ExtractError::Unsupported`] when the bytes are not text of a known kind.
+    pub fn parse(source: Source<'_>) -> Result<Document, ExtractError> {
+        let bytes = &source.bytes[..source.bytes.len().min(MAX_SOURCE_BYTES)];
+        let kind = Kind::sniff(bytes, source.content_type)?;
+        let raw = charset::decode(bytes, source.content_type.and_then(charset_parameter));
+        let dom = dom::parse(if kind.is_html() { &raw } else { "" });
+        let base = links::base_url(&dom, source.url);
+        let content_type = source.content_type.map(str::to_owned);
+        Ok(Document { kind, raw, dom, base, content_type })
+    }
+
+    /// Returns what sort of content the page is.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Returns the decoded source of the page.
+    pub fn raw_html(&self) -> &str {
+        &self.raw
+    }
+
+    /// Returns the URL that relative links resolve against.
+    pub fn base_url(&self) -> &Url {
+        &self.base
+    }
+
+    /// Returns the title of the page.
+    pub fn title(&self) -> Option<String> {
+        metadata::title(&self.dom)
+    }
+
+    /// Returns the declared language of the page.
+    pub fn language(&self) -> Option<String> {
+        metadata::language(&self.dom)
+    }
+
+    /// Returns what the page says about itself.
+    pub fn metadata(&self) -> PageMetadata {
+        metadata::read(self)
+    }
+
+    /// Returns the part of the page that `options` ask for, to be written in any format.
+    pub fn content(&self, options: &ContentOptions) -> Content<'_> {
+        Content::select(self, options)
+    }
+
+    /// Returns the absolute URLs of the page's images, each once, in document order (clients.md 6.5).
+    pub fn images(&self) -> Vec<String> {
+        images::all(&self.dom, &self.base)
+    }
+
+    /// Returns the http(s) links of the whole page in document order, hidden ones included.
+    pub fn anchors(&self) -> Vec<Anchor> {
+        let elements = self.dom.descendants(NodeId::ROOT);
+        elements.filter(|&id| self.dom.is(id, Tag::A)).filter_map(|id| self.anchor(id)).collect()
+    }
+
+    fn anchor(&self, id: NodeId) -> Option<Anchor> {
+        let url = links::resolve(&self.base, self.dom.attribute(id, "href")?)?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return None;
+        }
+        let mut text = String::new();
+        for child in self.dom.descendants(id) {
+            match self.dom.kind(child) {
+                NodeKind::Text => crate::text::push_collapsed(&mut text, self.dom.text(child)),
+                NodeKind::Element(tag) if tag.is_block() => crate::text::push_collapsed(&mut text, " "),
+                NodeKind::Element(_) | NodeKind::Document | NodeKind::Nothing => {}
+            }
+        }
+        let rel = self.dom.attribute(id, "rel").unwrap_or("");
+        let nofollow = rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case("nofollow"));
+        Some(Anchor { url: links::without_fragment(url), text: collapsed(&text), nofollow })
+    }
+
+    /// Returns what the page's robots meta tags allow.
+    pub fn robots(&self) -> Robots {
+        let mut robots = Robots { index: true, follow: true };
+        for value in metadata::meta_values(&self.dom, "robots") {
+            for directive in value.split(',') {
+                match directive.trim().to_ascii_lowercase().as_str() {
+                    "noindex" => robots.index = false,
+                    "nofollow" => robots.follow = false,
+                    "none" => robots = Robots { index: false, follow: false },
+                    _ => {}
+                }
+            }
+        }
+        robots
+    }
+
+    /// Returns the canonical URL the page names.
+    pub fn canonical(&self) -> Option<Url> {
+        let href = metadata::link_href(&self.dom, "canonical")?;
+        links::resolve(&self.base, href).filter(|url| matches!(url.scheme(), "http" | "https"))
+    }
+
+    /// Returns the meta refresh of the page: delay in seconds and target.
+    pub fn refresh(&self) -> Option<(u64, Url)> {
+        let content = metadata::http_equiv(&self.dom, "refresh")?;
+        let (delay, target) = content.split_once([';', ','])?;
+        let delay = delay.trim().split('.').next()?.parse().ok()?;
+        let target = target.trim();
+        let target = if crate::text::starts_with_ignore_case(target, "url") {
+            target[3..].trim_start().strip_prefix('=').unwrap_or(target).trim()
+        } else {
+            target
+        };
+        let url = links::resolve(&self.base, target.trim_matches(['"', '\'']))?;
+        matches!(url.scheme(), "http" | "https").then_some((delay, url))
+    }
+
+    /// Returns the view of everything visible.
+    pub(crate) fn visible(&self) -> View {
+        View::visible(&self.dom)
+    }
+}
+
+fn charset_parameter(content_type: &str) -> Option<&str> {
+    let parameters = content_type.split(';').skip(1);
+    parameters
+        .filter_map(|parameter| parameter.split_once('='))
+        .find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))
+        .map(|(_, value)| value.trim().trim_matches(['"', '\'']))
+}

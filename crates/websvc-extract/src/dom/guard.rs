@@ -1,0 +1,116 @@
+//! Parses HTML with bounded nesting: a filter between html5ever's tokenizer and its tree builder.
+//!
+//! The tree builder searches its stack of open elements for most tags, so that unbounded nesting costs quadratic time.
+//! Browsers stop nesting at 512 elements; so does this filter.
+
+use super::sink::Sink;
+use super::{Dom, NodeId};
+use crate::limits::{MAX_DEPTH, MAX_NODES};
+use html5ever::LocalName;
+use html5ever::buffer_queue::BufferQueue;
+use html5ever::interface::TreeSink;
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
+use html5ever::TokenizerResult;
+use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
+use std::cell::{Cell, RefCell};
+
+/// Where the tree builder is cut off if it nests deeper than our estimate says it can.
+const HARD_DEPTH: usize = 2 * MAX_DEPTH;
+
+/// Parses HTML into a DOM; never fails, as browsers never do.
+pub(crate) fn parse(html: &str) -> Dom {
+    let options = TreeBuilderOpts { drop_doctype: true, ..TreeBuilderOpts::default() };
+    let guard = Guard {
+        builder: TreeBuilder::new(Sink::new(html.len()), options),
+        left_out: RefCell::default(),
+        stopped: Cell::new(false),
+    };
+    let tokenizer = Tokenizer::new(guard, Default::default());
+    let queue = BufferQueue::default();
+    queue.push_back(StrTendril::from_slice(html));
+    while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
+    tokenizer.end();
+    tokenizer.sink.builder.sink.finish()
+}
+
+struct Guard {
+    builder: TreeBuilder<NodeId, Sink>,
+    /// Start tags left out because of their depth, whose end tags must be left out too.
+    left_out: RefCell<Vec<LocalName>>,
+    stopped: Cell<bool>,
+}
+
+impl Guard {
+    fn admits(&self, tag: &Tag) -> bool {
+        let sink = &self.builder.sink;
+        let depth = sink.depth(HARD_DEPTH);
+        if sink.node_count() >= MAX_NODES || depth >= HARD_DEPTH {
+            self.stopped.set(true);
+            sink.note_truncation();
+            return false;
+        }
+        match tag.kind {
+            TagKind::StartTag if depth >= MAX_DEPTH && nests(&tag.name) => {
+                self.left_out.borrow_mut().push(tag.name.clone());
+                false
+            }
+            TagKind::EndTag => {
+                let mut left_out = self.left_out.borrow_mut();
+                if left_out.last() == Some(&tag.name) {
+                    left_out.pop();
+                    return false;
+                }
+                if depth >= MAX_DEPTH {
+                    sink.note_end(&tag.name);
+                }
+                true
+            }
+            TagKind::StartTag => true,
+        }
+    }
+}
+
+/// Tells whether elements of this name can hold elements. Those that hold raw text must reach the tree builder, which
+/// tells the tokenizer how to read them.
+fn nests(name: &LocalName) -> bool {
+    use html5ever::local_name;
+    !super::Tag::of(name).is_void()
+        && !matches!(
+            *name,
+            local_name!("script")
+                | local_name!("style")
+                | local_name!("title")
+                | local_name!("textarea")
+                | local_name!("iframe")
+                | local_name!("noembed")
+                | local_name!("noframes")
+                | local_name!("noscript")
+                | local_name!("plaintext")
+                | local_name!("xmp")
+        )
+}
+
+impl TokenSink for Guard {
+    type Handle = NodeId;
+
+    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<NodeId> {
+        if self.stopped.get() && !matches!(token, Token::EOFToken) {
+            return TokenSinkResult::Continue;
+        }
+        if let Token::TagToken(tag) = &token {
+            if !self.admits(tag) {
+                return TokenSinkResult::Continue;
+            }
+        }
+        self.builder.process_token(token, line)
+    }
+
+    fn end(&self) {
+        self.builder.end();
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+    }
+}

@@ -1,0 +1,333 @@
+//! Builds the DOM from the events of html5ever's tree builder.
+
+use super::{Attribute, Dom, Namespace, Node, NodeId, NodeKind, Tag};
+use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
+use html5ever::tendril::StrTendril;
+use html5ever::{LocalName, Namespace as NamespaceUrl, QualName, local_name, ns};
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+
+/// The receiving end of html5ever.
+pub(super) struct Sink {
+    dom: RefCell<Dom>,
+    /// The parent of the node appended last: in effect the current node of the tree builder.
+    current: Cell<NodeId>,
+    text_budget: usize,
+}
+
+/// The name of an element, owned, because the DOM sits behind a `RefCell`.
+#[derive(Debug)]
+pub(super) struct Name(NamespaceUrl, LocalName);
+
+impl html5ever::tree_builder::ElemName for Name {
+    fn ns(&self) -> &NamespaceUrl {
+        &self.0
+    }
+
+    fn local_name(&self) -> &LocalName {
+        &self.1
+    }
+}
+
+impl Sink {
+    /// Returns a sink for a source of `source_bytes`.
+    pub(super) fn new(source_bytes: usize) -> Sink {
+        let mut dom = Dom {
+            nodes: Vec::with_capacity(source_bytes / 32 + 16),
+            attributes: Vec::with_capacity(source_bytes / 64 + 16),
+            text: String::with_capacity(source_bytes / 2),
+            truncated: false,
+            quirks: false,
+        };
+        dom.push(NodeKind::Document, local_name!(""), Namespace::Html, 0..0);
+        // Misnested formatting elements are cloned with their attributes, which could multiply the input.
+        let text_budget = source_bytes.saturating_mul(2).saturating_add(1 << 20);
+        Sink { dom: RefCell::new(dom), current: Cell::new(NodeId::ROOT), text_budget }
+    }
+
+    /// Returns the number of nodes made so far.
+    pub(super) fn node_count(&self) -> usize {
+        self.dom.borrow().len()
+    }
+
+    /// Returns how deep the next node would be, counting up to `limit`.
+    pub(super) fn depth(&self, limit: usize) -> usize {
+        let dom = self.dom.borrow();
+        dom.ancestors(self.current.get()).take(limit).count() + 1
+    }
+
+    /// Notes that an end tag closes the nearest open element of that name, if there is one.
+    pub(super) fn note_end(&self, name: &LocalName) {
+        let dom = self.dom.borrow();
+        let open = std::iter::once(self.current.get()).chain(dom.ancestors(self.current.get()));
+        let closed = open.into_iter().find(|&id| dom.nodes[id.index()].name == *name);
+        if let Some(parent) = closed.and_then(|id| dom.parent(id)) {
+            self.current.set(parent);
+        }
+    }
+
+    /// Notes that a bound cuts the page short.
+    pub(super) fn note_truncation(&self) {
+        self.dom.borrow_mut().truncated = true;
+    }
+}
+
+impl TreeSink for Sink {
+    type Handle = NodeId;
+    type Output = Dom;
+    type ElemName<'a> = Name;
+
+    fn finish(self) -> Dom {
+        let mut dom = self.dom.into_inner();
+        dom.flatten(crate::limits::MAX_DEPTH);
+        dom
+    }
+
+    fn parse_error(&self, _message: Cow<'static, str>) {}
+
+    fn get_document(&self) -> NodeId {
+        NodeId::ROOT
+    }
+
+    fn elem_name<'a>(&'a self, target: &'a NodeId) -> Name {
+        let dom = self.dom.borrow();
+        let node = &dom.nodes[target.index()];
+        let url = match node.namespace {
+            Namespace::Html => ns!(html),
+            Namespace::Svg => ns!(svg),
+            Namespace::MathMl => ns!(mathml),
+        };
+        Name(url, node.name.clone())
+    }
+
+    fn create_element(
+        &self,
+        name: QualName,
+        attributes: Vec<html5ever::Attribute>,
+        _flags: ElementFlags,
+    ) -> NodeId {
+        let mut dom = self.dom.borrow_mut();
+        let range = dom.push_attributes(attributes, self.text_budget);
+        let tag = Tag::of(&name.local);
+        let namespace = match name.ns {
+            ns!(svg) => Namespace::Svg,
+            ns!(mathml) => Namespace::MathMl,
+            _ => Namespace::Html,
+        };
+        dom.push(NodeKind::Element(tag), name.local, namespace, range)
+    }
+
+    fn create_comment(&self, _text: StrTendril) -> NodeId {
+        self.dom.borrow_mut().push(NodeKind::Nothing, local_name!(""), Namespace::Html, 0..0)
+    }
+
+    fn create_pi(&self, _target: StrTendril, _data: StrTendril) -> NodeId {
+        self.create_comment(StrTendril::new())
+    }
+
+    fn append(&self, parent: &NodeId, child: NodeOrText<NodeId>) {
+        self.current.set(*parent);
+        let mut dom = self.dom.borrow_mut();
+        match child {
+            NodeOrText::AppendNode(id) => {
+                if matches!(dom.kind(id), NodeKind::Element(tag) if !tag.is_void()) {
+                    self.current.set(id);
+                }
+                dom.insert(id, *parent, NodeId::NONE);
+            }
+            NodeOrText::AppendText(text) => dom.insert_text(&text, *parent, NodeId::NONE),
+        }
+    }
+
+    fn append_based_on_parent_node(&self, element: &NodeId, previous: &NodeId, child: NodeOrText<NodeId>) {
+        let has_parent = self.dom.borrow().parent(*element).is_some();
+        if has_parent { self.append_before_sibling(element, child) } else { self.append(previous, child) }
+    }
+
+    fn append_doctype_to_document(&self, _name: StrTendril, _public: StrTendril, _system: StrTendril) {}
+
+    fn get_template_contents(&self, target: &NodeId) -> NodeId {
+        *target
+    }
+
+    fn same_node(&self, x: &NodeId, y: &NodeId) -> bool {
+        x == y
+    }
+
+    fn set_quirks_mode(&self, mode: QuirksMode) {
+        self.dom.borrow_mut().quirks = mode == QuirksMode::Quirks;
+    }
+
+    fn append_before_sibling(&self, sibling: &NodeId, child: NodeOrText<NodeId>) {
+        let mut dom = self.dom.borrow_mut();
+        let Some(parent) = dom.parent(*sibling) else { return };
+        match child {
+            NodeOrText::AppendNode(id) => dom.insert(id, parent, *sibling),
+            NodeOrText::AppendText(text) => dom.insert_text(&text, parent, *sibling),
+        }
+    }
+
+    fn add_attrs_if_missing(&self, target: &NodeId, attributes: Vec<html5ever::Attribute>) {
+        self.dom.borrow_mut().add_missing_attributes(*target, attributes, self.text_budget);
+    }
+
+    fn remove_from_parent(&self, target: &NodeId) {
+        self.dom.borrow_mut().detach(*target);
+    }
+
+    fn reparent_children(&self, node: &NodeId, new_parent: &NodeId) {
+        let mut dom = self.dom.borrow_mut();
+        while let Some(child) = dom.first_child(*node) {
+            dom.insert(child, *new_parent, NodeId::NONE);
+        }
+    }
+}
+
+impl Dom {
+    fn push(
+        &mut self,
+        kind: NodeKind,
+        name: LocalName,
+        namespace: Namespace,
+        range: std::ops::Range<usize>,
+    ) -> NodeId {
+        let id = NodeId(u32::try_from(self.nodes.len()).expect("MAX_NODES is far below u32::MAX"));
+        self.nodes.push(Node {
+            name,
+            parent: NodeId::NONE,
+            previous: NodeId::NONE,
+            next: NodeId::NONE,
+            first: NodeId::NONE,
+            last: NodeId::NONE,
+            start: offset(range.start),
+            end: offset(range.end),
+            kind,
+            namespace,
+        });
+        id
+    }
+
+    fn push_attributes(
+        &mut self,
+        attributes: Vec<html5ever::Attribute>,
+        text_budget: usize,
+    ) -> std::ops::Range<usize> {
+        let start = self.attributes.len();
+        for attribute in attributes {
+            if self.text.len() + attribute.value.len() > text_budget {
+                self.truncated = true;
+                break;
+            }
+            let from = self.text.len();
+            self.text.push_str(&attribute.value);
+            let (start, end) = (offset(from), offset(self.text.len()));
+            self.attributes.push(Attribute { name: attribute.name.local, start, end });
+        }
+        start..self.attributes.len()
+    }
+
+    fn add_missing_attributes(&mut self, id: NodeId, new: Vec<html5ever::Attribute>, text_budget: usize) {
+        let missing: Vec<_> =
+            new.into_iter().filter(|a| self.attribute(id, &a.name.local).is_none()).collect();
+        if missing.is_empty() {
+            return;
+        }
+        // Attributes of one element lie together: the old ones move to the end, before the new.
+        let old = self.attributes[self.value_range(id)].to_vec();
+        let start = self.attributes.len();
+        self.attributes.extend(old);
+        let range = self.push_attributes(missing, text_budget);
+        let node = &mut self.nodes[id.index()];
+        (node.start, node.end) = (offset(start), offset(range.end));
+    }
+
+    fn insert_text(&mut self, text: &str, parent: NodeId, before: NodeId) {
+        let previous = match before.some() {
+            Some(next) => self.nodes[next.index()].previous,
+            None => self.nodes[parent.index()].last,
+        };
+        let start = self.text.len();
+        self.text.push_str(text);
+        let end = self.text.len();
+        // Merged only where that costs no copy; neighbouring text nodes are read as one anyway.
+        if let Some(last) = previous.some() {
+            let node = &mut self.nodes[last.index()];
+            if node.kind == NodeKind::Text && node.end as usize == start {
+                node.end = offset(end);
+                return;
+            }
+        }
+        let id = self.push(NodeKind::Text, local_name!(""), Namespace::Html, start..end);
+        self.insert(id, parent, before);
+    }
+
+    /// Puts a node under `parent`, before `before` or last, taking it away from where it was.
+    fn insert(&mut self, id: NodeId, parent: NodeId, before: NodeId) {
+        self.detach(id);
+        let previous = match before.some() {
+            Some(next) => self.nodes[next.index()].previous,
+            None => self.nodes[parent.index()].last,
+        };
+        let node = &mut self.nodes[id.index()];
+        (node.parent, node.previous, node.next) = (parent, previous, before);
+        match previous.some() {
+            Some(p) => self.nodes[p.index()].next = id,
+            None => self.nodes[parent.index()].first = id,
+        }
+        match before.some() {
+            Some(n) => self.nodes[n.index()].previous = id,
+            None => self.nodes[parent.index()].last = id,
+        }
+    }
+
+    fn detach(&mut self, id: NodeId) {
+        let node = &mut self.nodes[id.index()];
+        let (parent, previous, next) = (node.parent, node.previous, node.next);
+        (node.parent, node.previous, node.next) = (NodeId::NONE, NodeId::NONE, NodeId::NONE);
+        let Some(parent) = parent.some() else { return };
+        match previous.some() {
+            Some(p) => self.nodes[p.index()].next = next,
+            None => self.nodes[parent.index()].first = next,
+        }
+        match next.some() {
+            Some(n) => self.nodes[n.index()].previous = previous,
+            None => self.nodes[parent.index()].last = previous,
+        }
+    }
+
+    /// Makes everything nested deeper than `max_depth` a direct child of its ancestor at that depth.
+    fn flatten(&mut self, max_depth: usize) {
+        let (mut node, mut depth) = (NodeId::ROOT, 0);
+        loop {
+            if depth == max_depth {
+                self.flatten_below(node);
+            } else if let Some(child) = self.first_child(node) {
+                (node, depth) = (child, depth + 1);
+                continue;
+            }
+            loop {
+                if let Some(next) = self.next_sibling(node) {
+                    node = next;
+                    break;
+                }
+                let Some(parent) = self.parent(node) else { return };
+                (node, depth) = (parent, depth - 1);
+            }
+        }
+    }
+
+    fn flatten_below(&mut self, top: NodeId) {
+        if !self.children(top).any(|child| self.first_child(child).is_some()) {
+            return;
+        }
+        let below: Vec<NodeId> = self.descendants(top).skip(1).collect();
+        for id in below {
+            self.insert(id, top, NodeId::NONE);
+        }
+    }
+}
+
+/// Offsets fit: text and attributes are bounded by a small multiple of the input, which callers bound.
+fn offset(position: usize) -> u32 {
+    u32::try_from(position).expect("a page is smaller than 4 GiB")
+}

@@ -1,0 +1,84 @@
+//! The images of a page: in its content, its metadata and its inline styles.
+
+use crate::dom::{Dom, NodeId, NodeKind, Tag};
+use crate::links::{image_source, largest, resolve_image};
+use std::collections::HashSet;
+use url::Url;
+
+/// Returns the absolute URLs of all images, each once, in document order.
+pub(crate) fn all(dom: &Dom, base: &Url) -> Vec<String> {
+    let mut found = Found { base, seen: HashSet::new(), list: Vec::new() };
+    for id in dom.descendants(NodeId::ROOT) {
+        let NodeKind::Element(tag) = dom.kind(id) else { continue };
+        match tag {
+            Tag::Img => {
+                if let Some(source) = image_source(dom, id, base) {
+                    found.add(source);
+                }
+                found.sources(dom, id, &["src", "data-src"]);
+                found.set(dom, id);
+            }
+            Tag::Source if dom.parent(id).is_some_and(|parent| dom.is(parent, Tag::Picture)) => found.set(dom, id),
+            Tag::Meta => {
+                let name = ["property", "name", "itemprop"].iter().find_map(|key| dom.attribute(id, key));
+                if matches!(name, Some("og:image" | "og:image:url" | "twitter:image" | "twitter:image:src" | "image")) {
+                    found.sources(dom, id, &["content"]);
+                }
+            }
+            Tag::Link => {
+                let rel = dom.attribute(id, "rel").unwrap_or("");
+                if rel.split_ascii_whitespace().any(|token| token.to_ascii_lowercase().contains("icon")) {
+                    found.sources(dom, id, &["href"]);
+                }
+            }
+            Tag::Video => found.sources(dom, id, &["poster"]),
+            _ => {}
+        }
+        if let Some(source) = dom.attribute(id, "style").and_then(background) {
+            found.source(source);
+        }
+    }
+    found.list
+}
+
+struct Found<'a> {
+    base: &'a Url,
+    seen: HashSet<String>,
+    list: Vec<String>,
+}
+
+impl Found<'_> {
+    fn add(&mut self, source: String) {
+        if !source.starts_with("data:") && self.seen.insert(source.clone()) {
+            self.list.push(source);
+        }
+    }
+
+    fn source(&mut self, source: &str) {
+        if let Some(url) = resolve_image(self.base, source) {
+            self.add(url);
+        }
+    }
+
+    fn sources(&mut self, dom: &Dom, id: NodeId, names: &[&str]) {
+        for value in names.iter().filter_map(|name| dom.attribute(id, name)) {
+            self.source(value);
+        }
+    }
+
+    fn set(&mut self, dom: &Dom, id: NodeId) {
+        for set in ["srcset", "data-srcset"].iter().filter_map(|name| dom.attribute(id, name)) {
+            if let Some(source) = largest(set) {
+                self.source(source);
+            }
+        }
+    }
+}
+
+/// Returns the address in a `background` or `background-image` declaration.
+fn background(style: &str) -> Option<&str> {
+    let declaration = style.split(';').find(|part| part.trim_start().starts_with("background"))?;
+    let rest = &declaration[declaration.find("url(")? + 4..];
+    let end = rest.find(')').unwrap_or(rest.len());
+    Some(rest[..end].trim().trim_matches(['"', '\'']))
+}

@@ -1,0 +1,113 @@
+//! Dates, authors and headlines from a page's JSON-LD, read leniently and within limits.
+
+use crate::dom::{Dom, NodeId, Tag};
+use crate::limits::MAX_JSON_LD_BYTES;
+use crate::text::collapsed;
+use serde_json::Value;
+
+/// How many JSON objects of one page are looked at.
+const MAX_OBJECTS: usize = 2_000;
+
+/// What JSON-LD says about the page.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Facts {
+    pub(crate) headline: Option<String>,
+    pub(crate) published: Option<String>,
+    pub(crate) modified: Option<String>,
+    pub(crate) author: Option<String>,
+}
+
+/// Reads all JSON-LD blocks of a page; what an article says wins over what a page or site says.
+pub(crate) fn read(dom: &Dom) -> Facts {
+    let mut articles = Facts::default();
+    let mut others = Facts::default();
+    let mut budget = MAX_JSON_LD_BYTES;
+    for id in dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Script)) {
+        let is_json_ld = dom.attribute(id, "type").is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"));
+        if !is_json_ld {
+            continue;
+        }
+        let source: String = dom.children(id).map(|text| dom.text(text)).collect();
+        let Some(left) = budget.checked_sub(source.len()) else { break };
+        budget = left;
+        if let Some(value) = parse(&source) {
+            collect(&value, &mut articles, &mut others);
+        }
+    }
+    Facts {
+        headline: articles.headline.or(others.headline),
+        published: articles.published.or(others.published),
+        modified: articles.modified.or(others.modified),
+        author: articles.author.or(others.author),
+    }
+}
+
+/// Parses a block; comments around it and raw line breaks in strings are common mistakes.
+fn parse(source: &str) -> Option<Value> {
+    let source = source.trim().trim_start_matches("<!--").trim_end_matches("-->");
+    let source = source.trim().trim_start_matches("//<![CDATA[").trim_end_matches("//]]>").trim();
+    let source = source.trim_end_matches(';');
+    serde_json::from_str(source).ok().or_else(|| {
+        let repaired: String = source.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        serde_json::from_str(&repaired).ok()
+    })
+}
+
+/// Visits the objects of a block breadth first, so that the outermost statement counts.
+fn collect(value: &Value, articles: &mut Facts, others: &mut Facts) {
+    let mut queue = std::collections::VecDeque::from([value]);
+    let mut visited = 0;
+    while let Some(value) = queue.pop_front() {
+        visited += 1;
+        if visited > MAX_OBJECTS {
+            return;
+        }
+        match value {
+            Value::Array(items) => queue.extend(items),
+            Value::Object(object) => {
+                let facts = if is_article(object.get("@type")) { &mut *articles } else { &mut *others };
+                fill(&mut facts.headline, text(object.get("headline")));
+                fill(&mut facts.published, text(object.get("datePublished")));
+                fill(&mut facts.modified, text(object.get("dateModified")));
+                fill(&mut facts.author, names(object.get("author")));
+                queue.extend(["@graph", "mainEntity", "mainEntityOfPage"].iter().filter_map(|key| object.get(*key)));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+}
+
+fn is_article(kind: Option<&Value>) -> bool {
+    let is = |kind: &str| kind.ends_with("Article") || kind.ends_with("Posting") || kind == "Recipe";
+    match kind {
+        Some(Value::String(kind)) => is(kind),
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).any(is),
+        _ => false,
+    }
+}
+
+fn fill(slot: &mut Option<String>, value: Option<String>) {
+    if slot.is_none() {
+        *slot = value;
+    }
+}
+
+fn text(value: Option<&Value>) -> Option<String> {
+    value?.as_str().map(collapsed).filter(|text| !text.is_empty())
+}
+
+/// Returns the names in an author field: a string, an object with a name, or a list of such.
+fn names(value: Option<&Value>) -> Option<String> {
+    let name = |value: &Value| match value {
+        Value::Object(object) => text(object.get("name")),
+        other => text(Some(other)),
+    };
+    match value? {
+        Value::Array(items) => {
+            let names: Vec<String> = items.iter().take(20).filter_map(name).collect();
+            (!names.is_empty()).then(|| names.join(", "))
+        }
+        single => name(single),
+    }
+    .filter(|names| !names.contains("://"))
+}

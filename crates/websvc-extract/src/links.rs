@@ -1,0 +1,165 @@
+//! URLs as a page writes them, made absolute; images behind lazy-loading attributes.
+
+use crate::dom::{Dom, NodeId, Tag};
+use crate::text::starts_with_ignore_case;
+use url::Url;
+
+/// Attributes in which lazy-loading scripts keep the address of an image, best first.
+const LAZY_SOURCES: [&str; 8] = [
+    "data-src",
+    "data-lazy-src",
+    "data-original",
+    "data-original-src",
+    "data-hi-res-src",
+    "data-lazyload",
+    "data-url",
+    "data-image",
+];
+const LAZY_SETS: [&str; 3] = ["data-srcset", "data-lazy-srcset", "data-original-set"];
+
+/// Finds the URL that relative links resolve against: the first `<base href>`, else the page's own.
+pub(crate) fn base_url(dom: &Dom, page: &Url) -> Url {
+    dom.descendants(NodeId::ROOT)
+        .filter(|&id| dom.is(id, Tag::Base))
+        .find_map(|id| dom.attribute(id, "href"))
+        .and_then(|href| page.join(href.trim()).ok())
+        .filter(|url| matches!(url.scheme(), "http" | "https"))
+        .unwrap_or_else(|| page.clone())
+}
+
+/// Makes a link absolute. `None` for scripts, data and what is no URL.
+pub(crate) fn resolve(base: &Url, href: &str) -> Option<Url> {
+    let href = href.trim();
+    if href.is_empty() {
+        return None;
+    }
+    let url = base.join(href).ok()?;
+    matches!(url.scheme(), "http" | "https" | "mailto" | "tel" | "ftp").then_some(url)
+}
+
+/// Makes the address of an image absolute; `data:` URLs of images are kept as they are.
+pub(crate) fn resolve_image(base: &Url, source: &str) -> Option<String> {
+    let source = source.trim();
+    if starts_with_ignore_case(source, "data:") {
+        return starts_with_ignore_case(source, "data:image/").then(|| source.to_owned());
+    }
+    if source.is_empty() || source.starts_with('#') {
+        return None;
+    }
+    let url = base.join(source).ok()?;
+    matches!(url.scheme(), "http" | "https").then(|| url.into())
+}
+
+/// Returns the link target of an `<a>` inside the page itself.
+pub(crate) fn fragment_of<'a>(dom: &'a Dom, anchor: NodeId) -> Option<&'a str> {
+    dom.attribute(anchor, "href")?.trim().strip_prefix('#')
+}
+
+/// Returns the absolute address of an `<img>`: where lazy loading left a placeholder, the real one.
+pub(crate) fn image_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
+    let plain = dom.attribute(img, "src").and_then(|src| resolve_image(base, src));
+    let placeholder = plain.as_deref().is_none_or(is_placeholder);
+    if !placeholder {
+        return plain;
+    }
+    lazy_source(dom, img, base)
+        .or_else(|| dom.attribute(img, "srcset").and_then(|set| resolve_image(base, largest(set)?)))
+        .or_else(|| picture_source(dom, img, base))
+        .or_else(|| noscript_source(dom, img, base))
+        .or(plain)
+}
+
+fn lazy_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
+    let single = LAZY_SOURCES.iter().find_map(|name| {
+        let value = dom.attribute(img, name)?;
+        // Some of these names also hold JSON or captions: an address has no spaces.
+        let address = value.trim();
+        (!address.contains(char::is_whitespace) && !address.starts_with('{')).then(|| resolve_image(base, address))?
+    });
+    single.or_else(|| {
+        LAZY_SETS.iter().find_map(|name| resolve_image(base, largest(dom.attribute(img, name)?)?))
+    })
+}
+
+fn picture_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
+    let picture = dom.parent(img).filter(|&parent| dom.is(parent, Tag::Picture))?;
+    dom.children(picture).filter(|&id| dom.is(id, Tag::Source)).find_map(|source| {
+        let set = dom.attribute(source, "srcset").or_else(|| dom.attribute(source, "data-srcset"))?;
+        resolve_image(base, largest(set)?)
+    })
+}
+
+/// Looks for the image a page offers to browsers without scripts, right behind the placeholder.
+fn noscript_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
+    let mut next = dom.next_sibling(img);
+    while let Some(id) = next {
+        if dom.is(id, Tag::Noscript) {
+            let markup = dom.children(id).map(|text| dom.text(text)).next()?;
+            return resolve_image(base, &attribute_in(markup, "src")?);
+        }
+        if !dom.text(id).trim().is_empty() || dom.tag(id).is_some() {
+            return None;
+        }
+        next = dom.next_sibling(id);
+    }
+    None
+}
+
+/// Reads one quoted attribute of the first `<img` in a piece of unparsed markup.
+fn attribute_in(markup: &str, name: &str) -> Option<String> {
+    let tag = &markup[markup.find("<img")?..];
+    let tag = &tag[..tag.find('>')?];
+    let value = tag.split(&format!(" {name}=")).nth(1)?;
+    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    value[1..].split(quote).next().map(|value| value.replace("&amp;", "&"))
+}
+
+/// Picks the largest candidate of a `srcset`.
+pub(crate) fn largest(set: &str) -> Option<&str> {
+    let mut best: Option<(f64, &str)> = None;
+    for (source, size) in candidates(set) {
+        if best.is_none_or(|(best_size, _)| size > best_size) {
+            best = Some((size, source));
+        }
+    }
+    best.map(|(_, source)| source)
+}
+
+/// Splits a `srcset` into addresses and sizes; addresses may hold commas.
+fn candidates(set: &str) -> impl Iterator<Item = (&str, f64)> {
+    let mut rest = set;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let (source, tail) = rest.split_at(end);
+        if let Some(source) = source.strip_suffix(',') {
+            rest = tail;
+            return Some((source, 1.0));
+        }
+        let end = tail.find(',').unwrap_or(tail.len());
+        let size = tail[..end].trim().trim_end_matches(['w', 'x', 'h']).parse().unwrap_or(1.0);
+        rest = &tail[end..];
+        Some((source, size))
+    })
+}
+
+/// Tells whether an image address is what lazy loading shows until the real image comes.
+fn is_placeholder(source: &str) -> bool {
+    if starts_with_ignore_case(source, "data:") {
+        // A real embedded image is longer than a transparent pixel or an empty SVG.
+        return source.len() < 1024;
+    }
+    let file = source.rsplit('/').next().unwrap_or(source);
+    let stem = file.split(['.', '?']).next().unwrap_or(file).to_ascii_lowercase();
+    ["placeholder", "blank", "spacer", "pixel", "transparent", "loading", "lazy", "grey", "1x1"]
+        .contains(&stem.as_str())
+}
+
+/// Returns a link target without its fragment, for lists of pages.
+pub(crate) fn without_fragment(mut url: Url) -> Url {
+    url.set_fragment(None);
+    url
+}

@@ -1,0 +1,226 @@
+//! What a page says about itself: its title, meta tags, links and structured data.
+
+use crate::document::Document;
+use crate::dom::{Dom, NodeId, Tag};
+use crate::json_ld::{self, Facts};
+use crate::links;
+use crate::text::collapsed;
+use std::collections::BTreeMap;
+
+/// The page's own description of itself, spec section 2.6 and clients.md 6.5.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PageMetadata {
+    /// The title of the page.
+    pub title: Option<String>,
+    /// The description of the page.
+    pub description: Option<String>,
+    /// The declared language, such as `en` or `de-CH`.
+    pub language: Option<String>,
+    /// The keywords as written.
+    pub keywords: Option<String>,
+    /// The robots directives as written.
+    pub robots: Option<String>,
+    /// Absolute URL of the page's icon.
+    pub favicon: Option<String>,
+    /// When it was published, as written on the page (usually ISO 8601).
+    pub published_time: Option<String>,
+    /// When it was last changed, as written on the page (usually ISO 8601).
+    pub modified_time: Option<String>,
+    /// Who wrote it; several names are joined by a comma.
+    pub author: Option<String>,
+    /// The canonical URL, absolute.
+    pub canonical: Option<String>,
+    /// The content type of the answer.
+    pub content_type: Option<String>,
+    /// Every meta tag under its own name (`og:title`, `article:tag`, `viewport`, ...).
+    pub meta: BTreeMap<String, MetaValue>,
+}
+
+/// The value of a meta tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MetaValue {
+    /// The tag occurs once.
+    One(String),
+    /// The tag is repeated; document order.
+    Many(Vec<String>),
+}
+
+impl MetaValue {
+    /// Returns the first value.
+    pub fn first(&self) -> &str {
+        match self {
+            MetaValue::One(value) => value,
+            MetaValue::Many(values) => values.first().map_or("", String::as_str),
+        }
+    }
+
+    fn add(&mut self, value: String) {
+        match self {
+            MetaValue::One(first) => *self = MetaValue::Many(vec![std::mem::take(first), value]),
+            MetaValue::Many(values) => values.push(value),
+        }
+    }
+}
+
+/// Reads everything a page says about itself.
+pub(crate) fn read(document: &Document) -> PageMetadata {
+    let dom = &document.dom;
+    let meta = meta_tags(dom);
+    let facts = json_ld::read(dom);
+    let first = |names: &[&str]| {
+        names.iter().find_map(|name| meta.get(*name)).map(|value| value.first().to_owned()).filter(|v| !v.is_empty())
+    };
+    PageMetadata {
+        title: title(dom).or_else(|| facts.headline.clone()),
+        description: first(&["description", "og:description", "twitter:description", "dc.description"]),
+        language: language(dom),
+        keywords: first(&["keywords"]),
+        robots: first(&["robots"]),
+        favicon: favicon(document),
+        published_time: first(&[
+            "article:published_time",
+            "og:published_time",
+            "datepublished",
+            "date",
+            "dc.date",
+            "dc.date.issued",
+            "dcterms.created",
+            "pubdate",
+            "publish-date",
+            "parsely-pub-date",
+            "sailthru.date",
+        ])
+        .or_else(|| facts.published.clone())
+        .or_else(|| time_element(dom)),
+        modified_time: first(&[
+            "article:modified_time",
+            "og:updated_time",
+            "datemodified",
+            "last-modified",
+            "dcterms.modified",
+        ])
+        .or_else(|| facts.modified.clone()),
+        author: author(&meta, &facts, dom),
+        canonical: document.canonical().map(Into::into),
+        content_type: document.content_type.clone(),
+        meta,
+    }
+}
+
+fn author(meta: &BTreeMap<String, MetaValue>, facts: &Facts, dom: &Dom) -> Option<String> {
+    let named = ["author", "article:author", "dc.creator", "parsely-author", "sailthru.author"];
+    let tag = named.iter().find_map(|name| match meta.get(*name)? {
+        MetaValue::One(value) => Some(value.clone()),
+        MetaValue::Many(values) => Some(values.join(", ")),
+    });
+    // Facebook's article:author is often the address of a profile, which is no name.
+    tag.filter(|name| !name.is_empty() && !name.contains("://")).or_else(|| facts.author.clone()).or_else(|| {
+        let by = dom.descendants(NodeId::ROOT).find(|&id| {
+            dom.is(id, Tag::A) && dom.attribute(id, "rel").is_some_and(|rel| rel.eq_ignore_ascii_case("author"))
+        })?;
+        Some(text_of(dom, by)).filter(|name| !name.is_empty() && name.len() < 100)
+    })
+}
+
+/// Returns all values of a meta tag, by its lower-case name.
+pub(crate) fn meta_values<'a>(dom: &'a Dom, name: &'a str) -> impl Iterator<Item = &'a str> {
+    let tags = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Meta));
+    tags.filter(move |&id| dom.attribute(id, "name").is_some_and(|n| n.trim().eq_ignore_ascii_case(name)))
+        .filter_map(|id| dom.attribute(id, "content"))
+}
+
+/// Returns the content of `<meta http-equiv=name>`.
+pub(crate) fn http_equiv<'a>(dom: &'a Dom, name: &str) -> Option<&'a str> {
+    dom.descendants(NodeId::ROOT)
+        .filter(|&id| dom.is(id, Tag::Meta))
+        .find(|&id| dom.attribute(id, "http-equiv").is_some_and(|n| n.trim().eq_ignore_ascii_case(name)))
+        .and_then(|id| dom.attribute(id, "content"))
+}
+
+/// Returns the target of the first `<link>` with this relation.
+pub(crate) fn link_href<'a>(dom: &'a Dom, relation: &str) -> Option<&'a str> {
+    dom.descendants(NodeId::ROOT)
+        .filter(|&id| dom.is(id, Tag::Link))
+        .find(|&id| {
+            let rel = dom.attribute(id, "rel").unwrap_or("");
+            rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case(relation))
+        })
+        .and_then(|id| dom.attribute(id, "href"))
+}
+
+/// Returns the page's title: `<title>`, else `og:title`, else the first `<h1>`.
+pub(crate) fn title(dom: &Dom) -> Option<String> {
+    let in_head = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Title) && dom.is_html(id));
+    in_head
+        .map(|id| text_of(dom, id))
+        .find(|title| !title.is_empty())
+        .or_else(|| property(dom, "og:title"))
+        .or_else(|| dom.first_element(Tag::H1).map(|id| text_of(dom, id)))
+        .filter(|title| !title.is_empty())
+}
+
+/// Returns the page's language: on `<html>`, else in meta tags.
+pub(crate) fn language(dom: &Dom) -> Option<String> {
+    let html = dom.first_element(Tag::Html)?;
+    let declared = dom.attribute(html, "lang").or_else(|| dom.attribute(html, "xml:lang"));
+    declared
+        .or_else(|| http_equiv(dom, "content-language"))
+        .map(|language| language.trim().to_owned())
+        .filter(|language| !language.is_empty())
+        .or_else(|| property(dom, "og:locale"))
+}
+
+fn property(dom: &Dom, name: &str) -> Option<String> {
+    let tags = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Meta));
+    tags.filter(|&id| dom.attribute(id, "property") == Some(name))
+        .find_map(|id| dom.attribute(id, "content"))
+        .map(collapsed)
+        .filter(|value| !value.is_empty())
+}
+
+/// Collects all meta tags; names that differ in letter case only are one name, in lower case.
+fn meta_tags(dom: &Dom) -> BTreeMap<String, MetaValue> {
+    let mut tags: BTreeMap<String, MetaValue> = BTreeMap::new();
+    for id in dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Meta)) {
+        let name = ["name", "property", "itemprop"].iter().find_map(|key| dom.attribute(id, key));
+        let (Some(name), Some(value)) = (name, dom.attribute(id, "content")) else { continue };
+        let (name, value) = (name.trim().to_ascii_lowercase(), collapsed(value));
+        if name.is_empty() {
+            continue;
+        }
+        match tags.get_mut(&name) {
+            Some(present) => present.add(value),
+            None => drop(tags.insert(name, MetaValue::One(value))),
+        }
+    }
+    tags
+}
+
+/// Finds the icon the page names, else the place browsers look at.
+fn favicon(document: &Document) -> Option<String> {
+    let href = ["icon", "apple-touch-icon"].iter().find_map(|relation| link_href(&document.dom, relation));
+    links::resolve_image(&document.base, href?).filter(|url| !url.starts_with("data:"))
+}
+
+/// Returns the date of the first `<time>` that stands for the publication.
+fn time_element(dom: &Dom) -> Option<String> {
+    let times: Vec<NodeId> = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Time)).take(50).collect();
+    let is_published = |id: NodeId| {
+        dom.attribute(id, "pubdate").is_some() || dom.attribute(id, "itemprop") == Some("datePublished")
+    };
+    let in_article = |id: NodeId| {
+        dom.ancestors(id).any(|above| matches!(dom.tag(above), Some(Tag::Article | Tag::Header | Tag::Main)))
+    };
+    let marked = times.iter().copied().find(|&id| is_published(id));
+    let marked = marked.or_else(|| times.iter().copied().find(|&id| in_article(id)))?;
+    dom.attribute(marked, "datetime").map(|date| date.trim().to_owned()).filter(|date| !date.is_empty())
+}
+
+fn text_of(dom: &Dom, id: NodeId) -> String {
+    let mut out = String::new();
+    for child in dom.descendants(id) {
+        crate::text::push_collapsed(&mut out, dom.text(child));
+    }
+    out.truncate(out.trim_end().len());
+    out
+}

@@ -1,0 +1,31 @@
+//! The formats: each one a walk over a view of the DOM.
+
+mod code;
+mod html;
+mod inline;
+mod lines;
+mod markdown;
+mod math;
+mod plain;
+mod table;
+
+pub(crate) use html::write as html;
+pub(crate) use markdown::write as markdown;
+pub(crate) use plain::write as plain;
+
+use crate::dom::Dom;
+use crate::options::Base64Images;
+use crate::view::View;
+use url::Url;
+
+/// What every writer needs to know.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Page<'a> {
+    pub(crate) dom: &'a Dom,
+    pub(crate) view: &'a View,
+    pub(crate) base: &'a Url,
+    pub(crate) base64_images: Base64Images,
+}
+
+/// The marker that stands for an embedded image that was asked to be removed.
+const BASE64_MARKER: &str = "<Base64-Image-Removed>";

@@ -1,0 +1,129 @@
+//! A view: the part of the DOM that is asked for, as roots and the nodes left out below them.
+
+use crate::dom::{Dom, NodeId, NodeKind, Tag};
+
+/// The selected part of a page. Writers walk it and never look at what is left out.
+#[derive(Debug, Clone)]
+pub(crate) struct View {
+    pub(crate) roots: Vec<NodeId>,
+    left_out: Vec<bool>,
+}
+
+impl View {
+    /// Returns everything of the page that is visible.
+    pub(crate) fn visible(dom: &Dom) -> View {
+        let mut view = View { roots: vec![NodeId::ROOT], left_out: vec![false; dom.len()] };
+        let mut walk = dom.descendants(NodeId::ROOT);
+        while let Some(id) = walk.next() {
+            if is_hidden(dom, id) {
+                view.leave_out(id);
+                walk.skip_children(id);
+            }
+        }
+        view
+    }
+
+    /// Leaves out a node and what is below it.
+    pub(crate) fn leave_out(&mut self, id: NodeId) {
+        self.left_out[id.index()] = true;
+    }
+
+    /// Tells whether the node itself is left out; nodes below one that is are not marked.
+    pub(crate) fn is_left_out(&self, id: NodeId) -> bool {
+        self.left_out[id.index()]
+    }
+
+    /// Iterates over the children of a node that are in the view.
+    pub(crate) fn children<'a>(&'a self, dom: &'a Dom, id: NodeId) -> impl Iterator<Item = NodeId> + 'a {
+        dom.children(id).filter(|&child| !self.is_left_out(child))
+    }
+
+    /// Walks the view in document order.
+    pub(crate) fn nodes<'a>(&'a self, dom: &'a Dom) -> impl Iterator<Item = NodeId> + 'a {
+        self.roots.iter().flat_map(move |&root| self.below(dom, root))
+    }
+
+    /// Walks what the view holds of one subtree, `top` first.
+    pub(crate) fn below<'a>(&'a self, dom: &'a Dom, top: NodeId) -> impl Iterator<Item = NodeId> + 'a {
+        let mut walk = dom.descendants(top);
+        std::iter::from_fn(move || {
+            loop {
+                let id = walk.next()?;
+                if !self.is_left_out(id) {
+                    return Some(id);
+                }
+                walk.skip_children(id);
+            }
+        })
+    }
+
+    /// Returns the text of a subtree, white space collapsed.
+    pub(crate) fn text(&self, dom: &Dom, top: NodeId) -> String {
+        let mut out = String::new();
+        for id in self.below(dom, top) {
+            match dom.kind(id) {
+                NodeKind::Text => crate::text::push_collapsed(&mut out, dom.text(id)),
+                NodeKind::Element(tag) if (tag.is_block() || tag == Tag::Br) && !out.ends_with(' ') => {
+                    crate::text::push_collapsed(&mut out, " ");
+                }
+                _ => {}
+            }
+        }
+        out.truncate(out.trim_end().len());
+        out
+    }
+}
+
+/// Tells whether browsers do not show the node, by its tag, its attributes or its inline style.
+fn is_hidden(dom: &Dom, id: NodeId) -> bool {
+    let NodeKind::Element(tag) = dom.kind(id) else { return dom.kind(id) == NodeKind::Nothing };
+    if tag == Tag::Script && dom.attribute(id, "type").is_some_and(|kind| kind.starts_with("math/tex")) {
+        return false;
+    }
+    if tag.is_invisible() {
+        return true;
+    }
+    if tag == Tag::Dialog && dom.attribute(id, "open").is_none() {
+        return true;
+    }
+    let mut hidden = false;
+    let mut aria_hidden = false;
+    for (name, value) in dom.attributes(id) {
+        match name {
+            // `until-found` is shown by searching in the page: collapsed, not hidden.
+            "hidden" => hidden |= !value.eq_ignore_ascii_case("until-found"),
+            "style" => hidden |= hides(value),
+            "aria-hidden" => aria_hidden = value == "true",
+            _ => {}
+        }
+    }
+    // Authors put aria-hidden on whole pages behind dialogs; only an empty element or an icon is safe to drop.
+    hidden || (aria_hidden && is_icon(dom, id, tag))
+}
+
+fn is_icon(dom: &Dom, id: NodeId, tag: Tag) -> bool {
+    if dom.attribute(id, "class").is_some_and(|class| class.split_ascii_whitespace().any(|c| c == "katex-html")) {
+        return true;
+    }
+    let mut length = 0;
+    for (count, child) in dom.descendants(id).enumerate() {
+        length += dom.text(child).trim().chars().take(3).count();
+        if count > 8 || length > 2 || dom.is(child, Tag::Img) {
+            return false;
+        }
+    }
+    matches!(tag, Tag::I | Tag::Span | Tag::A | Tag::Button)
+}
+
+/// Tells whether an inline style makes its element invisible.
+fn hides(style: &str) -> bool {
+    style.split(';').any(|declaration| {
+        let Some((property, value)) = declaration.split_once(':') else { return false };
+        let value = value.trim().trim_end_matches("!important").trim_end();
+        match property.trim() {
+            p if p.eq_ignore_ascii_case("display") => value.eq_ignore_ascii_case("none"),
+            p if p.eq_ignore_ascii_case("visibility") => value.eq_ignore_ascii_case("hidden"),
+            _ => false,
+        }
+    })
+}

@@ -1,0 +1,72 @@
+//! Feeds and other XML as text: one line per element that holds text, markup inside it stripped.
+
+/// Returns the text of an XML document.
+pub(crate) fn text(source: &str) -> String {
+    let mut out = String::new();
+    let mut rest = source;
+    while let Some(start) = rest.find('<') {
+        push(&mut out, &rest[..start]);
+        rest = &rest[start..];
+        let end = if let Some(cdata) = rest.strip_prefix("<![CDATA[") {
+            let end = cdata.find("]]>").unwrap_or(cdata.len());
+            out.push_str(&text(&cdata[..end]));
+            rest = cdata.get(end + 3..).unwrap_or("");
+            continue;
+        } else if rest.starts_with("<!--") {
+            rest.find("-->").map(|at| at + 3)
+        } else if rest[1..].starts_with(|c: char| c.is_alphabetic() || matches!(c, '/' | '?' | '!')) {
+            rest.find('>').map(|at| at + 1)
+        } else {
+            push(&mut out, "<");
+            Some(1)
+        };
+        if rest.starts_with('<') && !out.ends_with('\n') && !out.is_empty() && end != Some(1) {
+            out.push('\n');
+        }
+        rest = end.map_or("", |end| &rest[end..]);
+    }
+    push(&mut out, rest);
+    out
+}
+
+/// Adds text with its character references read.
+fn push(out: &mut String, text: &str) {
+    let text = text.trim();
+    if text.is_empty() {
+        return;
+    }
+    let mut rest = text;
+    while let Some(start) = rest.find('&') {
+        out.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let end = rest.bytes().take(12).position(|b| b == b';');
+        let Some((end, c)) = end.and_then(|end| Some((end, character(&rest[1..end])?))) else {
+            out.push('&');
+            rest = &rest[1..];
+            continue;
+        };
+        out.push(c);
+        rest = &rest[end + 1..];
+    }
+    out.push_str(rest);
+    out.push('\n');
+}
+
+fn character(name: &str) -> Option<char> {
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        "nbsp" => Some(' '),
+        _ => {
+            let digits = name.strip_prefix('#')?;
+            let code = match digits.strip_prefix(['x', 'X']) {
+                Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+                None => digits.parse().ok()?,
+            };
+            char::from_u32(code)
+        }
+    }
+}
