@@ -1,1 +1,26 @@
 //! HTTP for websvc: a server with limits and drain, a client behind an address guard, over hyper and rustls.
+//!
+//! The only crate of the workspace that knows hyper and rustls; its signatures speak the `http`, `bytes` and
+//! `url` crates' types.
+//!
+//! - [`Server`] listens, speaks TLS, HTTP/1.1 and HTTP/2, enforces the limits of [`ServerConfig`] and drains.
+//! - [`Client`] fetches one URL with redirects, decoding, limits and one time limit; every connection it makes
+//!   goes to an address that its [`AddressGuard`] has checked after name resolution.
+
+#![deny(missing_docs)]
+
+mod body;
+mod client;
+mod error;
+mod guard;
+mod server;
+mod tls;
+
+pub use body::{Aborted, Body, BodySender};
+pub use client::{
+    Client, ClientConfig, FetchRequest, Fetched, RedirectPolicy, Resolve, Resolving, SystemResolver,
+    TlsPolicy, is_forbidden_header,
+};
+pub use error::{BodyError, ClientError, FetchError, ServerError, Stage};
+pub use guard::{AddressGuard, GuardError, IpNetwork, is_public};
+pub use server::{BodyTimeout, DrainReport, PeerAddr, Server, ServerBody, ServerConfig, TlsFiles};

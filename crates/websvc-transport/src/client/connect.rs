@@ -1,0 +1,253 @@
+//! From a scheme, host and port to an open connection: resolve, check, connect to what was checked, TLS, HTTP.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::TlsConnector;
+use url::{Host, Url};
+
+use super::connection::{Connection, Facts, Sender};
+use super::request::TlsPolicy;
+use super::resolve::Resolve;
+use crate::error::{FetchError, Stage};
+use crate::guard::{AddressGuard, Target};
+use crate::tls::{TrustStore, public_reason};
+
+/// The most addresses of one host that are tried.
+const MAX_ATTEMPTS: usize = 6;
+/// The least time an address gets before the next one is tried.
+const MIN_ATTEMPT: Duration = Duration::from_millis(250);
+const H2_WINDOW: u32 = 2 * 1024 * 1024;
+const MAX_RESPONSE_HEADERS: usize = 256;
+const MAX_RESPONSE_HEADER_BYTES: u32 = 256 * 1024;
+
+/// Opens connections for one client.
+pub(super) struct Connector {
+    pub(super) guard: AddressGuard,
+    pub(super) resolver: Arc<dyn Resolve>,
+    pub(super) trust: TrustStore,
+}
+
+/// What a connection is made for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Endpoint {
+    pub(super) security: Security,
+    pub(super) host: Host,
+    pub(super) port: u16,
+    pub(super) route: Route,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Security {
+    Plain,
+    Tls(TlsPolicy),
+}
+
+/// The way to an endpoint. Proxies will be further ways: each names whom to connect to and what to say first.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Route {
+    Direct,
+}
+
+impl Endpoint {
+    /// Returns what a URL must be connected to, refusing schemes other than http and https.
+    pub(super) fn of(url: &Url, tls: TlsPolicy) -> Result<Self, FetchError> {
+        let security = match url.scheme() {
+            "http" => Security::Plain,
+            "https" => Security::Tls(tls),
+            scheme => return Err(FetchError::ForbiddenScheme { scheme: scheme.to_owned() }),
+        };
+        let bad = |reason: &str| FetchError::BadUrl { reason: reason.to_owned() };
+        let host = url.host().ok_or_else(|| bad("it has no host"))?.to_owned();
+        let port = url
+            .port_or_known_default()
+            .filter(|&port| port > 0)
+            .ok_or_else(|| bad("it has no usable port"))?;
+        Ok(Self { security, host, port, route: Route::Direct })
+    }
+}
+
+impl Connector {
+    /// Opens a connection within `limit`; `at` follows what is going on.
+    pub(super) async fn connect(
+        &self,
+        endpoint: &Endpoint,
+        limit: Duration,
+        at: impl Fn(Stage),
+    ) -> Result<Connection, FetchError> {
+        let deadline = Instant::now() + limit;
+        let late = |stage| move |_| FetchError::Timeout { stage, after: limit };
+        at(Stage::Resolve);
+        let addresses =
+            timeout_at(deadline, self.addresses(endpoint)).await.map_err(late(Stage::Resolve))??;
+        at(Stage::Connect);
+        let opening = async {
+            let stream = match endpoint.route {
+                Route::Direct => dial(&addresses, deadline).await,
+            };
+            let host = endpoint.host.to_string();
+            let stream = stream.map_err(|source| failed_to_connect(host, source, limit))?;
+            self.open(endpoint, stream).await
+        };
+        timeout_at(deadline, opening).await.map_err(late(Stage::Connect))?
+    }
+
+    /// Returns the addresses that may be connected to: checked here, connected to as they are, never resolved again.
+    ///
+    /// Of a host with public and internal addresses only the public ones are used.
+    async fn addresses(&self, endpoint: &Endpoint) -> Result<Vec<SocketAddr>, FetchError> {
+        let host = endpoint.host.to_string();
+        if let Some(target) = self.guard.target(&host, endpoint.port) {
+            return match target {
+                Target::Address(address) => Ok(vec![*address]),
+                Target::Name { host, port } => {
+                    let found =
+                        self.resolve(host).await.map_err(|source| not_found(&endpoint.host, source))?;
+                    Ok(found.into_iter().map(|ip| SocketAddr::new(ip, *port)).collect())
+                }
+            };
+        }
+        let found = match &endpoint.host {
+            Host::Ipv4(address) => vec![IpAddr::V4(*address)],
+            Host::Ipv6(address) => vec![IpAddr::V6(*address)],
+            Host::Domain(name) => {
+                self.resolve(name).await.map_err(|source| not_found(&endpoint.host, source))?
+            }
+        };
+        let permitted = found.into_iter().map(|ip| ip.to_canonical()).filter(|&ip| self.guard.permits(ip));
+        let permitted: Vec<_> = permitted.map(|ip| SocketAddr::new(ip, endpoint.port)).collect();
+        if permitted.is_empty() { Err(FetchError::Forbidden) } else { Ok(permitted) }
+    }
+
+    /// Resolves a name to at least one address.
+    async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, Option<io::Error>> {
+        let found = self.resolver.resolve(name).await.map_err(Some)?;
+        if found.is_empty() { Err(None) } else { Ok(found) }
+    }
+
+    async fn open(&self, endpoint: &Endpoint, stream: TcpStream) -> Result<Connection, FetchError> {
+        let host = endpoint.host.to_string();
+        let remote_addr =
+            stream.peer_addr().map_err(|source| FetchError::Connect { host: host.clone(), source })?;
+        let broken = |error: hyper::Error| FetchError::Protocol { host: host.clone(), source: error.into() };
+        let policy = match endpoint.security {
+            Security::Plain => {
+                let sender = start_http1(stream).await.map_err(broken)?;
+                return Ok(Connection { sender, facts: Facts { remote_addr, certificate_problem: None } });
+            }
+            Security::Tls(policy) => policy,
+        };
+        let insecure = |source: io::Error| FetchError::Tls {
+            host: host.clone(),
+            reason: public_reason(&source),
+            source,
+        };
+        let (config, problem) = match policy {
+            TlsPolicy::Verify => (self.trust.verifying().await.map_err(insecure)?, None),
+            TlsPolicy::SkipVerification => {
+                let (config, problem) = self.trust.skipping().await.map_err(insecure)?;
+                (config, Some(problem))
+            }
+        };
+        let name = server_name(&endpoint.host).map_err(insecure)?;
+        let stream = TlsConnector::from(config).connect(name, stream).await.map_err(insecure)?;
+        let certificate_problem = problem.and_then(|problem| problem.get().cloned());
+        let speaks_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        let started = if speaks_http2 { start_http2(stream).await } else { start_http1(stream).await };
+        Ok(Connection { sender: started.map_err(broken)?, facts: Facts { remote_addr, certificate_problem } })
+    }
+}
+
+/// Tries the addresses in turn: one that does not answer leaves time for the others.
+async fn dial(addresses: &[SocketAddr], deadline: Instant) -> io::Result<TcpStream> {
+    let addresses = &addresses[..addresses.len().min(MAX_ATTEMPTS)];
+    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for (tried, address) in addresses.iter().enumerate() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let attempts_left = u32::try_from(addresses.len() - tried).expect("at most MAX_ATTEMPTS");
+        let until = Instant::now() + (left / attempts_left).max(MIN_ATTEMPT);
+        match timeout_at(until.min(deadline), TcpStream::connect(address)).await {
+            Ok(Ok(stream)) => {
+                // A request is written at once; failing to say so is harmless.
+                let _ = stream.set_nodelay(true);
+                return Ok(stream);
+            }
+            Ok(Err(error)) => last = error,
+            Err(_) => last = io::ErrorKind::TimedOut.into(),
+        }
+    }
+    Err(last)
+}
+
+async fn start_http1<T>(stream: T) -> hyper::Result<Sender>
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let (sender, connection) = http1::Builder::new()
+        .max_headers(MAX_RESPONSE_HEADERS)
+        .max_buf_size(MAX_RESPONSE_HEADER_BYTES as usize)
+        // The web is not as strict as hyper is by default.
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .allow_spaces_after_header_name_in_responses(true)
+        .ignore_invalid_headers_in_responses(true)
+        .handshake(TokioIo::new(stream))
+        .await?;
+    drive(connection);
+    Ok(Sender::Http1(sender))
+}
+
+async fn start_http2<T>(stream: T) -> hyper::Result<Sender>
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .initial_stream_window_size(H2_WINDOW)
+        .initial_connection_window_size(2 * H2_WINDOW)
+        .max_header_list_size(MAX_RESPONSE_HEADER_BYTES)
+        .handshake(TokioIo::new(stream))
+        .await?;
+    drive(connection);
+    Ok(Sender::Http2(sender))
+}
+
+/// Runs a connection; it ends when its sender is dropped or the server closes it.
+fn drive(connection: impl Future<Output = hyper::Result<()>> + Send + 'static) {
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            // Whoever waits for an answer gets the error, too.
+            tracing::debug!(%error, "a connection ended with an error");
+        }
+    });
+}
+
+fn server_name(host: &Host) -> io::Result<ServerName<'static>> {
+    match host {
+        Host::Domain(name) => {
+            let name = name.strip_suffix('.').unwrap_or(name).to_owned();
+            ServerName::try_from(name).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
+        }
+        Host::Ipv4(address) => Ok(ServerName::from(IpAddr::V4(*address))),
+        Host::Ipv6(address) => Ok(ServerName::from(IpAddr::V6(*address))),
+    }
+}
+
+fn not_found(host: &Host, source: Option<io::Error>) -> FetchError {
+    FetchError::Dns { host: host.to_string(), source }
+}
+
+fn failed_to_connect(host: String, source: io::Error, after: Duration) -> FetchError {
+    if source.kind() == io::ErrorKind::TimedOut {
+        FetchError::Timeout { stage: Stage::Connect, after }
+    } else {
+        FetchError::Connect { host, source }
+    }
+}

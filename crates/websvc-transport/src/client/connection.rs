@@ -1,0 +1,126 @@
+//! One connection of the client, HTTP/1.1 or HTTP/2, and sending a request on it.
+
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use http::header::{HOST, HeaderValue};
+use http::uri::{Authority, PathAndQuery, Scheme};
+use http::{Request, Response, Uri, Version};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::client::conn::{TrySendError, http1, http2};
+use url::{Position, Url};
+
+use super::redirect::Hop;
+use crate::error::FetchError;
+
+/// How long a connection that has just given its answer may take until it accepts the next request.
+const READY: std::time::Duration = std::time::Duration::from_millis(50);
+
+/// An open connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) sender: Sender,
+    pub(super) facts: Facts,
+}
+
+/// What stays true of a connection.
+#[derive(Debug, Clone)]
+pub(super) struct Facts {
+    pub(super) remote_addr: SocketAddr,
+    /// Why the certificate would have been refused, if verification is skipped.
+    pub(super) certificate_problem: Option<String>,
+}
+
+#[derive(Debug)]
+pub(super) enum Sender {
+    Http1(http1::SendRequest<Full<Bytes>>),
+    Http2(http2::SendRequest<Full<Bytes>>),
+}
+
+/// A request that got no answer.
+pub(super) struct SendFailure {
+    pub(super) error: hyper::Error,
+    /// Nothing of it has reached the server.
+    pub(super) is_unsent: bool,
+}
+
+impl Connection {
+    /// Tells whether another request may be sent, waiting a moment for the last one to be cleared away.
+    pub(super) async fn is_usable(&mut self) -> bool {
+        match &mut self.sender {
+            Sender::Http1(sender) if sender.is_ready() => true,
+            Sender::Http1(sender) => {
+                !sender.is_closed() && matches!(tokio::time::timeout(READY, sender.ready()).await, Ok(Ok(())))
+            }
+            Sender::Http2(sender) => sender.is_ready(),
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        match &self.sender {
+            Sender::Http1(sender) => sender.is_closed(),
+            Sender::Http2(sender) => sender.is_closed(),
+        }
+    }
+
+    /// Returns a second handle, if requests can share the connection.
+    pub(super) fn share(&self) -> Option<Self> {
+        match &self.sender {
+            Sender::Http1(_) => None,
+            Sender::Http2(sender) => {
+                Some(Self { sender: Sender::Http2(sender.clone()), facts: self.facts.clone() })
+            }
+        }
+    }
+
+    /// Sends `request`, which [`prepare`](Self::prepare) made for this connection.
+    pub(super) async fn send(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, SendFailure> {
+        let sent = match &mut self.sender {
+            Sender::Http1(sender) => sender.try_send_request(request).await,
+            Sender::Http2(sender) => sender.try_send_request(request).await,
+        };
+        sent.map_err(|mut failure: TrySendError<_>| SendFailure {
+            is_unsent: failure.take_message().is_some(),
+            error: failure.into_error(),
+        })
+    }
+
+    /// Writes a hop in the form the protocol wants: path and `Host`, or the whole URL.
+    pub(super) fn prepare(&self, hop: &Hop) -> Result<Request<Full<Bytes>>, FetchError> {
+        let mut request = Request::new(Full::new(hop.body.clone().unwrap_or_default()));
+        *request.method_mut() = hop.method.clone();
+        request.headers_mut().reserve(hop.headers.len() + 1);
+        let authority = &hop.url[Position::BeforeHost..Position::AfterPort];
+        match &self.sender {
+            Sender::Http1(_) => {
+                let host = HeaderValue::from_str(authority).map_err(|_| bad_url())?;
+                request.headers_mut().insert(HOST, host);
+                *request.uri_mut() = Uri::from(path(&hop.url)?);
+            }
+            Sender::Http2(_) => {
+                let scheme = Scheme::try_from(hop.url.scheme()).map_err(|_| bad_url())?;
+                let authority = Authority::try_from(authority).map_err(|_| bad_url())?;
+                let builder =
+                    Uri::builder().scheme(scheme).authority(authority).path_and_query(path(&hop.url)?);
+                *request.uri_mut() = builder.build().map_err(|_| bad_url())?;
+                *request.version_mut() = Version::HTTP_2;
+            }
+        }
+        for (name, value) in &hop.headers {
+            request.headers_mut().append(name, value.clone());
+        }
+        Ok(request)
+    }
+}
+
+fn path(url: &Url) -> Result<PathAndQuery, FetchError> {
+    PathAndQuery::try_from(&url[Position::BeforePath..Position::AfterQuery]).map_err(|_| bad_url())
+}
+
+fn bad_url() -> FetchError {
+    FetchError::BadUrl { reason: "it cannot be written as a request".to_owned() }
+}

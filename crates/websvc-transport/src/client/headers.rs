@@ -1,0 +1,92 @@
+//! Which headers a caller may not set, and which must not follow a redirect to another origin.
+
+use http::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue};
+use url::Url;
+
+use crate::error::FetchError;
+
+/// Framing and routing belong to the client; the others unlock cloud metadata services.
+const FORBIDDEN: &[&str] = &[
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "metadata",
+    "metadata-flavor",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "x-google-metadata-request",
+];
+
+const FORBIDDEN_PREFIXES: &[&str] = &["proxy-", "x-aws-ec2-metadata-"];
+
+/// Tells whether a fetch refuses a header given by its caller.
+#[must_use]
+pub fn is_forbidden_header(name: &HeaderName) -> bool {
+    let name = name.as_str();
+    FORBIDDEN.contains(&name) || FORBIDDEN_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+pub(super) fn check(headers: &HeaderMap) -> Result<(), FetchError> {
+    match headers.keys().find(|name| is_forbidden_header(name)) {
+        Some(name) => Err(FetchError::ForbiddenHeader { name: name.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// Removes what was meant for the origin that redirected.
+pub(super) fn drop_credentials(headers: &mut HeaderMap) {
+    headers.remove(AUTHORIZATION);
+    headers.remove(COOKIE);
+}
+
+/// Moves the user and password of a URL into an `Authorization` header, unless there is one: they are not part of
+/// what is requested, and must not show up in what is reported.
+pub(super) fn take_credentials(url: &mut Url, headers: &mut HeaderMap) {
+    if url.username().is_empty() && url.password().is_none() {
+        return;
+    }
+    let user = percent_decoded(url.username());
+    let password = percent_decoded(url.password().unwrap_or_default());
+    let value = format!("Basic {}", base64(&[user, password].join(&b':')));
+    let mut value = HeaderValue::from_str(&value).expect("base64 is ASCII");
+    value.set_sensitive(true);
+    headers.entry(AUTHORIZATION).or_insert(value);
+    // Only URLs without a host refuse this; those were refused before, and have no user either.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+}
+
+fn percent_decoded(text: &str) -> Vec<u8> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let escaped = after.first_chunk::<2>().filter(|_| byte == b'%').and_then(|pair| {
+            let text =
+                std::str::from_utf8(pair).ok().filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit()))?;
+            u8::from_str_radix(text, 16).ok()
+        });
+        decoded.push(escaped.unwrap_or(byte));
+        rest = if escaped.is_some() { &after[2..] } else { after };
+    }
+    decoded
+}
+
+/// RFC 4648, section 4: too little to bring in a crate.
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let group = chunk.iter().fold(0_usize, |group, &byte| group << 8 | usize::from(byte))
+            << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let digit = ALPHABET[group >> (18 - 6 * place) & 63];
+            text.push(if place <= chunk.len() { char::from(digit) } else { '=' });
+        }
+    }
+    text
+}

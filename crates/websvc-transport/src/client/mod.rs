@@ -1,0 +1,68 @@
+//! The client: one URL in, one answer out, inside every limit it was given.
+
+mod config;
+mod connect;
+mod connection;
+mod cookies;
+mod decode;
+mod exchange;
+mod fetch;
+mod headers;
+mod pool;
+mod receive;
+mod redirect;
+mod request;
+mod resolve;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use config::ClientConfig;
+pub use headers::is_forbidden_header;
+pub use request::{FetchRequest, Fetched, RedirectPolicy, TlsPolicy};
+pub use resolve::{Resolve, Resolving, SystemResolver};
+
+use crate::error::{ClientError, FetchError};
+use crate::tls::TrustStore;
+use connect::Connector;
+use pool::Pool;
+
+/// An HTTP client whose every connection has passed its guard. Clones share the connections.
+#[derive(Clone)]
+pub struct Client(Arc<Shared>);
+
+/// What the clones of a client share.
+struct Shared {
+    connector: Connector,
+    pool: Arc<Pool>,
+    user_agent: Option<http::HeaderValue>,
+}
+
+impl Client {
+    /// Makes a client. The system's trust anchors are read when the first `https` URL needs them.
+    ///
+    /// # Errors
+    /// [`ClientError`] when the file of additional trust anchors cannot be used.
+    pub fn new(config: ClientConfig) -> Result<Self, ClientError> {
+        let trust = TrustStore::load(config.ca_file.as_deref())?;
+        let pool = Pool::new(config.connections_per_host, config.idle_per_host, config.idle_timeout);
+        let connector = Connector { guard: config.guard, resolver: config.resolver, trust };
+        Ok(Self(Arc::new(Shared { connector, pool: Arc::new(pool), user_agent: config.user_agent })))
+    }
+
+    /// Fetches a URL, following redirects and decoding the body as the request says.
+    ///
+    /// A status of 400 and above is an answer, not an error. A body that breaks off is kept and marked.
+    ///
+    /// # Errors
+    /// [`FetchError`], whose text may be shown to whoever gave the URL.
+    pub async fn fetch(&self, request: FetchRequest) -> Result<Fetched, FetchError> {
+        fetch::fetch(&self.0, request).await
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("guard", &self.0.connector.guard).finish_non_exhaustive()
+    }
+}

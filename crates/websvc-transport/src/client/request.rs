@@ -1,0 +1,99 @@
+//! What a fetch is told, and what it brings back.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode};
+use url::Url;
+
+/// One fetch. The fields are public: start from [`FetchRequest::get`] and change what differs.
+#[derive(Debug, Clone)]
+pub struct FetchRequest {
+    /// GET unless told otherwise.
+    pub method: Method,
+    /// `http` or `https`. A user and password in it become an `Authorization` header.
+    pub url: Url,
+    /// Headers beside those the client sets; see [`is_forbidden_header`](super::is_forbidden_header).
+    pub headers: HeaderMap,
+    /// Sent as it is.
+    pub body: Option<Bytes>,
+    /// The time for everything: names, connections, redirects, body.
+    pub timeout: Duration,
+    /// The time for one connection, TLS handshake included.
+    pub connect_timeout: Duration,
+    /// The largest body on the wire.
+    pub max_body_bytes: u64,
+    /// The largest body after decoding.
+    pub max_decoded_bytes: u64,
+    /// What to do about redirects.
+    pub redirects: RedirectPolicy,
+    /// What to do about bad certificates.
+    pub tls: TlsPolicy,
+}
+
+/// What to do about redirects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RedirectPolicy {
+    /// Follow at most this many.
+    Follow(usize),
+    /// Bring back the redirect itself.
+    None,
+}
+
+/// What to do about certificates that cannot be verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TlsPolicy {
+    /// Fail.
+    Verify,
+    /// Go on, and report the problem in [`Fetched::warnings`].
+    SkipVerification,
+}
+
+impl FetchRequest {
+    /// Returns a GET with 30 seconds in all and 10 for a connection, 50 MiB of body, and 10 redirects.
+    #[must_use]
+    pub fn get(url: Url) -> Self {
+        Self {
+            method: Method::GET,
+            url,
+            headers: HeaderMap::new(),
+            body: None,
+            timeout: Duration::from_secs(30),
+            connect_timeout: Duration::from_secs(10),
+            max_body_bytes: 50 * 1024 * 1024,
+            max_decoded_bytes: 50 * 1024 * 1024,
+            redirects: RedirectPolicy::Follow(10),
+            tls: TlsPolicy::Verify,
+        }
+    }
+
+    /// Returns a POST of `body` with the limits of [`get`](Self::get).
+    #[must_use]
+    pub fn post(url: Url, body: impl Into<Bytes>) -> Self {
+        Self { method: Method::POST, body: Some(body.into()), ..Self::get(url) }
+    }
+}
+
+/// The answer to a fetch.
+#[derive(Debug, Clone)]
+pub struct Fetched {
+    /// The status of the last answer.
+    pub status: StatusCode,
+    /// Where the last answer came from.
+    pub url: Url,
+    /// As received, so `Content-Encoding` and `Content-Length` speak of the body on the wire.
+    pub headers: HeaderMap,
+    /// Decoded.
+    pub body: Bytes,
+    /// The URLs that redirected, in order; empty when the first one answered.
+    pub redirects: Vec<Url>,
+    /// The address that was connected to: of the page, or of where the guard's rules lead.
+    pub remote_addr: SocketAddr,
+    /// The body broke off before its end.
+    pub truncated: bool,
+    /// What went wrong without failing, in words for whoever gave the URL.
+    pub warnings: Vec<String>,
+    /// The size of the body on the wire.
+    pub wire_bytes: u64,
+}

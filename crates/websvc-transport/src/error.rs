@@ -1,0 +1,176 @@
+//! The errors of this crate: one type per thing a caller does.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use http::HeaderName;
+use thiserror::Error;
+
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a server could not start.
+#[derive(Debug, Error)]
+pub enum ServerError {
+    /// The address is not usable: taken, not ours, or not an address.
+    #[error("cannot listen on {listen}")]
+    Bind {
+        /// What was asked for.
+        listen: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The certificate or the key cannot be read or used.
+    #[error("cannot use the certificate {cert} with the key {key}")]
+    Tls {
+        /// The certificate chain's file.
+        cert: PathBuf,
+        /// The private key's file.
+        key: PathBuf,
+        /// What is wrong with them.
+        source: Source,
+    },
+}
+
+/// Why the body of a request could not be read.
+#[derive(Debug, Error)]
+pub enum BodyError {
+    /// The body is, or says it is, larger than the limit.
+    #[error("the request body is larger than {limit} bytes")]
+    TooLarge {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// The client was too slow.
+    #[error("the request body did not arrive in time")]
+    TimedOut,
+    /// The connection or the framing broke.
+    #[error("the request body ended early")]
+    Broken(#[source] Source),
+}
+
+/// Why a client could not be made.
+#[derive(Debug, Error)]
+pub enum ClientError {
+    /// The file of additional trust anchors cannot be read, or holds no certificate.
+    #[error("cannot read certificates from {path}")]
+    CaFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Source,
+    },
+}
+
+/// What a fetch was doing when its time ran out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Waiting for a free connection to the host, or for its name.
+    Resolve,
+    /// Connecting, including the TLS handshake.
+    Connect,
+    /// Waiting for the head of the answer.
+    Response,
+    /// Reading the body of the answer.
+    Body,
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Resolve => "resolving the host",
+            Self::Connect => "connecting",
+            Self::Response => "waiting for the answer",
+            Self::Body => "reading the body",
+        })
+    }
+}
+
+/// Why a URL could not be fetched.
+///
+/// The display text may be shown to whoever gave the URL: it never names an address that the URL itself did not
+/// name. The sources are for logs.
+#[derive(Debug, Error)]
+pub enum FetchError {
+    /// The guard refuses the address, whatever the reason: one text, so that nothing can be learnt from it.
+    #[error("this URL may not be fetched")]
+    Forbidden,
+    /// Only `http` and `https` are fetched.
+    #[error("URLs with the scheme {scheme} may not be fetched")]
+    ForbiddenScheme {
+        /// The scheme of the URL, or of the redirect's target.
+        scheme: String,
+    },
+    /// A header that only the client itself may set, or that unlocks metadata services.
+    #[error("the header {name} may not be set")]
+    ForbiddenHeader {
+        /// The header.
+        name: HeaderName,
+    },
+    /// The URL, or a redirect's target, cannot be requested.
+    #[error("not a URL that can be fetched: {reason}")]
+    BadUrl {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The host has no address.
+    #[error("the host {host} was not found")]
+    Dns {
+        /// The host of the URL.
+        host: String,
+        /// What the resolver said.
+        source: Option<io::Error>,
+    },
+    /// No address of the host accepted a connection.
+    #[error("could not connect to {host}")]
+    Connect {
+        /// The host of the URL.
+        host: String,
+        /// What the last attempt said.
+        source: io::Error,
+    },
+    /// The TLS handshake failed.
+    #[error("no secure connection to {host}: {reason}")]
+    Tls {
+        /// The host of the URL.
+        host: String,
+        /// What is wrong, in public words.
+        reason: String,
+        /// What rustls or the system said.
+        source: io::Error,
+    },
+    /// The time given was used up.
+    #[error("timed out after {} ms while {stage}", after.as_millis())]
+    Timeout {
+        /// What was going on.
+        stage: Stage,
+        /// The time that was given to it.
+        after: Duration,
+    },
+    /// The body, on the wire or decoded, exceeds its limit.
+    #[error("the body is larger than {limit} bytes")]
+    TooLarge {
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The content coding is damaged, or expands like a bomb.
+    #[error("the body cannot be decoded: {reason}")]
+    Decode {
+        /// What is wrong.
+        reason: String,
+    },
+    /// More redirects than the policy follows.
+    #[error("more than {limit} redirects")]
+    TooManyRedirects {
+        /// How many are followed.
+        limit: usize,
+    },
+    /// The server closed the connection or did not speak HTTP.
+    #[error("{host} did not give a valid HTTP answer")]
+    Protocol {
+        /// The host of the URL.
+        host: String,
+        /// What hyper said.
+        source: Source,
+    },
+}

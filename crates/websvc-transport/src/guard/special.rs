@@ -1,0 +1,97 @@
+//! The IANA special-purpose address registries, as a table of what is not globally reachable.
+//!
+//! Source: <https://www.iana.org/assignments/iana-ipv4-special-registry> and `iana-ipv6-special-registry`, RFC 6890.
+//! A row whose column "Globally Reachable" says N/A (deprecated tunnels) counts as not reachable. Multicast and the
+//! IPv6 space outside 2000::/3, which other registries hold, are added.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::IpNetwork;
+
+/// Not globally reachable, apart from [`REACHABLE_V4`].
+const REFUSED_V4: &[IpNetwork] = &[
+    IpNetwork::v4([0, 0, 0, 0], 8),       // this network
+    IpNetwork::v4([10, 0, 0, 0], 8),      // private use
+    IpNetwork::v4([100, 64, 0, 0], 10),   // shared address space (CGNAT)
+    IpNetwork::v4([127, 0, 0, 0], 8),     // loopback
+    IpNetwork::v4([169, 254, 0, 0], 16),  // link local, metadata services
+    IpNetwork::v4([172, 16, 0, 0], 12),   // private use
+    IpNetwork::v4([192, 0, 0, 0], 24),    // IETF protocol assignments
+    IpNetwork::v4([192, 0, 2, 0], 24),    // documentation 1
+    IpNetwork::v4([192, 88, 99, 0], 24),  // 6to4 relay anycast, deprecated
+    IpNetwork::v4([192, 168, 0, 0], 16),  // private use
+    IpNetwork::v4([198, 18, 0, 0], 15),   // benchmarking
+    IpNetwork::v4([198, 51, 100, 0], 24), // documentation 2
+    IpNetwork::v4([203, 0, 113, 0], 24),  // documentation 3
+    IpNetwork::v4([224, 0, 0, 0], 4),     // multicast
+    IpNetwork::v4([240, 0, 0, 0], 4),     // reserved, limited broadcast
+];
+
+/// Globally reachable parts of [`REFUSED_V4`].
+const REACHABLE_V4: &[IpNetwork] = &[
+    IpNetwork::v4([192, 0, 0, 9], 32),  // port control protocol anycast
+    IpNetwork::v4([192, 0, 0, 10], 32), // TURN anycast
+];
+
+/// The space that is allocated for global unicast; everything else in IPv6 is special.
+const GLOBAL_UNICAST: IpNetwork = IpNetwork::v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
+
+/// Not globally reachable parts of [`GLOBAL_UNICAST`], apart from [`REACHABLE_V6`].
+const REFUSED_V6: &[IpNetwork] = &[
+    IpNetwork::v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23), // IETF protocol assignments, Teredo, benchmarking, ORCHID
+    IpNetwork::v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32), // documentation
+    IpNetwork::v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), // 6to4: deprecated, and embeds any IPv4 address
+    IpNetwork::v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), // documentation
+];
+
+/// Globally reachable parts of [`REFUSED_V6`].
+const REACHABLE_V6: &[IpNetwork] = &[
+    IpNetwork::v6([0x2001, 1, 0, 0, 0, 0, 0, 1], 128), // port control protocol anycast
+    IpNetwork::v6([0x2001, 1, 0, 0, 0, 0, 0, 2], 128), // TURN anycast
+    IpNetwork::v6([0x2001, 1, 0, 0, 0, 0, 0, 3], 128), // DNS-SD service registration anycast
+    IpNetwork::v6([0x2001, 3, 0, 0, 0, 0, 0, 0], 32),  // AMT
+    IpNetwork::v6([0x2001, 4, 0x112, 0, 0, 0, 0, 0], 48), // AS112
+    IpNetwork::v6([0x2001, 0x20, 0, 0, 0, 0, 0, 0], 28), // ORCHIDv2
+    IpNetwork::v6([0x2001, 0x30, 0, 0, 0, 0, 0, 0], 28), // drone remote identification
+];
+
+/// NAT64's well-known prefix: as reachable as the IPv4 address in its last 32 bits.
+const NAT64: IpNetwork = IpNetwork::v6([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96);
+
+/// Tells whether an address is globally reachable.
+///
+/// An address that carries an IPv4 address (IPv4-mapped, NAT64's `64:ff9b::/96`, ISATAP) is as reachable as that one;
+/// IPv4-compatible, NAT64's local-use prefix, 6to4 and Teredo addresses are never.
+#[must_use]
+pub fn is_public(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    !lists(REFUSED_V4, address.into()) || lists(REACHABLE_V4, address.into())
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let [.., ip_high, ip_low] = address.segments();
+    let embedded = Ipv4Addr::from_bits(u32::from(ip_high) << 16 | u32::from(ip_low));
+    if NAT64.contains(address.into()) {
+        return is_public_v4(embedded);
+    }
+    let refused = !GLOBAL_UNICAST.contains(address.into())
+        || lists(REFUSED_V6, address.into()) && !lists(REACHABLE_V6, address.into());
+    !refused && (!is_isatap(address) || is_public_v4(embedded))
+}
+
+/// Tells whether the interface identifier is ISATAP's (RFC 5214): `[02]00:5efe` before an IPv4 address.
+fn is_isatap(address: Ipv6Addr) -> bool {
+    let [_, _, _, _, flags, marker, _, _] = address.segments();
+    // The universal/local and the individual/group bit may have any value.
+    flags & !0x0300 == 0 && marker == 0x5efe
+}
+
+fn lists(networks: &[IpNetwork], address: IpAddr) -> bool {
+    networks.iter().any(|network| network.contains(address))
+}

@@ -1,0 +1,278 @@
+//! One connection from accept to close: handshake, protocol, and the deadlines while it lives.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::{Request, Response, StatusCode};
+use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
+use hyper::service::{HttpService, service_fn};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::{Instant, Sleep, sleep_until, timeout};
+
+use super::activity::{Activity, Expiry};
+use super::body::ServerBody;
+use super::dispatch::{Origin, Outgoing, dispatch};
+use super::stream::{Stream, Transport};
+use super::{ServerConfig, prepare};
+use crate::body::Body;
+use crate::tls::ReloadingAcceptor;
+
+/// What an HTTP/2 client sends first.
+const H2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// How long a connection that was told to end may take to do so.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// How long an HTTP/2 client may leave a ping unanswered.
+const PING_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A connection as it comes from the listener.
+pub(super) struct Accepted {
+    pub(super) stream: TcpStream,
+    pub(super) peer: SocketAddr,
+    pub(super) tls: Option<Arc<ReloadingAcceptor>>,
+    pub(super) config: Arc<ServerConfig>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Protocol {
+    Http1,
+    Http2,
+}
+
+/// Serves one connection until it ends or, once `draining` is true, until its requests in flight are done.
+pub(super) async fn serve<H, F>(accepted: Accepted, handler: H, draining: watch::Receiver<bool>)
+where
+    H: Fn(Request<ServerBody>) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Response<Body>> + Send + 'static,
+{
+    let Accepted { stream, peer, tls, config } = accepted;
+    prepare(&stream);
+    let activity = Arc::new(Activity::new(&config));
+    let opened = match tls {
+        Some(tls) => open_tls(stream, &tls, &config).await,
+        None => open_plain(stream, config.header_timeout).await,
+    };
+    let (transport, prefix, protocol) = match opened {
+        Ok(opened) => opened,
+        Err(error) => return tracing::debug!(%peer, %error, "a connection ended before its first request"),
+    };
+    let io = TokioIo::new(Stream::new(transport, prefix, Arc::clone(&activity)));
+    let origin = Origin { peer, activity, config };
+    let ended = match protocol {
+        Protocol::Http1 => serve_http1(io, handler, &origin, draining).await,
+        Protocol::Http2 => serve_http2(io, handler, &origin, draining).await,
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%peer, %error, "a connection ended with an error");
+    }
+}
+
+async fn open_tls(
+    stream: TcpStream,
+    tls: &Arc<ReloadingAcceptor>,
+    config: &ServerConfig,
+) -> io::Result<(Transport, Bytes, Protocol)> {
+    let handshake = async { tls.current().await.accept(stream).await };
+    let stream = timeout(config.tls_handshake_timeout, handshake).await??;
+    let protocol = match stream.get_ref().1.alpn_protocol() {
+        Some(b"h2") => Protocol::Http2,
+        _ => Protocol::Http1,
+    };
+    Ok((Transport::Tls(Box::new(stream)), Bytes::new(), protocol))
+}
+
+/// Reads as much as tells HTTP/2 with prior knowledge from HTTP/1: the first bytes that differ from the preface.
+async fn open_plain(mut stream: TcpStream, limit: Duration) -> io::Result<(Transport, Bytes, Protocol)> {
+    let mut prefix = BytesMut::with_capacity(1024);
+    let decided = async {
+        loop {
+            if stream.read_buf(&mut prefix).await? == 0 {
+                return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+            }
+            let known = prefix.len().min(H2_PREFACE.len());
+            if prefix[..known] != H2_PREFACE[..known] {
+                return Ok(Protocol::Http1);
+            }
+            if known == H2_PREFACE.len() {
+                return Ok(Protocol::Http2);
+            }
+        }
+    };
+    let protocol = timeout(limit, decided).await??;
+    Ok((Transport::Plain(stream), prefix.freeze(), protocol))
+}
+
+async fn serve_http1<H, F>(
+    io: TokioIo<Stream>,
+    handler: H,
+    origin: &Origin,
+    draining: watch::Receiver<bool>,
+) -> hyper::Result<()>
+where
+    H: Fn(Request<ServerBody>) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Response<Body>> + Send + 'static,
+{
+    let config = &origin.config;
+    let shared = origin.clone();
+    let service = service_fn(move |request| dispatch(&handler, &shared, request));
+    let mut connection = http1::Builder::new()
+        .max_headers(config.max_headers)
+        .max_buf_size(config.max_header_bytes.max(8192))
+        // The connection's own timer covers this, without a timer per request.
+        .header_read_timeout(None)
+        .serve_connection(io, service);
+    match drive(Pin::new(&mut connection), &origin.activity, draining).await {
+        Outcome::Ended(result) => result,
+        Outcome::Expired(Expiry::Head) if origin.activity.has_partial_head() => {
+            let stream = connection.into_parts().io.into_inner();
+            // The client is at fault and may be gone: nobody is waiting for this result.
+            let _ = timeout(FAREWELL, refuse_slow_head(stream, config)).await;
+            Ok(())
+        }
+        Outcome::Expired(_) => Ok(()),
+    }
+}
+
+/// Answers 408 by hand: hyper has no request to answer yet.
+async fn refuse_slow_head(mut stream: Stream, config: &ServerConfig) -> io::Result<()> {
+    let reply = config.reply(StatusCode::REQUEST_TIMEOUT);
+    let body = reply.body().bytes().cloned().unwrap_or_default();
+    let mut text =
+        format!("HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
+    if let Some(kind) = reply.headers().get(http::header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()) {
+        text.push_str(&format!("content-type: {kind}\r\n"));
+    }
+    text.push_str("\r\n");
+    stream.write_all(text.as_bytes()).await?;
+    stream.write_all(&body).await?;
+    stream.shutdown().await
+}
+
+async fn serve_http2<H, F>(
+    io: TokioIo<Stream>,
+    handler: H,
+    origin: &Origin,
+    draining: watch::Receiver<bool>,
+) -> hyper::Result<()>
+where
+    H: Fn(Request<ServerBody>) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Response<Body>> + Send + 'static,
+{
+    let config = &origin.config;
+    origin.activity.stop_tracking_heads();
+    let shared = origin.clone();
+    let service = service_fn(move |request| dispatch(&handler, &shared, request));
+    let connection = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(config.max_concurrent_streams)
+        .max_header_list_size(u32::try_from(config.max_header_bytes).unwrap_or(u32::MAX))
+        // Rapid reset (CVE-2023-44487): a client that opens and resets streams faster than this is cut off.
+        .max_pending_accept_reset_streams(20)
+        .max_local_error_reset_streams(256)
+        .keep_alive_interval(config.h2_ping_interval)
+        .keep_alive_timeout(PING_TIMEOUT)
+        .serve_connection(io, service);
+    match drive(pin!(connection), &origin.activity, draining).await {
+        Outcome::Ended(result) => result,
+        Outcome::Expired(_) => Ok(()),
+    }
+}
+
+/// A connection of hyper's that can be told to end after what is in flight.
+trait Connection: Future<Output = hyper::Result<()>> {
+    fn finish(self: Pin<&mut Self>);
+}
+
+impl<S> Connection for http1::Connection<TokioIo<Stream>, S>
+where
+    S: HttpService<Incoming, ResBody = Outgoing>,
+    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    fn finish(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+impl<S> Connection for http2::Connection<TokioIo<Stream>, S, TokioExecutor>
+where
+    S: HttpService<Incoming, ResBody = Outgoing>,
+    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    S::Future: Send + 'static,
+{
+    fn finish(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+enum Outcome {
+    Ended(hyper::Result<()>),
+    Expired(Expiry),
+}
+
+/// Runs a connection until it ends or one of its deadlines passes.
+async fn drive<C: Connection>(
+    mut connection: Pin<&mut C>,
+    activity: &Activity,
+    mut draining: watch::Receiver<bool>,
+) -> Outcome {
+    let mut drained = pin!(async move {
+        // An error means that the server itself is gone, which aborts this task too.
+        let _ = draining.wait_for(|draining| *draining).await;
+    });
+    let mut timer = pin!(sleep_until(activity.later()));
+    let mut is_draining = false;
+    let mut farewell = None;
+    std::future::poll_fn(|cx| {
+        if !is_draining && drained.as_mut().poll(cx).is_ready() {
+            is_draining = true;
+            connection.as_mut().finish();
+        }
+        loop {
+            if let Poll::Ready(result) = connection.as_mut().poll(cx) {
+                return Poll::Ready(Outcome::Ended(result));
+            }
+            let Some(expiry) = expired(timer.as_mut(), activity, farewell, cx) else { return Poll::Pending };
+            if expiry != Expiry::Idle || farewell.is_some() {
+                return Poll::Ready(Outcome::Expired(expiry));
+            }
+            farewell = Some(Instant::now() + FAREWELL);
+            connection.as_mut().finish();
+        }
+    })
+    .await
+}
+
+/// Returns what has expired; if nothing has, the timer is armed and `cx` registered with it.
+fn expired(
+    mut timer: Pin<&mut Sleep>,
+    activity: &Activity,
+    farewell: Option<Instant>,
+    cx: &mut Context<'_>,
+) -> Option<Expiry> {
+    loop {
+        let due = farewell.map(|at| (at, Expiry::Idle)).or_else(|| activity.due());
+        if let Some((at, _)) = due
+            && at < timer.deadline()
+        {
+            timer.as_mut().reset(at);
+        }
+        if timer.as_mut().poll(cx).is_pending() {
+            return None;
+        }
+        // A deadline that moved on since the timer was armed is armed again only now: a request costs no timer.
+        match due {
+            Some((at, expiry)) if at <= Instant::now() => return Some(expiry),
+            Some((at, _)) => timer.as_mut().reset(at),
+            None => timer.as_mut().reset(activity.later()),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! TLS by rustls with ring: certificates of the server, trust of the client.
+
+mod client;
+mod server;
+
+use std::sync::Arc;
+
+use rustls::crypto::CryptoProvider;
+
+pub(crate) use client::{TrustStore, public_reason};
+pub(crate) use server::ReloadingAcceptor;
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}

@@ -1,0 +1,122 @@
+//! The server's certificate, read again when its files change.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::TlsAcceptor;
+
+use super::provider;
+use crate::error::ServerError;
+use crate::server::TlsFiles;
+
+/// How often the files are looked at, at most.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// An acceptor whose certificate follows its files.
+pub(crate) struct ReloadingAcceptor {
+    files: TlsFiles,
+    state: Mutex<State>,
+}
+
+struct State {
+    acceptor: TlsAcceptor,
+    seen: Stamp,
+    checked: Instant,
+}
+
+/// What tells one version of the files from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp([Option<(SystemTime, u64)>; 2]);
+
+impl Stamp {
+    fn of(files: &TlsFiles) -> Self {
+        let stamp = |path: &Path| {
+            let metadata = std::fs::metadata(path).ok()?;
+            Some((metadata.modified().ok()?, metadata.len()))
+        };
+        Self([stamp(&files.cert), stamp(&files.key)])
+    }
+}
+
+impl ReloadingAcceptor {
+    /// Reads the files.
+    pub(crate) fn load(files: TlsFiles) -> Result<Self, ServerError> {
+        let seen = Stamp::of(&files);
+        let acceptor = read(&files)?;
+        let state = Mutex::new(State { acceptor, seen, checked: Instant::now() });
+        Ok(Self { files, state })
+    }
+
+    /// Returns the acceptor of the files as they are now, or as they last were valid.
+    pub(crate) async fn current(self: &Arc<Self>) -> TlsAcceptor {
+        let (acceptor, is_due) = {
+            let mut state = self.lock();
+            let is_due = state.checked.elapsed() >= CHECK_INTERVAL;
+            if is_due {
+                // Set before the check, so that of many handshakes one pays for it.
+                state.checked = Instant::now();
+            }
+            (state.acceptor.clone(), is_due)
+        };
+        if !is_due {
+            return acceptor;
+        }
+        let this = Arc::clone(self);
+        tokio::task::spawn_blocking(move || this.check()).await.unwrap_or(acceptor)
+    }
+
+    fn check(&self) -> TlsAcceptor {
+        let now = Stamp::of(&self.files);
+        if self.lock().seen == now {
+            return self.lock().acceptor.clone();
+        }
+        let read = read(&self.files);
+        let mut state = self.lock();
+        state.seen = now;
+        match read {
+            Ok(acceptor) => {
+                tracing::info!(cert = %self.files.cert.display(), "took over a changed certificate");
+                state.acceptor = acceptor;
+            }
+            Err(error) => {
+                let cause = std::error::Error::source(&error).map(ToString::to_string);
+                tracing::warn!(%error, cause, "kept the old certificate: the changed one cannot be used");
+            }
+        }
+        state.acceptor.clone()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for ReloadingAcceptor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReloadingAcceptor").field("files", &self.files).finish_non_exhaustive()
+    }
+}
+
+fn read(files: &TlsFiles) -> Result<TlsAcceptor, ServerError> {
+    build(files).map_err(|source| ServerError::Tls {
+        cert: files.cert.clone(),
+        key: files.key.clone(),
+        source,
+    })
+}
+
+fn build(files: &TlsFiles) -> Result<TlsAcceptor, Box<dyn std::error::Error + Send + Sync>> {
+    let chain = CertificateDer::pem_file_iter(&files.cert)?.collect::<Result<Vec<_>, _>>()?;
+    let key = PrivateKeyDer::from_pem_file(&files.key)?;
+    let mut config = ServerConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
