@@ -14,4 +14,4 @@ mod scraper;
 pub use error::ScrapeError;
 pub use page::{IndexCopy, Page};
 pub use raw::{CacheState, RawPage};
-pub use scraper::{DEFAULT_USER_AGENT, ScrapeConfig, Scraper};
+pub use scraper::{DEFAULT_USER_AGENT, FileAnswer, ScrapeConfig, Scraper, Survey};

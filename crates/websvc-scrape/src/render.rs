@@ -26,13 +26,14 @@ pub(crate) fn render(raw: &RawPage, plan: &ScrapePlan) -> Result<Page, ScrapeErr
     let content = document.content(&options);
     let mut page = Page { cache_state: raw.cache_state, ..Page::default() };
     for format in plan.formats() {
-        write(&mut page, format, raw, &document, &content);
+        write(&mut page, format, &document, &content);
     }
     page.warnings.clone_from(&raw.warnings);
     page.warnings.extend(content.warnings().iter().cloned());
     let metadata = document.metadata();
     if plan.store_in_cache() && raw.cache_state == CacheState::Miss {
-        page.index_copy = index_copy(raw, &document, &metadata);
+        let content = document.content(&ContentOptions::default());
+        page.index_copy = index_copy(raw, &document, &content, &metadata);
     }
     page.metadata = wire_metadata(raw, metadata);
     Ok(page)
@@ -53,11 +54,11 @@ fn options(plan: &ScrapePlan) -> Result<ContentOptions, ExtractError> {
 }
 
 /// Writes one format. What this crate cannot write was reported before the page was fetched.
-fn write(page: &mut Page, format: &Format, raw: &RawPage, document: &Document, content: &Content<'_>) {
+fn write(page: &mut Page, format: &Format, document: &Document, content: &Content<'_>) {
     match format {
         Format::Markdown(_) => page.markdown = Some(content.markdown()),
         Format::Html(_) => page.html = Some(content.html()),
-        Format::RawHtml(_) => page.raw_html = Some(raw_html(raw, document)),
+        Format::RawHtml(_) => page.raw_html = Some(document.raw_html().to_owned()),
         Format::Links(_) => page.links = Some(content.links()),
         Format::Images(_) => page.images = Some(document.images()),
         Format::Summary(_)
@@ -74,20 +75,16 @@ fn write(page: &mut Page, format: &Format, raw: &RawPage, document: &Document, c
     }
 }
 
-fn raw_html(_raw: &RawPage, document: &Document) -> String {
-    document.raw_html().to_owned()
-}
-
 /// Returns what the index takes of the page; `None` for pages that failed, ask not to be indexed or have no text.
 pub(crate) fn index_copy(
     raw: &RawPage,
     document: &Document,
+    content: &Content<'_>,
     metadata: &PageMetadata,
 ) -> Option<Box<IndexCopy>> {
     if !raw.status.is_success() || !document.robots().index {
         return None;
     }
-    let content = document.content(&ContentOptions::default());
     let body = content.text();
     if body.trim().is_empty() {
         return None;

@@ -1,1 +1,42 @@
 //! Wire models of the websvc HTTP interface: requests, responses, limits, errors and their JSON Schemas.
+//!
+//! Depend on this crate alone to share schemas with a websvc service: it does no IO, needs no runtime and builds for
+//! every target. A request type holds what was sent, so that nothing given and a default given differ; the crate
+//! `websvc-validate` turns it into what will be done.
+//!
+//! ```
+//! use websvc_types::{Format, SearchRequest};
+//!
+//! let request: SearchRequest = serde_json::from_str(
+//!     r#"{"query": "asyncio gather", "sources": ["web"], "scrapeOptions": {"formats": ["markdown", {"type": "links"}]}}"#,
+//! )?;
+//! let formats = request.scrape_options.and_then(|options| options.formats).unwrap_or_default();
+//! assert_eq!(formats.iter().map(Format::name).collect::<Vec<_>>(), ["markdown", "links"]);
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+#![deny(missing_docs)]
+
+pub mod action;
+mod error;
+pub mod format;
+pub mod index;
+pub mod limits;
+mod metadata;
+pub mod schema;
+pub mod scrape;
+pub mod search;
+mod short_form;
+
+pub use action::Action;
+pub use error::{ErrorBody, ErrorCode, Violation, ViolationCode};
+pub use format::Format;
+pub use metadata::{CacheState, Metadata, ProxyUsed};
+pub use scrape::{
+    AuditMetadata, Location, Parser, ParserKind, ParserMode, Profile, Proxy, RedactEntity, RedactMode,
+    RedactOptions, RedactPii, ReplaceStyle, ScrapeOptions, ThreatFailurePolicy, ThreatMode, ThreatProtection,
+    Viewport,
+};
+pub use search::{
+    Category, Enterprise, ImageResult, NewsResult, PageContent, SearchData, SearchRequest, SearchResponse,
+    Source, SourceKind, WebResult,
+};

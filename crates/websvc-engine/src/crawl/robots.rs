@@ -10,7 +10,7 @@ use url::Url;
 const MAX_DELAY: Duration = Duration::from_secs(30);
 
 /// As much of a robots.txt is read as RFC 9309 wants at least.
-pub(super) const MAX_BYTES: usize = 512 * 1024;
+pub(super) const MAX_BYTES: u64 = 512 * 1024;
 
 /// The rules of a host.
 pub(super) enum Rules {
@@ -31,7 +31,6 @@ impl Rules {
         if !status.is_success() {
             return Rules::AllowAll;
         }
-        let body = &body[..body.len().min(MAX_BYTES)];
         Robot::new(agent, body).map_or(Rules::AllowAll, |robot| Rules::Robot(Box::new(robot)))
     }
 

@@ -24,7 +24,7 @@ const AT_ONCE: usize = 32;
 const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The largest sitemap file that is read (the protocol's own bound).
-const MAX_SITEMAP_BYTES: usize = 50 * 1024 * 1024;
+const MAX_SITEMAP_BYTES: u64 = 50 * 1024 * 1024;
 
 /// The pages that are handed to the sink at one time.
 const BATCH: usize = 16;
@@ -264,7 +264,7 @@ impl<'a> Crawl<'a> {
                 return self.skip(task.url.clone(), "it redirects to a page that was met before");
             }
         }
-        if survey.follow && self.options.depth.is_none_or(|depth| task.depth < depth) {
+        if self.options.depth.is_none_or(|depth| task.depth < depth) {
             for link in survey.links {
                 self.take(link, task.depth + 1, now);
             }

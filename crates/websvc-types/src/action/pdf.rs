@@ -1,0 +1,39 @@
+//! The action `pdf`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Prints the page as PDF; the answer's `actions.pdfs` has its URL.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Pdf {
+    /// The paper. Default: Letter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Paper", extend("default" = "Letter"))]
+    pub format: Option<Paper>,
+    /// Wide instead of high. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "bool", extend("default" = false))]
+    pub landscape: Option<bool>,
+    /// How much larger than usual. Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64", extend("default" = 1))]
+    pub scale: Option<f64>,
+}
+
+/// A size of paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the meaning")]
+pub enum Paper {
+    A0,
+    A1,
+    A2,
+    A3,
+    A4,
+    A5,
+    A6,
+    Letter,
+    Legal,
+    Tabloid,
+    Ledger,
+}

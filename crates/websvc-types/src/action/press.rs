@@ -1,0 +1,11 @@
+//! The action `press`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Presses a key.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Press {
+    /// The key.
+    pub key: String,
+}

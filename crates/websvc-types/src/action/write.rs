@@ -1,0 +1,11 @@
+//! The action `write`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Types a text into the focused element, character by character.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Write {
+    /// The text.
+    pub text: String,
+}

@@ -1,0 +1,8 @@
+//! The format `branding`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Colours, fonts and logos of the site.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Branding {}

@@ -1,0 +1,38 @@
+//! The format `changeTracking`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::limits::PROMPT_MAX_CHARS;
+
+/// What changed since the page was scraped before.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ChangeTracking {
+    /// How changes are told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<ChangeMode>")]
+    pub modes: Option<Vec<ChangeMode>>,
+    /// For mode `json`: a JSON Schema of what is compared. References may only point inside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Map<String, Value>")]
+    pub schema: Option<Map<String, Value>>,
+    /// For mode `json`: what is compared, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = PROMPT_MAX_CHARS))]
+    pub prompt: Option<String>,
+    /// A branch of the history of its own: only scrapes of the same tag are compared. Default: null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+}
+
+/// How changes are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChangeMode {
+    /// A unified diff of the markdown.
+    GitDiff,
+    /// The fields that changed, before and after.
+    Json,
+}

@@ -1,0 +1,8 @@
+//! The format `html`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The content as cleaned HTML.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Html {}

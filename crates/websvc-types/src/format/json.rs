@@ -1,0 +1,21 @@
+//! The format `json`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::limits::PROMPT_MAX_CHARS;
+
+/// Data extracted by a language model, as JSON.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Json {
+    /// A JSON Schema that the data keeps to. References may only point inside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Map<String, Value>")]
+    pub schema: Option<Map<String, Value>>,
+    /// What to extract, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", length(max = PROMPT_MAX_CHARS))]
+    pub prompt: Option<String>,
+}

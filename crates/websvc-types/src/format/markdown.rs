@@ -1,0 +1,8 @@
+//! The format `markdown`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The content as markdown.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Markdown {}

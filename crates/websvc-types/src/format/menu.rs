@@ -1,0 +1,8 @@
+//! The format `menu`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The menu of the restaurant or shop that the page shows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Menu {}

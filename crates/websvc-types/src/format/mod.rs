@@ -1,0 +1,166 @@
+//! The formats in which a page can be had (specification, section 2.2.1), one file each.
+
+mod audio;
+mod branding;
+mod change_tracking;
+mod highlights;
+mod html;
+mod images;
+mod json;
+mod links;
+mod markdown;
+mod menu;
+mod product;
+mod question;
+mod raw_html;
+mod screenshot;
+mod summary;
+mod video;
+
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use audio::Audio;
+pub use branding::Branding;
+pub use change_tracking::{ChangeMode, ChangeTracking};
+pub use highlights::Highlights;
+pub use html::Html;
+pub use images::Images;
+pub use json::Json;
+pub use links::Links;
+pub use markdown::Markdown;
+pub use menu::Menu;
+pub use product::Product;
+pub use question::Question;
+pub use raw_html::RawHtml;
+pub use screenshot::Screenshot;
+pub use summary::Summary;
+pub use video::Video;
+
+use crate::short_form::{self, ShortForm, with_names};
+
+/// A format: an object with `type` and the options of that type, or the bare name where it needs none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Self", tag = "type", rename_all = "camelCase")]
+#[schemars(transform = add_names)]
+pub enum Format {
+    /// The content as markdown.
+    Markdown(Markdown),
+    /// Condensed content.
+    Summary(Summary),
+    /// The content as cleaned HTML.
+    Html(Html),
+    /// The page as received, decoded to text.
+    RawHtml(RawHtml),
+    /// The links of the content, absolute, each once.
+    Links(Links),
+    /// The images of the page, by absolute URL, each once.
+    Images(Images),
+    /// A picture of the page.
+    Screenshot(Screenshot),
+    /// Data extracted by a language model.
+    Json(Json),
+    /// What changed since the last scrape.
+    ChangeTracking(ChangeTracking),
+    /// Colours, fonts and logos of the site.
+    Branding(Branding),
+    /// The product that the page offers.
+    Product(Product),
+    /// The menu of the restaurant or shop that the page shows.
+    Menu(Menu),
+    /// MP3 audio extracted from a supported video URL.
+    Audio(Audio),
+    /// The best video of a supported video URL.
+    Video(Video),
+    /// An answer to a question about the page.
+    Question(Question),
+    /// The text of the page that a query is about.
+    Highlights(Highlights),
+}
+
+/// The formats that may be written as their bare name: all but those with required options.
+const BARE_NAMES: &[&str] = &[
+    "markdown",
+    "summary",
+    "html",
+    "rawHtml",
+    "links",
+    "images",
+    "screenshot",
+    "json",
+    "changeTracking",
+    "branding",
+    "product",
+    "menu",
+    "audio",
+    "video",
+];
+
+fn add_names(schema: &mut Schema) {
+    with_names(schema, BARE_NAMES);
+}
+
+impl Format {
+    /// The names of all formats, in the order of the specification.
+    pub const NAMES: &'static [&'static str] = &[
+        "markdown",
+        "summary",
+        "html",
+        "rawHtml",
+        "links",
+        "images",
+        "screenshot",
+        "json",
+        "changeTracking",
+        "branding",
+        "product",
+        "menu",
+        "audio",
+        "video",
+        "question",
+        "highlights",
+    ];
+
+    /// Returns the name, as `type` spells it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Format::Markdown(_) => "markdown",
+            Format::Summary(_) => "summary",
+            Format::Html(_) => "html",
+            Format::RawHtml(_) => "rawHtml",
+            Format::Links(_) => "links",
+            Format::Images(_) => "images",
+            Format::Screenshot(_) => "screenshot",
+            Format::Json(_) => "json",
+            Format::ChangeTracking(_) => "changeTracking",
+            Format::Branding(_) => "branding",
+            Format::Product(_) => "product",
+            Format::Menu(_) => "menu",
+            Format::Audio(_) => "audio",
+            Format::Video(_) => "video",
+            Format::Question(_) => "question",
+            Format::Highlights(_) => "highlights",
+        }
+    }
+}
+
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Format::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Format {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        short_form::deserialize(deserializer)
+    }
+}
+
+impl<'de> ShortForm<'de> for Format {
+    const EXPECTED: &'static str = "the name of a format, or an object with its type";
+
+    fn from_object<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Format::deserialize(deserializer)
+    }
+}

@@ -1,0 +1,8 @@
+//! The format `product`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The product that the page offers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Product {}

@@ -1,0 +1,14 @@
+//! The format `question`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{QUESTION_MAX_CHARS, QUESTION_MIN_CHARS};
+
+/// An answer to a question about the page, in the result's `answer`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Question {
+    /// The question, 1 to 10000 characters.
+    #[schemars(length(min = QUESTION_MIN_CHARS, max = QUESTION_MAX_CHARS))]
+    pub question: String,
+}

@@ -1,0 +1,8 @@
+//! The format `video`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The best video of a supported video URL; the answer has a signed URL that expires after one hour.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Video {}

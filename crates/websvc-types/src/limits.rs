@@ -1,0 +1,82 @@
+//! Every number of the interface by its name: schema, validation and documentation read them here.
+//!
+//! Sources: specification, section 2 (field tables) and section 8 (limits); what the specification leaves open is
+//! marked as our own.
+
+/// Longest `query`, in Unicode scalar values.
+pub const QUERY_MAX_CHARS: u32 = 500;
+/// Smallest `limit`.
+pub const LIMIT_MIN: u32 = 1;
+/// Largest `limit`, per source.
+pub const LIMIT_MAX: u32 = 100;
+/// `limit` when none is given.
+pub const LIMIT_DEFAULT: u32 = 10;
+/// `timeout` of a search when none is given, in milliseconds.
+pub const SEARCH_TIMEOUT_DEFAULT_MS: u64 = 60_000;
+/// Smallest `timeout` of a search that is refused for being too small, in milliseconds.
+pub const SEARCH_TIMEOUT_MIN_MS: u64 = 1;
+/// Largest `timeout` of a search, in milliseconds (our own; the largest that official clients send).
+pub const SEARCH_TIMEOUT_MAX_MS: u64 = 300_000;
+/// A smaller `timeout` of a search is raised to this, in milliseconds (our own: some clients send a count of results
+/// times three by mistake, and a search is quicker than this anyway).
+pub const SEARCH_TIMEOUT_FLOOR_MS: u64 = 1_000;
+/// `country` when none is given.
+pub const COUNTRY_DEFAULT: &str = "US";
+
+/// Smallest `scrapeOptions.timeout`, in milliseconds.
+pub const SCRAPE_TIMEOUT_MIN_MS: u64 = 1_000;
+/// Largest `scrapeOptions.timeout`, in milliseconds.
+pub const SCRAPE_TIMEOUT_MAX_MS: u64 = 300_000;
+/// `scrapeOptions.timeout` when none is given, in milliseconds.
+pub const SCRAPE_TIMEOUT_DEFAULT_MS: u64 = 60_000;
+/// `maxAge` when none is given, in milliseconds: two days.
+pub const MAX_AGE_DEFAULT_MS: u64 = 172_800_000;
+/// `maxAge` under lockdown when none is given, in milliseconds: two years of 365 days.
+pub const MAX_AGE_LOCKDOWN_MS: u64 = 2 * 365 * 86_400_000;
+/// Largest `waitFor`, in milliseconds (our own: with the waits of all actions at most this).
+pub const WAIT_TOTAL_MAX_MS: u64 = 60_000;
+/// Most actions of one request (our own).
+pub const ACTIONS_MAX: usize = 50;
+/// Smallest `milliseconds` of a wait action.
+pub const WAIT_MIN_MS: u64 = 1;
+/// Smallest `quality` of a screenshot.
+pub const QUALITY_MIN: u8 = 1;
+/// Largest `quality` of a screenshot.
+pub const QUALITY_MAX: u8 = 100;
+/// Smallest side of a viewport, in pixels.
+pub const VIEWPORT_MIN: u32 = 1;
+/// Widest viewport, in pixels (our own).
+pub const VIEWPORT_MAX_WIDTH: u32 = 7_680;
+/// Highest viewport, in pixels (our own).
+pub const VIEWPORT_MAX_HEIGHT: u32 = 4_320;
+/// Smallest `maxPages` of the pdf parser.
+pub const MAX_PAGES_MIN: u32 = 1;
+/// Largest `maxPages` of the pdf parser.
+pub const MAX_PAGES_MAX: u32 = 10_000;
+/// Shortest `profile.name`, in Unicode scalar values.
+pub const PROFILE_NAME_MIN_CHARS: u32 = 1;
+/// Longest `profile.name`, in Unicode scalar values.
+pub const PROFILE_NAME_MAX_CHARS: u32 = 128;
+/// Longest `auditMetadata.username`, in Unicode scalar values.
+pub const USERNAME_MAX_CHARS: u32 = 1_024;
+/// Shortest `question` and highlights `query`, in Unicode scalar values (our own: an empty one asks nothing).
+pub const QUESTION_MIN_CHARS: u32 = 1;
+/// Longest `question` and highlights `query`, in Unicode scalar values.
+pub const QUESTION_MAX_CHARS: u32 = 10_000;
+/// Longest `prompt` of the json and changeTracking formats, in Unicode scalar values (our own).
+pub const PROMPT_MAX_CHARS: u32 = 10_000;
+/// Most items of `blacklist`, `whitelist` and `blockedTlds`, each.
+pub const THREAT_LIST_MAX: u32 = 1_000;
+/// Smallest `riskScoreThreshold`.
+pub const RISK_SCORE_MIN: u8 = 0;
+/// Largest `riskScoreThreshold`.
+pub const RISK_SCORE_MAX: u8 = 100;
+/// Most items of `includeDomains` and `excludeDomains`, each (our own).
+pub const DOMAINS_MAX: usize = 1_000;
+
+/// Largest request body, in bytes (our own).
+pub const BODY_MAX_BYTES: usize = 10 * 1024 * 1024;
+/// Life of a screenshot's URL, in seconds.
+pub const SCREENSHOT_LIFETIME_S: u64 = 24 * 3_600;
+/// Life of an audio or video URL, in seconds.
+pub const MEDIA_LIFETIME_S: u64 = 3_600;

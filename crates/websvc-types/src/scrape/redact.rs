@@ -1,0 +1,122 @@
+//! Removal of personal data from markdown (specification, section 2.2.3).
+
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Whether and how personal data is removed: true for the defaults, an object to tune it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum RedactPii {
+    /// It is not.
+    #[default]
+    Off,
+    /// It is.
+    On(RedactOptions),
+}
+
+/// How personal data is removed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct RedactOptions {
+    /// How it is found. Default: accurate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "RedactMode", extend("default" = "accurate"))]
+    pub mode: Option<RedactMode>,
+    /// What is removed. Default: all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<RedactEntity>")]
+    pub entities: Option<Vec<RedactEntity>>,
+    /// What takes its place. Default: tag.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "ReplaceStyle", extend("default" = "tag"))]
+    pub replace_style: Option<ReplaceStyle>,
+}
+
+/// How personal data is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RedactMode {
+    /// By a model, for precision.
+    Accurate,
+    /// By a model and rules, for recall.
+    Aggressive,
+    /// By rules, without a model.
+    Fast,
+}
+
+/// A kind of personal data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum RedactEntity {
+    /// Names of people.
+    Person,
+    /// Mail addresses.
+    Email,
+    /// Telephone numbers.
+    Phone,
+    /// Addresses and places.
+    Location,
+    /// Cards, accounts, amounts.
+    Financial,
+    /// Passwords, keys, tokens.
+    Secret,
+}
+
+/// What takes the place of personal data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ReplaceStyle {
+    /// A placeholder such as `<EMAIL>`.
+    Tag,
+    /// As many `*` as there were characters.
+    Mask,
+    /// Nothing.
+    Remove,
+}
+
+impl Serialize for RedactPii {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            RedactPii::Off => serializer.serialize_bool(false),
+            RedactPii::On(options) => options.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for RedactPii {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RedactVisitor)
+    }
+}
+
+struct RedactVisitor;
+
+impl<'de> Visitor<'de> for RedactVisitor {
+    type Value = RedactPii;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("true, false or an object with redaction options")
+    }
+
+    fn visit_bool<E: Error>(self, on: bool) -> Result<RedactPii, E> {
+        Ok(if on { RedactPii::On(RedactOptions::default()) } else { RedactPii::Off })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RedactPii, A::Error> {
+        RedactOptions::deserialize(MapAccessDeserializer::new(map)).map(RedactPii::On)
+    }
+}
+
+impl JsonSchema for RedactPii {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RedactPii".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let options = generator.subschema_for::<RedactOptions>();
+        json_schema!({ "anyOf": [{ "type": "boolean" }, options] })
+    }
+}

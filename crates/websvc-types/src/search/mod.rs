@@ -1,0 +1,13 @@
+//! The search operation: request and response (specification, sections 2.1 and 2.6).
+
+mod category;
+mod enterprise;
+mod request;
+mod response;
+mod source;
+
+pub use category::Category;
+pub use enterprise::Enterprise;
+pub use request::SearchRequest;
+pub use response::{ImageResult, NewsResult, PageContent, SearchData, SearchResponse, WebResult};
+pub use source::{Source, SourceKind};

@@ -1,0 +1,68 @@
+//! What is searched.
+
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::short_form::{self, ShortForm, with_names};
+
+/// A source: an object with `type`, or the bare name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+#[schemars(transform = add_names)]
+pub struct Source {
+    /// What is searched.
+    #[serde(rename = "type")]
+    pub kind: SourceKind,
+    /// Time filter of this source, in place of the request's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub tbs: Option<String>,
+    /// Place of the searcher for this source, in place of the request's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub location: Option<String>,
+}
+
+/// What is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SourceKind {
+    /// Web pages.
+    Web,
+    /// Images.
+    Images,
+    /// News.
+    News,
+}
+
+fn add_names(schema: &mut Schema) {
+    with_names(schema, &["web", "images", "news"]);
+}
+
+impl Source {
+    /// Returns the source of this kind without filters of its own.
+    #[must_use]
+    pub fn new(kind: SourceKind) -> Self {
+        Self { kind, tbs: None, location: None }
+    }
+}
+
+impl Serialize for Source {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Source::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Source {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        short_form::deserialize(deserializer)
+    }
+}
+
+impl<'de> ShortForm<'de> for Source {
+    const EXPECTED: &'static str = "the name of a source, or an object with its type";
+
+    fn from_object<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Source::deserialize(deserializer)
+    }
+}

@@ -1,0 +1,60 @@
+//! Wire values that are an object with a `type`, and may be written as the bare name of that type.
+//!
+//! A visitor instead of `#[serde(untagged)]`, so that a wrong value is told by what is wrong with it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::Schema;
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde_json::{Value, json};
+
+/// A type that is read from an object, or from the name that its `type` would have.
+pub(crate) trait ShortForm<'de>: Sized {
+    /// What a person calls it.
+    const EXPECTED: &'static str;
+
+    /// Reads the object.
+    fn from_object<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+}
+
+/// Reads either form.
+pub(crate) fn deserialize<'de, T: ShortForm<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    deserializer.deserialize_any(ShortFormVisitor(PhantomData))
+}
+
+struct ShortFormVisitor<T>(PhantomData<T>);
+
+impl<'de, T: ShortForm<'de>> Visitor<'de> for ShortFormVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<T, E> {
+        let name = name.to_owned();
+        T::from_object(MapDeserializer::new([(Cow::Borrowed("type"), name)].into_iter()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::from_object(MapAccessDeserializer::new(map))
+    }
+}
+
+/// Adds the bare names to the schema of the objects.
+pub(crate) fn with_names(schema: &mut Schema, names: &[&str]) {
+    let description = schema.remove("description");
+    let object = std::mem::take(schema).to_value();
+    let mut both = json!({ "anyOf": [{ "type": "string", "enum": names }, object] });
+    if let (Some(description), Value::Object(both)) = (description, &mut both) {
+        both.insert("description".to_owned(), description);
+    }
+    if let Ok(both) = Schema::try_from(both) {
+        *schema = both;
+    }
+}
