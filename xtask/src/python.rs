@@ -25,9 +25,9 @@ pub(crate) fn prepare() -> Result<PathBuf> {
     }
     println!("python: installing {REQUIREMENT} into {}", environment.display());
     let environment = cache.fresh(&name)?;
-    create(&cache, &environment).and_then(|pip| install(pip, &python)).map_err(|error| {
-        format!("{error}\n(needed once: python3 with python3-venv, and PyPI within reach)")
-    })?;
+    let pip = create(&cache, &environment)
+        .map_err(|error| format!("cannot make a virtual environment (install python3-venv): {error}"))?;
+    install(pip, &python)?;
     fs::write(marker, "")?;
     Ok(python)
 }
@@ -65,6 +65,14 @@ fn install(pip: Pip, python: &Path) -> Result {
         Pip::Own => command.args(["-m", "pip"]),
         Pip::Wheel(wheel) => command.arg(wheel.join("pip")),
     };
-    run(command.args(["install", "--quiet", "--disable-pip-version-check", REQUIREMENT]))?;
+    // Exactly what a user gets: no other versions than those that the SDK itself asks for.
+    run(command.args(["install", "--quiet", "--disable-pip-version-check", REQUIREMENT])).map_err(
+        |error| format!("cannot install {REQUIREMENT} from PyPI: {}", last_line(&error.to_string())),
+    )?;
     Ok(())
+}
+
+/// Returns pip's verdict: before it come retries, or every version there ever was.
+fn last_line(text: &str) -> &str {
+    text.trim_end().lines().next_back().unwrap_or_default()
 }
