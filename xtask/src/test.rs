@@ -70,6 +70,10 @@ pub(crate) fn run() -> Result {
         println!("{name:>10}  {:6.1} s", time.as_secs_f64());
     }
     let (summary, time) = run_tests(&provided)?;
+    // Again here, because the output of the tests has scrolled the first warning away.
+    for absent in &provided.absent {
+        println!("warning: {absent}");
+    }
     let (all, tests) = (started.elapsed().as_secs_f64(), time.as_secs_f64());
     if summary.failed > 0 {
         println!("gate FAILED at tests after {all:.1} s; repeat with: {}", TESTS.shown());
@@ -127,26 +131,31 @@ fn cargo_program() -> OsString {
 /// What the tests need from elsewhere, told to them in their environment.
 struct Provided {
     variables: Vec<(&'static str, PathBuf)>,
+    absent: Vec<String>,
 }
 
 impl Provided {
     /// Fetches what is missing. Without a network the tests that need it skip themselves: the rest is worth running.
     fn prepare(times: &mut Vec<(&'static str, Duration)>) -> Self {
         let mut variables = Vec::new();
+        let mut absent = Vec::new();
         let mut provide = |name, variable, prepare: fn() -> Result<PathBuf>| {
             println!("==> {name}: prepare");
             let started = Instant::now();
             match prepare() {
                 Ok(path) => variables.push((variable, path)),
                 Err(error) => {
-                    println!("warning: {name} is absent, the tests that need it are skipped: {error}");
+                    println!("warning: {name} is absent: {error}");
+                    absent.push(format!(
+                        "{name} was absent, the tests that need it skipped themselves: {error}"
+                    ));
                 }
             }
             times.push((name, started.elapsed()));
         };
         provide("python", python::VARIABLE, python::prepare);
         provide("corpus", corpus::VARIABLE, corpus::prepare);
-        Self { variables }
+        Self { variables, absent }
     }
 }
 
