@@ -1,1 +1,75 @@
-fn main() {}
+//! The tasks of this repository: `cargo xtask TASK`.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the tasks talk to the person who runs them")]
+
+mod cache;
+mod corpus;
+mod debian;
+mod layers;
+mod python;
+mod test;
+mod tidy;
+// mod bench;
+// mod schema;
+
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What a task returns: its failure is a text for the person who ran it.
+type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
+
+const USAGE: &str = "usage: cargo xtask TASK
+
+  test      the whole gate: format, rules, lints, docs, schemas, tests
+  schema    write docs/schema and docs/openapi.json (--check: only compare)
+  bench     measure the service beside its parts
+  layers    check which crate depends on what
+  tidy      check files, names and links
+  corpus    fetch the pages that the relevance tests search";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[&str]) -> Result {
+    match arguments {
+        ["test"] => test::run(),
+        ["layers"] => layers::run(),
+        ["tidy"] => tidy::run(),
+        ["corpus"] => corpus::run(),
+        // ["bench", options @ ..] => bench::run(options),
+        // ["schema"] => schema::run(false),
+        // ["schema", "--check"] => schema::run(true),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        [] => Err(USAGE.into()),
+        other => Err(format!("there is no task \"{}\"\n\n{USAGE}", other.join(" ")).into()),
+    }
+}
+
+/// Returns the root of the repository.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this crate lies in a folder of the repository")
+}
+
+/// Prints the violations of a check, or that there are none.
+fn report(task: &str, violations: &[String]) -> Result {
+    if violations.is_empty() {
+        println!("{task}: ok");
+        return Ok(());
+    }
+    let count = violations.len();
+    let noun = if count == 1 { "violation" } else { "violations" };
+    Err(format!("{}\n{task}: {count} {noun}", violations.join("\n")).into())
+}

@@ -41,6 +41,18 @@ fn anything_else_does_not_authenticate() {
 }
 
 #[test]
+fn the_whole_hash_decides_and_not_the_part_that_is_the_id() {
+    let (dir, store) = fresh();
+    let key = store.create_key("blue", "").unwrap();
+    // A secret whose hash begins like that of another: too rare to be found, so the other is put in its place.
+    let file = sqlite(dir.path());
+    let mut hash: [u8; 32] = file.query_row("SELECT hash FROM keys", [], |row| row.get(0)).unwrap();
+    hash[31] ^= 1;
+    file.execute("UPDATE keys SET hash = ?1", [hash]).unwrap();
+    assert_eq!(store.authenticate(key.secret.expose()).unwrap(), None);
+}
+
+#[test]
 fn a_revoked_key_stops_at_once_in_the_same_process_and_stays_revoked() {
     let (dir, store) = fresh();
     let key = store.create_key("default", "").unwrap();

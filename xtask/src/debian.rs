@@ -1,0 +1,93 @@
+//! Files out of Debian packages, without installing them and without being root.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::Result;
+use crate::cache::Cache;
+
+/// Downloads a package and unpacks its files into `into`.
+pub(crate) fn unpack(cache: &Cache, package: &str, into: &Path) -> Result {
+    let apt = Apt::ready(cache, package)?;
+    let downloads = cache.fresh("apt/download")?;
+    apt.run("apt-get", &["download", package], &downloads)?;
+    for entry in fs::read_dir(&downloads)? {
+        let file = entry?.path();
+        run(Command::new("dpkg").arg("-x").arg(&file).arg(into))?;
+    }
+    fs::remove_dir_all(&downloads)?;
+    Ok(())
+}
+
+/// Returns the packages that `package` depends on.
+pub(crate) fn dependencies(cache: &Cache, package: &str) -> Result<Vec<String>> {
+    let apt = Apt::ready(cache, package)?;
+    let output = apt.run("apt-cache", &["depends", package], cache.dir())?;
+    Ok(parse_dependencies(&String::from_utf8_lossy(&output.stdout)))
+}
+
+fn parse_dependencies(text: &str) -> Vec<String> {
+    text.lines().filter_map(|line| line.trim().strip_prefix("Depends: ")).map(str::to_owned).collect()
+}
+
+/// The apt programs with a list of packages to go by: the machine's, or our own where the machine has none.
+struct Apt {
+    options: Vec<String>,
+}
+
+impl Apt {
+    fn ready(cache: &Cache, package: &str) -> Result<Self> {
+        let of_the_machine = Self { options: Vec::new() };
+        if of_the_machine.knows(package, cache)? {
+            return Ok(of_the_machine);
+        }
+        let lists = cache.dir().join("apt/lists");
+        fs::create_dir_all(lists.join("partial"))?;
+        let archives = cache.dir().join("apt/cache");
+        fs::create_dir_all(archives.join("archives/partial"))?;
+        let own =
+            Self { options: vec![option("Dir::State::lists", &lists), option("Dir::Cache", &archives)] };
+        own.run("apt-get", &["update"], cache.dir())?;
+        Ok(own)
+    }
+
+    fn knows(&self, package: &str, cache: &Cache) -> Result<bool> {
+        let output = self.run("apt-cache", &["policy", package], cache.dir())?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        Ok(text.lines().any(|line| line.trim().starts_with("Candidate:") && !line.contains("(none)")))
+    }
+
+    fn run(&self, program: &str, arguments: &[&str], dir: &Path) -> Result<Output> {
+        let options = self.options.iter().map(|option| format!("-o{option}"));
+        run(Command::new(program).args(options).args(arguments).current_dir(dir).env("LC_ALL", "C"))
+    }
+}
+
+fn option(name: &str, path: &Path) -> String {
+    format!("{name}={}", path.display())
+}
+
+/// Runs a command to its end; its failure carries what it printed.
+pub(crate) fn run(command: &mut Command) -> Result<Output> {
+    let program = PathBuf::from(command.get_program());
+    let program = program.display();
+    let output = command.output().map_err(|error| format!("cannot run {program}: {error}"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{program} failed ({}): {}", output.status, said.trim()).into());
+    }
+    Ok(output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dependencies_are_read_from_the_answer_of_apt_cache() {
+        let text =
+            "python3-doc\n  Depends: python3.11-doc\n  Depends: python3\n  Suggests: python3-examples\n";
+        assert_eq!(parse_dependencies(text), ["python3.11-doc", "python3"]);
+    }
+}

@@ -1,0 +1,320 @@
+//! `cargo xtask layers`: which crate may depend on which, checked against `cargo metadata`.
+//!
+//! The table is the one of `docs/architecture.md`. Development dependencies may add the test kit and any third-party
+//! crate: tests are no part of the layers.
+
+use std::collections::{BTreeSet, HashMap};
+use std::env;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::debian::run as run_command;
+use crate::{Result, report, root};
+
+/// A crate of the workspace and those that it may use.
+struct Layer {
+    name: &'static str,
+    may_use: &'static [&'static str],
+}
+
+const fn layer(name: &'static str, may_use: &'static [&'static str]) -> Layer {
+    Layer { name, may_use }
+}
+
+const LAYERS: &[Layer] = &[
+    layer("websvc-types", &[]),
+    layer("websvc-query", &[]),
+    layer("websvc-validate", &["websvc-types", "websvc-query"]),
+    layer("websvc-transport", &[]),
+    layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
+    layer("websvc-extract", &[]),
+    layer("websvc-index", &["websvc-query"]),
+    layer("websvc-store", &[]),
+    layer("websvc-browser", &["websvc-transport"]),
+    layer(
+        "websvc-scrape",
+        &[
+            "websvc-types",
+            "websvc-validate",
+            "websvc-transport",
+            "websvc-extract",
+            "websvc-store",
+            "websvc-browser",
+        ],
+    ),
+    layer(
+        "websvc-engine",
+        &["websvc-types", "websvc-validate", "websvc-index", "websvc-scrape", "websvc-store"],
+    ),
+    layer("websvc-server", ENGINE_AND_BELOW),
+    layer("websvc-cli", &EVERYTHING),
+    layer("websvc-testkit", &EVERYTHING),
+    layer("xtask", &["websvc-types"]),
+];
+
+const ENGINE_AND_BELOW: &[&str] = &[
+    "websvc-types",
+    "websvc-query",
+    "websvc-validate",
+    "websvc-transport",
+    "websvc-extract",
+    "websvc-index",
+    "websvc-store",
+    "websvc-browser",
+    "websvc-scrape",
+    "websvc-engine",
+];
+
+const EVERYTHING: [&str; 12] = [
+    "websvc",
+    "websvc-types",
+    "websvc-query",
+    "websvc-validate",
+    "websvc-transport",
+    "websvc-extract",
+    "websvc-index",
+    "websvc-store",
+    "websvc-browser",
+    "websvc-scrape",
+    "websvc-engine",
+    "websvc-server",
+];
+
+/// Third-party crates and the only crates of the workspace that may name them.
+const RESERVED: &[(&[&str], &[&str])] = &[
+    (&["hyper", "hyper-util", "http-body-util", "rustls", "tokio-rustls"], &["websvc-transport"]),
+    (&["schemars"], &["websvc-types", "xtask"]),
+    (&["tantivy"], &["websvc-index"]),
+    (&["rusqlite"], &["websvc-store"]),
+];
+
+/// Crates that must not reach tokio, not even through others.
+const WITHOUT_TOKIO: &[&str] =
+    &["websvc-types", "websvc-query", "websvc-validate", "websvc-extract", "websvc-index", "websvc-store"];
+
+const TEST_KIT: &str = "websvc-testkit";
+
+pub(crate) fn run() -> Result {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output =
+        run_command(Command::new(cargo).args(["metadata", "--format-version", "1"]).current_dir(root()))?;
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    report("layers", &check(&metadata))
+}
+
+/// Returns every violation, with the crate and the rule.
+fn check(metadata: &Value) -> Vec<String> {
+    let members: BTreeSet<&str> = list(&metadata["workspace_members"]).filter_map(Value::as_str).collect();
+    let packages: Vec<Package> = list(&metadata["packages"])
+        .filter(|package| members.contains(text(&package["id"])))
+        .map(Package::read)
+        .collect();
+    let names: BTreeSet<&str> = packages.iter().map(|package| package.name).collect();
+    let graph = normal_edges(metadata);
+    let mut violations = Vec::new();
+    for package in &packages {
+        check_layer(package, &names, &mut violations);
+        check_reserved(package, &mut violations);
+        if WITHOUT_TOKIO.contains(&package.name)
+            && let Some(path) = path_to("tokio", package.id, &graph)
+        {
+            violations.push(format!("{}: must do without tokio, reached through {path}", package.name));
+        }
+    }
+    violations
+}
+
+fn check_layer(package: &Package<'_>, members: &BTreeSet<&str>, violations: &mut Vec<String>) {
+    let Some(layer) = LAYERS.iter().find(|layer| layer.name == package.name) else {
+        violations.push(format!("{}: has no row in the table of layers", package.name));
+        return;
+    };
+    for dependency in package.dependencies.iter().filter(|dependency| members.contains(dependency.name)) {
+        let allowed = layer.may_use.contains(&dependency.name);
+        let for_tests = dependency.is_dev && (dependency.name == TEST_KIT || dependency.name == package.name);
+        if !allowed && !for_tests {
+            let may_use =
+                if layer.may_use.is_empty() { "nothing".to_owned() } else { layer.may_use.join(", ") };
+            violations.push(format!(
+                "{}: must not depend on {}; of this workspace it may use {may_use}",
+                package.name, dependency.name
+            ));
+        }
+    }
+}
+
+fn check_reserved(package: &Package<'_>, violations: &mut Vec<String>) {
+    for dependency in package.dependencies.iter().filter(|dependency| !dependency.is_dev) {
+        for (reserved, owners) in RESERVED {
+            if reserved.contains(&dependency.name) && !owners.contains(&package.name) {
+                violations.push(format!(
+                    "{}: must not depend on {}, which only {} may use",
+                    package.name,
+                    dependency.name,
+                    owners.join(" and ")
+                ));
+            }
+        }
+    }
+}
+
+/// A crate of the workspace with the dependencies that its manifest names.
+struct Package<'a> {
+    id: &'a str,
+    name: &'a str,
+    dependencies: Vec<Dependency<'a>>,
+}
+
+struct Dependency<'a> {
+    name: &'a str,
+    is_dev: bool,
+}
+
+impl<'a> Package<'a> {
+    fn read(package: &'a Value) -> Self {
+        let dependencies = list(&package["dependencies"])
+            .map(|dependency| Dependency {
+                name: text(&dependency["name"]),
+                is_dev: dependency["kind"] == "dev",
+            })
+            .collect();
+        Self { id: text(&package["id"]), name: text(&package["name"]), dependencies }
+    }
+}
+
+/// The packages by id, with their names and what they are built with.
+type Graph<'a> = HashMap<&'a str, (&'a str, Vec<&'a str>)>;
+
+/// Reads the resolved graph without development dependencies.
+fn normal_edges(metadata: &Value) -> Graph<'_> {
+    let mut graph: Graph<'_> =
+        list(&metadata["packages"]).map(|p| (text(&p["id"]), (text(&p["name"]), Vec::new()))).collect();
+    for node in list(&metadata["resolve"]["nodes"]) {
+        let edges = list(&node["deps"])
+            .filter(|edge| list(&edge["dep_kinds"]).any(|kind| kind["kind"] != "dev"))
+            .map(|edge| text(&edge["pkg"]));
+        if let Some((_, known)) = graph.get_mut(text(&node["id"])) {
+            known.extend(edges);
+        }
+    }
+    graph
+}
+
+/// Returns a way from the package to one with the name, as "a > b > c".
+fn path_to(name: &str, from: &str, graph: &Graph<'_>) -> Option<String> {
+    let mut seen = BTreeSet::from([from]);
+    let mut paths = vec![(from, String::new())];
+    while let Some((id, path)) = paths.pop() {
+        let (package, edges) = graph.get(id)?;
+        let path = if path.is_empty() { (*package).to_owned() } else { format!("{path} > {package}") };
+        if *package == name {
+            return Some(path);
+        }
+        paths.extend(edges.iter().copied().filter(|edge| seen.insert(edge)).map(|edge| (edge, path.clone())));
+    }
+    None
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Makes the metadata of a workspace from `crate: dependency, dev dependency*`.
+    fn metadata(members: &[(&str, &[&str])], others: &[(&str, &[&str])]) -> Value {
+        let bare = |name: &str| name.trim_end_matches('*').to_owned();
+        let kind = |name: &str| if name.ends_with('*') { json!("dev") } else { Value::Null };
+        let packages: Vec<Value> = members
+            .iter()
+            .chain(others)
+            .map(|(name, dependencies)| {
+                let dependencies: Vec<Value> =
+                    dependencies.iter().map(|name| json!({"name": bare(name), "kind": kind(name)})).collect();
+                json!({"id": name, "name": name, "dependencies": dependencies})
+            })
+            .collect();
+        let nodes: Vec<Value> = members
+            .iter()
+            .chain(others)
+            .map(|(name, dependencies)| {
+                let deps: Vec<Value> = dependencies
+                    .iter()
+                    .map(|name| json!({"pkg": bare(name), "dep_kinds": [{"kind": kind(name)}]}))
+                    .collect();
+                json!({"id": name, "deps": deps})
+            })
+            .collect();
+        let members: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
+        json!({"workspace_members": members, "packages": packages, "resolve": {"nodes": nodes}})
+    }
+
+    fn violations(members: &[(&str, &[&str])]) -> Vec<String> {
+        check(&metadata(
+            members,
+            &[("bytes", &[]), ("hyper", &["tokio"]), ("tokio", &[]), ("glue", &["tokio"])],
+        ))
+    }
+
+    #[test]
+    fn what_the_table_allows_is_accepted() {
+        let found = violations(&[
+            ("websvc-types", &["bytes"]),
+            ("websvc-query", &["tokio*", "websvc-testkit*"]),
+            ("websvc-validate", &["websvc-types", "websvc-query"]),
+            ("websvc-transport", &["hyper", "tokio"]),
+            ("websvc-testkit", &["websvc-transport"]),
+        ]);
+        assert_eq!(found, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_dependency_upwards_is_named() {
+        let found = violations(&[("websvc-types", &[]), ("websvc-query", &["websvc-types"])]);
+        assert_eq!(
+            found,
+            ["websvc-query: must not depend on websvc-types; of this workspace it may use nothing"]
+        );
+    }
+
+    #[test]
+    fn a_reserved_crate_is_named_with_its_owner() {
+        let found = violations(&[("websvc-server", &["hyper"]), ("websvc-cli", &["hyper*"])]);
+        assert_eq!(found, ["websvc-server: must not depend on hyper, which only websvc-transport may use"]);
+    }
+
+    #[test]
+    fn tokio_is_found_behind_other_crates() {
+        let found = violations(&[("websvc-store", &["bytes", "glue"])]);
+        assert_eq!(
+            found,
+            ["websvc-store: must do without tokio, reached through websvc-store > glue > tokio"]
+        );
+    }
+
+    #[test]
+    fn a_crate_without_a_row_is_a_violation() {
+        assert_eq!(
+            violations(&[("websvc-novelty", &[])]),
+            ["websvc-novelty: has no row in the table of layers"]
+        );
+    }
+
+    #[test]
+    fn the_table_names_only_crates_that_have_a_row() {
+        for layer in LAYERS {
+            for used in layer.may_use {
+                assert!(LAYERS.iter().any(|row| row.name == *used), "{}: {used}", layer.name);
+            }
+        }
+    }
+}
