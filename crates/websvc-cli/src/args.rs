@@ -1,6 +1,5 @@
 //! The command line.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -49,7 +48,7 @@ pub(crate) enum Command {
 pub(crate) struct Serve {
     /// Where to listen; port 0 picks a free one [default: 127.0.0.1:3002].
     #[arg(long, value_name = "HOST:PORT")]
-    pub(crate) listen: Option<SocketAddr>,
+    pub(crate) listen: Option<String>,
     /// Allows `[auth] required = false` on addresses that others can reach.
     #[arg(long)]
     pub(crate) insecure: bool,

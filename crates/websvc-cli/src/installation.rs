@@ -56,12 +56,9 @@ fn source(provider: Provider, index: &Arc<Index>) -> Arc<dyn SearchSource> {
 }
 
 fn client(config: &Config) -> Result<Client> {
-    let client = ClientConfig {
-        guard: guard(config)?,
-        ca_file: config.fetch.ca_file.clone(),
-        user_agent: config.fetch.user_agent.clone(),
-        ..ClientConfig::default()
-    };
+    let mut client = ClientConfig::new(guard(config)?);
+    client.ca_file.clone_from(&config.fetch.ca_file);
+    client.user_agent = Some(config.fetch.user_agent.parse().context("fetch.user_agent")?);
     Ok(Client::new(client)?)
 }
 
@@ -78,7 +75,6 @@ fn guard(config: &Config) -> Result<AddressGuard> {
 
 fn scrape_config(config: &Config) -> ScrapeConfig {
     ScrapeConfig {
-        user_agent: config.fetch.user_agent.clone(),
         max_body_bytes: config.fetch.max_body_bytes,
         concurrency: config.fetch.concurrency,
         cache: CacheLimits {

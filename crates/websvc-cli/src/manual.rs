@@ -1,7 +1,6 @@
 //! This project's manual, the pages of `docs/`, as a small website on loopback.
 
 use std::future::Future;
-use std::net::SocketAddr;
 
 use anyhow::Result;
 use http::header::CONTENT_TYPE;
@@ -47,8 +46,7 @@ pub(crate) struct Manual {
 impl Manual {
     /// Binds the address.
     pub(crate) async fn bind() -> Result<Self> {
-        let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-        Ok(Self { server: Server::bind(ServerConfig { listen, ..ServerConfig::default() }).await? })
+        Ok(Self { server: Server::bind(ServerConfig::new("127.0.0.1:0")).await? })
     }
 
     /// Returns the address of the start page.

@@ -94,6 +94,20 @@ impl Query {
         Self { root }
     }
 
+    /// Returns the query that both queries apply to; an empty one changes nothing.
+    #[must_use]
+    pub fn and(self, other: Query) -> Query {
+        let mut parts = Vec::new();
+        for root in [self.root, other.root].into_iter().flatten() {
+            match root {
+                Node::And(children) => parts.extend(children),
+                node => parts.push(node),
+            }
+        }
+        let root = if parts.len() > 1 { Some(Node::And(parts)) } else { parts.pop() };
+        Query { root }
+    }
+
     /// Returns the root, or `None` for a query without any term.
     #[must_use]
     pub fn root(&self) -> Option<&Node> {
@@ -147,6 +161,19 @@ impl<'a> Iterator for Words<'a> {
                     | Operator::Larger(_) => {}
                 },
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse;
+
+    #[test]
+    fn joined_queries_are_in_normal_form() {
+        for (left, right) in [("a b", "c d"), ("", "x OR y"), ("a", ""), ("", ""), ("a", "x OR y")] {
+            let joined = parse(left).query.and(parse(right).query);
+            assert_eq!(parse(&joined.to_string()).query, joined, "{left:?} and {right:?}");
         }
     }
 }

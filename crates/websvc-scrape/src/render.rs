@@ -9,7 +9,7 @@ use url::Url;
 use websvc_extract::{
     Base64Images, Content, ContentOptions, Document, ExtractError, MetaValue, PageMetadata, Scope, Selectors, Source,
 };
-use websvc_types::{CacheStateName, Format, Metadata, ProxyUsed};
+use websvc_types::{CacheState as WireCacheState, Format, Metadata, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
 use crate::error::ScrapeError;
@@ -142,8 +142,8 @@ fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {
         }
     }
     let (cache_state, cached_at) = match raw.cache_state {
-        CacheState::Hit(at) => (CacheStateName::Hit, Some(at.to_string())),
-        CacheState::Miss => (CacheStateName::Miss, None),
+        CacheState::Hit(at) => (WireCacheState::Hit, Some(at.to_string())),
+        CacheState::Miss => (WireCacheState::Miss, None),
     };
     Metadata {
         title,

@@ -39,8 +39,6 @@ const ACCEPTED: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/
 /// The bounds of a scraper.
 #[derive(Debug, Clone)]
 pub struct ScrapeConfig {
-    /// The `User-Agent` of requests that bring none.
-    pub user_agent: String,
     /// The largest body, on the wire and decoded.
     pub max_body_bytes: u64,
     /// How many pages are fetched at one time.
@@ -52,7 +50,6 @@ pub struct ScrapeConfig {
 impl Default for ScrapeConfig {
     fn default() -> Self {
         Self {
-            user_agent: DEFAULT_USER_AGENT.to_owned(),
             max_body_bytes: 20 * 1024 * 1024,
             concurrency: 64,
             cache: CacheLimits::default(),

@@ -53,7 +53,8 @@ impl Failure {
         self
     }
 
-    fn invalid(code: ErrorCode, details: Vec<Violation>) -> Self {
+    /// Makes a failure that names every rule the request breaks.
+    pub(crate) fn invalid(code: ErrorCode, details: Vec<Violation>) -> Self {
         Self { details, ..Self::new(code, "Invalid request body") }
     }
 
@@ -61,7 +62,7 @@ impl Failure {
         let body = ErrorBody {
             success: false,
             error: self.text,
-            code: Some(self.code),
+            code: Some(self.code.as_str().to_owned()),
             details: (!self.details.is_empty()).then_some(self.details),
         };
         let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

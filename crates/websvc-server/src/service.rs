@@ -90,9 +90,14 @@ impl Service {
         reply
     }
 
-    /// Returns the reply for a request whose handling panicked.
-    pub fn panicked() -> Reply {
-        Failure::new(ErrorCode::UnknownError, "An unexpected error occurred").into_reply()
+    /// Returns the reply to what the transport refuses by itself, and to a request whose handling panicked.
+    pub fn error_reply(status: StatusCode) -> Reply {
+        let (code, text) = match status {
+            StatusCode::REQUEST_TIMEOUT => (ErrorCode::RequestTimeout, "The request did not arrive in time"),
+            StatusCode::INTERNAL_SERVER_ERROR => (ErrorCode::UnknownError, "An unexpected error occurred"),
+            _ => (ErrorCode::BadRequest, "Bad request"),
+        };
+        Failure::new(code, text).into_reply()
     }
 
     async fn answer(&self, request: Request<ServerBody>, id: &str, started: Instant) -> Result<Reply, Failure> {

@@ -89,7 +89,7 @@ impl Client {
                 Some(value)
             }
         };
-        let config = ClientConfig { guard: AddressGuard::open(), ..ClientConfig::default() };
+        let config = ClientConfig::new(AddressGuard::open());
         Ok(Self { base, authorization, http: websvc_transport::Client::new(config)? })
     }
 
@@ -137,7 +137,9 @@ impl Client {
     ) -> Result<A, ClientError> {
         let mut url = self.base.clone();
         url.set_path(&format!("{}/{path}", self.base.path().trim_end_matches('/')));
-        let mut request = FetchRequest::new(method, url, timeout);
+        let mut request = FetchRequest::get(url);
+        request.method = method;
+        request.timeout = timeout;
         request.redirects = RedirectPolicy::None;
         if let Some(authorization) = &self.authorization {
             request.headers.insert(AUTHORIZATION, authorization.clone());

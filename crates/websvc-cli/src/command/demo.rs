@@ -1,7 +1,7 @@
 //! `websvc demo`: the tour for a newcomer, offline: a site, a crawl, the service, a search over HTTP.
 
 use std::future::Future;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -24,7 +24,7 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
     let began = Instant::now();
     let directory = tempfile::Builder::new().prefix("websvc-demo-").tempdir()?;
     let data_dir = DataDir::open(Some(directory.path()))?;
-    config.server.listen = free_address()?;
+    config.server.listen = free_address();
     config.fetch.allow_networks = vec!["127.0.0.0/8".to_owned()];
 
     let manual = Manual::bind().await?;
@@ -61,11 +61,11 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
 }
 
 /// Returns the address that a newcomer expects, else a free one.
-fn free_address() -> Result<SocketAddr> {
+fn free_address() -> String {
     let usual = Config::default().server.listen;
-    match TcpListener::bind(usual) {
-        Ok(_free) => Ok(usual),
-        Err(_taken) => Ok(SocketAddr::from(([127, 0, 0, 1], 0))),
+    match TcpListener::bind(&usual) {
+        Ok(_free) => usual,
+        Err(_taken) => "127.0.0.1:0".to_owned(),
     }
 }
 
@@ -112,7 +112,7 @@ fn show_answer(answer: &SearchResponse) -> Result<()> {
         show::result(position + 1, &result.title, &result.url, &result.description)?;
     }
     let first = results.first().context("the search found nothing in the manual")?;
-    let markdown = first.markdown.as_deref().context("the first result has no markdown")?;
+    let markdown = first.content.markdown.as_deref().context("the first result has no markdown")?;
     show::line(&format!("\n   {}", styled("The first result's markdown:", Style::Bold)))?;
     const LINES: usize = 16;
     for line in markdown.lines().take(LINES) {

@@ -76,10 +76,10 @@ fn print(response: &SearchResponse) -> Result<()> {
     }
     for (position, result) in results.iter().enumerate() {
         show::result(position + 1, &result.title, &result.url, &result.description)?;
-        if let Some(markdown) = &result.markdown {
+        if let Some(markdown) = &result.content.markdown {
             show::line("")?;
             show::line(markdown)?;
-        } else if let Some(error) = result.metadata.as_ref().and_then(|metadata| metadata.error.as_ref()) {
+        } else if let Some(error) = result.content.metadata.as_ref().and_then(|metadata| metadata.error.as_ref()) {
             show::line(&styled(&format!("     not scraped: {error}"), Style::Dim))?;
         }
     }

@@ -1,6 +1,7 @@
 //! `websvc serve`: the service until it is told to stop.
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -24,8 +25,8 @@ pub(crate) async fn serve(setting: Setting, arguments: Serve) -> Result<()> {
     if let Some(listen) = arguments.listen {
         config.server.listen = listen;
     }
-    refuse_open_door(&config, arguments.insecure)?;
     let running = start(&config, &data_dir).await?;
+    refuse_open_door(&config, running.server.local_addr(), arguments.insecure)?;
     announce_key(&config, running.store())?;
     show::line(&format!("websvc listening on {}", running.address()))?;
     running.run(stop_signal()?).await
@@ -37,7 +38,6 @@ pub(crate) struct Running {
     server: Server,
     service: Service,
     installation: Installation,
-    tls: bool,
 }
 
 /// Opens the installation and binds the address; nothing is served before [`Running::run`].
@@ -52,7 +52,7 @@ pub(crate) async fn start(config: &Config, data_dir: &DataDir) -> Result<Running
         concurrency: config.limits.concurrency,
     });
     let server = Server::bind(server_config(config)).await?;
-    Ok(Running { server, service, installation, tls: config.server.tls.is_some() })
+    Ok(Running { server, service, installation })
 }
 
 impl Running {
@@ -66,13 +66,12 @@ impl Running {
 
     /// Returns the address as a URL.
     pub(crate) fn address(&self) -> String {
-        let scheme = if self.tls { "https" } else { "http" };
-        format!("{scheme}://{}", self.server.local_addr())
+        format!("{}://{}", self.server.scheme(), self.server.local_addr())
     }
 
     /// Serves until `stop` is ready, finishes what is in work and closes the index.
     pub(crate) async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        let Self { server, service, installation, .. } = self;
+        let Self { server, service, installation } = self;
         let told = service.clone();
         let stop = async move {
             stop.await;
@@ -91,22 +90,19 @@ impl Running {
 }
 
 fn server_config(config: &Config) -> ServerConfig {
-    ServerConfig {
-        listen: config.server.listen,
-        tls: config.server.tls.as_ref().map(|tls| TlsFiles { cert: tls.cert.clone(), key: tls.key.clone() }),
-        max_connections: config.server.max_connections,
-        drain_timeout: Duration::from_millis(config.server.drain_timeout_ms),
-        ..ServerConfig::default()
-    }
+    let mut server = ServerConfig::new(&config.server.listen).error_reply(Service::error_reply);
+    server.tls = config.server.tls.as_ref().map(|tls| TlsFiles { cert: tls.cert.clone(), key: tls.key.clone() });
+    server.max_connections = config.server.max_connections;
+    server.drain_timeout = Duration::from_millis(config.server.drain_timeout_ms);
+    server
 }
 
 /// Refuses to serve everybody without a key on an address that others can reach.
-fn refuse_open_door(config: &Config, insecure: bool) -> Result<()> {
-    if !config.auth.required && !config.server.listen.ip().is_loopback() && !insecure {
+fn refuse_open_door(config: &Config, address: SocketAddr, insecure: bool) -> Result<()> {
+    if !config.auth.required && !address.ip().is_loopback() && !insecure {
         bail!(
-            "auth.required is false and server.listen is {}, which is not a loopback address: \
-             anybody who reaches it could use this service; give --insecure to allow that",
-            config.server.listen
+            "auth.required is false and {address} is not a loopback address: anybody who reaches it could use \
+             this service; give --insecure to allow that"
         );
     }
     Ok(())

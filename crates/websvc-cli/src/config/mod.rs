@@ -7,7 +7,6 @@ mod keys;
 mod sources;
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -31,7 +30,8 @@ pub(crate) struct Config {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Server {
-    pub(crate) listen: SocketAddr,
+    /// `host:port`; port 0 picks a free one.
+    pub(crate) listen: String,
     pub(crate) tls: Option<Tls>,
     pub(crate) max_connections: usize,
     pub(crate) drain_timeout_ms: u64,
@@ -60,7 +60,7 @@ pub(crate) struct Fetch {
     pub(crate) connect_to: BTreeMap<String, String>,
     pub(crate) ca_file: Option<PathBuf>,
     pub(crate) user_agent: String,
-    pub(crate) max_body_bytes: usize,
+    pub(crate) max_body_bytes: u64,
     pub(crate) concurrency: usize,
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct Limits {
 impl Default for Server {
     fn default() -> Self {
         Self {
-            listen: SocketAddr::from(([127, 0, 0, 1], 3002)),
+            listen: "127.0.0.1:3002".to_owned(),
             tls: None,
             max_connections: 4096,
             drain_timeout_ms: 30_000,

@@ -111,7 +111,7 @@ mod tests {
             ("WEBSVC_API_KEY", "not a configuration key"),
         ])
         .unwrap();
-        assert_eq!(config.server.listen.port(), 0);
+        assert_eq!(config.server.listen, "127.0.0.1:0");
         assert_eq!(config.fetch.allow_networks, ["127.0.0.0/8"]);
         assert_eq!(config.fetch.connect_to["a.test:80"], "127.0.0.1:81");
         assert!(!config.auth.required);

@@ -1,7 +1,7 @@
 //! Stage 9, assemble: plan, hits and pages to the data of the answer.
 
 use websvc_scrape::{Page, ScrapeError};
-use websvc_types::{Category, Metadata, ProxyUsed, SearchData, WebResult};
+use websvc_types::{Category, Metadata, PageContent, ProxyUsed, SearchData, WebResult};
 use websvc_validate::{SearchPlan, SourceKind};
 
 use super::category;
@@ -33,12 +33,12 @@ fn web_result(hit: Hit, gathered: Gathered, categories: &[Category]) -> WebResul
         description: hit.description,
         url: hit.url,
         category,
-        ..WebResult::default()
+        content: PageContent::default(),
     };
     match gathered {
         Gathered::NotAsked => {}
         Gathered::Page(page) => fill(&mut result, *page),
-        Gathered::Failed(error) => result.metadata = Some(failure(&result, &error)),
+        Gathered::Failed(error) => result.content.metadata = Some(failure(&result, &error)),
     }
     result
 }
@@ -58,12 +58,8 @@ fn fill(result: &mut WebResult, page: Page) {
     // The Python client reads a scraped result from its metadata alone, so these are never left empty.
     metadata.title.get_or_insert_with(|| result.title.clone());
     metadata.description.get_or_insert_with(|| result.description.clone());
-    result.markdown = markdown;
-    result.html = html;
-    result.raw_html = raw_html;
-    result.links = links;
-    result.images = images;
-    result.metadata = Some(metadata);
+    result.content =
+        PageContent { markdown, html, raw_html, links, images, metadata: Some(metadata), ..PageContent::default() };
 }
 
 fn failure(result: &WebResult, error: &ScrapeError) -> Metadata {

@@ -1,6 +1,6 @@
 //! Categories: which pages they mean, and which one a result belongs to.
 
-use websvc_query::{Node, Operator};
+use websvc_query::Query;
 use websvc_types::Category;
 
 /// The hosts of the category `research`.
@@ -23,17 +23,17 @@ const RESEARCH_HOSTS: &[&str] = &[
 
 const GITHUB_HOST: &str = "github.com";
 
-/// Returns the part of a query that keeps pages of any of `categories`; `None` when there are none.
-pub(crate) fn restriction(categories: &[Category]) -> Option<Node> {
+/// Returns the query that keeps pages of any of `categories`; empty when there are none.
+pub(crate) fn restriction(categories: &[Category]) -> Query {
     let mut alternatives = Vec::new();
     for category in categories {
         match category {
-            Category::Github => alternatives.push(site(GITHUB_HOST)),
-            Category::Research => alternatives.extend(RESEARCH_HOSTS.iter().map(|host| site(host))),
-            Category::Pdf => alternatives.push(Node::Operator(Operator::FileType("pdf".to_owned()))),
+            Category::Github => alternatives.push(format!("site:{GITHUB_HOST}")),
+            Category::Research => alternatives.extend(RESEARCH_HOSTS.iter().map(|host| format!("site:{host}"))),
+            Category::Pdf => alternatives.push("filetype:pdf".to_owned()),
         }
     }
-    (!alternatives.is_empty()).then_some(Node::Or(alternatives))
+    websvc_query::parse(&alternatives.join(" OR ")).query
 }
 
 /// Returns the category of `url` among those asked for.
@@ -48,10 +48,6 @@ pub(crate) fn label(url: &str, categories: &[Category]) -> Option<Category> {
     [Category::Pdf, Category::Github, Category::Research]
         .into_iter()
         .find(|category| categories.contains(category) && belongs(category))
-}
-
-fn site(host: &str) -> Node {
-    Node::Operator(Operator::Site { host: host.to_owned(), path: None })
 }
 
 fn is_or_below(host: &str, domain: &str) -> bool {
@@ -74,7 +70,13 @@ mod tests {
     }
 
     #[test]
+    fn categories_are_alternatives() {
+        let query = restriction(&[Category::Github, Category::Pdf]);
+        assert_eq!(query.to_string(), "site:github.com OR filetype:pdf");
+    }
+
+    #[test]
     fn no_category_restricts_nothing() {
-        assert_eq!(restriction(&[]), None);
+        assert!(restriction(&[]).is_empty());
     }
 }

@@ -63,11 +63,7 @@ pub(crate) async fn find(
 }
 
 fn restricted(plan: &SearchPlan) -> Query {
-    let query = plan.query().clone();
-    match category::restriction(plan.categories()) {
-        Some(restriction) => query.and(restriction),
-        None => query,
-    }
+    plan.query().clone().and(category::restriction(plan.categories()))
 }
 
 fn ask<'a>(plan: &'a SearchPlan, source: &'a SourcePlan, query: &'a Query, now: Timestamp) -> Ask<'a> {

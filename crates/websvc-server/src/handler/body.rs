@@ -5,11 +5,9 @@ use http::Request;
 use http::header::CONTENT_TYPE;
 use websvc_transport::{BodyTimeout, ServerBody};
 use websvc_types::ErrorCode;
+use websvc_types::limits::BODY_MAX_BYTES;
 
 use crate::reply::Failure;
-
-/// The largest request body.
-pub(crate) const MAX_BODY_BYTES: usize = 10 * 1024 * 1024;
 
 /// Reads the body of a request that is to be JSON.
 ///
@@ -23,7 +21,7 @@ pub(crate) async fn read(request: Request<ServerBody>) -> Result<Bytes, Failure>
             return Err(Failure::new(ErrorCode::UnsupportedMediaType, text));
         }
     }
-    Ok(request.into_body().read(MAX_BODY_BYTES, BodyTimeout::default()).await?)
+    Ok(request.into_body().read(BODY_MAX_BYTES, BodyTimeout::default()).await?)
 }
 
 fn is_json(media_type: &str) -> bool {

@@ -1,10 +1,76 @@
 //! The embedded index over HTTP, for the command line beside a running server.
 
 use http::{Request, StatusCode};
-use serde_json::json;
+use websvc_engine::ingest;
+use websvc_scrape::IndexCopy;
 use websvc_transport::ServerBody;
-use websvc_types::ErrorCode;
+use websvc_types::index::{IndexDocument, IndexReply, IndexStats, IndexUpload};
+use websvc_types::{ErrorCode, Violation, ViolationCode};
 
 use super::body;
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
+
+/// `POST /v2/index/documents`: adds documents, each replacing the older one of its URL.
+pub(crate) async fn add_documents(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+    let body = body::read(request).await?;
+    let upload: IndexUpload = serde_json::from_slice(&body).map_err(|error| unreadable(&error))?;
+    let violations: Vec<Violation> =
+        upload.documents.iter().enumerate().filter_map(|(at, document)| violation(at, document)).collect();
+    if !violations.is_empty() {
+        return Err(Failure::invalid(ErrorCode::BadRequest, violations));
+    }
+    let index = context.engine.index().ok_or_else(no_index)?;
+    let copies: Vec<_> = upload.documents.into_iter().map(|document| Box::new(copy(document))).collect();
+    let accepted = copies.len();
+    ingest(index, copies).await.map_err(|error| Failure::internal(&error, "the documents could not be added"))?;
+    Ok(json(StatusCode::OK, &IndexReply { success: true, accepted }))
+}
+
+/// `GET /v2/index/stats`.
+pub(crate) fn index_stats(context: &Context<'_>) -> Result<Reply, Failure> {
+    let index = context.engine.index().ok_or_else(no_index)?;
+    let stats = index.stats().map_err(|error| Failure::internal(&error, "the index could not be read"))?;
+    let stats = IndexStats {
+        success: true,
+        documents: stats.documents,
+        bytes: stats.bytes_on_disk,
+        segments: stats.segments,
+    };
+    Ok(json(StatusCode::OK, &stats))
+}
+
+fn no_index() -> Failure {
+    Failure::new(ErrorCode::SearchUnavailable, "this service has no index of its own")
+}
+
+fn unreadable(error: &serde_json::Error) -> Failure {
+    if error.is_data() {
+        let violation = Violation {
+            path: String::new(),
+            code: ViolationCode::InvalidType,
+            message: format!("not a list of documents: {error}"),
+        };
+        return Failure::invalid(ErrorCode::BadRequest, vec![violation]);
+    }
+    Failure::new(ErrorCode::BadRequestInvalidJson, format!("Bad request, malformed JSON: {error}"))
+}
+
+/// Returns what is wrong with a document, if anything is.
+fn violation(at: usize, document: &IndexDocument) -> Option<Violation> {
+    let url: Option<http::Uri> = document.url.parse().ok();
+    if url.is_some_and(|url| url.scheme().is_some()) {
+        return None;
+    }
+    Some(Violation {
+        path: format!("/documents/{at}/url"),
+        code: ViolationCode::InvalidFormat,
+        message: format!("url must be an absolute URL, got {:?}", document.url),
+    })
+}
+
+fn copy(document: IndexDocument) -> IndexCopy {
+    let IndexDocument { url, title, headings, body, description, language, published, modified, content_type } =
+        document;
+    IndexCopy { url, title, headings, body, description, language, published, modified, content_type }
+}

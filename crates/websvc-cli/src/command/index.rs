@@ -1,0 +1,44 @@
+//! `websvc index`: fills and shows the embedded index, here or on a server.
+
+mod crawl;
+mod import;
+mod reader;
+mod sink;
+
+use anyhow::Result;
+use websvc::types::index::IndexStats;
+use websvc_index::{Index, IndexConfig};
+
+use super::search::remote;
+use crate::Setting;
+use crate::args::{self, Stats};
+use crate::show;
+
+/// Runs `websvc index`.
+pub(crate) async fn index(setting: Setting, arguments: args::Index) -> Result<()> {
+    match arguments {
+        args::Index::Crawl(arguments) => crawl::crawl(setting, arguments).await,
+        args::Index::Import(arguments) => import::import(setting, arguments).await,
+        args::Index::Stats(arguments) => stats(&setting, arguments).await,
+    }
+}
+
+async fn stats(setting: &Setting, arguments: Stats) -> Result<()> {
+    let stats = match arguments.remote.server {
+        Some(_) => remote(&arguments.remote)?.index_stats().await?,
+        None => {
+            let stats = Index::open(&setting.data_dir.index(), IndexConfig::default())?.stats()?;
+            IndexStats {
+                success: true,
+                documents: stats.documents,
+                bytes: stats.bytes_on_disk,
+                segments: stats.segments,
+            }
+        }
+    };
+    if arguments.json {
+        return show::json(&stats);
+    }
+    let IndexStats { documents, bytes, segments, .. } = stats;
+    show::line(&format!("{documents} documents, {bytes} bytes on disk, {segments} segments"))
+}

@@ -1,0 +1,137 @@
+//! `websvc index crawl`: sites into the index, and on again after a crawl that was broken off.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use url::Url;
+use websvc_engine::crawl::{CrawlOptions, CrawlReport, IndexSink, Sink, crawl as run};
+
+use super::sink::ServerSink;
+use crate::Setting;
+use crate::args::Crawl;
+use crate::command::scrape::page_url;
+use crate::command::search::remote;
+use crate::command::stop_signal;
+use crate::data_dir::DataDir;
+use crate::installation::{self, IndexAccess, Installation};
+use crate::progress::Progress;
+use crate::show;
+
+/// Runs `websvc index crawl`.
+pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
+    let seeds = arguments.urls.iter().map(|text| page_url(text)).collect::<Result<Vec<_>>>()?;
+    let access = match arguments.remote.server {
+        Some(_) => IndexAccess::Read,
+        None => IndexAccess::Write(setting.data_dir.lock()?),
+    };
+    let installation = installation::open(&setting.config, &setting.data_dir, access)?;
+    let sink: Box<dyn Sink> = match arguments.remote.server {
+        Some(_) => Box::new(ServerSink(remote(&arguments.remote)?)),
+        None => Box::new(IndexSink(installation.index.clone())),
+    };
+    let mark = Mark::find(&setting.data_dir, &seeds)?;
+    let options = CrawlOptions {
+        limit: arguments.limit,
+        depth: arguments.depth,
+        per_host: arguments.per_host.into(),
+        max_age: mark.age(),
+        ..CrawlOptions::new(seeds)
+    };
+    let report = work(&installation, &options, &*sink).await?;
+    mark.end(&report)?;
+    if arguments.json {
+        return show::json(&report);
+    }
+    let CrawlReport { pages, errors, skipped, elapsed_ms, interrupted } = report;
+    let end = if interrupted { ", interrupted: the same command goes on" } else { "" };
+    show::line(&format!("{pages} pages indexed, {errors} errors, {skipped} skipped in {elapsed_ms} ms{end}"))
+}
+
+async fn work(installation: &Installation, options: &CrawlOptions, sink: &dyn Sink) -> Result<CrawlReport> {
+    let mut progress = Progress::start("crawling");
+    let scraper = installation.engine.scraper();
+    let report = run(scraper, options, sink, &mut |event| progress.event(&event), stop_signal()?).await;
+    progress.finish();
+    let report = report?;
+    let index = installation.index.clone();
+    tokio::task::spawn_blocking(move || index.flush()).await??;
+    Ok(report)
+}
+
+/// The mark of a crawl that has begun and not ended; it outlives the process.
+///
+/// Pages fetched since then are in the page cache, so that the crawl, begun again, takes them from there and soon is
+/// where it was, without asking the sites again.
+#[derive(Debug)]
+struct Mark {
+    path: PathBuf,
+    begun: Begun,
+}
+
+/// What the mark's file says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Begun {
+    at: Timestamp,
+    seeds: Vec<Url>,
+}
+
+impl Mark {
+    /// Finds the mark that a crawl of these seeds left, or sets a new one.
+    fn find(data_dir: &DataDir, seeds: &[Url]) -> Result<Self> {
+        let path = data_dir.path().join("crawl.json");
+        let left: Option<Begun> =
+            std::fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        if let Some(begun) = left.filter(|begun| begun.seeds == seeds) {
+            show::note(&format!("going on with the crawl of {}", begun.at.strftime("%Y-%m-%d %H:%M:%S UTC")));
+            return Ok(Self { path, begun });
+        }
+        let begun = Begun { at: Timestamp::now(), seeds: seeds.to_vec() };
+        let text = serde_json::to_vec(&begun)?;
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(Self { path, begun })
+    }
+
+    /// Returns how long ago the crawl began.
+    fn age(&self) -> Duration {
+        Duration::try_from(Timestamp::now().duration_since(self.begun.at)).unwrap_or_default()
+    }
+
+    /// Takes the mark away when the crawl is done.
+    fn end(&self, report: &CrawlReport) -> Result<()> {
+        if report.interrupted {
+            return Ok(());
+        }
+        std::fs::remove_file(&self.path).with_context(|| format!("cannot remove {}", self.path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crawl_that_was_broken_off_leaves_its_mark() {
+        let directory = tempfile::tempdir().unwrap();
+        let data_dir = DataDir::open(Some(directory.path())).unwrap();
+        let seeds = [Url::parse("http://a.test/").unwrap()];
+        let first = Mark::find(&data_dir, &seeds).unwrap();
+        first.end(&CrawlReport { interrupted: true, ..CrawlReport::default() }).unwrap();
+        let second = Mark::find(&data_dir, &seeds).unwrap();
+        assert_eq!(second.begun.at, first.begun.at);
+        second.end(&CrawlReport::default()).unwrap();
+        assert!(!second.path.exists());
+    }
+
+    #[test]
+    fn another_crawl_does_not_go_on_with_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let data_dir = DataDir::open(Some(directory.path())).unwrap();
+        let first = Mark::find(&data_dir, &[Url::parse("http://a.test/").unwrap()]).unwrap();
+        let other = Mark::find(&data_dir, &[Url::parse("http://b.test/").unwrap()]).unwrap();
+        assert!(other.begun.at >= first.begun.at);
+        assert_eq!(other.begun.seeds[0].as_str(), "http://b.test/");
+    }
+}

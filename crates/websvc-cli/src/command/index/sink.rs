@@ -1,0 +1,44 @@
+//! Where the pages of a crawl or an import go: the index of the data directory, or a server's.
+
+use anyhow::Result;
+use websvc::Client;
+use websvc::types::index::{IndexDocument, IndexUpload};
+use websvc_engine::crawl::{Sink, SinkError, SinkFuture};
+use websvc_scrape::IndexCopy;
+
+/// Documents of one upload have at most this much text, so that it stays well below the largest request body.
+const UPLOAD_BYTES: usize = 2 * 1024 * 1024;
+
+/// A server's index.
+#[derive(Debug)]
+pub(super) struct ServerSink(pub(super) Client);
+
+impl Sink for ServerSink {
+    fn accept(&self, copies: Vec<Box<IndexCopy>>) -> SinkFuture<'_> {
+        Box::pin(async move { self.upload(copies).await.map_err(|error| SinkError(error.into())) })
+    }
+}
+
+impl ServerSink {
+    async fn upload(&self, copies: Vec<Box<IndexCopy>>) -> Result<()> {
+        let mut upload = IndexUpload::default();
+        let mut bytes = 0;
+        for copy in copies {
+            bytes += copy.body.len();
+            upload.documents.push(document(*copy));
+            if bytes >= UPLOAD_BYTES {
+                self.0.add_documents(&std::mem::take(&mut upload)).await?;
+                bytes = 0;
+            }
+        }
+        if !upload.documents.is_empty() {
+            self.0.add_documents(&upload).await?;
+        }
+        Ok(())
+    }
+}
+
+fn document(copy: IndexCopy) -> IndexDocument {
+    let IndexCopy { url, title, headings, body, description, language, published, modified, content_type } = copy;
+    IndexDocument { url, title, headings, body, description, language, published, modified, content_type }
+}
