@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use jiff::Timestamp;
-use websvc_scrape::Scraper;
-use websvc_validate::SearchPlan;
+use url::Url;
+use websvc_scrape::{Page, ScrapeError, Scraper};
+use websvc_validate::{ScrapePlan, SearchPlan};
 
 use crate::error::EngineError;
+use crate::ingest::ingest;
 use crate::pricing::Pricing;
 use crate::search::{Review, SearchOutcome, assemble, charge, find, gather, review};
 use crate::source::SearchSource;
@@ -45,6 +47,22 @@ impl Engine {
     /// Returns the index that scraped pages go to.
     pub fn index(&self) -> Option<&Arc<websvc_index::Index>> {
         self.config.index.as_ref()
+    }
+
+    /// Gets one page, and hands it to the index when it may be kept.
+    ///
+    /// # Errors
+    /// [`ScrapeError`]
+    pub async fn scrape(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<Page, ScrapeError> {
+        let mut page = self.config.scraper.scrape(url, plan, deadline).await?;
+        let copies: Vec<_> = page.index_copy.take().into_iter().collect();
+        if let Some(index) = self.config.index.as_ref().filter(|_| !copies.is_empty())
+            && let Err(error) = ingest(index, copies).await
+        {
+            tracing::error!(error = &error as &dyn std::error::Error, "a scraped page did not reach the index");
+            page.warnings.push("the page could not be added to the index".to_owned());
+        }
+        Ok(page)
     }
 
     /// Runs a search: finds the hits, gets their pages when the plan asks for formats, and counts the credits.

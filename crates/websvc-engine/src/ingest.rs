@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use websvc_index::{Document, Index, IndexError};
 use websvc_scrape::IndexCopy;
 
@@ -22,14 +23,15 @@ pub enum IngestError {
 /// [`IngestError`]
 pub async fn ingest(index: &Arc<Index>, copies: Vec<Box<IndexCopy>>) -> Result<(), IngestError> {
     let index = Arc::clone(index);
+    let now = Timestamp::now();
     let adding = tokio::task::spawn_blocking(move || {
-        copies.into_iter().try_for_each(|copy| index.add(to_index_document(*copy)))
+        copies.into_iter().try_for_each(|copy| index.add(to_index_document(*copy, now)))
     });
     adding.await.map_err(|_stopping| IngestError::Stopping)?.map_err(IngestError::Index)
 }
 
-/// Returns the page as the index takes it.
-pub fn to_index_document(copy: IndexCopy) -> Document {
+/// Returns the page as the index takes it; `now` stands in for a date that the page does not name.
+fn to_index_document(copy: IndexCopy, now: Timestamp) -> Document {
     let IndexCopy { url, title, headings, body, description, language, published, modified, content_type } = copy;
     Document {
         url,
@@ -40,15 +42,15 @@ pub fn to_index_document(copy: IndexCopy) -> Document {
         language,
         published: published.as_deref().and_then(date),
         modified: modified.as_deref().and_then(date),
+        seen: Some(now),
         content_type,
-        ..Document::default()
     }
 }
 
 /// Reads a date as pages write them: RFC 3339, else a civil date at midnight UTC.
-fn date(text: &str) -> Option<jiff::Timestamp> {
+fn date(text: &str) -> Option<Timestamp> {
     let text = text.trim();
-    text.parse::<jiff::Timestamp>().ok().or_else(|| {
+    text.parse::<Timestamp>().ok().or_else(|| {
         let day: jiff::civil::Date = text.get(..10)?.parse().ok()?;
         day.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
     })

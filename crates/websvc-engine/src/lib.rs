@@ -13,7 +13,7 @@ mod source;
 
 pub use engine::{Engine, EngineConfig};
 pub use error::EngineError;
-pub use ingest::{IngestError, ingest, to_index_document};
+pub use ingest::{IngestError, ingest};
 pub use pricing::Pricing;
 pub use search::SearchOutcome;
 pub use source::{Answer, Ask, Hit, IndexSource, SearchSource};

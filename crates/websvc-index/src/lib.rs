@@ -1,1 +1,44 @@
 //! The embedded full-text index of websvc.
+//!
+//! [`Index::open`] opens a directory cheaply; [`Index::add`] hands documents to one writing thread that commits
+//! within about a second; [`Index::search`] answers a [`websvc_query::Query`] from any number of threads. The
+//! search engine beneath is known in this crate only.
+//!
+//! ```
+//! # let dir = tempfile::tempdir()?;
+//! use websvc_index::{Document, Index, IndexConfig, SearchOptions};
+//!
+//! let index = Index::open(dir.path(), IndexConfig::default())?;
+//! index.add(Document {
+//!     url: "https://docs.example/asyncio".to_owned(),
+//!     title: "Coroutines and tasks".to_owned(),
+//!     body: "Run awaitable objects concurrently with gather.".to_owned(),
+//!     ..Document::default()
+//! })?;
+//! index.flush()?;
+//! let query = websvc_query::parse("gathering awaitables").query;
+//! let outcome = index.search(&query, &SearchOptions::default())?;
+//! assert_eq!(outcome.hits[0].url, "https://docs.example/asyncio");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod address;
+mod analysis;
+mod card;
+mod document;
+mod encode;
+mod error;
+mod filter;
+mod highlight;
+mod index;
+mod rank;
+mod schema;
+mod search;
+mod stored;
+mod vocabulary;
+mod writer;
+
+pub use document::Document;
+pub use error::IndexError;
+pub use index::{Index, IndexConfig, Stats};
+pub use search::{DomainFilter, Highlights, Hit, SearchOptions, SearchOutcome};

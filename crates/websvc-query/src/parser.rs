@@ -92,13 +92,20 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Parses what follows a `-`. A loop, because ignored parentheses can leave many in a row.
     fn negated(&mut self) -> Option<Node> {
+        let mut negative = true;
+        while self.peek() == Some(Token::Minus) {
+            self.at += 1;
+            negative = !negative;
+        }
         if matches!(self.peek(), None | Some(Token::Close | Token::Or)) {
             return None;
         }
-        Some(match self.operand()? {
-            Node::Not(inner) => *inner,
-            node => Node::Not(Box::new(node)),
+        Some(match (self.operand()?, negative) {
+            (node, false) => node,
+            (Node::Not(inner), true) => *inner,
+            (node, true) => Node::Not(Box::new(node)),
         })
     }
 

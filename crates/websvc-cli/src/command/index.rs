@@ -31,8 +31,8 @@ async fn stats(setting: &Setting, arguments: Stats) -> Result<()> {
             IndexStats {
                 success: true,
                 documents: stats.documents,
-                bytes: stats.bytes_on_disk,
-                segments: stats.segments,
+                bytes: stats.bytes,
+                segments: stats.segments as u64,
             }
         }
     };

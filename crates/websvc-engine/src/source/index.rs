@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use websvc_index::{Index, IndexError, SearchOptions};
-use websvc_validate::SourceKind;
+use websvc_index::{Highlights, Index, IndexError, SearchOptions};
+use websvc_validate::{DomainFilter, SourceKind};
 
 use super::{Answer, AnswerFuture, Ask, Hit, SearchSource};
 
@@ -52,7 +52,18 @@ impl SearchSource for IndexSource {
 }
 
 fn options(ask: &Ask<'_>) -> SearchOptions {
-    SearchOptions::default()
+    SearchOptions {
+        limit: ask.limit,
+        domains: match ask.domains {
+            DomainFilter::Any => websvc_index::DomainFilter::Any,
+            DomainFilter::Include(hosts) => websvc_index::DomainFilter::Include(hosts.clone()),
+            DomainFilter::Exclude(hosts) => websvc_index::DomainFilter::Exclude(hosts.clone()),
+        },
+        time: ask.tbs.and_then(|tbs| tbs.range),
+        now: ask.now,
+        sort: ask.tbs.map(|tbs| tbs.sort).unwrap_or_default(),
+        highlights: if ask.highlights { Highlights::Passages } else { Highlights::PageDescription },
+    }
 }
 
 fn answer(outcome: Result<websvc_index::SearchOutcome, IndexError>) -> Answer {

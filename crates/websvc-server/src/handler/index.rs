@@ -34,8 +34,8 @@ pub(crate) fn index_stats(context: &Context<'_>) -> Result<Reply, Failure> {
     let stats = IndexStats {
         success: true,
         documents: stats.documents,
-        bytes: stats.bytes_on_disk,
-        segments: stats.segments,
+        bytes: stats.bytes,
+        segments: stats.segments as u64,
     };
     Ok(json(StatusCode::OK, &stats))
 }

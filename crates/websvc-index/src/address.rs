@@ -1,0 +1,191 @@
+//! URLs as the index sees them: sites, words, extensions.
+
+use url::{Host, Url};
+
+/// The parts of a document's URL that are searched.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    /// Terms of the field `site`.
+    pub(crate) sites: Vec<String>,
+    /// The URL as readable text.
+    pub(crate) text: String,
+    /// The part of [`Address::text`] that says what the page is about: without scheme, top-level domain, extension.
+    pub(crate) topic: String,
+    /// The file extension of the path in lower case.
+    pub(crate) extension: Option<String>,
+}
+
+/// Directories deeper than this are not told apart by `site:`.
+const MAX_PATH_TERMS: usize = 12;
+
+impl Address {
+    /// Takes `url` apart; `None` when it is not an absolute URL with a host.
+    pub(crate) fn parse(url: &str) -> Option<Self> {
+        let parsed = Url::parse(url).ok()?;
+        let host = parsed.host()?;
+        let mut sites = host_terms(&host);
+        if let Some(port) = parsed.port() {
+            sites.push(port_term(port));
+        }
+        sites.extend(path_terms(parsed.path()));
+        let path = decoded(parsed.path());
+        let query = decoded(parsed.query().unwrap_or_default());
+        let extension = extension_of(&path);
+        let stem =
+            extension.as_ref().map_or(path.as_str(), |extension| &path[..path.len() - extension.len() - 1]);
+        let domain = match &host {
+            Host::Domain(domain) => {
+                domain.rsplit_once('.').map_or(*domain, |(name, _)| name).replace("www.", "")
+            }
+            Host::Ipv4(_) | Host::Ipv6(_) => String::new(),
+        };
+        Some(Self {
+            sites,
+            text: format!("{} {path} {query}", host_text(&host)),
+            topic: format!("{domain} {} {query}", stem.strip_suffix("/index").unwrap_or(stem)),
+            extension,
+        })
+    }
+}
+
+/// Returns the term that stands for all pages of a host and its subdomains; `None` if `host` is not a host name.
+pub(crate) fn site_term(host: &str) -> Option<String> {
+    match Host::parse(host.trim_end_matches('.')).ok()? {
+        Host::Domain(domain) => Some(domain),
+        address @ (Host::Ipv4(_) | Host::Ipv6(_)) => Some(address.to_string()),
+    }
+}
+
+pub(crate) fn port_term(port: u16) -> String {
+    format!(":{port}")
+}
+
+/// Returns the term for all pages at or below `path`.
+pub(crate) fn path_term(path: &str) -> String {
+    // The same normalisation that URLs of documents went through.
+    let url = Url::parse(&format!("http://host/{}", path.trim_start_matches('/')));
+    let path = url.map_or_else(|_| path.to_owned(), |url| url.path().to_owned());
+    path.trim_end_matches('/').to_owned()
+}
+
+fn host_text(host: &Host<&str>) -> String {
+    match host {
+        Host::Domain(domain) => (*domain).to_owned(),
+        Host::Ipv4(_) | Host::Ipv6(_) => host.to_string(),
+    }
+}
+
+fn host_terms(host: &Host<&str>) -> Vec<String> {
+    let Host::Domain(domain) = host else {
+        return vec![host.to_string()];
+    };
+    let domain = domain.trim_end_matches('.');
+    let parents = domain.match_indices('.').map(|(dot, _)| domain[dot + 1..].to_owned());
+    std::iter::once(domain.to_owned()).chain(parents).collect()
+}
+
+/// Returns every prefix of `path` that ends before a slash, the whole path, and the path without extension.
+fn path_terms(path: &str) -> Vec<String> {
+    let path = path.trim_end_matches('/');
+    let mut terms: Vec<String> =
+        path.match_indices('/').skip(1).map(|(slash, _)| path[..slash].to_owned()).collect();
+    terms.truncate(MAX_PATH_TERMS);
+    if !path.is_empty() {
+        terms.push(path.to_owned());
+        terms.extend(extension_of(path).map(|extension| path[..path.len() - extension.len() - 1].to_owned()));
+    }
+    terms
+}
+
+/// Returns the extension of the last segment: one to six ASCII letters or digits, at least one a letter.
+fn extension_of(path: &str) -> Option<String> {
+    let name = path.rsplit('/').next()?;
+    let (stem, extension) = name.rsplit_once('.')?;
+    let ok = !stem.is_empty()
+        && (1..=6).contains(&extension.len())
+        && extension.bytes().all(|b| b.is_ascii_alphanumeric())
+        && extension.bytes().any(|b| b.is_ascii_alphabetic());
+    ok.then(|| extension.to_ascii_lowercase())
+}
+
+/// Returns the extension that a media type stands for, as people type it after `filetype:`.
+pub(crate) fn extension_of_type(content_type: &str) -> Option<&'static str> {
+    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    Some(match essence.as_str() {
+        "text/html" | "application/xhtml+xml" => "html",
+        "application/pdf" => "pdf",
+        "text/plain" => "txt",
+        "text/markdown" => "md",
+        "application/json" => "json",
+        "application/xml" | "text/xml" => "xml",
+        "text/csv" => "csv",
+        "application/msword" => "doc",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document" => "docx",
+        "application/vnd.ms-excel" => "xls",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" => "xlsx",
+        "application/vnd.ms-powerpoint" => "ppt",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation" => "pptx",
+        "application/rtf" | "text/rtf" => "rtf",
+        "application/epub+zip" => "epub",
+        _ => return None,
+    })
+}
+
+/// Undoes percent-encoding; what does not decode to UTF-8 becomes replacement characters.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, tail)) = rest.split_first() {
+        let escaped = tail.get(..2).filter(|_| byte == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
+        match escaped.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(value) => {
+                bytes.push(value);
+                rest = &tail[2..];
+            }
+            None => {
+                bytes.push(byte);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Address, path_term, site_term};
+
+    #[test]
+    fn a_url_belongs_to_its_host_parents_and_directories() {
+        let address =
+            Address::parse("https://docs.python.org/3/library/asyncio-task.html?x=%C3%A9").expect("valid");
+        assert_eq!(
+            address.sites,
+            [
+                "docs.python.org",
+                "python.org",
+                "org",
+                "/3",
+                "/3/library",
+                "/3/library/asyncio-task.html",
+                "/3/library/asyncio-task"
+            ]
+        );
+        assert_eq!(address.topic, "docs.python /3/library/asyncio-task x=é");
+        assert_eq!(address.extension.as_deref(), Some("html"));
+    }
+
+    #[test]
+    fn ports_and_addresses_are_sites_too() {
+        let address = Address::parse("http://127.0.0.1:8080/").expect("valid");
+        assert_eq!(address.sites, ["127.0.0.1", ":8080"]);
+        assert_eq!(Address::parse("mailto:a@b.c"), None);
+        assert_eq!(site_term("Bücher.Example.").as_deref(), Some("xn--bcher-kva.example"));
+        assert_eq!(path_term("/a b/"), "/a%20b");
+    }
+
+    #[test]
+    fn version_numbers_are_not_extensions() {
+        assert_eq!(Address::parse("https://a.org/v/3.11").expect("valid").extension, None);
+    }
+}

@@ -1,0 +1,10 @@
+//! Text analysis: the same words from documents and from queries.
+
+mod fold;
+mod language;
+mod segment;
+mod stopwords;
+
+pub(crate) use fold::{fold, folded};
+pub(crate) use language::{Language, detect};
+pub(crate) use segment::{Kind, each_word, head};

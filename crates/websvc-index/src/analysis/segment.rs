@@ -1,0 +1,190 @@
+//! Segmentation: text into words, and into overlapping pairs of characters where a script writes without spaces.
+
+/// What kind of unit a [`Word`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A word between spaces or punctuation.
+    Letters,
+    /// Two neighbouring characters of a script without spaces (Chinese, Japanese, Korean, Thai, ...).
+    Pair,
+    /// The last character of such a run; in the index it makes every character the start of some unit.
+    Last,
+    /// A run of exactly one such character.
+    Single,
+}
+
+/// One unit of text; its position is its place in the sequence.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Word<'a> {
+    /// The unit in lower case, with its accents.
+    pub(crate) lower: &'a str,
+    pub(crate) kind: Kind,
+}
+
+/// Longer units are noise such as encoded data; they keep their position but have no text.
+const MAX_BYTES: usize = 96;
+
+/// Returns the beginning of `text`, at most `bytes` long and ending between two characters.
+pub(crate) fn head(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Calls `f` with every unit of `text` in order.
+pub(crate) fn each_word(text: &str, mut f: impl FnMut(Word<'_>)) {
+    let mut lower = String::new();
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        if is_unspaced(c) {
+            at = unspaced_run(text, at, &mut f);
+        } else if narrow(c).is_alphanumeric() {
+            at = spaced_word(text, at, &mut lower, &mut f);
+        } else {
+            at += c.len_utf8();
+        }
+    }
+}
+
+/// Tells whether `c` belongs to a script that is written without spaces between words, or (Hangul) whose
+/// words carry so many endings that pairs find them better.
+fn is_unspaced(c: char) -> bool {
+    c >= '\u{e00}'
+        && matches!(c,
+            '\u{e01}'..='\u{e3a}' | '\u{e40}'..='\u{e4e}' // Thai
+            | '\u{e81}'..='\u{ecd}' // Lao
+            | '\u{1000}'..='\u{109f}' // Myanmar
+            | '\u{1780}'..='\u{17d3}' // Khmer
+            | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}'
+            | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}'
+            | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Returns the ordinary form of a full-width character.
+fn narrow(c: char) -> char {
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        _ => c,
+    }
+}
+
+fn unspaced_run(text: &str, start: usize, f: &mut impl FnMut(Word<'_>)) -> usize {
+    let mut previous = start;
+    let mut at = start;
+    let mut count = 0usize;
+    for c in text[start..].chars().take_while(|&c| is_unspaced(c)) {
+        let end = at + c.len_utf8();
+        if count > 0 {
+            f(Word { lower: &text[previous..end], kind: Kind::Pair });
+        }
+        previous = at;
+        at = end;
+        count += 1;
+    }
+    f(Word { lower: &text[previous..at], kind: if count == 1 { Kind::Single } else { Kind::Last } });
+    at
+}
+
+fn spaced_word(text: &str, start: usize, lower: &mut String, f: &mut impl FnMut(Word<'_>)) -> usize {
+    lower.clear();
+    let mut apostrophe = None;
+    let mut at = start;
+    while let Some(c) = text[at..].chars().next() {
+        let plain = narrow(c);
+        if plain.is_ascii_alphanumeric() {
+            lower.push(plain.to_ascii_lowercase());
+        } else if (plain.is_alphanumeric() && !is_unspaced(c)) || is_mark(c) {
+            lower.extend(plain.to_lowercase());
+        } else if matches!(c, '\'' | '\u{2019}' | '\u{2bc}')
+            && apostrophe.is_none()
+            && letter_at(text, at + c.len_utf8())
+        {
+            apostrophe = Some(lower.len());
+        } else {
+            break;
+        }
+        at += c.len_utf8();
+    }
+    // C++, C# and their kin would otherwise be single letters.
+    if lower.len() == 1 {
+        let suffix =
+            ["++", "#"].into_iter().find(|suffix| text[at..].starts_with(suffix)).unwrap_or_default();
+        lower.push_str(suffix);
+        at += suffix.len();
+    }
+    emit(lower, apostrophe, f);
+    at
+}
+
+/// Emits a word, taking apart what an apostrophe joined: `l'amour` is `amour`, `python's` is `python`,
+/// `don't` is `dont`.
+fn emit(lower: &str, apostrophe: Option<usize>, f: &mut impl FnMut(Word<'_>)) {
+    let mut word = |text: &str| {
+        f(Word { lower: if text.len() > MAX_BYTES { "" } else { text }, kind: Kind::Letters });
+    };
+    let Some((left, right)) = apostrophe.map(|at| lower.split_at(at)) else {
+        return word(lower);
+    };
+    if right == "s" {
+        word(left);
+    } else if right.chars().nth(2).is_none() {
+        word(lower);
+    } else if left.chars().nth(2).is_none() {
+        word(right);
+    } else {
+        word(left);
+        word(right);
+    }
+}
+
+fn letter_at(text: &str, at: usize) -> bool {
+    text[at..].chars().next().is_some_and(char::is_alphabetic)
+}
+
+/// Tells whether `c` is a mark that belongs to the letter before it.
+fn is_mark(c: char) -> bool {
+    !c.is_ascii() && unicode_normalization::char::is_combining_mark(c)
+        || matches!(c, '\u{200c}' | '\u{200d}' | '\u{ad}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, each_word};
+
+    fn check(text: &str, expected: &[&str]) {
+        let mut words = Vec::new();
+        each_word(text, |word| words.push(word.lower.to_owned()));
+        assert_eq!(words, expected, "{text:?}");
+    }
+
+    #[test]
+    fn words_end_at_spaces_and_punctuation() {
+        check("asyncio.gather(*aws)", &["asyncio", "gather", "aws"]);
+        check("max_length=3.11", &["max", "length", "3", "11"]);
+        check("C++ and C# or F", &["c++", "and", "c#", "or", "f"]);
+        check("Ｆｕｌｌ Width", &["full", "width"]);
+        check("", &[]);
+        check(&"x".repeat(200), &[""]);
+    }
+
+    #[test]
+    fn apostrophes_are_taken_apart() {
+        check("l'amour d’été", &["amour", "été"]);
+        check(
+            "don't Python's O'Reilly rock'n'roll 'quoted'",
+            &["dont", "python", "reilly", "rock", "n", "roll", "quoted"],
+        );
+    }
+
+    #[test]
+    fn scripts_without_spaces_become_pairs() {
+        check("東京都", &["東京", "京都", "都"]);
+        check("猫 and 犬", &["猫", "and", "犬"]);
+        check("日本語text", &["日本", "本語", "語", "text"]);
+        let mut kinds = Vec::new();
+        each_word("東京 猫 a", |word| kinds.push(word.kind));
+        assert_eq!(kinds, [Kind::Pair, Kind::Last, Kind::Single, Kind::Letters]);
+    }
+}

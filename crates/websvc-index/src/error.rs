@@ -1,0 +1,68 @@
+//! What can go wrong with the index, by what a caller can do about it.
+
+use std::path::PathBuf;
+
+/// An error of the embedded index.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// The directory cannot be created, read or written.
+    #[error("cannot use the index directory {}", dir.display())]
+    Directory {
+        /// The index directory.
+        dir: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The directory holds an index of another format, or something else.
+    #[error(
+        "the index in {} has format {found} but this version needs {expected}: move the directory away and crawl or \
+         import again",
+        dir.display()
+    )]
+    Incompatible {
+        /// The index directory.
+        dir: PathBuf,
+        /// What the directory holds.
+        found: String,
+        /// The format of this version.
+        expected: &'static str,
+    },
+    /// Another process writes to the index.
+    #[error(
+        "the index in {} is being written by another process: stop that process or send the pages through it",
+        dir.display()
+    )]
+    Locked {
+        /// The index directory.
+        dir: PathBuf,
+    },
+    /// A document's URL is not an absolute URL with a host.
+    #[error("cannot index \"{url}\": not an absolute URL with a host")]
+    InvalidUrl {
+        /// The URL as given.
+        url: String,
+    },
+    /// Earlier documents could not be written; they are lost unless added again.
+    #[error("could not write to the index in {}: {reason}", dir.display())]
+    Write {
+        /// The index directory.
+        dir: PathBuf,
+        /// What failed.
+        reason: String,
+    },
+    /// The index was closed.
+    #[error("the index in {} is closed", dir.display())]
+    Closed {
+        /// The index directory.
+        dir: PathBuf,
+    },
+    /// The search engine failed, for example on damaged files.
+    #[error("the index in {} could not be read", dir.display())]
+    Engine {
+        /// The index directory.
+        dir: PathBuf,
+        /// What the engine said.
+        source: tantivy::TantivyError,
+    },
+}

@@ -1,0 +1,250 @@
+//! The syntax tree as filters of the index, and as words that rank.
+
+use std::ops::Bound;
+
+use jiff::Timestamp;
+use tantivy::query::{
+    AllQuery, BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, PhraseQuery, Query as IndexQuery, RangeQuery,
+    TermQuery,
+};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{Searcher, Term as IndexTerm};
+use websvc_query::{Node, Operator, Query, Site, TbsRange, Term};
+
+use crate::address::{path_term, port_term, site_term};
+use crate::schema::Fields;
+use crate::search::DomainFilter;
+use crate::vocabulary::{QueryWord, Vocabulary, literal_words};
+
+type Boxed = Box<dyn IndexQuery>;
+
+/// A query ready to run.
+#[derive(Default)]
+pub(crate) struct Compiled {
+    /// Conditions that every hit must meet; they do not score.
+    pub(crate) filters: Vec<Boxed>,
+    /// Conditions that no hit may meet.
+    pub(crate) excluded: Vec<Boxed>,
+    /// The words that rank, each once, in the order they were typed. Stop words have no forms.
+    pub(crate) words: Vec<QueryWord>,
+    /// Whether one of [`Compiled::words`] must occur, because words stood outside of quotes and operators.
+    pub(crate) words_required: bool,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Compiles queries against one state of the index.
+pub(crate) struct Compiler<'a> {
+    pub(crate) searcher: &'a Searcher,
+    pub(crate) fields: &'a Fields,
+    pub(crate) vocabulary: &'a Vocabulary,
+}
+
+impl Compiler<'_> {
+    pub(crate) fn compile(&self, query: &Query) -> tantivy::Result<Compiled> {
+        let mut out = Compiled::default();
+        match query.root() {
+            Some(Node::And(children)) => {
+                for child in children {
+                    self.required(child, &mut out)?;
+                }
+            }
+            Some(root) => self.required(root, &mut out)?,
+            None => {}
+        }
+        for text in query.words() {
+            for word in self.vocabulary.words(text, self.searcher, self.fields)? {
+                if !out.words.iter().any(|known| known.exact == word.exact) {
+                    out.words.push(word);
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// Adds a condition of the top level: plain words only rank, everything else filters.
+    fn required(&self, node: &Node, out: &mut Compiled) -> tantivy::Result<()> {
+        match node {
+            Node::Word(_) => out.words_required = true,
+            Node::Not(child) => {
+                if let Some(filter) = self.filter(child, &mut out.warnings)? {
+                    out.excluded.push(filter);
+                }
+            }
+            Node::And(_) | Node::Or(_) | Node::Phrase(_) | Node::Operator(_) => {
+                if let Some(filter) = self.filter(node, &mut out.warnings)? {
+                    out.filters.push(constant(filter));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the documents that a node matches, or `None` when it says nothing (punctuation, or an operator
+    /// that web search does not have).
+    fn filter(&self, node: &Node, warnings: &mut Vec<String>) -> tantivy::Result<Option<Boxed>> {
+        Ok(match node {
+            Node::And(children) => self.join(children, Occur::Must, warnings)?,
+            Node::Or(children) => self.join(children, Occur::Should, warnings)?,
+            Node::Not(child) => self.filter(child, warnings)?.map(negation),
+            Node::Word(text) => {
+                let words = self.vocabulary.words(text, self.searcher, self.fields)?;
+                all(words.iter().map(|word| self.word(word)).collect())
+            }
+            Node::Phrase(text) => phrase(self.fields.exact, text),
+            Node::Operator(operator) => self.operator(operator, warnings)?,
+        })
+    }
+
+    fn join(
+        &self,
+        children: &[Node],
+        occur: Occur,
+        warnings: &mut Vec<String>,
+    ) -> tantivy::Result<Option<Boxed>> {
+        let mut clauses = Vec::with_capacity(children.len());
+        for child in children {
+            if let Some(filter) = self.filter(child, warnings)? {
+                clauses.push((occur, filter));
+            }
+        }
+        Ok((!clauses.is_empty()).then(|| -> Boxed { Box::new(BooleanQuery::new(clauses)) }))
+    }
+
+    /// Returns the documents that contain a word in any of its forms.
+    fn word(&self, word: &QueryWord) -> Boxed {
+        if word.forms.is_empty() {
+            return term(self.fields.exact, &word.exact);
+        }
+        any(word.forms.iter().map(|form| term(self.fields.terms, form)).collect())
+    }
+
+    fn operator(&self, operator: &Operator, warnings: &mut Vec<String>) -> tantivy::Result<Option<Boxed>> {
+        let mut unsupported = |what: &str| {
+            warnings.push(format!("the operator {what} does not apply to web results and was ignored"));
+            None
+        };
+        Ok(match operator {
+            Operator::Site(site) => Some(self.site(site)),
+            Operator::FileType(extension) => Some(self.extension(extension)),
+            Operator::InUrl(term) => phrase(self.fields.url_words, term.text()),
+            Operator::AllInUrl(terms) => {
+                all(terms.iter().filter_map(|term| phrase(self.fields.url_words, term.text())).collect())
+            }
+            Operator::InTitle(term) => self.in_title(term)?,
+            Operator::AllInTitle(terms) => {
+                let mut filters = Vec::with_capacity(terms.len());
+                for term in terms {
+                    filters.extend(self.in_title(term)?);
+                }
+                all(filters)
+            }
+            Operator::Related(host) => unsupported(&format!("\"related:{host}\"")),
+            Operator::ImageSize(size) => unsupported(&format!("\"imagesize:{size}\"")),
+            Operator::Larger(size) => unsupported(&format!("\"larger:{size}\"")),
+        })
+    }
+
+    fn in_title(&self, argument: &Term) -> tantivy::Result<Option<Boxed>> {
+        let text = match argument {
+            Term::Phrase(text) => return Ok(phrase(self.fields.title, text)),
+            Term::Word(text) => text,
+        };
+        let words = self.vocabulary.words(text, self.searcher, self.fields)?;
+        let word = |word: &QueryWord| {
+            let forms = self.vocabulary.title_forms(word);
+            any(forms.iter().map(|form| term(self.fields.title, form)).collect())
+        };
+        Ok(all(words.iter().map(word).collect()))
+    }
+
+    fn site(&self, site: &Site) -> Boxed {
+        let Some(host) = site_term(&site.host) else {
+            return Box::new(EmptyQuery);
+        };
+        let mut terms = vec![host];
+        terms.extend(site.port.map(port_term));
+        terms.extend(site.path.as_deref().map(path_term));
+        all(terms.iter().map(|text| term(self.fields.site, text)).collect())
+            .unwrap_or_else(|| Box::new(EmptyQuery))
+    }
+
+    fn extension(&self, extension: &str) -> Boxed {
+        const SAME: [&[&str]; 5] = [
+            &["html", "htm", "xhtml"],
+            &["md", "markdown"],
+            &["jpg", "jpeg"],
+            &["txt", "text"],
+            &["yml", "yaml"],
+        ];
+        let same = SAME.into_iter().find(|group| group.contains(&extension));
+        any(same.unwrap_or(&[extension]).iter().map(|text| term(self.fields.extension, text)).collect())
+    }
+
+    /// Adds the filters that stand beside the query text.
+    pub(crate) fn restrict(
+        &self,
+        domains: &DomainFilter,
+        time: Option<TbsRange>,
+        now: Timestamp,
+        out: &mut Compiled,
+    ) {
+        let sites = |hosts: &[String]| {
+            let terms = hosts.iter().filter_map(|host| site_term(host));
+            any(terms.map(|text| term(self.fields.site, &text)).collect())
+        };
+        match domains {
+            DomainFilter::Any => {}
+            DomainFilter::Include(hosts) => out.filters.push(constant(sites(hosts))),
+            DomainFilter::Exclude(hosts) => out.excluded.push(sites(hosts)),
+        }
+        if let Some(range) = time {
+            let bound = |at: Option<i64>| {
+                at.map_or(Bound::Unbounded, |at| {
+                    Bound::Included(IndexTerm::from_field_i64(self.fields.date, at))
+                })
+            };
+            let (from, to) = range.seconds(now);
+            // A range without any bound still asks for a date.
+            let from = from.or(to.is_none().then_some(i64::MIN));
+            out.filters.push(constant(Box::new(RangeQuery::new(bound(from), bound(to)))));
+        }
+    }
+}
+
+fn term(field: Field, text: &str) -> Boxed {
+    Box::new(TermQuery::new(IndexTerm::from_field_text(field, text), IndexRecordOption::Basic))
+}
+
+/// Returns the documents where the words of `text` stand side by side; `None` for a text without words.
+pub(crate) fn phrase(field: Field, text: &str) -> Option<Boxed> {
+    let words = literal_words(text);
+    if let [(_, only)] = words.as_slice() {
+        return Some(term(field, only));
+    }
+    let terms: Vec<_> =
+        words.iter().map(|(offset, word)| (*offset, IndexTerm::from_field_text(field, word))).collect();
+    (!terms.is_empty()).then(|| -> Boxed { Box::new(PhraseQuery::new_with_offset(terms)) })
+}
+
+fn any(mut filters: Vec<Boxed>) -> Boxed {
+    match filters.len() {
+        0 => Box::new(EmptyQuery),
+        1 => filters.swap_remove(0),
+        _ => Box::new(BooleanQuery::union(filters)),
+    }
+}
+
+fn all(mut filters: Vec<Boxed>) -> Option<Boxed> {
+    match filters.len() {
+        0 | 1 => filters.pop(),
+        _ => Some(Box::new(BooleanQuery::intersection(filters))),
+    }
+}
+
+fn negation(filter: Boxed) -> Boxed {
+    Box::new(BooleanQuery::new(vec![(Occur::Must, Box::new(AllQuery) as Boxed), (Occur::MustNot, filter)]))
+}
+
+fn constant(filter: Boxed) -> Boxed {
+    Box::new(ConstScoreQuery::new(filter, 0.0))
+}

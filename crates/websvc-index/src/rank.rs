@@ -1,0 +1,246 @@
+//! Ranking of candidates: BM25F from the engine, plus what only word positions tell.
+
+use std::ops::Range;
+
+use tantivy::postings::Postings;
+use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, PhraseQuery, Query as IndexQuery, TermQuery};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocAddress, DocSet, Searcher, Term};
+
+use crate::schema::{BODY_AT, Fields};
+use crate::vocabulary::{QueryWord, SCORED};
+
+/// A word that ranks and occurs in the index.
+pub(crate) struct ScoredWord {
+    pub(crate) terms: Vec<Term>,
+    /// In how many documents some form occurs (at most: forms may share documents).
+    pub(crate) doc_freq: u64,
+    /// Inverse document frequency as BM25 counts it.
+    pub(crate) idf: f32,
+}
+
+impl ScoredWord {
+    /// Returns one scoring query for each form.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = Box<dyn IndexQuery>> {
+        self.terms
+            .iter()
+            .map(|term| -> Box<dyn IndexQuery> { Box::new(TermQuery::new(term.clone(), SCORED)) })
+    }
+
+    /// Returns one scoring query for all forms.
+    pub(crate) fn any(&self) -> Box<dyn IndexQuery> {
+        match self.terms.as_slice() {
+            [only] => Box::new(TermQuery::new(only.clone(), SCORED)),
+            _ => Box::new(BooleanQuery::union(self.terms().collect())),
+        }
+    }
+}
+
+/// The words of a query with their frequencies. As the engine's statistics it makes all forms of a word equally
+/// rare, as a rare form of a common word says no more than the common one.
+pub(crate) struct Statistics {
+    pub(crate) words: Vec<ScoredWord>,
+    exact: Field,
+    documents: u64,
+    tokens: u64,
+    terms: Field,
+    searcher: Searcher,
+}
+
+impl Statistics {
+    pub(crate) fn new(searcher: &Searcher, fields: &Fields, words: &[QueryWord]) -> tantivy::Result<Self> {
+        let documents = searcher.total_num_docs()?;
+        let tokens = searcher.total_num_tokens(fields.terms)?;
+        let mut scored: Vec<ScoredWord> = Vec::with_capacity(words.len());
+        for word in words {
+            let (mut terms, mut doc_freq) = (Vec::with_capacity(word.forms.len()), 0);
+            for form in &word.forms {
+                let term = Term::from_field_text(fields.terms, form);
+                let count = searcher.doc_freq(&term)?;
+                let used = scored.iter().any(|other| other.terms.contains(&term));
+                if count > 0 && !used {
+                    doc_freq += count;
+                    terms.push(term);
+                }
+            }
+            let doc_freq = doc_freq.min(documents);
+            if !terms.is_empty() {
+                let rarity = ((documents - doc_freq) as f32 + 0.5) / (doc_freq as f32 + 0.5);
+                scored.push(ScoredWord { terms, doc_freq, idf: rarity.ln_1p() });
+            }
+        }
+        Ok(Self {
+            words: scored,
+            exact: fields.exact,
+            documents,
+            tokens,
+            terms: fields.terms,
+            searcher: searcher.clone(),
+        })
+    }
+
+    /// Returns a query for each of `words` as typed.
+    pub(crate) fn literal(&self, words: &[&str]) -> Vec<Box<dyn IndexQuery>> {
+        let term = |word: &&str| Term::from_field_text(self.exact, word);
+        words
+            .iter()
+            .map(|word| -> Box<dyn IndexQuery> { Box::new(TermQuery::new(term(word), SCORED)) })
+            .collect()
+    }
+
+    /// Returns a query for `words` side by side; `None` for fewer than two.
+    pub(crate) fn adjacent(&self, words: &[&str]) -> Option<Box<dyn IndexQuery>> {
+        let terms: Vec<_> = words.iter().map(|word| Term::from_field_text(self.exact, word)).collect();
+        (terms.len() > 1).then(|| -> Box<dyn IndexQuery> { Box::new(PhraseQuery::new(terms)) })
+    }
+}
+
+impl Bm25StatisticsProvider for Statistics {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        if field == self.terms { Ok(self.tokens) } else { self.searcher.total_num_tokens(field) }
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        Ok(self.documents)
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        let word = self.words.iter().find(|word| word.terms.contains(term));
+        word.map_or_else(|| self.searcher.doc_freq(term), |word| Ok(word.doc_freq))
+    }
+}
+
+/// A document that may become a hit.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidate {
+    pub(crate) address: DocAddress,
+    pub(crate) score: f32,
+    /// Where its words stand in the list of [`observe`].
+    pub(crate) observed: Range<usize>,
+}
+
+impl Candidate {
+    pub(crate) fn new(address: DocAddress, score: f32) -> Self {
+        Self { address, score, observed: 0..0 }
+    }
+}
+
+/// Of one word in one document, occurrences beyond this many are not looked at.
+const MAX_OCCURRENCES: usize = 2_000;
+
+/// Reads where the words stand in the candidates: (position, word), sorted by position for each candidate.
+pub(crate) fn observe(
+    searcher: &Searcher,
+    words: &[ScoredWord],
+    candidates: &mut [Candidate],
+) -> tantivy::Result<Vec<(u32, u16)>> {
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
+    order.sort_unstable_by_key(|&at| candidates[at].address);
+    let mut by_candidate: Vec<Vec<(u32, u16)>> = vec![Vec::new(); candidates.len()];
+    let mut positions = Vec::new();
+    for group in
+        order.chunk_by(|&a, &b| candidates[a].address.segment_ord == candidates[b].address.segment_ord)
+    {
+        let segment = searcher.segment_reader(candidates[group[0]].address.segment_ord);
+        for (ord, word) in words.iter().enumerate() {
+            for term in &word.terms {
+                let index = segment.inverted_index(term.field())?;
+                let Some(mut postings) =
+                    index.read_postings(term, IndexRecordOption::WithFreqsAndPositions)?
+                else {
+                    continue;
+                };
+                for &at in group {
+                    let doc = candidates[at].address.doc_id;
+                    if postings.doc() < doc {
+                        postings.seek(doc);
+                    }
+                    if postings.doc() == doc {
+                        postings.positions(&mut positions);
+                        positions.dedup();
+                        positions.truncate(MAX_OCCURRENCES);
+                        by_candidate[at].extend(positions.iter().map(|&position| (position, ord as u16)));
+                    }
+                }
+            }
+        }
+    }
+    let mut observed = Vec::with_capacity(by_candidate.iter().map(Vec::len).sum());
+    for (candidate, mut list) in candidates.iter_mut().zip(by_candidate) {
+        list.sort_unstable();
+        let start = observed.len();
+        observed.append(&mut list);
+        candidate.observed = start..observed.len();
+    }
+    Ok(observed)
+}
+
+/// BM25 gives a word at most this much per unit of rarity (k1 + 1).
+const SATURATION: f32 = 2.2;
+
+/// Shares of the greatest possible BM25 score that a full title and perfect neighbourhood add.
+const TITLE_SHARE: f32 = 0.15;
+const NEIGHBOUR_SHARE: f32 = 0.15;
+
+/// Words farther apart than this are no neighbours.
+const NEIGHBOURHOOD: u32 = 6;
+
+/// Sorts candidates best first, and sets their scores.
+pub(crate) fn rank(
+    words: &[ScoredWord],
+    observed: &[(u32, u16)],
+    keywords: bool,
+    candidates: &mut [Candidate],
+) {
+    let total: f32 = words.iter().map(|word| word.idf).sum();
+    let mut complete: Vec<(DocAddress, bool)> = Vec::with_capacity(candidates.len());
+    for candidate in candidates.iter_mut() {
+        let seen = &observed[candidate.observed.clone()];
+        let (title, all) = title_and_coverage(words, seen);
+        candidate.score += SATURATION * (TITLE_SHARE * title + NEIGHBOUR_SHARE * neighbours(words, seen));
+        if keywords && all {
+            // Above everything that a document without one of the words can reach.
+            candidate.score += SATURATION * total * (1.0 + TITLE_SHARE + NEIGHBOUR_SHARE);
+        }
+        complete.push((candidate.address, all));
+    }
+    candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.address.cmp(&b.address)));
+}
+
+/// Returns the summed rarity of the words in the title, and whether the document has all words.
+fn title_and_coverage(words: &[ScoredWord], seen: &[(u32, u16)]) -> (f32, bool) {
+    let (mut in_title, mut anywhere) = (0u64, 0u64);
+    for &(position, word) in seen {
+        let bit = 1u64 << word.min(63);
+        anywhere |= bit;
+        if position < BODY_AT {
+            in_title |= bit;
+        }
+    }
+    let has = |set: u64, at: usize| set >> at.min(63) & 1 == 1;
+    let title = words.iter().enumerate().filter(|&(at, _)| has(in_title, at)).map(|(_, word)| word.idf).sum();
+    (title, (0..words.len()).all(|at| has(anywhere, at)))
+}
+
+/// Returns how much the words stand together as in the query: for each two neighbours of the query the inverse
+/// squares of their distances, summed and saturated as BM25 saturates frequencies.
+fn neighbours(words: &[ScoredWord], seen: &[(u32, u16)]) -> f32 {
+    if words.len() < 2 {
+        return 0.0;
+    }
+    let mut near = vec![0f32; words.len()];
+    for (at, &(position, word)) in seen.iter().enumerate() {
+        let close = seen[at + 1..].iter().take_while(|(other, _)| other - position <= NEIGHBOURHOOD);
+        for &(other, next) in close {
+            let distance = (other - position).max(1) as f32;
+            if next == word + 1 {
+                near[usize::from(word)] += 1.0 / (distance * distance);
+            } else if word == next + 1 {
+                // The reverse order is weaker evidence.
+                near[usize::from(next)] += 0.5 / (distance * distance);
+            }
+        }
+    }
+    let pairs = words.windows(2).zip(&near);
+    pairs.map(|(pair, &near)| pair[0].idf.min(pair[1].idf) * near / (near + 1.0)).sum()
+}

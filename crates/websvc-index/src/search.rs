@@ -1,0 +1,291 @@
+//! One search: compile, find candidates, rank them, show the best.
+//!
+//! Finding is two cheap passes of the engine instead of one clever query: first the documents with all words, and
+//! only when these are too few, the best of those with some. Both stay simple enough for the engine to skip most
+//! postings. Ranking then looks at word positions of a few dozen candidates, and the passages shown come from the
+//! same positions, so no text is analysed at query time.
+
+use jiff::Timestamp;
+use tantivy::collector::TopDocs;
+use tantivy::query::{BooleanQuery, Occur, Query as IndexQuery};
+use tantivy::{DocAddress, Order, Searcher};
+use websvc_query::{Query, Sort, TbsRange};
+
+use crate::card::Card;
+use crate::filter::{Compiled, Compiler};
+use crate::highlight;
+use crate::rank::{Candidate, ScoredWord, Statistics, observe, rank};
+use crate::schema::Fields;
+use crate::stored::StoredCard;
+use crate::vocabulary::Vocabulary;
+
+/// What to search for beside the query text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchOptions {
+    /// How many hits at most.
+    pub limit: usize,
+    /// Which hosts may or may not occur.
+    pub domains: DomainFilter,
+    /// Only documents whose date lies in this range; documents without a date are left out.
+    pub time: Option<TbsRange>,
+    /// The moment that relative ranges are counted back from.
+    pub now: Timestamp,
+    /// The order of the hits.
+    pub sort: Sort,
+    /// What [`Hit::description`] holds.
+    pub highlights: Highlights,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self {
+            limit: 10,
+            domains: DomainFilter::Any,
+            time: None,
+            now: Timestamp::UNIX_EPOCH,
+            sort: Sort::Relevance,
+            highlights: Highlights::Passages,
+        }
+    }
+}
+
+/// Restricts hits to hosts; a host stands for its subdomains too.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum DomainFilter {
+    /// All hosts.
+    #[default]
+    Any,
+    /// Only these hosts.
+    Include(Vec<String>),
+    /// All but these hosts.
+    Exclude(Vec<String>),
+}
+
+/// What the description of a hit holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Highlights {
+    /// The passage of the page that answers the query best.
+    #[default]
+    Passages,
+    /// The page's own description, whatever was asked.
+    PageDescription,
+}
+
+/// The answer to a search.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SearchOutcome {
+    /// The hits, best first.
+    pub hits: Vec<Hit>,
+    /// Parts of the query that could not be applied, as sentences for the caller.
+    pub warnings: Vec<String>,
+}
+
+/// A document that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The URL.
+    pub url: String,
+    /// The title; may be empty.
+    pub title: String,
+    /// A passage or the page's description (see [`Highlights`]), about 160 to 300 characters; may be empty.
+    pub description: String,
+    /// The relevance; only comparable within one answer.
+    pub score: f32,
+    /// The two-letter language code, where the language is known.
+    pub language: Option<String>,
+    /// When the page says it was published.
+    pub published: Option<Timestamp>,
+}
+
+/// Up to this many words, documents that lack one come after all that have all: such queries are names and
+/// keywords. Longer ones are sentences, where many words are dispensable.
+const KEYWORDS: usize = 4;
+
+/// How many candidates beyond the limit are looked at closely.
+const SPARE_CANDIDATES: usize = 20;
+
+/// One state of the index, ready to be searched.
+pub(crate) struct Snapshot<'a> {
+    pub(crate) searcher: &'a Searcher,
+    pub(crate) fields: &'a Fields,
+    pub(crate) vocabulary: &'a Vocabulary,
+}
+
+impl Snapshot<'_> {
+    pub(crate) fn search(&self, query: &Query, options: &SearchOptions) -> tantivy::Result<SearchOutcome> {
+        let Self { searcher, fields, vocabulary } = *self;
+        let compiler = Compiler { searcher, fields, vocabulary };
+        let mut compiled = compiler.compile(query)?;
+        if options.limit == 0 || (compiled.filters.is_empty() && compiled.words.is_empty()) {
+            return Ok(SearchOutcome { hits: Vec::new(), warnings: compiled.warnings });
+        }
+        compiler.restrict(&options.domains, options.time, options.now, &mut compiled);
+        let statistics = Statistics::new(searcher, fields, &compiled.words)?;
+        let finder = Finder { searcher, compiled: &compiled, statistics: &statistics, options };
+        let mut candidates = finder.find()?;
+        let observed = observe(searcher, &statistics.words, &mut candidates)?;
+        match options.sort {
+            Sort::Relevance => rank(&statistics.words, &observed, finder.keyword_query(), &mut candidates),
+            Sort::Date => sort_by_date(searcher, &mut candidates)?,
+        }
+        candidates.truncate(options.limit);
+        let mut hits = Vec::with_capacity(candidates.len());
+        for candidate in &candidates {
+            let StoredCard(bytes) = searcher.doc(candidate.address)?;
+            if let Some(card) = Card::decode(&bytes) {
+                hits.push(hit(&card, candidate, &observed, &statistics.words, options.highlights));
+            }
+        }
+        Ok(SearchOutcome { hits, warnings: compiled.warnings })
+    }
+}
+
+fn hit(
+    card: &Card<'_>,
+    candidate: &Candidate,
+    observed: &[(u32, u16)],
+    words: &[ScoredWord],
+    highlights: Highlights,
+) -> Hit {
+    let description = match highlights {
+        Highlights::Passages => highlight::passage(card, &observed[candidate.observed.clone()], words),
+        Highlights::PageDescription => highlight::page_description(card),
+    };
+    let language = card.head.language;
+    Hit {
+        url: card.head.url.to_owned(),
+        title: card.head.title.to_owned(),
+        description,
+        score: candidate.score,
+        language: (!language.is_empty()).then(|| language.to_owned()),
+        published: card.head.published.and_then(|at| Timestamp::from_second(at).ok()),
+    }
+}
+
+struct Finder<'a> {
+    searcher: &'a Searcher,
+    compiled: &'a Compiled,
+    statistics: &'a Statistics,
+    options: &'a SearchOptions,
+}
+
+impl Finder<'_> {
+    /// Tells whether the words are few enough to be keywords.
+    fn keyword_query(&self) -> bool {
+        self.statistics.words.len() <= KEYWORDS
+    }
+
+    fn find(&self) -> tantivy::Result<Vec<Candidate>> {
+        let wanted = self.options.limit + SPARE_CANDIDATES;
+        if self.statistics.words.is_empty() {
+            return self.find_without_words(wanted);
+        }
+        let mut found = Vec::new();
+        if self.statistics.words.len() > 1 && (self.keyword_query() || self.options.sort == Sort::Date) {
+            found = self.run(Occur::Must, wanted)?;
+            if found.len() >= self.options.limit || (self.options.sort == Sort::Date && !found.is_empty()) {
+                return Ok(found);
+            }
+        }
+        let some = self.run(Occur::Should, wanted)?;
+        let complete = found.len();
+        found.extend(some);
+        let mut seen: Vec<DocAddress> = found[..complete].iter().map(|candidate| candidate.address).collect();
+        seen.sort_unstable();
+        let mut at = 0;
+        found.retain(|candidate| {
+            at += 1;
+            at <= complete || seen.binary_search(&candidate.address).is_err()
+        });
+        Ok(found)
+    }
+
+    /// Finds documents by filters alone, or, for a query of stop words, by their literal occurrence.
+    fn find_without_words(&self, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
+        if !self.compiled.words_required {
+            return self.collect(Vec::new(), wanted);
+        }
+        if !self.compiled.words.iter().all(|word| word.forms.is_empty()) || self.compiled.words.is_empty() {
+            // None of the words occurs anywhere.
+            return Ok(Vec::new());
+        }
+        let text = self.compiled.words.iter().map(|word| word.exact.as_str()).collect::<Vec<_>>();
+        let literal = self.statistics.literal(&text);
+        let adjacent = self.statistics.adjacent(&text);
+        let phrases = match adjacent {
+            Some(phrase) => self.collect(vec![(Occur::Must, phrase)], wanted)?,
+            None => Vec::new(),
+        };
+        if !phrases.is_empty() {
+            return Ok(phrases);
+        }
+        self.collect(literal.into_iter().map(|term| (Occur::Must, term)).collect(), wanted)
+    }
+
+    fn run(&self, occur: Occur, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
+        let mut clauses = Vec::with_capacity(self.statistics.words.len());
+        for word in &self.statistics.words {
+            match occur {
+                Occur::Should => clauses.extend(word.terms().map(|term| (occur, term))),
+                Occur::Must | Occur::MustNot => clauses.push((occur, word.any())),
+            }
+        }
+        self.collect(clauses, wanted)
+    }
+
+    /// Runs the scoring clauses within the filters.
+    fn collect(
+        &self,
+        scoring: Vec<(Occur, Box<dyn IndexQuery>)>,
+        wanted: usize,
+    ) -> tantivy::Result<Vec<Candidate>> {
+        let Compiled { filters, excluded, words_required, .. } = self.compiled;
+        let mut clauses = Vec::new();
+        if filters.is_empty() && excluded.is_empty() {
+            clauses = scoring;
+        } else {
+            clauses.extend(filters.iter().map(|filter| (Occur::Must, filter.box_clone())));
+            clauses.extend(excluded.iter().map(|filter| (Occur::MustNot, filter.box_clone())));
+            if !scoring.is_empty() {
+                let conjunctive = scoring.iter().any(|(occur, _)| *occur == Occur::Must);
+                let optional = !conjunctive && !words_required && !filters.is_empty();
+                let occur = if optional { Occur::Should } else { Occur::Must };
+                clauses.push((occur, Box::new(BooleanQuery::new(scoring)) as Box<dyn IndexQuery>));
+            }
+            if clauses.iter().all(|(occur, _)| *occur == Occur::MustNot) {
+                clauses.push((Occur::Must, Box::new(tantivy::query::AllQuery)));
+            }
+        }
+        let query = BooleanQuery::new(clauses);
+        let top = TopDocs::with_limit(wanted);
+        match self.options.sort {
+            Sort::Relevance => {
+                let found = self.searcher.search_with_statistics_provider(
+                    &query,
+                    &top.order_by_score(),
+                    self.statistics,
+                )?;
+                Ok(found.into_iter().map(|(score, address)| Candidate::new(address, score)).collect())
+            }
+            Sort::Date => {
+                let newest = top.order_by_fast_field::<i64>("date", Order::Desc);
+                let found = self.searcher.search(&query, &newest)?;
+                Ok(found.into_iter().map(|(_, address)| Candidate::new(address, 0.0)).collect())
+            }
+        }
+    }
+}
+
+fn sort_by_date(searcher: &Searcher, candidates: &mut [Candidate]) -> tantivy::Result<()> {
+    let mut dates = Vec::with_capacity(candidates.len());
+    for candidate in candidates.iter() {
+        let column = searcher.segment_reader(candidate.address.segment_ord).fast_fields().i64("date")?;
+        dates.push((candidate.address, column.first(candidate.address.doc_id)));
+    }
+    dates.sort_unstable();
+    let date = |address: DocAddress| {
+        dates.binary_search_by_key(&address, |&(known, _)| known).ok().and_then(|at| dates[at].1)
+    };
+    candidates.sort_by_key(|candidate| std::cmp::Reverse(date(candidate.address)));
+    Ok(())
+}

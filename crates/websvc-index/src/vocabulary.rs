@@ -1,0 +1,158 @@
+//! Words of a query as terms of the index.
+//!
+//! A query does not say its language, so each word stands for its stems under every language that the index
+//! holds. Most languages agree on most words, so that usually one or two terms remain.
+
+use tantivy::Searcher;
+use tantivy::schema::IndexRecordOption;
+
+use crate::analysis::{Kind, Language, each_word, fold, folded};
+use crate::schema::{Fields, STEM_MARK};
+
+/// More languages than this are not tried, the most frequent first.
+const MAX_LANGUAGES: usize = 8;
+
+/// How many units a single ideograph may stand for.
+const MAX_SINGLE_FORMS: usize = 32;
+
+/// The languages of the index; `None` stands for those without a stemmer.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Vocabulary {
+    languages: Vec<Option<Language>>,
+}
+
+/// One unit of a query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct QueryWord {
+    /// The unit as typed, folded: a term of the fields `exact`, `title` and `url_words`.
+    pub(crate) exact: String,
+    /// Its forms in the field `terms`, without repetition; empty for a stop word.
+    pub(crate) forms: Vec<String>,
+    /// The place in the text it came from, counted as positions are.
+    pub(crate) offset: usize,
+}
+
+impl Vocabulary {
+    /// Reads which languages the documents have.
+    pub(crate) fn read(searcher: &Searcher, fields: &Fields) -> tantivy::Result<Self> {
+        let mut counts: Vec<(String, u64)> = Vec::new();
+        let mut known = 0;
+        for segment in searcher.segment_readers() {
+            let index = segment.inverted_index(fields.language)?;
+            let mut terms = index.terms().stream()?;
+            while let Some((code, info)) = terms.next() {
+                let code = String::from_utf8_lossy(code).into_owned();
+                known += u64::from(info.doc_freq);
+                match counts.iter_mut().find(|(other, _)| *other == code) {
+                    Some((_, count)) => *count += u64::from(info.doc_freq),
+                    None => counts.push((code, u64::from(info.doc_freq))),
+                }
+            }
+        }
+        counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let mut languages: Vec<_> = counts.iter().map(|(code, _)| Language::from_code(code)).collect();
+        if known < searcher.num_docs() {
+            languages.push(None);
+        }
+        let mut seen_unstemmed = false;
+        languages.retain(|language| language.is_some() || !std::mem::replace(&mut seen_unstemmed, true));
+        languages.truncate(MAX_LANGUAGES);
+        Ok(Self { languages })
+    }
+
+    /// Takes `text` apart into query words, stop words included.
+    pub(crate) fn words(
+        &self,
+        text: &str,
+        searcher: &Searcher,
+        fields: &Fields,
+    ) -> tantivy::Result<Vec<QueryWord>> {
+        let (mut words, mut singles, mut offset) = (Vec::new(), Vec::new(), 0);
+        each_word(text, |word| {
+            if word.kind != Kind::Last && !word.lower.is_empty() {
+                let exact = folded(word.lower);
+                let forms = match word.kind {
+                    Kind::Letters => self.forms(word.lower, &exact),
+                    Kind::Pair | Kind::Last | Kind::Single => vec![exact.clone()],
+                };
+                if word.kind == Kind::Single {
+                    singles.push(words.len());
+                }
+                words.push(QueryWord { exact, forms, offset });
+            }
+            offset += 1;
+        });
+        for at in singles {
+            let word: &mut QueryWord = &mut words[at];
+            word.forms = units_beginning_with(&word.exact, searcher, fields)?;
+        }
+        Ok(words)
+    }
+
+    fn forms(&self, lower: &str, exact: &str) -> Vec<String> {
+        let mut forms = Vec::with_capacity(1);
+        let mut add = |form: &str| {
+            if !forms.iter().any(|known| known == form) {
+                forms.push(form.to_owned());
+            }
+        };
+        let mut stem = String::new();
+        for language in &self.languages {
+            match language {
+                Some(language) if language.is_stop_word(exact) => {}
+                Some(language) => {
+                    stem.clear();
+                    language.stem(lower, &mut stem);
+                    add(&stem);
+                    if language.has_accents() {
+                        add(exact);
+                    }
+                }
+                None => add(exact),
+            }
+        }
+        forms
+    }
+
+    /// Returns the terms of the field `title` that stand for a word.
+    pub(crate) fn title_forms(&self, word: &QueryWord) -> Vec<String> {
+        let stems = word.forms.iter().filter(|form| **form != word.exact);
+        std::iter::once(word.exact.clone()).chain(stems.map(|stem| format!("{STEM_MARK}{stem}"))).collect()
+    }
+}
+
+/// Finds the indexed units that begin with a single ideograph, which by itself is a unit only at the end of a run.
+fn units_beginning_with(single: &str, searcher: &Searcher, fields: &Fields) -> tantivy::Result<Vec<String>> {
+    let mut found: Vec<(u32, String)> = Vec::new();
+    for segment in searcher.segment_readers() {
+        let index = segment.inverted_index(fields.terms)?;
+        let mut terms = index.terms().range().ge(single).lt(format!("{single}\u{10ffff}")).into_stream()?;
+        while let Some((bytes, info)) = terms.next() {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            match found.iter_mut().find(|(_, known)| *known == text) {
+                Some((count, _)) => *count += info.doc_freq,
+                None => found.push((info.doc_freq, text)),
+            }
+        }
+    }
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.truncate(MAX_SINGLE_FORMS);
+    Ok(found.into_iter().map(|(_, text)| text).collect())
+}
+
+/// Returns the folded words of `text` with their places, for phrases in the field `exact` and its like.
+pub(crate) fn literal_words(text: &str) -> Vec<(usize, String)> {
+    let (mut words, mut offset, mut buffer) = (Vec::new(), 0, String::new());
+    each_word(text, |word| {
+        if word.kind != Kind::Last && !word.lower.is_empty() {
+            buffer.clear();
+            fold(word.lower, &mut buffer);
+            words.push((offset, buffer.clone()));
+        }
+        offset += 1;
+    });
+    words
+}
+
+/// How postings are read for scoring.
+pub(crate) const SCORED: IndexRecordOption = IndexRecordOption::WithFreqs;

@@ -1,0 +1,5 @@
+//! Tests of the query language and the time filter, through the public API only.
+
+mod grammar;
+mod properties;
+mod tbs;

@@ -1,0 +1,87 @@
+//! One line per rule of the time filter.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, date};
+use websvc_query::{Sort, Tbs, TbsRange, TbsUnit, parse_tbs};
+
+#[track_caller]
+fn check(text: &str, expected: Option<Tbs>) {
+    assert_eq!(parse_tbs(text), Ok(expected), "{text:?}");
+}
+
+#[track_caller]
+fn check_error(text: &str, expected: &str) {
+    let error = parse_tbs(text).expect_err(text).to_string();
+    assert!(error.contains(expected), "{text:?}: {error}");
+}
+
+fn last(unit: TbsUnit, count: u16, sort: Sort) -> Option<Tbs> {
+    Some(Tbs { range: Some(TbsRange::Last { unit, count }), sort })
+}
+
+fn between(min: Option<Date>, max: Option<Date>, sort: Sort) -> Option<Tbs> {
+    Some(Tbs { range: Some(TbsRange::Between { min, max }), sort })
+}
+
+#[test]
+fn the_known_forms_are_read() {
+    check("", None);
+    check("  ", None);
+    check("qdr:h", last(TbsUnit::Hour, 1, Sort::Relevance));
+    check("qdr:d", last(TbsUnit::Day, 1, Sort::Relevance));
+    check("qdr:w", last(TbsUnit::Week, 1, Sort::Relevance));
+    check("qdr:m", last(TbsUnit::Month, 1, Sort::Relevance));
+    check("qdr:y", last(TbsUnit::Year, 1, Sort::Relevance));
+    check("qdr:d3", last(TbsUnit::Day, 3, Sort::Relevance));
+    check("sbd:1", Some(Tbs { range: None, sort: Sort::Date }));
+    check("sbd:1,qdr:w", last(TbsUnit::Week, 1, Sort::Date));
+    check(" qdr:w , sbd:1 ", last(TbsUnit::Week, 1, Sort::Date));
+    let (min, max) = (date(2024, 2, 29), date(2024, 12, 31));
+    check("cdr:1,cd_min:02/29/2024,cd_max:12/31/2024", between(Some(min), Some(max), Sort::Relevance));
+    check("cd_max:12/31/2024,sbd:1,cd_min:2/29/2024,cdr:1", between(Some(min), Some(max), Sort::Date));
+    check("cdr:1,cd_min:02/29/2024", between(Some(min), None, Sort::Relevance));
+    check("cdr:1,cd_max:12/31/2024", between(None, Some(max), Sort::Relevance));
+    check("cdr:1,cd_min:02/29/2024,cd_max:02/29/2024", between(Some(min), Some(min), Sort::Relevance));
+}
+
+#[test]
+fn errors_name_the_value() {
+    check_error("qdr:x", "\"qdr:x\"");
+    check_error("qdr:", "\"qdr:\"");
+    check_error("qdr:d0", "\"qdr:d0\"");
+    check_error("qdr:d10000", "\"qdr:d10000\"");
+    check_error("qdr:d+3", "\"qdr:d+3\"");
+    check_error("week", "\"week\"");
+    check_error("sbd:2", "\"sbd:2\"");
+    check_error("qdr:w,", "\"\"");
+    check_error("cdr:1,cd_min:02/30/2024", "\"02/30/2024\" in cd_min");
+    check_error("cdr:1,cd_max:13/01/2024", "\"13/01/2024\" in cd_max");
+    check_error("cdr:1,cd_max:01/01/24", "\"01/01/24\"");
+    check_error("cdr:1,cd_max:01/01/2024/5", "\"01/01/2024/5\"");
+    check_error("cdr:1,cd_max:2024-01-01", "\"2024-01-01\"");
+    check_error("cdr:1,cd_max:01/01/0000", "\"01/01/0000\"");
+    check_error(
+        "cdr:1,cd_min:02/01/2024,cd_max:01/31/2024",
+        "cd_min 2024-02-01 lies after cd_max 2024-01-31",
+    );
+    check_error("qdr:d,qdr:w", "\"qdr\" is given twice");
+    check_error("qdr:d,cdr:1,cd_min:01/01/2024", "\"qdr:d\" and a custom range");
+    check_error("cdr:1", "needs cd_min");
+    check_error("cd_min:01/01/2024", "\"cd_min\" needs cdr:1");
+}
+
+#[test]
+fn a_range_resolves_to_seconds() {
+    let now: Timestamp = "2024-03-31T12:00:00Z".parse().expect("a literal");
+    let at = |text: &str| text.parse::<Timestamp>().expect("a literal").as_second();
+    let seconds =
+        |text: &str| parse_tbs(text).expect(text).and_then(|tbs| tbs.range).expect(text).seconds(now);
+    assert_eq!(seconds("qdr:h"), (Some(at("2024-03-31T11:00:00Z")), None));
+    assert_eq!(seconds("qdr:d3"), (Some(at("2024-03-28T12:00:00Z")), None));
+    assert_eq!(seconds("qdr:m"), (Some(at("2024-02-29T12:00:00Z")), None));
+    assert_eq!(seconds("qdr:y9999").0, Some(at("-007975-03-31T12:00:00Z")));
+    assert_eq!(
+        seconds("cdr:1,cd_min:01/02/2024,cd_max:01/03/2024"),
+        (Some(at("2024-01-02T00:00:00Z")), Some(at("2024-01-03T23:59:59Z")))
+    );
+}
