@@ -1,1 +1,16 @@
 //! A loopback web of many hosts for the tests of websvc.
+//!
+//! A [`World`] is one listener for `http` and one for `https` that answer for any number of hosts by their `Host`
+//! header. Give [`World::connect_to`] to the client under test, and its URLs lead here. What was asked for is kept
+//! in [`World::requests`]. A [`Canary`] is an address that nobody may connect to.
+
+mod authority;
+mod canary;
+mod files;
+mod page;
+mod world;
+
+pub use authority::Authority;
+pub use canary::Canary;
+pub use page::{Coding, Page};
+pub use world::{Seen, World, WorldBuilder};

@@ -23,4 +23,6 @@ pub use client::{
 };
 pub use error::{BodyError, ClientError, FetchError, ServerError, Stage};
 pub use guard::{AddressGuard, GuardError, IpNetwork, is_public};
-pub use server::{BodyTimeout, DrainReport, PeerAddr, Server, ServerBody, ServerConfig, TlsFiles};
+pub use server::{
+    BodyTimeout, DrainReport, ErrorReply, PeerAddr, Server, ServerBody, ServerConfig, TlsFiles,
+};

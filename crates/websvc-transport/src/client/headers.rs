@@ -62,18 +62,7 @@ pub(super) fn take_credentials(url: &mut Url, headers: &mut HeaderMap) {
 }
 
 fn percent_decoded(text: &str) -> Vec<u8> {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let escaped = after.first_chunk::<2>().filter(|_| byte == b'%').and_then(|pair| {
-            let text =
-                std::str::from_utf8(pair).ok().filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit()))?;
-            u8::from_str_radix(text, 16).ok()
-        });
-        decoded.push(escaped.unwrap_or(byte));
-        rest = if escaped.is_some() { &after[2..] } else { after };
-    }
-    decoded
+    percent_encoding::percent_decode_str(text).collect()
 }
 
 /// RFC 4648, section 4: too little to bring in a crate.

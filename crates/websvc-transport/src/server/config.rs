@@ -22,7 +22,7 @@ pub struct TlsFiles {
 }
 
 /// Makes the body and headers of an answer that the server gives by itself.
-pub(super) type ErrorReply = Arc<dyn Fn(StatusCode) -> Response<Body> + Send + Sync>;
+pub type ErrorReply = Arc<dyn Fn(StatusCode) -> Response<Body> + Send + Sync>;
 
 /// What a server listens on and the limits it enforces. The defaults suit the public internet.
 #[derive(Clone)]
@@ -51,7 +51,9 @@ pub struct ServerConfig {
     pub max_concurrent_streams: u32,
     /// How often a silent HTTP/2 client is pinged; one that does not answer within 20 s is dropped.
     pub h2_ping_interval: Duration,
-    pub(super) error_reply: ErrorReply,
+    /// What a client gets when a handler panics (500), when it is too slow with a request's head (408), or when it
+    /// leaves out the host (400). The server sets the status.
+    pub error_reply: ErrorReply,
 }
 
 impl ServerConfig {
@@ -75,10 +77,9 @@ impl ServerConfig {
         }
     }
 
-    /// Sets what a client gets when a handler panics (500), when it is too slow with a request's head (408), or when
-    /// it leaves out the host (400). The status of the reply is set by the server.
+    /// Sets [`error_reply`](Self::error_reply).
     #[must_use]
-    pub fn error_reply(
+    pub fn with_error_reply(
         mut self,
         reply: impl Fn(StatusCode) -> Response<Body> + Send + Sync + 'static,
     ) -> Self {

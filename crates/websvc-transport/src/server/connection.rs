@@ -57,9 +57,17 @@ where
     let Accepted { stream, peer, tls, config } = accepted;
     prepare(&stream);
     let activity = Arc::new(Activity::new(&config));
-    let opened = match tls {
-        Some(tls) => open_tls(stream, &tls, &config).await,
-        None => open_plain(stream, config.header_timeout).await,
+    let opening = async {
+        match tls {
+            Some(tls) => open_tls(stream, &tls, &config).await,
+            None => open_plain(stream, config.header_timeout).await,
+        }
+    };
+    let mut told = draining.clone();
+    let opened = tokio::select! {
+        opened = opening => opened,
+        // Nothing is in flight before the first request.
+        _ = told.wait_for(|draining| *draining) => return,
     };
     let (transport, prefix, protocol) = match opened {
         Ok(opened) => opened,

@@ -23,7 +23,7 @@ use crate::body::Body;
 use crate::error::ServerError;
 use crate::tls::ReloadingAcceptor;
 pub use body::{BodyTimeout, ServerBody};
-pub use config::{ServerConfig, TlsFiles};
+pub use config::{ErrorReply, ServerConfig, TlsFiles};
 use connection::Accepted;
 
 /// How long accepting pauses when the system is out of file descriptors or memory.

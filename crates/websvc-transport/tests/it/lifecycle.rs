@@ -1,0 +1,182 @@
+//! Drain, panics, clients that go away.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http::{Request, Response};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+use websvc_transport::{Body, DrainReport, Server, ServerBody, ServerConfig, ServerError};
+
+use crate::support::{get, hello, loopback, open_client, read_until, serve};
+
+const SOON: Duration = Duration::from_secs(3);
+
+#[derive(Default)]
+struct Gate {
+    entered: Notify,
+    open: Notify,
+}
+
+/// A handler that reports when it is called and answers when it is let.
+fn waits_at(
+    gate: &Arc<Gate>,
+) -> impl Fn(Request<ServerBody>) -> BoxedResponse + Clone + Send + Sync + 'static + use<> {
+    let gate = Arc::clone(gate);
+    move |_| {
+        let gate = Arc::clone(&gate);
+        Box::pin(async move {
+            gate.entered.notify_one();
+            gate.open.notified().await;
+            Response::new(Body::from("late"))
+        })
+    }
+}
+
+type BoxedResponse = std::pin::Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
+
+#[tokio::test]
+async fn draining_finishes_what_is_in_flight_and_accepts_nothing_new() {
+    let gate = Arc::new(Gate::default());
+    let server = serve(loopback(), waits_at(&gate)).await;
+    let (addr, address) = (server.addr, server.url("/"));
+    let mut idle = TcpStream::connect(addr).await.unwrap();
+    let in_flight = tokio::spawn(async move { open_client().fetch(get(address.as_str())).await });
+    gate.entered.notified().await;
+
+    let stopped = server.stop();
+    // The idle connection ends at once, and so does the listener.
+    let mut end = Vec::new();
+    timeout(SOON, tokio::io::AsyncReadExt::read_to_end(&mut idle, &mut end)).await.unwrap().unwrap();
+    assert!(TcpStream::connect(addr).await.is_err());
+    assert!(!stopped.is_finished());
+
+    gate.open.notify_one();
+    assert_eq!(in_flight.await.unwrap().unwrap().body, "late");
+    let report = timeout(SOON, stopped).await.unwrap().unwrap();
+    assert_eq!(report.aborted, 0);
+    assert!(report.finished >= 1);
+}
+
+#[tokio::test]
+async fn draining_ends_at_its_limit() {
+    let gate = Arc::new(Gate::default());
+    let config = ServerConfig { drain_timeout: Duration::from_millis(100), ..loopback() };
+    let server = serve(config, waits_at(&gate)).await;
+    let mut stream = TcpStream::connect(server.addr).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    gate.entered.notified().await;
+    let report = timeout(SOON, server.stop()).await.unwrap().unwrap();
+    assert_eq!(report, DrainReport { finished: 0, aborted: 1 });
+}
+
+#[tokio::test]
+async fn draining_an_unused_server_is_immediate() {
+    let server = serve(loopback(), hello).await;
+    let started = Instant::now();
+    assert_eq!(server.stop().await.unwrap(), DrainReport { finished: 0, aborted: 0 });
+    assert!(started.elapsed() < Duration::from_secs(1));
+}
+
+#[tokio::test]
+async fn a_panic_is_answered_500_and_kills_nothing() {
+    let config = loopback().with_error_reply(|status| {
+        Response::builder()
+            .header("x-made-by", "fallback")
+            .body(Body::from(format!("oops {}", status.as_u16())))
+            .unwrap()
+    });
+    let server = serve(config, |request: Request<ServerBody>| {
+        assert!(request.uri().path() != "/early", "before the first await");
+        async move {
+            tokio::task::yield_now().await;
+            assert!(request.uri().path() != "/late", "after an await");
+            Response::new(Body::from("fine"))
+        }
+    })
+    .await;
+    let client = open_client();
+    for path in ["/early", "/late"] {
+        let fetched = client.fetch(get(server.url(path).as_str())).await.unwrap();
+        assert_eq!((fetched.status.as_u16(), &fetched.body[..]), (500, &b"oops 500"[..]), "{path}");
+        assert_eq!(fetched.headers["x-made-by"], "fallback");
+    }
+    assert_eq!(client.fetch(get(server.url("/").as_str())).await.unwrap().body, "fine");
+}
+
+#[tokio::test]
+async fn the_handler_of_a_client_that_left_is_dropped() {
+    struct Dropped(Arc<Notify>);
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            self.0.notify_one();
+        }
+    }
+    let (entered, dropped) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (enter, drops) = (Arc::clone(&entered), Arc::clone(&dropped));
+    let server = serve(loopback(), move |_| {
+        let (enter, guard) = (Arc::clone(&enter), Dropped(Arc::clone(&drops)));
+        async move {
+            let _guard = guard;
+            enter.notify_one();
+            std::future::pending().await
+        }
+    })
+    .await;
+    let mut stream = TcpStream::connect(server.addr).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    entered.notified().await;
+    drop(stream);
+    timeout(SOON, dropped.notified()).await.expect("the handler is dropped");
+}
+
+#[tokio::test]
+async fn an_aborted_body_reaches_the_client_as_broken() {
+    let server = serve(loopback(), |_| async {
+        let (sender, body) = Body::channel(1);
+        tokio::spawn(async move {
+            sender.send("part").await.unwrap();
+            sender.abort().await;
+        });
+        Response::new(body)
+    })
+    .await;
+    let fetched = open_client().fetch(get(server.url("/").as_str())).await.unwrap();
+    assert_eq!(fetched.body, "part");
+    assert!(fetched.truncated);
+}
+
+#[tokio::test]
+async fn an_address_in_use_is_an_error_that_names_it() {
+    let server = serve(loopback(), hello).await;
+    let listen = server.addr.to_string();
+    let error = Server::bind(ServerConfig::new(listen.clone())).await.unwrap_err();
+    assert!(matches!(&error, ServerError::Bind { listen: named, .. } if *named == listen), "{error:?}");
+    assert_eq!(error.to_string(), format!("cannot listen on {listen}"));
+}
+
+#[tokio::test]
+async fn streamed_bodies_arrive_piece_by_piece() {
+    let gate = Arc::new(Notify::new());
+    let held = Arc::clone(&gate);
+    let server = serve(loopback(), move |_| {
+        let held = Arc::clone(&held);
+        async move {
+            let (sender, body) = Body::channel(1);
+            tokio::spawn(async move {
+                sender.send("first").await.unwrap();
+                held.notified().await;
+                sender.send("second").await.unwrap();
+            });
+            Response::new(body)
+        }
+    })
+    .await;
+    let mut stream = TcpStream::connect(server.addr).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    timeout(SOON, read_until(&mut stream, "first")).await.unwrap();
+    gate.notify_one();
+    timeout(SOON, read_until(&mut stream, "second\r\n0\r\n\r\n")).await.unwrap();
+}

@@ -1,0 +1,14 @@
+//! Tests of the server, the guard and the client over loopback.
+
+mod address_table;
+mod coding;
+mod connect_to;
+mod fetching;
+mod http2;
+mod lifecycle;
+mod limits;
+mod pool;
+mod redirects;
+mod ssrf;
+mod support;
+mod tls;
