@@ -70,6 +70,8 @@ pub(crate) fn encode(head: &Head<'_>, body: &str, mut on_passage: impl FnMut(&st
     put(&mut out, count);
     out.extend_from_slice(&directory);
     out.extend_from_slice(&data);
+    let len = u32::try_from(out.len()).expect("a card is smaller than its document, which is bounded");
+    out.extend_from_slice(&len.to_le_bytes());
     out
 }
 
@@ -108,9 +110,14 @@ impl Pending {
 }
 
 impl<'a> Card<'a> {
-    /// Reads everything but the body; `None` when the bytes are damaged.
-    pub(crate) fn decode(bytes: &'a [u8]) -> Option<Self> {
-        let mut rest = bytes;
+    /// Reads everything but the body from bytes that end with a card; `None` when they are damaged.
+    ///
+    /// What the engine writes before its only stored field need not be understood, and nothing is copied: its own
+    /// way of reading goes byte by byte.
+    pub(crate) fn decode(stored: &'a [u8]) -> Option<Self> {
+        let (stored, len) = stored.split_last_chunk()?;
+        let start = stored.len().checked_sub(u32::from_le_bytes(*len) as usize)?;
+        let mut rest = &stored[start..];
         let mut text = || {
             let len = usize::try_from(take(&mut rest)?).ok()?;
             let (text, tail) = rest.split_at_checked(len)?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tantivy::directory::MmapDirectory;
 use tantivy::schema::IndexRecordOption;
-use tantivy::store::Compressor;
+use tantivy::store::{Compressor, StoreReader};
 use tantivy::{
     DocAddress, DocSet, IndexReader, IndexSettings, ReloadPolicy, Searcher, TERMINATED, TantivyError, Term,
 };
@@ -73,9 +73,19 @@ pub(crate) struct Shared {
     pub(crate) index: tantivy::Index,
     pub(crate) config: IndexConfig,
     reader: IndexReader,
-    /// The vocabulary of a generation of the searcher.
-    vocabulary: Mutex<Option<(u64, Arc<Vocabulary>)>>,
+    /// What belongs to the generation of the searcher that was used last.
+    generation: Mutex<Option<Arc<Generation>>>,
 }
+
+/// What is read once for each generation of the searcher.
+struct Generation {
+    id: u64,
+    vocabulary: Vocabulary,
+    stores: Vec<StoreReader>,
+}
+
+/// How many blocks of stored documents are kept in memory for each segment; a block holds at least one document.
+const CACHED_BLOCKS: usize = 64;
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -109,11 +119,11 @@ impl Index {
             TantivyError::SchemaError(_) => incompatible(dir, "of other fields".to_owned()),
             other => engine(other),
         })?;
-        // Blocks are uncompressed, so the page cache of the system is the cache.
+        // Stored documents are read by readers of our own, see `Generation`.
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).doc_store_cache_num_blocks(0);
         let reader = reader.try_into().map_err(engine)?;
         let shared =
-            Shared { dir: dir.to_owned(), fields, index, config, reader, vocabulary: Mutex::new(None) };
+            Shared { dir: dir.to_owned(), fields, index, config, reader, generation: Mutex::new(None) };
         let shared = Arc::new(shared);
         Ok(Self { writer: Writer::new(Arc::clone(&shared)), shared })
     }
@@ -168,8 +178,9 @@ impl Index {
     /// When the files of the index cannot be read.
     pub fn search(&self, query: &Query, options: &SearchOptions) -> Result<SearchOutcome, IndexError> {
         let searcher = self.shared.reader.searcher();
-        let vocabulary = self.shared.vocabulary(&searcher)?;
-        let snapshot = Snapshot { searcher: &searcher, fields: &self.shared.fields, vocabulary: &vocabulary };
+        let generation = self.shared.generation(&searcher).map_err(|source| self.shared.engine(source))?;
+        let Generation { id: _, vocabulary, stores } = &*generation;
+        let snapshot = Snapshot { searcher: &searcher, fields: &self.shared.fields, vocabulary, stores };
         snapshot.search(query, options).map_err(|source| self.shared.engine(source))
     }
 
@@ -256,18 +267,21 @@ impl Shared {
         self.reader.reload().map_err(|source| self.engine(source))
     }
 
-    fn vocabulary(&self, searcher: &Searcher) -> Result<Arc<Vocabulary>, IndexError> {
-        let generation = searcher.generation().generation_id();
-        let mut cached = self.vocabulary.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, vocabulary)) = &*cached
-            && *known == generation
-        {
-            return Ok(Arc::clone(vocabulary));
+    fn generation(&self, searcher: &Searcher) -> tantivy::Result<Arc<Generation>> {
+        let id = searcher.generation().generation_id();
+        let mut cached = self.generation.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(generation) = cached.as_ref().filter(|generation| generation.id == id) {
+            return Ok(Arc::clone(generation));
         }
-        let vocabulary = Vocabulary::read(searcher, &self.fields).map_err(|source| self.engine(source))?;
-        let vocabulary = Arc::new(vocabulary);
-        *cached = Some((generation, Arc::clone(&vocabulary)));
-        Ok(vocabulary)
+        let segments = searcher.segment_readers().iter();
+        let stores: Result<_, _> = segments.map(|segment| segment.get_store_reader(CACHED_BLOCKS)).collect();
+        let generation = Arc::new(Generation {
+            id,
+            vocabulary: Vocabulary::read(searcher, &self.fields)?,
+            stores: stores?,
+        });
+        *cached = Some(Arc::clone(&generation));
+        Ok(generation)
     }
 
     /// Returns when `url` was first seen, if it is committed.

@@ -34,7 +34,6 @@ mod index;
 mod rank;
 mod schema;
 mod search;
-mod stored;
 mod vocabulary;
 mod writer;
 

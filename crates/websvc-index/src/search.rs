@@ -8,6 +8,7 @@
 use jiff::Timestamp;
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, Occur, Query as IndexQuery};
+use tantivy::store::StoreReader;
 use tantivy::{DocAddress, Order, Searcher};
 use websvc_query::{Query, Sort, TbsRange};
 
@@ -16,7 +17,6 @@ use crate::filter::{Compiled, Compiler};
 use crate::highlight;
 use crate::rank::{Candidate, ScoredWord, Statistics, observe, rank};
 use crate::schema::Fields;
-use crate::stored::StoredCard;
 use crate::vocabulary::Vocabulary;
 
 /// What to search for beside the query text.
@@ -109,11 +109,13 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) searcher: &'a Searcher,
     pub(crate) fields: &'a Fields,
     pub(crate) vocabulary: &'a Vocabulary,
+    /// The stored documents of each segment.
+    pub(crate) stores: &'a [StoreReader],
 }
 
 impl Snapshot<'_> {
     pub(crate) fn search(&self, query: &Query, options: &SearchOptions) -> tantivy::Result<SearchOutcome> {
-        let Self { searcher, fields, vocabulary } = *self;
+        let Self { searcher, fields, vocabulary, stores } = *self;
         let compiler = Compiler { searcher, fields, vocabulary };
         let mut compiled = compiler.compile(query)?;
         if options.limit == 0 || (compiled.filters.is_empty() && compiled.words.is_empty()) {
@@ -131,7 +133,8 @@ impl Snapshot<'_> {
         candidates.truncate(options.limit);
         let mut hits = Vec::with_capacity(candidates.len());
         for candidate in &candidates {
-            let StoredCard(bytes) = searcher.doc(candidate.address)?;
+            let store = &stores[candidate.address.segment_ord as usize];
+            let bytes = store.get_document_bytes(candidate.address.doc_id)?;
             if let Some(card) = Card::decode(&bytes) {
                 hits.push(hit(&card, candidate, &observed, &statistics.words, options.highlights));
             }

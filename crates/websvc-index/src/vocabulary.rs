@@ -68,11 +68,12 @@ impl Vocabulary {
         fields: &Fields,
     ) -> tantivy::Result<Vec<QueryWord>> {
         let (mut words, mut singles, mut offset) = (Vec::new(), Vec::new(), 0);
+        let fluent = self.fluent_in(text);
         each_word(text, |word| {
             if word.kind != Kind::Last && !word.lower.is_empty() {
                 let exact = folded(word.lower);
                 let forms = match word.kind {
-                    Kind::Letters => self.forms(word.lower, &exact),
+                    Kind::Letters => self.forms(word.lower, &exact, &fluent),
                     Kind::Pair | Kind::Last | Kind::Single => vec![exact.clone()],
                 };
                 if word.kind == Kind::Single {
@@ -89,8 +90,31 @@ impl Vocabulary {
         Ok(words)
     }
 
-    fn forms(&self, lower: &str, exact: &str) -> Vec<String> {
+    /// Returns the languages whose stop words are stop words of a query: the most frequent of the index, and every
+    /// other of which the query has at least two.
+    fn fluent_in(&self, text: &str) -> Vec<Language> {
+        let known: Vec<Language> = self.languages.iter().copied().flatten().collect();
+        let mut counts = vec![0; known.len()];
+        if let [_, _, ..] = known.as_slice() {
+            each_word(text, |word| {
+                let folded = folded(word.lower);
+                for (count, language) in counts.iter_mut().zip(&known) {
+                    *count += usize::from(language.is_stop_word(&folded));
+                }
+            });
+        }
+        let main = self.languages.first().copied().flatten();
+        let fluent =
+            known.into_iter().zip(counts).filter(|&(language, count)| count > 1 || Some(language) == main);
+        fluent.map(|(language, _)| language).collect()
+    }
+
+    /// Returns the forms of a word; none when it is a stop word of one of the languages `fluent`.
+    fn forms(&self, lower: &str, exact: &str, fluent: &[Language]) -> Vec<String> {
         let mut forms = Vec::with_capacity(1);
+        if fluent.iter().any(|language| language.is_stop_word(exact)) {
+            return forms;
+        }
         let mut add = |form: &str| {
             if !forms.iter().any(|known| known == form) {
                 forms.push(form.to_owned());

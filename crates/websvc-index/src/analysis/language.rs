@@ -1,8 +1,9 @@
 //! Languages: which one a text is in, its stemmer and its stop words.
 
 use frostem::{Algorithm, Stemmer};
+use whatlang::Script;
 
-use super::{fold, folded, head, stopwords};
+use super::{each_word, fold, folded, head, stopwords};
 
 /// A language with a stemmer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -87,31 +88,52 @@ impl Language {
 
 /// Returns the two-letter code of the language of `text`, or an empty string.
 ///
-/// A clear finding in a long text wins over the declaration, because templates often declare `en` for
-/// everything; for short texts the declaration wins.
+/// Function words decide where there are enough of them, since they alone are frequent in every kind of text; letter
+/// statistics mistake tables, code and names for anything. Then comes the declaration, which templates often get
+/// wrong, then letter statistics.
 pub(crate) fn detect(declared: Option<&str>, text: &str) -> String {
-    const ENOUGH_BYTES: usize = 300;
-    const LOOK_AT_BYTES: usize = 3_000;
+    const LOOK_AT_BYTES: usize = 4_000;
+    let sample = head(text, LOOK_AT_BYTES);
+    if let Some(code) = by_function_words(sample) {
+        return code.to_owned();
+    }
     let declared = declared.map(|tag| {
         let primary = tag.split(['-', '_']).next().unwrap_or_default();
         folded(&primary.trim().to_lowercase())
     });
     let declared = declared.filter(|code| (2..=3).contains(&code.len())).map(|code| normal_code(&code));
-    let sample = head(text, LOOK_AT_BYTES);
     let found = whatlang::detect(sample).filter(whatlang::Info::is_reliable);
-    let found = found.map(|info| normal_code(info.lang().code()));
+    let found = found.map(|info| (info.script(), normal_code(info.lang().code())));
     match (declared, found) {
-        (Some(declared), Some(found)) => {
-            if text.len() >= ENOUGH_BYTES {
-                found
-            } else {
-                declared
-            }
+        // A page that declares a Latin language but is in another script was not looked at by its author.
+        (Some(_), Some((script, found))) if script != Script::Latin => found,
+        (Some(code), _) => code,
+        // Short Latin texts without function words are names and code; English is the best guess for ASCII.
+        (None, Some((Script::Latin, _))) | (None, None) if text.is_ascii() && !text.is_empty() => {
+            "en".to_owned()
         }
-        (Some(code), None) | (None, Some(code)) => code,
-        (None, None) if text.is_ascii() && !text.is_empty() => "en".to_owned(),
+        (None, Some((_, found))) => found,
         (None, None) => String::new(),
     }
+}
+
+/// Returns the language with clearly the most stop words, if they make up a normal share of the text.
+fn by_function_words(sample: &str) -> Option<&'static str> {
+    const MIN_SHARE: usize = 8; // one word in eight
+    let mut counts = [0usize; LANGUAGES.len()];
+    let (mut words, mut folded) = (0, String::new());
+    each_word(sample, |word| {
+        folded.clear();
+        fold(word.lower, &mut folded);
+        words += 1;
+        for (count, (code, ..)) in counts.iter_mut().zip(LANGUAGES) {
+            *count += usize::from(stopwords::contains(code, &folded));
+        }
+    });
+    let (best, &count) = counts.iter().enumerate().max_by_key(|&(_, count)| count)?;
+    let second = counts.iter().enumerate().filter(|&(at, _)| at != best).map(|(_, &count)| count).max()?;
+    let clear = words >= 10 && count * MIN_SHARE >= words && count * 2 >= second * 3;
+    clear.then_some(LANGUAGES[best].0)
 }
 
 /// Returns the two-letter code for a three-letter one, where one is known.
@@ -127,7 +149,7 @@ mod tests {
     use super::{Language, detect};
 
     #[test]
-    fn a_long_text_wins_over_the_declaration() {
+    fn function_words_win_over_the_declaration() {
         let german = "Die Würde des Menschen ist unantastbar. Sie zu achten und zu schützen ist Verpflichtung aller staatlichen Gewalt. ";
         assert_eq!(detect(Some("en"), &german.repeat(3)), "de");
         assert_eq!(detect(Some("fr-CA"), "Bonjour"), "fr");
