@@ -34,7 +34,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn extract(bytes: &[u8], url: &url::Url) -> String {
     let source = Source { bytes, content_type: Some("text/html"), url };
-    Document::parse(source).map_or_else(|_| String::new(), |page| page.content(&ContentOptions::default()).markdown())
+    Document::parse(source)
+        .map_or_else(|_| String::new(), |page| page.content(&ContentOptions::default()).markdown())
 }
 
 /// Reads the pages' ids and URLs from `urls.tsv`.
@@ -42,7 +43,9 @@ fn urls(set: &Path) -> Result<Vec<(String, url::Url)>, Box<dyn std::error::Error
     let fallback = url::Url::parse("https://example.com/")?;
     let table = std::fs::read_to_string(set.join("urls.tsv"))?;
     let rows = table.lines().filter_map(|line| line.split_once('\t'));
-    Ok(rows.map(|(id, url)| (id.to_owned(), url::Url::parse(url).unwrap_or_else(|_| fallback.clone()))).collect())
+    Ok(rows
+        .map(|(id, url)| (id.to_owned(), url::Url::parse(url).unwrap_or_else(|_| fallback.clone())))
+        .collect())
 }
 
 #[expect(clippy::print_stdout, reason = "the figures are what the example is for")]

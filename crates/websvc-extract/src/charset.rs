@@ -14,14 +14,17 @@ pub(crate) fn decode(bytes: &[u8], header_charset: Option<&str>) -> String {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned();
     }
-    let declared =
-        header_charset.and_then(|label| Encoding::for_label(label.trim().as_bytes())).or_else(|| prescan(bytes));
+    let declared = header_charset
+        .and_then(|label| Encoding::for_label(label.trim().as_bytes()))
+        .or_else(|| prescan(bytes));
     let valid_utf8 = std::str::from_utf8(bytes).ok();
     match (declared, valid_utf8) {
         // A page called Latin-1 that is valid UTF-8 is UTF-8 under a server's default label: Latin-1 text with accents
         // practically never forms valid UTF-8.
         (None, Some(text)) => return text.to_owned(),
-        (Some(encoding), Some(text)) if encoding == UTF_8 || encoding == WINDOWS_1252 => return text.to_owned(),
+        (Some(encoding), Some(text)) if encoding == UTF_8 || encoding == WINDOWS_1252 => {
+            return text.to_owned();
+        }
         _ => {}
     }
     let encoding = declared.unwrap_or_else(|| detect(bytes));
@@ -63,7 +66,8 @@ fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
 
 /// Reads `key = label` from lower-case bytes.
 fn labelled(bytes: &[u8], key: &[u8]) -> Option<&'static Encoding> {
-    let rest = bytes[find(bytes, key)? + key.len()..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+    let rest =
+        bytes[find(bytes, key)? + key.len()..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
     let rest = rest.strip_prefix(b"\"").or_else(|| rest.strip_prefix(b"'")).unwrap_or(rest);
     let end = rest
         .iter()

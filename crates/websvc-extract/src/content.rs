@@ -37,7 +37,8 @@ impl<'a> Content<'a> {
             }
         }
         if dom.truncated() {
-            warnings.push("the page is too large or too deeply nested; the rest of it was left out".to_owned());
+            warnings
+                .push("the page is too large or too deeply nested; the rest of it was left out".to_owned());
         }
         Content { document, view, base64_images: options.base64_images, warnings }
     }

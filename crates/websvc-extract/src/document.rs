@@ -169,6 +169,12 @@ impl Document {
         matches!(url.scheme(), "http" | "https").then_some((delay, url))
     }
 
+    /// Returns the text blocks of the page with the signals they are judged by; for training and diagnosis.
+    #[doc(hidden)]
+    pub fn blocks(&self) -> Vec<(String, Vec<f32>, Vec<usize>)> {
+        crate::main_content::describe(&self.dom, &self.visible())
+    }
+
     /// Returns the view of everything visible.
     pub(crate) fn visible(&self) -> View {
         View::visible(&self.dom)

@@ -18,10 +18,15 @@ pub(crate) fn all(dom: &Dom, base: &Url) -> Vec<String> {
                 found.sources(dom, id, &["src", "data-src"]);
                 found.set(dom, id);
             }
-            Tag::Source if dom.parent(id).is_some_and(|parent| dom.is(parent, Tag::Picture)) => found.set(dom, id),
+            Tag::Source if dom.parent(id).is_some_and(|parent| dom.is(parent, Tag::Picture)) => {
+                found.set(dom, id)
+            }
             Tag::Meta => {
                 let name = ["property", "name", "itemprop"].iter().find_map(|key| dom.attribute(id, key));
-                if matches!(name, Some("og:image" | "og:image:url" | "twitter:image" | "twitter:image:src" | "image")) {
+                if matches!(
+                    name,
+                    Some("og:image" | "og:image:url" | "twitter:image" | "twitter:image:src" | "image")
+                ) {
                     found.sources(dom, id, &["content"]);
                 }
             }

@@ -23,7 +23,9 @@ pub(crate) fn read(dom: &Dom) -> Facts {
     let mut others = Facts::default();
     let mut budget = MAX_JSON_LD_BYTES;
     for id in dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Script)) {
-        let is_json_ld = dom.attribute(id, "type").is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"));
+        let is_json_ld = dom
+            .attribute(id, "type")
+            .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"));
         if !is_json_ld {
             continue;
         }
@@ -70,7 +72,9 @@ fn collect(value: &Value, articles: &mut Facts, others: &mut Facts) {
                 fill(&mut facts.published, text(object.get("datePublished")));
                 fill(&mut facts.modified, text(object.get("dateModified")));
                 fill(&mut facts.author, names(object.get("author")));
-                queue.extend(["@graph", "mainEntity", "mainEntityOfPage"].iter().filter_map(|key| object.get(*key)));
+                queue.extend(
+                    ["@graph", "mainEntity", "mainEntityOfPage"].iter().filter_map(|key| object.get(*key)),
+                );
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }

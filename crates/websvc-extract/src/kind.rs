@@ -82,7 +82,9 @@ impl Kind {
         }
         let by_content = sniff_text(head);
         match declared.as_str() {
-            "application/xml" | "text/xml" => Ok(by_content.filter(|kind| kind.is_html()).unwrap_or(Kind::Xml)),
+            "application/xml" | "text/xml" => {
+                Ok(by_content.filter(|kind| kind.is_html()).unwrap_or(Kind::Xml))
+            }
             declared if declared.ends_with("+xml") && declared != "image/svg+xml" => Ok(Kind::Xml),
             declared if declared.starts_with("text/") => Ok(Kind::Text),
             declared => match by_content {
@@ -111,7 +113,10 @@ fn is_binary_type(declared: &str) -> bool {
         || (declared.starts_with("application/")
             && !matches!(
                 declared,
-                "application/octet-stream" | "application/javascript" | "application/yaml" | "application/toml"
+                "application/octet-stream"
+                    | "application/javascript"
+                    | "application/yaml"
+                    | "application/toml"
             ))
 }
 
@@ -124,7 +129,10 @@ fn sniff_text(head: &[u8]) -> Option<Kind> {
         return Some(if xhtml { Kind::Xhtml } else { Kind::Xml });
     }
     while text.starts_with(b"<!--") {
-        text = text.windows(3).position(|w| w == b"-->").map_or(&[][..], |end| text[end + 3..].trim_ascii_start());
+        text = text
+            .windows(3)
+            .position(|w| w == b"-->")
+            .map_or(&[][..], |end| text[end + 3..].trim_ascii_start());
     }
     match text.first()? {
         b'<' => {

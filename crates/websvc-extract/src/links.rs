@@ -74,7 +74,8 @@ fn lazy_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
         let value = dom.attribute(img, name)?;
         // Some of these names also hold JSON or captions: an address has no spaces.
         let address = value.trim();
-        (!address.contains(char::is_whitespace) && !address.starts_with('{')).then(|| resolve_image(base, address))?
+        (!address.contains(char::is_whitespace) && !address.starts_with('{'))
+            .then(|| resolve_image(base, address))?
     });
     single.or_else(|| {
         LAZY_SETS.iter().find_map(|name| resolve_image(base, largest(dom.attribute(img, name)?)?))
@@ -94,8 +95,8 @@ fn noscript_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
     let mut next = dom.next_sibling(img);
     while let Some(id) = next {
         if dom.is(id, Tag::Noscript) {
-            let markup = dom.children(id).map(|text| dom.text(text)).next()?;
-            return resolve_image(base, &attribute_in(markup, "src")?);
+            let inner = dom.descendants(id).find(|&inner| dom.is(inner, Tag::Img))?;
+            return resolve_image(base, dom.attribute(inner, "src")?);
         }
         if !dom.text(id).trim().is_empty() || dom.tag(id).is_some() {
             return None;
@@ -103,15 +104,6 @@ fn noscript_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
         next = dom.next_sibling(id);
     }
     None
-}
-
-/// Reads one quoted attribute of the first `<img` in a piece of unparsed markup.
-fn attribute_in(markup: &str, name: &str) -> Option<String> {
-    let tag = &markup[markup.find("<img")?..];
-    let tag = &tag[..tag.find('>')?];
-    let value = tag.split(&format!(" {name}=")).nth(1)?;
-    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    value[1..].split(quote).next().map(|value| value.replace("&amp;", "&"))
 }
 
 /// Picks the largest candidate of a `srcset`.

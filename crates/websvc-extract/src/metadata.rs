@@ -68,7 +68,11 @@ pub(crate) fn read(document: &Document) -> PageMetadata {
     let meta = meta_tags(dom);
     let facts = json_ld::read(dom);
     let first = |names: &[&str]| {
-        names.iter().find_map(|name| meta.get(*name)).map(|value| value.first().to_owned()).filter(|v| !v.is_empty())
+        names
+            .iter()
+            .find_map(|name| meta.get(*name))
+            .map(|value| value.first().to_owned())
+            .filter(|v| !v.is_empty())
     };
     PageMetadata {
         title: title(dom).or_else(|| facts.headline.clone()),
@@ -114,12 +118,15 @@ fn author(meta: &BTreeMap<String, MetaValue>, facts: &Facts, dom: &Dom) -> Optio
         MetaValue::Many(values) => Some(values.join(", ")),
     });
     // Facebook's article:author is often the address of a profile, which is no name.
-    tag.filter(|name| !name.is_empty() && !name.contains("://")).or_else(|| facts.author.clone()).or_else(|| {
-        let by = dom.descendants(NodeId::ROOT).find(|&id| {
-            dom.is(id, Tag::A) && dom.attribute(id, "rel").is_some_and(|rel| rel.eq_ignore_ascii_case("author"))
-        })?;
-        Some(text_of(dom, by)).filter(|name| !name.is_empty() && name.len() < 100)
-    })
+    tag.filter(|name| !name.is_empty() && !name.contains("://")).or_else(|| facts.author.clone()).or_else(
+        || {
+            let by = dom.descendants(NodeId::ROOT).find(|&id| {
+                dom.is(id, Tag::A)
+                    && dom.attribute(id, "rel").is_some_and(|rel| rel.eq_ignore_ascii_case("author"))
+            })?;
+            Some(text_of(dom, by)).filter(|name| !name.is_empty() && name.len() < 100)
+        },
+    )
 }
 
 /// Returns all values of a meta tag, by its lower-case name.
@@ -204,7 +211,8 @@ fn favicon(document: &Document) -> Option<String> {
 
 /// Returns the date of the first `<time>` that stands for the publication.
 fn time_element(dom: &Dom) -> Option<String> {
-    let times: Vec<NodeId> = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Time)).take(50).collect();
+    let times: Vec<NodeId> =
+        dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Time)).take(50).collect();
     let is_published = |id: NodeId| {
         dom.attribute(id, "pubdate").is_some() || dom.attribute(id, "itemprop") == Some("datePublished")
     };

@@ -1,6 +1,17 @@
 //! A view: the part of the DOM that is asked for, as roots and the nodes left out below them.
 
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
+use std::collections::HashSet;
+
+/// A page with fewer letters than this shows nothing without scripts.
+const FEW_CHARACTERS: usize = 400;
+
+/// What becomes of the content of `<noscript>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Noscript {
+    Hidden,
+    Shown,
+}
 
 /// The selected part of a page. Writers walk it and never look at what is left out.
 #[derive(Debug, Clone)]
@@ -11,16 +22,37 @@ pub(crate) struct View {
 
 impl View {
     /// Returns everything of the page that is visible.
+    ///
+    /// A page that shows next to nothing without scripts is taken by what it offers in `<noscript>`.
     pub(crate) fn visible(dom: &Dom) -> View {
+        let view = View::shown(dom, Noscript::Hidden);
+        let has_noscript = dom.descendants(NodeId::ROOT).any(|id| dom.is(id, Tag::Noscript));
+        if !has_noscript || view.text_reaches(dom, FEW_CHARACTERS) {
+            return view;
+        }
+        View::shown(dom, Noscript::Shown)
+    }
+
+    fn shown(dom: &Dom, noscript: Noscript) -> View {
         let mut view = View { roots: vec![NodeId::ROOT], left_out: vec![false; dom.len()] };
+        let controlled = controlled_ids(dom);
         let mut walk = dom.descendants(NodeId::ROOT);
         while let Some(id) = walk.next() {
-            if is_hidden(dom, id) {
+            let opened = noscript == Noscript::Shown && dom.is(id, Tag::Noscript);
+            if !opened && is_hidden(dom, id, &controlled) {
                 view.leave_out(id);
                 walk.skip_children(id);
             }
         }
         view
+    }
+
+    fn text_reaches(&self, dom: &Dom, characters: usize) -> bool {
+        let mut seen = 0;
+        self.nodes(dom).any(|id| {
+            seen += dom.text(id).chars().filter(|c| c.is_alphanumeric()).count();
+            seen >= characters
+        })
     }
 
     /// Leaves out a node and what is below it.
@@ -74,8 +106,24 @@ impl View {
     }
 }
 
-/// Tells whether browsers do not show the node, by its tag, its attributes or its inline style.
-fn is_hidden(dom: &Dom, id: NodeId) -> bool {
+/// Collects the ids of elements that something on the page opens and closes.
+fn controlled_ids(dom: &Dom) -> HashSet<&str> {
+    let mut ids = HashSet::new();
+    for id in dom.descendants(NodeId::ROOT).filter(|&id| dom.tag(id).is_some()) {
+        for (name, value) in dom.attributes(id) {
+            match name {
+                "aria-controls" => ids.extend(value.split_ascii_whitespace()),
+                "href" | "data-target" | "data-bs-target" => ids.extend(value.strip_prefix('#')),
+                _ => {}
+            }
+        }
+    }
+    ids
+}
+
+/// Tells whether browsers do not show the node, by its tag, its attributes or its inline style. What a reader can open,
+/// such as a folded answer, counts as shown.
+fn is_hidden(dom: &Dom, id: NodeId, controlled: &HashSet<&str>) -> bool {
     let NodeKind::Element(tag) = dom.kind(id) else { return dom.kind(id) == NodeKind::Nothing };
     if tag == Tag::Script && dom.attribute(id, "type").is_some_and(|kind| kind.starts_with("math/tex")) {
         return false;
@@ -88,21 +136,28 @@ fn is_hidden(dom: &Dom, id: NodeId) -> bool {
     }
     let mut hidden = false;
     let mut aria_hidden = false;
+    let mut reachable = false;
     for (name, value) in dom.attributes(id) {
         match name {
             // `until-found` is shown by searching in the page: collapsed, not hidden.
             "hidden" => hidden |= !value.eq_ignore_ascii_case("until-found"),
             "style" => hidden |= hides(value),
+            // React streams parts of a page as hidden siblings that a script moves into place.
+            "id" => reachable = controlled.contains(value) || value.starts_with("S:"),
+            "role" => reachable |= value == "tabpanel",
             "aria-hidden" => aria_hidden = value == "true",
             _ => {}
         }
     }
     // Authors put aria-hidden on whole pages behind dialogs; only an empty element or an icon is safe to drop.
-    hidden || (aria_hidden && is_icon(dom, id, tag))
+    (hidden && !reachable) || (aria_hidden && is_icon(dom, id, tag))
 }
 
 fn is_icon(dom: &Dom, id: NodeId, tag: Tag) -> bool {
-    if dom.attribute(id, "class").is_some_and(|class| class.split_ascii_whitespace().any(|c| c == "katex-html")) {
+    if dom
+        .attribute(id, "class")
+        .is_some_and(|class| class.split_ascii_whitespace().any(|c| c == "katex-html"))
+    {
         return true;
     }
     let mut length = 0;

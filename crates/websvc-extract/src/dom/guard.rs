@@ -7,11 +7,11 @@ use super::sink::Sink;
 use super::{Dom, NodeId};
 use crate::limits::{MAX_DEPTH, MAX_NODES};
 use html5ever::LocalName;
+use html5ever::TokenizerResult;
 use html5ever::buffer_queue::BufferQueue;
 use html5ever::interface::TreeSink;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
-use html5ever::TokenizerResult;
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use std::cell::{Cell, RefCell};
 
@@ -20,7 +20,9 @@ const HARD_DEPTH: usize = 2 * MAX_DEPTH;
 
 /// Parses HTML into a DOM; never fails, as browsers never do.
 pub(crate) fn parse(html: &str) -> Dom {
-    let options = TreeBuilderOpts { drop_doctype: true, ..TreeBuilderOpts::default() };
+    // Without scripting, what is inside `<noscript>` is parsed: pages for browsers without scripts hide there.
+    let options =
+        TreeBuilderOpts { drop_doctype: true, scripting_enabled: false, ..TreeBuilderOpts::default() };
     let guard = Guard {
         builder: TreeBuilder::new(Sink::new(html.len()), options),
         left_out: RefCell::default(),
@@ -85,7 +87,6 @@ fn nests(name: &LocalName) -> bool {
                 | local_name!("iframe")
                 | local_name!("noembed")
                 | local_name!("noframes")
-                | local_name!("noscript")
                 | local_name!("plaintext")
                 | local_name!("xmp")
         )

@@ -21,7 +21,8 @@ impl SelectorSet {
     /// Parses one selector list and adds it; `Err` when it is not one.
     pub(crate) fn add(&mut self, selector: &str) -> Result<(), ()> {
         let mut parser = cssparser::Parser::new(selector);
-        let list = SelectorList::parse_disallow_pseudo(&Reader, &mut parser, ParseRelative::No).map_err(|_| ())?;
+        let list =
+            SelectorList::parse_disallow_pseudo(&Reader, &mut parser, ParseRelative::No).map_err(|_| ())?;
         parser.expect_exhausted().map_err(|_| ())?;
         self.0.push(list);
         Ok(())
@@ -48,7 +49,9 @@ impl SelectorSet {
         );
         let elements = dom.descendants(top).filter(|&id| matches!(dom.kind(id), NodeKind::Element(_)));
         elements
-            .filter(|&id| self.0.iter().any(|list| matches_selector_list(list, Item { dom, id }, &mut context)))
+            .filter(|&id| {
+                self.0.iter().any(|list| matches_selector_list(list, Item { dom, id }, &mut context))
+            })
             .collect()
     }
 }

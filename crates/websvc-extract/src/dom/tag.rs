@@ -59,10 +59,56 @@ impl Tag {
         use Tag::*;
         matches!(
             self,
-            Address | Article | Aside | Blockquote | Body | Caption | Center | Dd | Details | Dialog | Dir
-                | Div | Dl | Dt | Fieldset | Figcaption | Figure | Footer | Form | H1 | H2 | H3 | H4 | H5 | H6
-                | Header | Hgroup | Hr | Html | Legend | Li | Main | Menu | Nav | Ol | P | Pre | Search
-                | Section | Summary | Table | Tbody | Td | Tfoot | Th | Thead | Tr | Ul | Optgroup | OptionTag
+            Address
+                | Article
+                | Aside
+                | Blockquote
+                | Body
+                | Caption
+                | Center
+                | Dd
+                | Details
+                | Dialog
+                | Dir
+                | Div
+                | Dl
+                | Dt
+                | Fieldset
+                | Figcaption
+                | Figure
+                | Footer
+                | Form
+                | H1
+                | H2
+                | H3
+                | H4
+                | H5
+                | H6
+                | Header
+                | Hgroup
+                | Hr
+                | Html
+                | Legend
+                | Li
+                | Main
+                | Menu
+                | Nav
+                | Ol
+                | P
+                | Pre
+                | Search
+                | Section
+                | Summary
+                | Table
+                | Tbody
+                | Td
+                | Tfoot
+                | Th
+                | Thead
+                | Tr
+                | Ul
+                | Optgroup
+                | OptionTag
         )
     }
 
@@ -80,9 +126,35 @@ impl Tag {
         use Tag::*;
         matches!(
             self,
-            Head | Script | Style | Template | Noscript | Noframes | Noembed | Title | Meta | Link | Base
-                | Param | Source | Track | Textarea | Select | Input | Iframe | Object | Embed | Canvas
-                | Audio | Video | Progress | Svg | Frameset | Frame | Col | Colgroup | Rp
+            Head | Script
+                | Style
+                | Template
+                | Noscript
+                | Noframes
+                | Noembed
+                | Title
+                | Meta
+                | Link
+                | Base
+                | Param
+                | Source
+                | Track
+                | Textarea
+                | Select
+                | Input
+                | Iframe
+                | Object
+                | Embed
+                | Canvas
+                | Audio
+                | Video
+                | Progress
+                | Svg
+                | Frameset
+                | Frame
+                | Col
+                | Colgroup
+                | Rp
         )
     }
 }

@@ -50,8 +50,19 @@ pub(super) fn is_gutter(dom: &Dom, id: NodeId) -> bool {
     class.split_ascii_whitespace().any(|c| {
         matches!(
             c,
-            "gutter" | "lineno" | "linenos" | "linenumber" | "line-number" | "line-numbers-rows" | "rouge-gutter"
-                | "linenodiv" | "hljs-ln-numbers" | "blob-num" | "lnt" | "ln" | "CodeMirror-linenumber"
+            "gutter"
+                | "lineno"
+                | "linenos"
+                | "linenumber"
+                | "line-number"
+                | "line-numbers-rows"
+                | "rouge-gutter"
+                | "linenodiv"
+                | "hljs-ln-numbers"
+                | "blob-num"
+                | "lnt"
+                | "ln"
+                | "CodeMirror-linenumber"
         )
     })
 }
@@ -84,10 +95,15 @@ fn declared(dom: &Dom, id: NodeId) -> Option<String> {
 
 /// Returns a language name in the form fences use, if it is one.
 fn clean(name: &str) -> Option<String> {
-    let name = name.trim_matches(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '#')).to_ascii_lowercase();
+    let name = name
+        .trim_matches(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '#'))
+        .to_ascii_lowercase();
     let plausible = (1..=24).contains(&name.len())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'#' | b'-' | b'_' | b'.'));
-    let none = matches!(name.as_str(), "none" | "default" | "plaintext" | "text" | "plain" | "wrapper" | "nohighlight");
+    let none = matches!(
+        name.as_str(),
+        "none" | "default" | "plaintext" | "text" | "plain" | "wrapper" | "nohighlight"
+    );
     (plausible && !none).then_some(name)
 }
 

@@ -53,7 +53,10 @@ fn children(page: Page<'_>, id: NodeId, out: &mut String) {
 fn attributes(page: Page<'_>, id: NodeId, tag: Tag, out: &mut String) {
     for (name, value) in page.dom.attributes(id) {
         let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b':'));
-        if !plain || starts_with_ignore_case(name, "on") || matches!(name, "style" | "srcdoc" | "nonce" | "ping") {
+        if !plain
+            || starts_with_ignore_case(name, "on")
+            || matches!(name, "style" | "srcdoc" | "nonce" | "ping")
+        {
             continue;
         }
         let absolute = match name {
@@ -83,7 +86,11 @@ fn attributes(page: Page<'_>, id: NodeId, tag: Tag, out: &mut String) {
 fn image(page: Page<'_>, id: NodeId) -> Option<String> {
     let source = links::image_source(page.dom, id, page.base)?;
     let embedded = starts_with_ignore_case(&source, "data:");
-    Some(if embedded && page.base64_images == Base64Images::Replace { BASE64_MARKER.to_owned() } else { source })
+    Some(if embedded && page.base64_images == Base64Images::Replace {
+        BASE64_MARKER.to_owned()
+    } else {
+        source
+    })
 }
 
 fn write_attribute(out: &mut String, name: &str, value: &str) {

@@ -63,7 +63,14 @@ pub(super) struct Inline {
 
 impl Inline {
     pub(super) fn new(place: Place) -> Inline {
-        Inline { text: String::new(), space: false, marks: Vec::new(), closed: None, cancelled: Vec::new(), place }
+        Inline {
+            text: String::new(),
+            space: false,
+            marks: Vec::new(),
+            closed: None,
+            cancelled: Vec::new(),
+            place,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -138,7 +145,8 @@ impl Inline {
             // CommonMark's left-flanking rule; next to other delimiters the reading is ambiguous.
             let works = is_link
                 || (!before.is_some_and(|c| matches!(c, '*' | '~'))
-                    && (!is_punctuation(first) || before.is_none_or(|c| c.is_whitespace() || is_punctuation(c))));
+                    && (!is_punctuation(first)
+                        || before.is_none_or(|c| c.is_whitespace() || is_punctuation(c))));
             if is_link && before == Some('!') {
                 self.text.insert(self.text.len() - 1, '\\');
             }
@@ -155,7 +163,9 @@ impl Inline {
     fn opened_just_now(&self, before: Option<char>, index: usize) -> bool {
         before == Some('*')
             && index > 0
-            && self.marks[index - 1].at.is_some_and(|at| at + self.marks[index - 1].mark.delimiter().len() == self.text.len())
+            && self.marks[index - 1]
+                .at
+                .is_some_and(|at| at + self.marks[index - 1].mark.delimiter().len() == self.text.len())
     }
 
     /// The same emphasis starting again right where it ended goes on instead.
@@ -176,9 +186,9 @@ impl Inline {
 
     fn is_repeated(&self, index: usize) -> bool {
         let mark = &self.marks[index].mark;
-        self.marks[..index].iter().any(|outer| {
-            outer.mark == *mark || matches!((&outer.mark, mark), (Mark::Link(_), Mark::Link(_)))
-        })
+        self.marks[..index]
+            .iter()
+            .any(|outer| outer.mark == *mark || matches!((&outer.mark, mark), (Mark::Link(_), Mark::Link(_))))
     }
 
     /// Adds text from the page.
@@ -265,7 +275,8 @@ impl Inline {
     pub(super) fn take(&mut self) -> String {
         for index in (0..self.marks.len()).rev() {
             let is_link = matches!(self.marks[index].mark, Mark::Link(_));
-            let open = Open { mark: self.marks[index].mark.clone(), at: self.marks[index].at.take(), spent: false };
+            let open =
+                Open { mark: self.marks[index].mark.clone(), at: self.marks[index].at.take(), spent: false };
             self.marks[index].spent = is_link && (open.at.is_some() || self.marks[index].spent);
             self.end(&open);
         }

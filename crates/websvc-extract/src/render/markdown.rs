@@ -10,8 +10,13 @@ use crate::text::{collapsed, starts_with_ignore_case};
 
 /// Writes the view as markdown; the flag tells whether the output bound cut it.
 pub(crate) fn write(page: Page<'_>) -> (String, bool) {
-    let mut writer =
-        Writer { page, lines: Lines::default(), inline: Inline::new(Place::Paragraph), flat: 0, in_item: false };
+    let mut writer = Writer {
+        page,
+        lines: Lines::default(),
+        inline: Inline::new(Place::Paragraph),
+        flat: 0,
+        in_item: false,
+    };
     for &root in &page.view.roots {
         writer.node(root);
         writer.flush();
@@ -146,7 +151,8 @@ impl Writer<'_> {
             self.gap();
         }
         let Page { dom, view, .. } = self.page;
-        let mut number: u64 = dom.attribute(id, "start").and_then(|start| start.trim().parse().ok()).unwrap_or(1);
+        let mut number: u64 =
+            dom.attribute(id, "start").and_then(|start| start.trim().parse().ok()).unwrap_or(1);
         let mut first = true;
         for child in view.children(dom, id) {
             let is_item = dom.is(child, Tag::Li);
@@ -164,7 +170,8 @@ impl Writer<'_> {
             if let Some(value) = dom.attribute(child, "value").and_then(|value| value.trim().parse().ok()) {
                 number = value;
             }
-            let marker = if tag == Tag::Ol { format!("{}. ", number.min(999_999_999)) } else { "- ".to_owned() };
+            let marker =
+                if tag == Tag::Ol { format!("{}. ", number.min(999_999_999)) } else { "- ".to_owned() };
             self.item(child, &marker);
             number = number.saturating_add(1);
             first = false;
@@ -383,11 +390,15 @@ fn has_image(dom: &crate::dom::Dom, id: NodeId) -> bool {
 
 /// Tells whether a link's text is only a sign for "link to this place".
 fn is_permalink_sign(text: &str) -> bool {
-    matches!(text, "" | "#" | "¶" | "§" | "🔗" | "\u{f0c1}" | "↩" | "↩︎" | "link" | "Link" | "Permalink" | "permalink")
+    matches!(
+        text,
+        "" | "#" | "¶" | "§" | "🔗" | "\u{f0c1}" | "↩" | "↩︎" | "link" | "Link" | "Permalink" | "permalink"
+    )
 }
 
 fn is_tracking_pixel(dom: &crate::dom::Dom, img: NodeId) -> bool {
-    let tiny = |name| dom.attribute(img, name).is_some_and(|size| matches!(size.trim(), "0" | "1" | "0px" | "1px"));
+    let tiny =
+        |name| dom.attribute(img, name).is_some_and(|size| matches!(size.trim(), "0" | "1" | "0px" | "1px"));
     tiny("width") && tiny("height")
 }
 

@@ -76,8 +76,11 @@ impl Writer<'_> {
             for &cell in row {
                 take_covered(&mut above, &mut out);
                 let text = self.cell(cell);
-                let span = |name| dom.attribute(cell, name).and_then(|n| n.trim().parse::<usize>().ok()).unwrap_or(1);
-                let (columns, rows) = (span("colspan").clamp(1, MAX_SPAN), span("rowspan").clamp(1, MAX_SPAN));
+                let span = |name| {
+                    dom.attribute(cell, name).and_then(|n| n.trim().parse::<usize>().ok()).unwrap_or(1)
+                };
+                let (columns, rows) =
+                    (span("colspan").clamp(1, MAX_SPAN), span("rowspan").clamp(1, MAX_SPAN));
                 for column in 0..columns {
                     let text = if column == 0 { text.clone() } else { String::new() };
                     above.resize_with(above.len().max(out.len() + 1), Default::default);
@@ -157,7 +160,9 @@ fn is_layout(page: Page<'_>, table: NodeId, shape: &Shape) -> bool {
     for id in page.view.below(dom, table).skip(1) {
         match dom.tag(id) {
             Some(Tag::Table) => nested = true,
-            Some(Tag::H1 | Tag::H2 | Tag::H3 | Tag::Blockquote | Tag::Pre | Tag::Form | Tag::Hr) => blocks += 2,
+            Some(Tag::H1 | Tag::H2 | Tag::H3 | Tag::Blockquote | Tag::Pre | Tag::Form | Tag::Hr) => {
+                blocks += 2
+            }
             Some(Tag::P | Tag::Ul | Tag::Ol) => blocks += 1,
             _ => {}
         }

@@ -1,0 +1,30 @@
+//! Writes the text blocks of every page of an evaluation set with their signals, to fit the model of main content.
+//!
+//! `cargo run --release -p websvc-extract --example blocks -- SET_FOLDER OUT_FILE`; a line is page id,
+//! text, signals, and the elements around it.
+
+use std::io::Write;
+use std::path::PathBuf;
+use websvc_extract::{Document, Source};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1).map(PathBuf::from);
+    let (Some(set), Some(out)) = (arguments.next(), arguments.next()) else {
+        return Err("usage: blocks SET_FOLDER OUT_FILE".into());
+    };
+    let url = url::Url::parse("https://example.com/")?;
+    let mut out = std::io::BufWriter::new(std::fs::File::create(out)?);
+    for line in std::fs::read_to_string(set.join("urls.tsv"))?.lines() {
+        let id = line.split('\t').next().unwrap_or("");
+        let Ok(bytes) = std::fs::read(set.join("html").join(format!("{id}.html"))) else { continue };
+        let source = Source { bytes: &bytes, content_type: Some("text/html"), url: &url };
+        let Ok(page) = Document::parse(source) else { continue };
+        for (text, signals, chain) in page.blocks() {
+            let text = text.replace(['\t', '\n'], " ");
+            let signals: Vec<String> = signals.iter().map(|signal| format!("{signal:.5}")).collect();
+            let chain: Vec<String> = chain.iter().map(usize::to_string).collect();
+            writeln!(out, "{id}\t{text}\t{}\t{}", signals.join(" "), chain.join(" "))?;
+        }
+    }
+    Ok(())
+}
