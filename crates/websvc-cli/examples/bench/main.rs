@@ -1,0 +1,122 @@
+//! Measures the service beside its parts, in one run: `cargo xtask bench`.
+//!
+//! The machine is shared and noisy, so what counts are the ratios between rows of one run. The process under test is
+//! pinned to the first core and the load to the second, where there are two.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program that measures, and ends when something fails")]
+
+mod load;
+mod parts;
+mod process;
+mod report;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use websvc_testkit::World;
+
+use crate::load::{Load, Request};
+use crate::process::Process;
+use crate::report::Report;
+
+/// How long each row is measured.
+const SPAN: Duration = Duration::from_secs(5);
+
+/// The connections of the load.
+const CONNECTIONS: usize = 16;
+
+/// What is searched for, in turn.
+const QUERIES: &[&str] = &[
+    "asyncio gather",
+    "\"context manager\"",
+    "csv reader delimiter",
+    "json dumps indent",
+    "pathlib glob",
+    "subprocess run timeout",
+    "regular expression syntax",
+    "sqlite3 cursor execute",
+    "argparse add_argument",
+    "datetime strftime format codes",
+    "threading lock acquire",
+    "unittest mock patch",
+    "how do I parse command line arguments",
+    "dataclass field default_factory",
+];
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    process::pin_self_to(1);
+    let Some(corpus) = std::env::var_os("WEBSVC_CORPUS_DIR").map(PathBuf::from) else {
+        println!("bench: skipped, WEBSVC_CORPUS_DIR is not set (cargo xtask corpus)");
+        return;
+    };
+    let mut report = Report::default();
+    bare_server(&mut report).await;
+    parts::extraction(&corpus, &mut report);
+
+    let world = World::builder().directory("docs.test", &corpus).start().await;
+    let data = tempfile::tempdir().unwrap();
+    idle(&world, &mut report).await;
+    crawl(&world, &data, &mut report).await;
+    parts::index(data.path(), &mut report);
+    service(&world, &data, &mut report).await;
+    report.print();
+}
+
+/// A bare `200 OK` through our server and through plain hyper.
+async fn bare_server(report: &mut Report) {
+    let mut rates = Vec::new();
+    for example in ["plain_hyper", "bare_ok"] {
+        let process = Process::example(example);
+        let load = Load::run(&process, CONNECTIONS, SPAN, &[Request::get("/")]).await;
+        report.load(&format!("200 OK, {example}"), &load);
+        rates.push(load.rate());
+    }
+    report.ratio("bare server / plain hyper", rates[1] / rates[0], "at least 0.90");
+}
+
+/// The service with an empty index: start and memory.
+async fn idle(world: &World, report: &mut Report) {
+    let data = tempfile::tempdir().unwrap();
+    let process = Process::service(world, data.path());
+    report.figure("start to the first answer", process.first_answer.as_secs_f64() * 1e3, "ms", "under 50");
+    report.figure("memory, idle, empty index", process.memory_mb(), "MB", "under 15");
+}
+
+async fn crawl(world: &World, data: &TempDir, report: &mut Report) {
+    let started = std::time::Instant::now();
+    let said = Process::run(world, data.path(), &["index", "crawl", "http://docs.test/index.html", "--json"]).await;
+    let said: Value = serde_json::from_str(&said).unwrap();
+    let pages = said["pages"].as_f64().unwrap();
+    report.figure("crawl into the index", pages / started.elapsed().as_secs_f64(), "pages/s", "");
+}
+
+/// The service with the corpus.
+async fn service(world: &World, data: &TempDir, report: &mut Report) {
+    let process = Process::service(world, data.path());
+    let plain = requests(|query| json!({ "query": query }));
+    let load = Load::run(&process, CONNECTIONS, SPAN, &plain).await;
+    report.load("POST /v2/search", &load);
+    report.figure("CPU per search", load.cpu_ms(), "ms", "0.15");
+    if let Some(in_process) = report.rate_of(parts::INDEX_ROW) {
+        report.ratio("search over HTTP / index in process", load.rate() / in_process, "at least 0.70");
+    }
+    let scraping = requests(|query| json!({ "query": query, "scrapeOptions": { "formats": ["markdown"] } }));
+    let warm = Load::run(&process, CONNECTIONS, SPAN, &scraping).await;
+    let load = Load::run(&process, CONNECTIONS, SPAN, &scraping).await;
+    report.load("search with markdown of 10 results, cached", &load);
+    let fetching = requests(|query| {
+        json!({ "query": query, "limit": 1, "scrapeOptions": { "formats": ["markdown"], "maxAge": 0, "storeInCache": false } })
+    });
+    let cold = Load::run(&process, CONNECTIONS, SPAN, &fetching).await;
+    report.load("search with markdown of 1 result, fetched", &cold);
+    report.figure("CPU per search with 1 static scrape", cold.cpu_ms(), "ms", "3.15");
+    report.figure("memory after the load", process.memory_mb(), "MB", "");
+    assert!(warm.failures + load.failures + cold.failures == 0, "every request is answered with 200");
+}
+
+fn requests(body: impl Fn(&str) -> Value) -> Vec<Request> {
+    QUERIES.iter().map(|query| Request::post("/v2/search", &body(query).to_string())).collect()
+}

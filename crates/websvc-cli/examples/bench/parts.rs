@@ -1,0 +1,67 @@
+//! The parts of the service, in this process and on one core.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use url::Url;
+use websvc_extract::{ContentOptions, Document, Source};
+use websvc_index::{Highlights, Index, IndexConfig, SearchOptions};
+
+use crate::QUERIES;
+use crate::report::Report;
+
+/// The row that the service's rate is compared with.
+pub(crate) const INDEX_ROW: &str = "index in process, ten hits with passages";
+
+const SPAN: Duration = Duration::from_secs(3);
+
+/// Measures HTML to markdown over the pages of the corpus.
+pub(crate) fn extraction(corpus: &Path, report: &mut Report) {
+    let pages: Vec<Vec<u8>> = html_files(corpus).iter().map(|path| std::fs::read(path).unwrap()).collect();
+    let url = Url::parse("http://docs.test/").unwrap();
+    let bytes: usize = pages.iter().map(Vec::len).sum();
+    let started = Instant::now();
+    for bytes in &pages {
+        let source = Source { bytes, content_type: Some("text/html"), url: &url };
+        let page = Document::parse(source).unwrap();
+        std::hint::black_box(page.content(&ContentOptions::default()).markdown());
+    }
+    let elapsed = started.elapsed().as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "figures to be read")]
+    let (count, megabytes) = (pages.len() as f64, bytes as f64 / 1e6);
+    report.figure("HTML to markdown", count / elapsed, "pages/s", "");
+    report.figure("HTML to markdown", megabytes / elapsed, "MB/s", "");
+}
+
+/// Measures the index alone.
+pub(crate) fn index(data_dir: &Path, report: &mut Report) {
+    let index = Index::open(&data_dir.join("index"), IndexConfig::default()).unwrap();
+    let queries: Vec<_> = QUERIES.iter().map(|text| websvc_query::parse(text).query).collect();
+    for (name, highlights) in
+        [("index in process, ten hits", Highlights::PageDescription), (INDEX_ROW, Highlights::Passages)]
+    {
+        let options = SearchOptions { highlights, ..SearchOptions::default() };
+        let started = Instant::now();
+        let mut count = 0_u32;
+        while started.elapsed() < SPAN {
+            for query in &queries {
+                std::hint::black_box(index.search(query, &options).unwrap());
+                count += 1;
+            }
+        }
+        report.figure(name, f64::from(count) / started.elapsed().as_secs_f64(), "/s", "");
+    }
+}
+
+fn html_files(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut waiting = vec![directory.to_owned()];
+    while let Some(path) = waiting.pop() {
+        if path.is_dir() {
+            waiting.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|ending| ending == "html") {
+            files.push(path);
+        }
+    }
+    files
+}

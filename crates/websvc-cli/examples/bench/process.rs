@@ -1,0 +1,129 @@
+//! The processes under test.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use websvc_testkit::World;
+
+/// The key of every service here.
+pub(crate) const KEY: &str = "fc-key-of-the-benchmark";
+
+/// The unit of times in `/proc/PID/stat`: `USER_HZ` is 100 on every Linux that we know.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// A server that runs, pinned to the first core; it ends when dropped.
+pub(crate) struct Process {
+    child: Child,
+    pub(crate) address: String,
+    /// From the start of the process to its first answer.
+    pub(crate) first_answer: Duration,
+}
+
+impl Process {
+    /// Starts an example server of the transport crate.
+    pub(crate) fn example(name: &str) -> Self {
+        Self::start(pinned(&release_dir().join("examples").join(name)))
+    }
+
+    /// Starts the service.
+    pub(crate) fn service(world: &World, data_dir: &Path) -> Self {
+        let mut command = pinned(&release_dir().join("websvc"));
+        command.args(["serve", "--listen", "127.0.0.1:0"]);
+        configure(&mut command, world, data_dir);
+        Self::start(command)
+    }
+
+    /// Runs a command of the program to its end and returns what it printed.
+    pub(crate) async fn run(world: &World, data_dir: &Path, arguments: &[&str]) -> String {
+        let mut command = Command::new(release_dir().join("websvc"));
+        command.args(arguments);
+        configure(&mut command, world, data_dir);
+        // The loopback web runs on this thread's runtime: it has to go on meanwhile.
+        let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn start(mut command: Command) -> Self {
+        let started = Instant::now();
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().rsplit("://").next().unwrap().rsplit(' ').next().unwrap().to_owned();
+        wait_for_answer(&address);
+        let first_answer = started.elapsed();
+        Self { child, address, first_answer }
+    }
+
+    /// Returns the CPU time that the process has used, in seconds.
+    pub(crate) fn cpu_seconds(&self) -> f64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        // The name of the program, in parentheses, may have spaces in it.
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+        let ticks: f64 = fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap();
+        ticks / TICKS_PER_SECOND
+    }
+
+    /// Returns the resident memory.
+    pub(crate) fn memory_mb(&self) -> f64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        let kilobytes: f64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+        kilobytes / 1024.0
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+/// Pins this process, and with it the threads it will start, to a core.
+pub(crate) fn pin_self_to(core: usize) {
+    if std::thread::available_parallelism().is_ok_and(|cores| cores.get() > core) {
+        let pid = std::process::id().to_string();
+        Command::new("taskset").args(["-cp", &core.to_string(), &pid]).stdout(Stdio::null()).status().unwrap();
+    }
+}
+
+/// Returns a command that runs `program` on the first core.
+fn pinned(program: &Path) -> Command {
+    let mut command = Command::new("taskset");
+    command.args(["-c", "0"]).arg(program);
+    command
+}
+
+fn configure(command: &mut Command, world: &World, data_dir: &Path) {
+    let rules: Vec<String> = world.connect_to().into_iter().map(|(from, to)| format!("{from:?} = {to:?}")).collect();
+    command
+        .env("WEBSVC_API_KEY", KEY)
+        .env("WEBSVC_DATA_DIR", data_dir)
+        .env("WEBSVC__FETCH__CONNECT_TO", format!("{{ {} }}", rules.join(", ")));
+}
+
+/// Returns where the programs of this build are.
+fn release_dir() -> PathBuf {
+    let program = std::env::current_exe().unwrap();
+    program.ancestors().nth(2).unwrap().to_owned()
+}
+
+fn wait_for_answer(address: &str) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let answer = TcpStream::connect(address).and_then(|mut stream| {
+            stream.write_all(b"GET /health HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n")?;
+            let mut byte = [0];
+            stream.read_exact(&mut byte)
+        });
+        if answer.is_ok() {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{address} does not answer: {answer:?}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

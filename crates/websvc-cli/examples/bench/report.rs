@@ -1,0 +1,54 @@
+//! The table that is printed at the end.
+
+use crate::load::Load;
+
+/// The rows measured so far.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+struct Row {
+    name: String,
+    value: f64,
+    text: String,
+    goal: String,
+}
+
+impl Report {
+    /// Adds the rate and the times of a load.
+    pub(crate) fn load(&mut self, name: &str, load: &Load) {
+        let ms = |percent| load.percentile(percent).as_secs_f64() * 1e3;
+        let text = format!("{:.0}/s, p50 {:.2} ms, p99 {:.2} ms", load.rate(), ms(50), ms(99));
+        self.push(name, load.rate(), text, "");
+    }
+
+    /// Adds a figure with its unit.
+    pub(crate) fn figure(&mut self, name: &str, value: f64, unit: &str, goal: &str) {
+        self.push(name, value, format!("{value:.2} {unit}"), goal);
+    }
+
+    /// Adds a ratio of two rows.
+    pub(crate) fn ratio(&mut self, name: &str, value: f64, goal: &str) {
+        self.push(name, value, format!("{value:.2}"), goal);
+    }
+
+    /// Returns the value of a row.
+    pub(crate) fn rate_of(&self, name: &str) -> Option<f64> {
+        self.rows.iter().find(|row| row.name == name).map(|row| row.value)
+    }
+
+    /// Prints the rows as a table in Markdown.
+    pub(crate) fn print(&self) {
+        println!("\n| what | measured | goal |\n|---|---|---|");
+        for Row { name, text, goal, .. } in &self.rows {
+            println!("| {name} | {text} | {goal} |");
+        }
+    }
+
+    fn push(&mut self, name: &str, value: f64, text: String, goal: &str) {
+        eprintln!("{name}: {text}");
+        self.rows.push(Row { name: name.to_owned(), value, text, goal: goal.to_owned() });
+    }
+}

@@ -1,0 +1,54 @@
+//! Real pages that nobody here wrote: Debian's Python manual, crawled over HTTP and searched.
+
+use serde_json::json;
+use websvc_testkit::World;
+
+use crate::harness::{Site, skip};
+
+/// Queries and the page that a reader of the manual would want, by the end of its URL.
+const QUERIES: &[(&str, &str)] = &[
+    ("asyncio gather", "library/asyncio-task.html"),
+    ("\"context manager\"", "library/contextlib.html"),
+    ("csv reader delimiter", "library/csv.html"),
+    ("json dumps indent", "library/json.html"),
+    ("pathlib glob", "library/pathlib.html"),
+    ("subprocess run timeout", "library/subprocess.html"),
+    ("regular expression syntax", "library/re.html"),
+    ("sqlite3 cursor execute", "library/sqlite3.html"),
+    ("argparse add_argument", "library/argparse.html"),
+    ("datetime strftime format codes", "library/datetime.html"),
+    ("threading lock acquire", "library/threading.html"),
+    ("unittest mock patch", "library/unittest.mock.html"),
+    ("logging basicConfig", "library/logging.html"),
+    ("tempfile NamedTemporaryFile", "library/tempfile.html"),
+    ("zipfile extract archive", "library/zipfile.html"),
+    ("itertools permutations combinations", "library/itertools.html"),
+    ("how do I parse command line arguments", "library/argparse.html"),
+    ("intitle:heapq priority queue", "library/heapq.html"),
+    ("site:docs.test/library urllib request urlopen", "library/urllib.request.html"),
+    ("dataclass field default_factory", "library/dataclasses.html"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_right_page_is_among_the_first_three() {
+    let Some(directory) = std::env::var_os("WEBSVC_CORPUS_DIR") else {
+        return skip("the_right_page_is_among_the_first_three", "WEBSVC_CORPUS_DIR is not set (cargo xtask corpus)");
+    };
+    let world = World::builder().directory("docs.test", &directory).start().await;
+    let site = Site::new(&world);
+    site.succeed(&["index", "crawl", "http://docs.test/index.html", "--per-host", "8"]);
+    let service = site.serve();
+    let mut wrong = Vec::new();
+    for (query, page) in QUERIES {
+        let answer = service.search(json!({"query": query, "limit": 3})).await;
+        let results = answer.body["data"]["web"].as_array().cloned().unwrap_or_default();
+        let urls: Vec<&str> = results.iter().filter_map(|hit| hit["url"].as_str()).collect();
+        if !urls.iter().any(|url| url.ends_with(page)) {
+            wrong.push(format!("{query}: {page} is not in {urls:?}"));
+        }
+        for hit in &results {
+            assert!(!hit["title"].as_str().unwrap().is_empty(), "{query}: {hit}");
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

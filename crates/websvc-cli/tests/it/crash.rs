@@ -1,0 +1,57 @@
+//! `kill -9` in the middle of a crawl: nothing committed is lost, and the crawl goes on.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use websvc_testkit::{Page, World};
+
+use crate::harness::{Site, signal, wait};
+
+const PAGES: usize = 400;
+
+async fn chain() -> World {
+    let mut world = World::builder();
+    for number in 0..PAGES {
+        let text = format!(
+            "<title>Page {number}</title><main><h1>Page {number}</h1><p>marker{number} of a long chain.</p>\
+             <a href=/{}>next</a> <a href=/{}>after</a></main>",
+            (number + 1) % PAGES,
+            (number + 2) % PAGES
+        );
+        world = world.page(&format!("http://chain.test/{number}"), Page::html(text));
+    }
+    world.start().await
+}
+
+fn documents(site: &Site) -> u64 {
+    let stats: Value = serde_json::from_str(&site.succeed(&["index", "stats", "--json"])).unwrap();
+    stats["documents"].as_u64().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_crawl_loses_nothing_committed_and_goes_on() {
+    let world = chain().await;
+    let site = Site::new(&world);
+    let arguments = ["index", "crawl", "http://chain.test/0", "--json"];
+    let mut crawl = site.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while documents(&site) == 0 {
+        assert!(Instant::now() < deadline, "pages are committed while the crawl runs");
+        assert!(crawl.try_wait().unwrap().is_none(), "the crawl is still running");
+    }
+    signal(&crawl, "KILL");
+    assert!(!wait(&mut crawl).success());
+
+    let kept = documents(&site);
+    assert!(kept > 0 && kept < PAGES as u64, "it was killed in the middle: {kept}");
+    let fetched = world.requests().len();
+    let found = site.succeed(&["search", "marker0", "--json"]);
+    assert!(found.contains("http://chain.test/0"), "{found}");
+
+    let said: Value = serde_json::from_str(&site.succeed(&arguments)).unwrap();
+    assert_eq!(said["pages"], json!(PAGES));
+    assert_eq!(documents(&site), PAGES as u64);
+    let again = world.requests().len() - fetched;
+    assert!(again < PAGES, "pages fetched before come from the cache: {again} requests");
+}

@@ -1,0 +1,113 @@
+//! Crawling and importing, alone and beside a running server.
+
+use serde_json::{Value, json};
+
+use crate::harness::{KEY, Service, Site, tea_world};
+
+fn report(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crawl_keeps_to_its_hosts_and_to_robots_txt() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let said = site.succeed(&["index", "crawl", "http://tea.test/", "--json"]);
+    let report = report(&said);
+    assert_eq!(report["pages"], json!(3), "{said}");
+    assert_eq!(report["errors"], json!(1), "{said}");
+    assert_eq!(world.count("http://tea.test/secret/plan.html"), 0);
+    assert_eq!(world.count("http://coffee.test/"), 0);
+    assert_eq!(world.count("http://tea.test/green.html"), 1);
+    let first = world.requests().first().map(|seen| seen.url.to_string());
+    assert_eq!(first.as_deref(), Some("http://tea.test/robots.txt"));
+    let stats: Value = serde_json::from_str(&site.succeed(&["index", "stats", "--json"])).unwrap();
+    assert_eq!(stats["documents"], json!(3));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_sites_are_crawled_and_searched_together() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    site.succeed(&["index", "crawl", "http://tea.test/", "http://coffee.test/"]);
+    let service = site.serve();
+    let answer = service.search(json!({"query": "water"})).await;
+    let urls: Vec<&str> =
+        answer.body["data"]["web"].as_array().unwrap().iter().map(|hit| hit["url"].as_str().unwrap()).collect();
+    assert!(urls.contains(&"http://tea.test/green.html") && urls.contains(&"http://coffee.test/"), "{urls:?}");
+    let answer = service.search(json!({"query": "water site:coffee.test"})).await;
+    assert_eq!(answer.body["data"]["web"].as_array().unwrap().len(), 1);
+    let answer = service.search(json!({"query": "water", "excludeDomains": ["coffee.test"]})).await;
+    assert_eq!(answer.body["data"]["web"][0]["url"], json!("http://tea.test/green.html"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_limit_and_a_depth_bound_a_crawl() {
+    let world = tea_world().await;
+    let said = Site::new(&world).succeed(&["index", "crawl", "http://tea.test/", "--limit", "2", "--json"]);
+    assert_eq!(report(&said)["pages"], json!(2));
+    let said = Site::new(&world).succeed(&["index", "crawl", "http://tea.test/", "--depth", "0", "--json"]);
+    assert_eq!(report(&said)["pages"], json!(1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_a_server_runs_the_commands_go_through_it() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let service = site.serve();
+    let refused = site.run(&["index", "crawl", "http://tea.test/"]);
+    assert!(!refused.status.success());
+    let error = String::from_utf8_lossy(&refused.stderr);
+    assert!(error.contains("--server URL"), "{error}");
+
+    let arguments = ["index", "crawl", "http://tea.test/", "--json", "--server", &service.address];
+    let output = site.command(&arguments).env("WEBSVC_API_KEY", KEY).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let found = service.search_until_found("oolong oxidised").await;
+    assert_eq!(found["data"]["web"][0]["url"], json!("http://tea.test/oolong.html"));
+    let stats = service.get("/v2/index/stats").await;
+    assert_eq!(stats.body["documents"], json!(3));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_imported() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let files = tempfile::tempdir().unwrap();
+    std::fs::write(files.path().join("mate.md"), "# Mate\n\nMate is drunk from a gourd.").unwrap();
+    let lines = "{\"url\": \"https://notes.test/chai\", \"title\": \"Chai\", \"text\": \"Chai is spiced with cardamom.\"}\n\
+                 broken\n";
+    std::fs::write(files.path().join("notes.jsonl"), lines).unwrap();
+    let directory = files.path().to_str().unwrap();
+    let said = site.succeed(&["index", "import", directory, "--base-url", "https://notes.test/", "--json"]);
+    assert_eq!(report(&said)["documents"], json!(1), "{said}");
+    let said = site.succeed(&["index", "import", &format!("{directory}/notes.jsonl"), "--json"]);
+    let report = report(&said);
+    assert_eq!((&report["documents"], &report["errors"]), (&json!(1), &json!(1)), "{said}");
+
+    let found = site.succeed(&["search", "gourd", "--json"]);
+    assert!(found.contains("https://notes.test/mate.md"), "{found}");
+    let found = site.succeed(&["search", "cardamom", "--json"]);
+    assert!(found.contains("https://notes.test/chai"), "{found}");
+}
+
+#[tokio::test]
+async fn documents_are_added_over_http_and_searchable() {
+    let world = tea_world().await;
+    let service = Service::of(&world);
+    let documents = json!({"documents": [
+        {"url": "https://notes.test/ja", "title": "お茶", "body": "東京で緑茶を飲みました。"},
+        {"url": "https://notes.test/en", "title": "Brewing", "body": "He brewed the tea twice."},
+    ]});
+    let answer = service.post("/v2/index/documents", documents.to_string()).await;
+    assert_eq!(answer.body, json!({"success": true, "accepted": 2}));
+    let found = service.search_until_found("緑茶").await;
+    assert_eq!(found["data"]["web"][0]["url"], json!("https://notes.test/ja"));
+    let found = service.search_until_found("brew teas").await;
+    assert_eq!(found["data"]["web"][0]["url"], json!("https://notes.test/en"));
+
+    let bad = json!({"documents": [{"url": "no url", "body": "x"}]});
+    let answer = service.post("/v2/index/documents", bad.to_string()).await;
+    assert_eq!(answer.status, 400);
+    assert_eq!(answer.body["details"][0]["path"], json!("/documents/0/url"));
+}

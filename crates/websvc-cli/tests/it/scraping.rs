@@ -1,0 +1,186 @@
+//! Search with the content of the results.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use websvc_testkit::{Page, World};
+
+use crate::harness::{Service, Site, tea_world};
+
+async fn indexed(world: &World) -> Service {
+    let service = Service::of(world);
+    let page = |url: &str, body: &str| json!({"url": url, "title": "Listed", "body": body});
+    let documents = json!({"documents": [
+        page("http://tea.test/green.html", "listed green"),
+        page("http://tea.test/missing.html", "listed missing"),
+    ]});
+    service.post("/v2/index/documents", documents.to_string()).await;
+    service.search_until_found("listed").await;
+    service
+}
+
+fn result<'a>(body: &'a Value, url: &str) -> &'a Value {
+    body["data"]["web"].as_array().unwrap().iter().find(|hit| hit["url"] == json!(url)).unwrap()
+}
+
+#[tokio::test]
+async fn results_carry_the_formats_that_were_asked_for() {
+    let world = tea_world().await;
+    let service = indexed(&world).await;
+    let options = json!({"formats": ["markdown", {"type": "html"}, "rawHtml", "links", "images"]});
+    let answer = service.search(json!({"query": "green", "scrapeOptions": options})).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let hit = result(&answer.body, "http://tea.test/green.html");
+    let markdown = hit["markdown"].as_str().unwrap();
+    assert!(markdown.contains("# Green tea") && markdown.contains("| Sencha"), "{markdown}");
+    assert!(!markdown.contains("Home"), "the navigation is not content: {markdown}");
+    assert!(hit["rawHtml"].as_str().unwrap().contains("<nav>"));
+    assert!(!hit["html"].as_str().unwrap().contains("<nav>"));
+    assert_eq!(hit["links"], json!(["http://tea.test/oolong.html"]));
+    assert_eq!(hit["images"], json!([]));
+    let metadata = &hit["metadata"];
+    assert_eq!(metadata["title"], json!("Green tea"));
+    assert_eq!(metadata["description"], json!("How to brew green tea."));
+    assert_eq!(metadata["language"], json!("en"));
+    assert_eq!(metadata["sourceURL"], json!("http://tea.test/green.html"));
+    assert_eq!(metadata["statusCode"], json!(200));
+    assert_eq!(metadata["cacheState"], json!("miss"));
+    assert_eq!(answer.body["creditsUsed"], json!(3));
+}
+
+#[tokio::test]
+async fn without_formats_no_page_is_fetched_and_no_key_is_there() {
+    let world = tea_world().await;
+    let service = indexed(&world).await;
+    world.forget();
+    let answer = service.search(json!({"query": "green", "scrapeOptions": {}})).await;
+    let hit = result(&answer.body, "http://tea.test/green.html");
+    let keys: Vec<&String> = hit.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["description", "title", "url"]);
+    assert!(world.requests().is_empty());
+    assert_eq!(answer.body["creditsUsed"], json!(2));
+}
+
+#[tokio::test]
+async fn a_second_search_is_served_from_the_cache() {
+    let world = tea_world().await;
+    let service = indexed(&world).await;
+    let request = json!({"query": "green", "scrapeOptions": {"formats": ["markdown"]}});
+    service.search(request.clone()).await;
+    world.forget();
+    let answer = service.search(request).await;
+    let hit = result(&answer.body, "http://tea.test/green.html");
+    assert_eq!(hit["metadata"]["cacheState"], json!("hit"), "{hit}");
+    assert!(hit["metadata"]["cachedAt"].is_string());
+    assert_eq!(world.count("http://tea.test/green.html"), 0);
+    let options = json!({"formats": ["markdown"], "maxAge": 0});
+    service.search(json!({"query": "green", "scrapeOptions": options})).await;
+    assert_eq!(world.count("http://tea.test/green.html"), 1);
+}
+
+#[tokio::test]
+async fn a_page_that_fails_stays_in_the_list_and_says_why() {
+    let world = tea_world().await;
+    let service = indexed(&world).await;
+    let options = json!({"formats": ["markdown"]});
+    let answer = service.search(json!({"query": "listed missing", "scrapeOptions": options})).await;
+    let hit = result(&answer.body, "http://tea.test/missing.html");
+    assert_eq!(hit["metadata"]["statusCode"], json!(404), "{hit}");
+    assert_eq!(hit["title"], json!("Listed"));
+}
+
+#[tokio::test]
+async fn private_addresses_are_refused() {
+    let world = tea_world().await;
+    let service = Service::of(&world);
+    let documents = json!({"documents": [{"url": "http://127.0.0.1:9/", "title": "Inside", "body": "inside"}]});
+    service.post("/v2/index/documents", documents.to_string()).await;
+    service.search_until_found("inside").await;
+    let options = json!({"formats": ["markdown"]});
+    let answer = service.search(json!({"query": "inside", "scrapeOptions": options})).await;
+    let hit = result(&answer.body, "http://127.0.0.1:9/");
+    assert!(hit.get("markdown").is_none());
+    let error = hit["metadata"]["error"].as_str().unwrap();
+    assert!(error.contains("may not be fetched"), "{error}");
+    assert_eq!(hit["metadata"]["statusCode"], json!(403));
+    assert_eq!(hit["url"], json!("http://127.0.0.1:9/"));
+    assert_eq!(answer.body["creditsUsed"], json!(2));
+}
+
+#[tokio::test]
+async fn late_pages_do_not_hold_the_answer_up() {
+    let world = World::builder()
+        .page("http://tea.test/slow.html", Page::html("<p>late").delay(Duration::from_secs(30)))
+        .start()
+        .await;
+    let service = Service::of(&world);
+    let documents = json!({"documents": [{"url": "http://tea.test/slow.html", "title": "Slow", "body": "slow"}]});
+    service.post("/v2/index/documents", documents.to_string()).await;
+    service.search_until_found("slow").await;
+    let started = Instant::now();
+    let request = json!({"query": "slow", "timeout": 1500, "scrapeOptions": {"formats": ["markdown"]}});
+    let answer = service.search(request).await;
+    assert!(started.elapsed() < Duration::from_secs(20), "the deadline holds");
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let hit = result(&answer.body, "http://tea.test/slow.html");
+    assert!(hit["metadata"]["error"].as_str().unwrap().starts_with("SCRAPE_TIMEOUT"), "{hit}");
+    assert!(answer.body["warning"].as_str().unwrap().contains("not scraped in time"));
+}
+
+#[tokio::test]
+async fn min_age_and_lockdown_ask_only_the_cache() {
+    let world = tea_world().await;
+    let service = indexed(&world).await;
+    world.forget();
+    let search = |options: Value| json!({"query": "green", "scrapeOptions": options});
+    let answer = service.search(search(json!({"formats": ["markdown"], "minAge": 1}))).await;
+    assert_eq!((answer.status.as_u16(), &answer.body["code"]), (404, &json!("SCRAPE_NO_CACHED_DATA")));
+    let answer = service.search(search(json!({"formats": ["markdown"], "lockdown": true}))).await;
+    assert_eq!((answer.status.as_u16(), &answer.body["code"]), (404, &json!("SCRAPE_LOCKDOWN_CACHE_MISS")));
+    assert!(world.requests().is_empty());
+    service.search(search(json!({"formats": ["markdown"]}))).await;
+    let answer = service.search(search(json!({"formats": ["markdown"], "lockdown": true}))).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    assert_eq!(answer.body["creditsUsed"], json!(7));
+}
+
+#[tokio::test]
+async fn missing_abilities_are_named_in_the_warning() {
+    let world = tea_world().await;
+    let service = indexed(&world).await;
+    let options = json!({"formats": ["markdown", "screenshot", "summary"], "waitFor": 100});
+    let answer = service.search(json!({"query": "green", "scrapeOptions": options})).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let warning = answer.body["warning"].as_str().unwrap();
+    for word in ["screenshot", "summary", "waitFor"] {
+        assert!(warning.contains(word), "{word}: {warning}");
+    }
+    let hit = result(&answer.body, "http://tea.test/green.html");
+    assert!(hit.get("markdown").is_some() && hit.get("screenshot").is_none());
+}
+
+#[tokio::test]
+async fn a_source_that_is_not_there_is_told_apart_from_nothing_found() {
+    let world = tea_world().await;
+    let service = Service::of(&world);
+    let answer = service.search(json!({"query": "nothing"})).await;
+    assert_eq!(answer.body["data"], json!({"web": []}));
+    assert_eq!(answer.body["creditsUsed"], json!(0));
+    let answer = service.search(json!({"query": "nothing", "sources": ["images"]})).await;
+    assert_eq!((answer.status.as_u16(), &answer.body["code"]), (503, &json!("SEARCH_UNAVAILABLE")));
+    let answer = service.search(json!({"query": "nothing", "sources": ["web", {"type": "news"}]})).await;
+    assert_eq!(answer.body["data"], json!({"web": []}));
+    assert!(answer.body["warning"].as_str().unwrap().contains("news"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scraped_page_is_searchable_and_the_shell_prints_it() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let said = site.succeed(&["scrape", "http://tea.test/oolong.html"]);
+    assert!(said.starts_with("# Oolong"), "{said}");
+    let found = site.succeed(&["search", "oxidised"]);
+    assert!(found.contains("http://tea.test/oolong.html"), "{found}");
+    let json: Value = serde_json::from_str(&site.succeed(&["scrape", "tea.test/oolong.html", "--json"])).unwrap();
+    assert_eq!(json["metadata"]["cacheState"], json!("hit"));
+}

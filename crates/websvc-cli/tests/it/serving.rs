@@ -1,0 +1,107 @@
+//! The service as a process: start, health, TLS, open mode, stop.
+
+use std::time::Duration;
+
+use http::Method;
+use serde_json::json;
+use websvc_testkit::{Authority, Page, World};
+use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest};
+
+use crate::harness::{KEY, Service, Site, tea_world};
+
+#[tokio::test]
+async fn health_and_readiness_need_no_key() {
+    let world = tea_world().await;
+    let service = Service::of(&world);
+    let none = [("authorization", "")];
+    let answer = service.send(Method::GET, "/health", &none, String::new()).await;
+    assert_eq!((answer.status.as_u16(), &answer.body["status"]), (200, &json!("ok")));
+    let answer = service.send(Method::GET, "/ready", &none, String::new()).await;
+    assert_eq!((answer.status.as_u16(), &answer.body["status"]), (200, &json!("ready")));
+    let answer = service.send(Method::GET, "/openapi.json", &none, String::new()).await;
+    assert_eq!(answer.body["openapi"], json!("3.1.0"));
+    let answer = service.send(Method::GET, "//health/", &none, String::new()).await;
+    assert_eq!(answer.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_finishes_what_is_in_work_and_ends_well() {
+    let slow = Page::html("<h1>Late</h1><p>A page that takes its time.").delay(Duration::from_millis(1500));
+    let world = World::builder().page("http://slow.test/", slow).start().await;
+    let site = Site::new(&world);
+    let service = site.serve();
+    let documents = json!({"documents": [{"url": "http://slow.test/", "title": "Slow", "body": "slow"}]});
+    service.post("/v2/index/documents", documents.to_string()).await;
+    service.search_until_found("slow").await;
+    let request = json!({"query": "slow", "scrapeOptions": {"formats": ["markdown"]}});
+    let stop = async {
+        while world.count("http://slow.test/") == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        service.terminate();
+    };
+    let (answer, ()) = tokio::join!(service.search(request), stop);
+    assert_eq!(answer.status, 200);
+    assert!(answer.body["data"]["web"][0]["markdown"].as_str().unwrap().contains("Late"));
+    assert!(service.stop().success());
+    let found = site.succeed(&["search", "slow", "--json"]);
+    assert!(found.contains("http://slow.test/"), "the index was written: {found}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tls_is_spoken_with_the_certificate_given() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let authority = Authority::new();
+    let (cert, key) = authority.issue(&["127.0.0.1".to_owned(), "localhost".to_owned()]);
+    let path = |name: &str| site.data_dir().join(name);
+    std::fs::write(path("cert.pem"), cert).unwrap();
+    std::fs::write(path("key.pem"), key).unwrap();
+    std::fs::write(path("ca.pem"), authority.pem()).unwrap();
+    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let service = Service::start(
+        command
+            .env("WEBSVC_API_KEY", KEY)
+            .env("WEBSVC__SERVER__TLS__CERT", path("cert.pem"))
+            .env("WEBSVC__SERVER__TLS__KEY", path("key.pem")),
+    );
+    assert!(service.address.starts_with("https://"), "{}", service.address);
+    let mut config = ClientConfig::new(AddressGuard::open());
+    config.ca_file = Some(path("ca.pem"));
+    let url = service.address.replace("127.0.0.1", "localhost") + "/health";
+    let answer = Client::new(config).unwrap().fetch(FetchRequest::get(url.parse().unwrap())).await.unwrap();
+    assert_eq!(answer.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_door_is_refused_beyond_loopback() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let open = |listen: &str| {
+        let mut command = site.command(&["serve", "--listen", listen]);
+        command.env("WEBSVC__AUTH__REQUIRED", "false");
+        command
+    };
+    let refused = open("0.0.0.0:0").output().unwrap();
+    assert!(!refused.status.success());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--insecure"));
+    let service = Service::start(&mut open("127.0.0.1:0"));
+    for value in ["", "Bearer ", "Bearer undefined", "Bearer fc-anything"] {
+        let headers = [("authorization", value), ("content-type", "application/json")];
+        let answer = service.send(Method::POST, "/v2/search", &headers, r#"{"query":"tea"}"#.to_owned()).await;
+        assert_eq!(answer.status, 200, "{value:?}");
+        assert!(!answer.headers.contains_key("access-control-allow-origin"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_misspelt_configuration_key_ends_the_start() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let file = site.data_dir().join("websvc.toml");
+    std::fs::write(&file, "[server]\nlisen = \"127.0.0.1:0\"\n").unwrap();
+    let output = site.run(&["serve", "--config", file.to_str().unwrap()]);
+    assert!(!output.status.success());
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("`server.lisen`, did you mean `listen`?"), "{error}");
+}
