@@ -48,6 +48,9 @@ impl ScrapeError {
             ScrapeError::LockdownMiss => ErrorCode::ScrapeLockdownCacheMiss,
             ScrapeError::Fetch(FetchError::Dns { .. }) => ErrorCode::ScrapeDnsResolutionError,
             ScrapeError::Fetch(FetchError::Tls { .. }) => ErrorCode::ScrapeSslError,
+            ScrapeError::Fetch(
+                FetchError::Forbidden | FetchError::ForbiddenScheme { .. } | FetchError::ForbiddenHeader { .. },
+            ) => ErrorCode::ScrapeForbiddenUrl,
             ScrapeError::Fetch(_) => ErrorCode::ScrapeSiteError,
             ScrapeError::Extract(_) => ErrorCode::ScrapeUnsupportedFileError,
             ScrapeError::Store(_) | ScrapeError::Stopping => ErrorCode::UnknownError,

@@ -4,7 +4,6 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use jiff::Timestamp;
 use url::Url;
-use websvc_store::CachedPage;
 use websvc_transport::Fetched;
 
 /// Where a page came from.

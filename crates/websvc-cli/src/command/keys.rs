@@ -27,7 +27,7 @@ pub(crate) fn keys(setting: &Setting, keys: Keys) -> Result<()> {
 
 fn list(keys: &[KeyRecord], as_json: bool) -> Result<()> {
     if as_json {
-        let rows: Vec<_> = keys.iter().map(|key| {
+        let rows = keys.iter().map(|key| {
             json!({
                 "id": key.id.as_str(),
                 "team": key.team,

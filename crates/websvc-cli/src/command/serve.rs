@@ -90,7 +90,7 @@ impl Running {
 }
 
 fn server_config(config: &Config) -> ServerConfig {
-    let mut server = ServerConfig::new(&config.server.listen).error_reply(Service::error_reply);
+    let mut server = ServerConfig::new(&config.server.listen).with_error_reply(Service::error_reply);
     server.tls = config.server.tls.as_ref().map(|tls| TlsFiles { cert: tls.cert.clone(), key: tls.key.clone() });
     server.max_connections = config.server.max_connections;
     server.drain_timeout = Duration::from_millis(config.server.drain_timeout_ms);

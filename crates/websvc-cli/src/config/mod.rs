@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-pub(crate) use sources::{ConfigError, load};
+pub(crate) use sources::load;
 
 /// Everything an operator can set.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::harness::{KEY, Site, skip, tea_world};
 
 /// What a user would write. Each step prints what the test looks for.
-const SCRIPT: &str = r#"
+const SCRIPT: &str = r##"
 import sys
 from firecrawl import Firecrawl
 from firecrawl.v2.utils.error_handler import BadRequestError, UnauthorizedError
@@ -37,7 +37,7 @@ try:
     print("over limit: accepted")
 except BadRequestError as error:
     print("over limit: BadRequestError", "query" in str(error))
-"#;
+"##;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_python_sdk_works_by_its_base_url() {

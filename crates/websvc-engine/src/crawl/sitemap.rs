@@ -25,27 +25,27 @@ pub(super) fn parse(text: &str) -> Sitemap {
     while let Ok(event) = reader.read_event() {
         match event {
             Event::Start(tag) => match tag.local_name().as_ref() {
-                b"sitemap" => in_index = true,
-                b"url" => in_index = false,
-                b"loc" => location = Some(String::new()),
+                "sitemap" => in_index = true,
+                "url" => in_index = false,
+                "loc" => location = Some(String::new()),
                 _ => {}
             },
             Event::Text(text) => {
-                if let (Some(location), Ok(text)) = (&mut location, text.decode()) {
+                if let Some(location) = &mut location {
                     location.push_str(&text);
                 }
             }
             Event::GeneralRef(entity) => {
-                if let (Some(location), Ok(name)) = (&mut location, entity.decode()) {
-                    location.push_str(resolve(&name));
+                if let Some(location) = &mut location {
+                    location.push_str(resolve(&entity));
                 }
             }
             Event::CData(text) => {
-                if let (Some(location), Ok(text)) = (&mut location, text.decode()) {
+                if let Some(location) = &mut location {
                     location.push_str(&text);
                 }
             }
-            Event::End(tag) if tag.local_name().as_ref() == b"loc" => {
+            Event::End(tag) if tag.local_name().as_ref() == "loc" => {
                 let url = location.take().and_then(|text| Url::parse(text.trim()).ok());
                 let list = if in_index { &mut sitemap.sitemaps } else { &mut sitemap.pages };
                 list.extend(url.filter(|_| list.len() < MAX_ENTRIES));

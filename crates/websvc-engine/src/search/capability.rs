@@ -24,8 +24,8 @@ pub(crate) fn review(plan: &SearchPlan) -> Result<Review, EngineError> {
     if plan.location().is_some() || plan.country_given() {
         review.leave_out("country and location", "the embedded index does not rank by place yet");
     }
+    require(plan)?;
     if let Some(scrape) = plan.scrape() {
-        require(scrape)?;
         review.scrape(scrape);
     }
     Ok(review)
@@ -70,7 +70,7 @@ fn missing(format: &Format) -> Option<&'static str> {
     }
 }
 
-fn require(plan: &ScrapePlan) -> Result<(), EngineError> {
+fn require(plan: &SearchPlan) -> Result<(), EngineError> {
     let mut violations = Vec::new();
     let mut refuse = |path: &str, message: &str| {
         violations.push(Violation {
@@ -79,13 +79,20 @@ fn require(plan: &ScrapePlan) -> Result<(), EngineError> {
             message: message.to_owned(),
         });
     };
-    if plan.redact_pii().is_some() {
+    if plan.threat().is_some() {
+        refuse("/threatProtection", "threatProtection is not available: this version has no scanner of URLs");
+    }
+    let scrape = plan.scrape();
+    if scrape.is_some_and(|scrape| scrape.threat().is_some()) {
+        refuse("/scrapeOptions/threatProtection", "threatProtection is not available: this version has no scanner of URLs");
+    }
+    if scrape.is_some_and(|scrape| scrape.redact_pii().is_some()) {
         refuse("/scrapeOptions/redactPII", "redactPII is not available: this version has no redaction");
     }
-    if plan.profile().is_some() {
+    if scrape.is_some_and(|scrape| scrape.profile().is_some()) {
         refuse("/scrapeOptions/profile", "profile is not available: no browser is installed");
     }
-    let actions = !plan.actions().is_empty();
+    let actions = scrape.is_some_and(|scrape| !scrape.actions().is_empty());
     if actions {
         refuse("/scrapeOptions/actions", "actions are not available: no browser is installed");
     }

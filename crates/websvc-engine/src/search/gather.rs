@@ -6,6 +6,7 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use url::Url;
 use websvc_scrape::{Page, ScrapeError};
+use websvc_transport::FetchError;
 use websvc_types::ErrorCode;
 use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
@@ -48,11 +49,8 @@ pub(crate) async fn gather(
         let urls = vertical.hits.iter().map(|hit| hit.url.as_str());
         pages.push(match scrape {
             Some(scrape) => {
-                stream::iter(urls)
-                    .map(|url| get(engine, url, scrape, deadline))
-                    .buffered(PAGES_AT_ONCE)
-                    .collect()
-                    .await
+                let getting: Vec<_> = urls.map(|url| get(engine, url, scrape, deadline)).collect();
+                stream::iter(getting).buffered(PAGES_AT_ONCE).collect().await
             }
             None => urls.map(|_| Gathered::NotAsked).collect(),
         });
@@ -77,9 +75,8 @@ async fn get(engine: &EngineConfig, url: &str, plan: &ScrapePlan, deadline: Inst
     let deadline = deadline.min(now + plan.timeout());
     let late = || ScrapeError::Timeout { timeout_ms: millis(deadline.saturating_duration_since(now)) };
     let Ok(url) = Url::parse(url) else {
-        return Gathered::Failed(ScrapeError::Fetch(websvc_transport::FetchError::BadUrl {
-            url: url.to_owned(),
-        }));
+        let reason = format!("{url:?} is not a URL");
+        return Gathered::Failed(ScrapeError::Fetch(FetchError::BadUrl { reason }));
     };
     match tokio::time::timeout_at(deadline.into(), engine.scraper.scrape(&url, plan, deadline)).await {
         Ok(Ok(page)) => Gathered::Page(Box::new(page)),

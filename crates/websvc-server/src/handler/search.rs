@@ -1,9 +1,9 @@
 //! `POST /v2/search`.
 
 use http::{Request, StatusCode};
-use websvc_store::Caller;
+use websvc_store::{self as store, Caller};
 use websvc_transport::ServerBody;
-use websvc_validate::{Checked, Policy, read_search};
+use websvc_validate::{Allowance, Checked, Policy, ThreatOverride, ThreatPolicy, read_search};
 
 use super::body;
 use crate::reply::{Failure, Reply, json};
@@ -18,7 +18,28 @@ pub(crate) async fn search(context: Context<'_>, request: Request<ServerBody>) -
     Ok(json(StatusCode::OK, &outcome.into_response(context.id)))
 }
 
-/// Returns what the caller's team may ask for.
+/// Returns what the caller's team may ask for; where nobody is asked for a key, none of the enterprise features.
 fn policy(caller: Option<&Caller>) -> Policy {
-    Policy::default()
+    let Some(team) = caller.map(|caller| &caller.team) else { return Policy::default() };
+    Policy {
+        zdr: allowance(team.zdr),
+        anon: allowance(team.anon),
+        threat: match team.threat_protection {
+            store::ThreatPolicy::Off => ThreatPolicy::Off,
+            store::ThreatPolicy::On => ThreatPolicy::On,
+            store::ThreatPolicy::Enforced => ThreatPolicy::Enforced,
+        },
+        threat_override: match team.threat_override {
+            store::ThreatOverride::Allowed => ThreatOverride::Allowed,
+            store::ThreatOverride::Denied => ThreatOverride::Denied,
+        },
+    }
+}
+
+fn allowance(retention: store::Retention) -> Allowance {
+    match retention {
+        store::Retention::Off => Allowance::Off,
+        store::Retention::Allowed => Allowance::Allowed,
+        store::Retention::Forced => Allowance::Forced,
+    }
 }
