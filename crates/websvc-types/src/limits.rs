@@ -74,6 +74,15 @@ pub const RISK_SCORE_MAX: u8 = 100;
 /// Most items of `includeDomains` and `excludeDomains`, each (our own).
 pub const DOMAINS_MAX: usize = 1_000;
 
+/// Most `languages` of a location (our own).
+pub const LANGUAGES_MAX: usize = 20;
+/// Longest `headers` of a scrape, names and values in all, in bytes (our own).
+pub const HEADERS_MAX_BYTES: usize = 64 * 1024;
+/// Most violations that one answer lists (our own).
+pub const VIOLATIONS_MAX: usize = 1_000;
+/// Most warnings about a request that one answer lists (our own).
+pub const WARNINGS_MAX: usize = 50;
+
 /// Largest request body, in bytes (our own).
 pub const BODY_MAX_BYTES: usize = 10 * 1024 * 1024;
 /// Life of a screenshot's URL, in seconds.

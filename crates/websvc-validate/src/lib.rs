@@ -1,1 +1,61 @@
-//! The field rules of websvc: turns a request into a checked plan or lists every violation.
+//! The field rules of websvc: turns a request into a checked plan, or lists every rule that it breaks.
+//!
+//! A request (`websvc-types`) is what was sent; a plan is what will be done: every value checked, every default
+//! filled in, the query and the time filter parsed. A plan has no public fields and is only made here, so whoever
+//! holds one need not check again. Nothing here does IO.
+//!
+//! - [`read_search`] and [`read_scrape_options`] take bytes: syntax, shape and rules, all violations in one answer.
+//! - [`check_search`] and [`check_scrape_options`] take typed requests of Rust callers.
+//!
+//! The shape of a body (types, names, required and unknown fields) is checked against the published JSON Schema
+//! itself, so that the two cannot drift apart; see the module `shape`.
+//!
+//! ```
+//! use websvc_validate::{Policy, Rejection, read_search};
+//!
+//! let checked = read_search(br#"{"query": "asyncio gather", "limit": 5}"#, &Policy::default())?;
+//! assert_eq!(checked.plan.limit(), 5);
+//!
+//! let refused = read_search(br#"{"limit": 101, "sources": ["wbe"]}"#, &Policy::default());
+//! let Err(Rejection::Invalid(violations)) = refused else { panic!("it breaks three rules") };
+//! let paths: Vec<&str> = violations.iter().map(|violation| violation.path.as_str()).collect();
+//! assert_eq!(paths, ["/limit", "/query", "/sources/0"]);
+//! # Ok::<(), Rejection>(())
+//! ```
+#![deny(missing_docs)]
+
+mod action;
+mod bounds;
+mod checked;
+mod country;
+mod domain;
+mod error;
+mod format;
+mod header;
+mod json_schema;
+mod language;
+mod nearest;
+mod path;
+mod policy;
+mod read;
+mod report;
+mod retention;
+mod scrape;
+mod scrape_plan;
+mod search;
+mod search_plan;
+mod shape;
+mod threat;
+
+pub use checked::Checked;
+pub use domain::DomainFilter;
+pub use error::Rejection;
+pub use nearest::nearest;
+pub use policy::{Allowance, Policy, ThreatOverride, ThreatPolicy};
+pub use read::{read_scrape_options, read_search};
+pub use retention::Retention;
+pub use scrape::check_scrape_options;
+pub use scrape_plan::{LocationPlan, ScrapePlan};
+pub use search::check_search;
+pub use search_plan::{SearchPlan, SourcePlan};
+pub use websvc_types::SourceKind;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::COUNTRY_DEFAULT;
+use crate::limits::{COUNTRY_DEFAULT, LANGUAGES_MAX};
 
 /// The place a page is visited from: selects a proxy if there is one, and emulates language and time zone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +15,6 @@ pub struct Location {
     pub country: Option<String>,
     /// Languages by their locale codes, the preferred first. Default: the language of the country.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>")]
+    #[schemars(with = "Vec<String>", length(max = LANGUAGES_MAX))]
     pub languages: Option<Vec<String>>,
 }

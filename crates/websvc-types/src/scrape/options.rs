@@ -9,7 +9,8 @@ use super::{AuditMetadata, Location, Parser, Profile, Proxy, RedactPii, ThreatPr
 use crate::action::Action;
 use crate::format::Format;
 use crate::limits::{
-    MAX_AGE_DEFAULT_MS, SCRAPE_TIMEOUT_DEFAULT_MS, SCRAPE_TIMEOUT_MAX_MS, SCRAPE_TIMEOUT_MIN_MS,
+    ACTIONS_MAX, MAX_AGE_DEFAULT_MS, SCRAPE_TIMEOUT_DEFAULT_MS, SCRAPE_TIMEOUT_MAX_MS, SCRAPE_TIMEOUT_MIN_MS,
+    WAIT_TOTAL_MAX_MS,
 };
 
 /// How each page is scraped.
@@ -51,10 +52,10 @@ pub struct ScrapeOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "BTreeMap<String, String>")]
     pub headers: Option<BTreeMap<String, String>>,
-    /// Waits this long, in milliseconds, before the content is taken, beyond the service's own wait. Default:
-    /// 0.
+    /// Waits this long, in milliseconds, before the content is taken, beyond the service's own wait. At
+    /// most 60000, with the waits of all actions. Default: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64", extend("default" = 0))]
+    #[schemars(with = "u64", range(max = WAIT_TOTAL_MAX_MS), extend("default" = 0))]
     pub wait_for: Option<u64>,
     /// Emulates a mobile device. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,9 +73,9 @@ pub struct ScrapeOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Parser>")]
     pub parsers: Option<Vec<Parser>>,
-    /// What a browser does on the page before its content is taken.
+    /// What a browser does on the page before its content is taken, at most 50 actions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<Action>")]
+    #[schemars(with = "Vec<Action>", length(max = ACTIONS_MAX))]
     pub actions: Option<Vec<Action>>,
     /// Where the page is visited from.
     #[serde(skip_serializing_if = "Option::is_none")]

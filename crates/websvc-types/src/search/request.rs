@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Category, Enterprise, Source};
 use crate::limits::{
-    COUNTRY_DEFAULT, LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, QUERY_MAX_CHARS, SEARCH_TIMEOUT_DEFAULT_MS,
-    SEARCH_TIMEOUT_MAX_MS, SEARCH_TIMEOUT_MIN_MS,
+    COUNTRY_DEFAULT, DOMAINS_MAX, LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, QUERY_MAX_CHARS,
+    SEARCH_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_MAX_MS, SEARCH_TIMEOUT_MIN_MS,
 };
 use crate::scrape::{ScrapeOptions, ThreatProtection};
 
@@ -31,11 +31,11 @@ pub struct SearchRequest {
     pub categories: Option<Vec<Category>>,
     /// Only results of these hosts: hostnames without protocol and path. Not together with excludeDomains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>")]
+    #[schemars(with = "Vec<String>", length(max = DOMAINS_MAX))]
     pub include_domains: Option<Vec<String>>,
     /// No results of these hosts: hostnames without protocol and path. Not together with includeDomains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>")]
+    #[schemars(with = "Vec<String>", length(max = DOMAINS_MAX))]
     pub exclude_domains: Option<Vec<String>>,
     /// Time filter: `qdr:d`, `cdr:1,cd_min:MM/DD/YYYY,cd_max:MM/DD/YYYY`, `sbd:1`, combined by commas.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,0 +1,81 @@
+//! Actions of a browser (specification, section 2.2.2).
+
+use websvc_types::action::{Click, ExecuteJavascript, Pdf, Press, Scrape, Scroll, Wait, Write};
+use websvc_types::limits::{ACTIONS_MAX, WAIT_MIN_MS, WAIT_TOTAL_MAX_MS};
+use websvc_types::{Action, ViolationCode};
+
+use crate::path::Path;
+use crate::report::Report;
+use crate::{bounds, format};
+
+/// Checks the actions, and that all waiting together is within its bound.
+pub(crate) fn check(report: &mut Report, path: &Path<'_>, actions: &[Action], wait_for_ms: u64) {
+    if !bounds::items(report, path, actions.len(), ACTIONS_MAX) {
+        return;
+    }
+    let mut waits_ms: u64 = 0;
+    for (index, action) in actions.iter().enumerate() {
+        one(report, &path.index(index), action);
+        if let Action::Wait(Wait { milliseconds: Some(milliseconds), selector: _ }) = action {
+            waits_ms = waits_ms.saturating_add(*milliseconds);
+        }
+    }
+    // A waitFor that is too long by itself has a violation of its own.
+    let total_ms =
+        if wait_for_ms <= WAIT_TOTAL_MAX_MS { waits_ms.saturating_add(wait_for_ms) } else { waits_ms };
+    if total_ms > WAIT_TOTAL_MAX_MS {
+        report.violation(path, ViolationCode::TooBig, |name| {
+            let what = if wait_for_ms == 0 { "" } else { " and waitFor" };
+            format!("the waits of {name}{what} must be at most {WAIT_TOTAL_MAX_MS} ms in all, not {total_ms}")
+        });
+    }
+}
+
+fn one(report: &mut Report, path: &Path<'_>, action: &Action) {
+    match action {
+        Action::Wait(wait) => self::wait(report, path, wait),
+        Action::Screenshot(screenshot) => format::screenshot(report, path, screenshot),
+        Action::Click(Click { selector, all: _ }) => {
+            bounds::not_blank(report, &path.key("selector"), selector);
+        }
+        // Any text can be typed, the empty one too.
+        Action::Write(Write { text: _ }) | Action::Scrape(Scrape {}) => {}
+        Action::Press(Press { key }) => {
+            // A space is a key.
+            bounds::chars(report, &path.key("key"), key, 1, u32::MAX);
+        }
+        Action::Scroll(Scroll { direction: _, selector }) => {
+            if let Some(selector) = selector {
+                bounds::not_blank(report, &path.key("selector"), selector);
+            }
+        }
+        Action::ExecuteJavascript(ExecuteJavascript { script }) => {
+            bounds::not_blank(report, &path.key("script"), script);
+        }
+        Action::Pdf(Pdf { format: _, landscape: _, scale }) => {
+            if let Some(scale) = scale.filter(|scale| !(scale.is_finite() && *scale > 0.0)) {
+                report.violation(&path.key("scale"), ViolationCode::TooSmall, |name| {
+                    format!("{name} must be a number above 0, not {scale}")
+                });
+            }
+        }
+    }
+}
+
+fn wait(report: &mut Report, path: &Path<'_>, wait: &Wait) {
+    let Wait { milliseconds, selector } = wait;
+    match (milliseconds, selector) {
+        (Some(milliseconds), None) => {
+            bounds::number(report, &path.key("milliseconds"), *milliseconds, WAIT_MIN_MS, WAIT_TOTAL_MAX_MS);
+        }
+        (None, Some(selector)) => {
+            bounds::not_blank(report, &path.key("selector"), selector);
+        }
+        (Some(_), Some(_)) => report.violation(path, ViolationCode::Conflict, |name| {
+            format!("{name} must have either milliseconds or selector, not both")
+        }),
+        (None, None) => report.violation(path, ViolationCode::Missing, |name| {
+            format!("{name} must have milliseconds or selector")
+        }),
+    }
+}

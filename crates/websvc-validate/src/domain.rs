@@ -1,0 +1,88 @@
+//! Hostnames, and the hosts that results may come from.
+
+use websvc_types::ViolationCode;
+use websvc_types::limits::DOMAINS_MAX;
+
+use crate::bounds;
+use crate::path::Path;
+use crate::report::{Report, quoted};
+
+/// The longest name of a host, and of one of its labels, in bytes (RFC 1035, section 2.3.4).
+const HOST_MAX_BYTES: usize = 253;
+const LABEL_MAX_BYTES: usize = 63;
+
+/// The hosts results may come from: hostnames in lower case and ASCII form, each once, never an empty list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum DomainFilter {
+    /// All.
+    #[default]
+    Any,
+    /// Only these and their subdomains.
+    Include(Vec<String>),
+    /// All but these and their subdomains.
+    Exclude(Vec<String>),
+}
+
+/// Checks both filters. An empty list counts as not given: clients send one beside a filled one.
+pub(crate) fn filter(
+    report: &mut Report,
+    path: &Path<'_>,
+    include: Option<Vec<String>>,
+    exclude: Option<Vec<String>>,
+) -> DomainFilter {
+    let (include, exclude) = (include.unwrap_or_default(), exclude.unwrap_or_default());
+    if !include.is_empty() && !exclude.is_empty() {
+        report.violation(&path.key("excludeDomains"), ViolationCode::Conflict, |_| {
+            "includeDomains and excludeDomains cannot both be specified".to_owned()
+        });
+    }
+    let include = hosts(report, &path.key("includeDomains"), &include);
+    let exclude = hosts(report, &path.key("excludeDomains"), &exclude);
+    match (include.is_empty(), exclude.is_empty()) {
+        (false, _) => DomainFilter::Include(include),
+        (true, false) => DomainFilter::Exclude(exclude),
+        (true, true) => DomainFilter::Any,
+    }
+}
+
+fn hosts(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Vec<String> {
+    let mut hosts = Vec::with_capacity(texts.len().min(DOMAINS_MAX));
+    if !bounds::items(report, path, texts.len(), DOMAINS_MAX) {
+        return hosts;
+    }
+    for (index, text) in texts.iter().enumerate() {
+        match canonical(text) {
+            Some(host) => hosts.push(host),
+            None => report.violation(&path.index(index), ViolationCode::InvalidFormat, |name| {
+                let expected = "a hostname without protocol, port and path, such as example.com";
+                format!("{name} must be {expected}, not {}", quoted(text))
+            }),
+        }
+    }
+    without_repetitions(hosts)
+}
+
+/// Returns each text once, in the order of their first places.
+pub(crate) fn without_repetitions(texts: Vec<String>) -> Vec<String> {
+    let mut seen = std::collections::HashSet::with_capacity(texts.len());
+    texts.into_iter().filter(|text| seen.insert(text.clone())).collect()
+}
+
+/// Returns a hostname in lower case and ASCII form (UTS 46), or `None` when it is none.
+pub(crate) fn canonical(text: &str) -> Option<String> {
+    let text = text.trim();
+    let text = text.strip_suffix('.').unwrap_or(text);
+    // Longer texts cannot become short enough, and converting them takes long.
+    if text.chars().count() > HOST_MAX_BYTES {
+        return None;
+    }
+    let host = idna::domain_to_ascii(text).ok()?;
+    (host.len() <= HOST_MAX_BYTES && host.split('.').all(is_label)).then_some(host)
+}
+
+fn is_label(label: &str) -> bool {
+    (1..=LABEL_MAX_BYTES).contains(&label.len())
+        && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+        && !label.starts_with('-')
+        && !label.ends_with('-')
+}

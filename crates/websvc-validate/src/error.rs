@@ -1,0 +1,42 @@
+//! Why a request is not carried out.
+
+use std::fmt;
+
+use websvc_types::Violation;
+
+/// The reason why a request is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    /// The body is not JSON: 400 `BAD_REQUEST_INVALID_JSON`.
+    #[error("malformed JSON at line {line} column {column}: {message}")]
+    Json {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1; 0 before the first character of a line.
+        column: usize,
+        /// What is wrong there.
+        message: String,
+    },
+    /// The body breaks rules: 400 `BAD_REQUEST`. All of them are listed, in the order of their paths.
+    #[error("{}", Listed(.0))]
+    Invalid(Vec<Violation>),
+    /// The team may not use what the request asks for: 403 `FORBIDDEN`. Told before violations are.
+    #[error("{message}")]
+    Forbidden {
+        /// What the team may not use.
+        message: String,
+    },
+}
+
+/// Violations as one line.
+struct Listed<'a>(&'a [Violation]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, violation) in self.0.iter().enumerate() {
+            let separator = if position == 0 { "" } else { "; " };
+            write!(f, "{separator}{}", violation.message)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,55 @@
+//! Formats (specification, section 2.2.1): one file for each that has rules.
+
+mod change_tracking;
+mod highlights;
+mod json;
+mod question;
+mod screenshot;
+
+use websvc_types::{Format, ViolationCode};
+
+use crate::path::Path;
+use crate::report::Report;
+
+pub(crate) use screenshot::check as screenshot;
+
+/// Checks the formats; one that is given twice in the same words counts once.
+pub(crate) fn check(report: &mut Report, path: &Path<'_>, formats: Vec<Format>) -> Vec<Format> {
+    let mut checked: Vec<Format> = Vec::with_capacity(formats.len().min(Format::NAMES.len()));
+    for (index, format) in formats.into_iter().enumerate() {
+        let path = path.index(index);
+        match checked.iter().find(|known| known.name() == format.name()) {
+            Some(known) if *known == format => {}
+            // A result has one place for each format, so the second one could not be answered.
+            Some(_) => report.violation(&path, ViolationCode::Conflict, |place| {
+                format!("{place}: the format {} is given twice, with different options", format.name())
+            }),
+            None => {
+                one(report, &path, &format);
+                checked.push(format);
+            }
+        }
+    }
+    checked
+}
+
+fn one(report: &mut Report, path: &Path<'_>, format: &Format) {
+    match format {
+        Format::Screenshot(options) => screenshot::check(report, path, options),
+        Format::Json(options) => json::check(report, path, options),
+        Format::ChangeTracking(options) => change_tracking::check(report, path, options),
+        Format::Question(options) => question::check(report, path, options),
+        Format::Highlights(options) => highlights::check(report, path, options),
+        Format::Markdown(_)
+        | Format::Summary(_)
+        | Format::Html(_)
+        | Format::RawHtml(_)
+        | Format::Links(_)
+        | Format::Images(_)
+        | Format::Branding(_)
+        | Format::Product(_)
+        | Format::Menu(_)
+        | Format::Audio(_)
+        | Format::Video(_) => {}
+    }
+}

@@ -1,0 +1,85 @@
+//! Headers of the caller's own.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use http::{HeaderName, HeaderValue};
+use websvc_types::ViolationCode;
+use websvc_types::limits::HEADERS_MAX_BYTES;
+
+use crate::path::Path;
+use crate::report::{Report, quoted};
+
+/// What belongs to the connection and not to the caller (RFC 9110, section 7.6.1), or unlocks the metadata services
+/// of clouds. The client refuses them too; here the caller learns of it before anything is fetched.
+const NOT_THE_CALLERS: &[&str] = &[
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "metadata",
+    "metadata-flavor",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "x-google-metadata-request",
+];
+
+const NOT_THE_CALLERS_PREFIXES: &[&str] = &["proxy-", "x-aws-ec2-metadata-"];
+
+/// Checks headers; names become lower case. Values are never shown: they hold cookies and passwords.
+pub(crate) fn check(
+    report: &mut Report,
+    path: &Path<'_>,
+    headers: BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    let bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if bytes > HEADERS_MAX_BYTES {
+        report.violation(path, ViolationCode::TooLong, |place| {
+            format!("{place} must have at most {HEADERS_MAX_BYTES} bytes in all, not {bytes}")
+        });
+        return BTreeMap::new();
+    }
+    let mut checked = BTreeMap::new();
+    for (name, value) in headers {
+        let path = path.key(&name);
+        let Some(name) = legal_name(report, &path, &name) else { continue };
+        if HeaderValue::from_str(&value).is_err() {
+            report.violation(&path, ViolationCode::InvalidFormat, |_| {
+                format!("the value of the header {name} has characters that a header cannot have")
+            });
+            continue;
+        }
+        match checked.entry(name) {
+            Entry::Vacant(entry) => {
+                entry.insert(value);
+            }
+            Entry::Occupied(entry) => report.violation(&path, ViolationCode::Conflict, |_| {
+                format!("the header {} is given twice, in different cases", entry.key())
+            }),
+        }
+    }
+    checked
+}
+
+fn legal_name(report: &mut Report, path: &Path<'_>, text: &str) -> Option<String> {
+    let Ok(name) = HeaderName::from_bytes(text.as_bytes()) else {
+        report.violation(path, ViolationCode::InvalidFormat, |_| {
+            format!("{} is no name of a header", quoted(text))
+        });
+        return None;
+    };
+    let name = name.as_str();
+    let reserved = NOT_THE_CALLERS.contains(&name)
+        || NOT_THE_CALLERS_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    if reserved {
+        report.violation(path, ViolationCode::NotSupported, |_| {
+            format!("the header {name} cannot be set by a request")
+        });
+        return None;
+    }
+    Some(name.to_owned())
+}

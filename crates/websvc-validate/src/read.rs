@@ -1,0 +1,78 @@
+//! From the bytes of a body to a plan.
+
+use std::sync::LazyLock;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use websvc_types::{ScrapeOptions, SearchRequest, ViolationCode, schema};
+
+use crate::checked::Checked;
+use crate::error::Rejection;
+use crate::path::Path;
+use crate::policy::Policy;
+use crate::report::Report;
+use crate::scrape_plan::ScrapePlan;
+use crate::search_plan::SearchPlan;
+use crate::shape::Shape;
+use crate::{scrape, search};
+
+static SEARCH: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<SearchRequest>().as_value()));
+static SCRAPE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ScrapeOptions>().as_value()));
+
+/// What stands for a query that is missing or of the wrong type, so that the rest is checked too. It never reaches a
+/// plan: its absence is a violation.
+const QUERY_STAND_IN: &str = "query";
+
+/// Reads and checks the body of a search.
+///
+/// # Errors
+/// The syntax error, or every rule that the request breaks, or what the team may not do.
+pub fn read_search(body: &[u8], policy: &Policy) -> Result<Checked<SearchPlan>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<SearchRequest>(&mut report, body, &SEARCH, |fields| {
+        fields.entry("query").or_insert_with(|| QUERY_STAND_IN.into());
+    })?;
+    let plan = search::check(&mut report, request, policy);
+    report.finish(plan)
+}
+
+/// Reads and checks a body of scrape options, where no formats mean markdown.
+///
+/// # Errors
+/// The syntax error, or every rule that the options break, or what the team may not do.
+pub fn read_scrape_options(body: &[u8], policy: &Policy) -> Result<Checked<ScrapePlan>, Rejection> {
+    let mut report = Report::default();
+    let options = read::<ScrapeOptions>(&mut report, body, &SCRAPE, |_| {})?;
+    let plan = scrape::check_single(&mut report, options, policy);
+    report.finish(plan)
+}
+
+/// Reads a body, leaving out what has not the shape of `T`.
+///
+/// # Errors
+/// The syntax error, or that nothing is left to be checked.
+fn read<T: DeserializeOwned>(
+    report: &mut Report,
+    body: &[u8],
+    shape: &Shape,
+    complete: impl FnOnce(&mut serde_json::Map<String, Value>),
+) -> Result<T, Rejection> {
+    let mut value: Value = serde_json::from_slice(body).map_err(|error| malformed(&error))?;
+    shape.prune(&mut value, report);
+    let Value::Object(fields) = &mut value else {
+        return Err(report.rejection().expect("a body that is no object is a violation"));
+    };
+    complete(fields);
+    serde_json::from_value(value).map_err(|error| {
+        // The schema and the type disagree, which is a mistake of ours: the caller gets what is known of it.
+        report.violation(&Path::Root, ViolationCode::InvalidType, |_| error.to_string());
+        report.rejection().expect("there is a violation")
+    })
+}
+
+fn malformed(error: &serde_json::Error) -> Rejection {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let message = text.strip_suffix(&place).unwrap_or(&text).to_owned();
+    Rejection::Json { line: error.line(), column: error.column(), message }
+}

@@ -1,0 +1,184 @@
+//! What a check found, while it goes on.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use serde_json::Value;
+use websvc_types::limits::{VIOLATIONS_MAX, WARNINGS_MAX};
+use websvc_types::{Violation, ViolationCode};
+
+use crate::checked::Checked;
+use crate::error::Rejection;
+use crate::path::Path;
+
+/// Longer values are cut where a sentence shows them, in characters.
+const SHOWN_CHARS: usize = 60;
+
+/// The findings of one request.
+///
+/// Sentences are made only for findings that are kept: a body of ten megabytes of mistakes costs no more than its
+/// walk, and its answer stays readable.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    violations: Vec<Violation>,
+    more_violations: usize,
+    warnings: Vec<String>,
+    more_warnings: usize,
+    forbidden: Option<String>,
+    /// For arrays from which items were taken out, by pointer: where each remaining item was in the body.
+    kept: HashMap<String, Vec<usize>>,
+}
+
+/// A place as the sender sees it.
+struct Place {
+    pointer: String,
+    name: String,
+}
+
+impl Report {
+    /// Adds a violation; `message` gets the name of the place.
+    pub(crate) fn violation(
+        &mut self,
+        path: &Path<'_>,
+        code: ViolationCode,
+        message: impl FnOnce(&str) -> String,
+    ) {
+        if self.violations.len() >= VIOLATIONS_MAX {
+            self.more_violations += 1;
+            return;
+        }
+        let Place { pointer, name } = self.place(path);
+        self.violations.push(Violation { path: pointer, code, message: message(&name) });
+    }
+
+    /// Adds a warning; `message` gets the name of the place.
+    pub(crate) fn warning(&mut self, path: &Path<'_>, message: impl FnOnce(&str) -> String) {
+        if self.warnings.len() >= WARNINGS_MAX {
+            self.more_warnings += 1;
+            return;
+        }
+        let name = self.place(path).name;
+        self.warnings.push(message(&name));
+    }
+
+    /// Notes that the team may not do this. The first reason is the one that is told.
+    pub(crate) fn forbid(&mut self, message: &str) {
+        self.forbidden.get_or_insert_with(|| message.to_owned());
+    }
+
+    /// Notes which items of the array at `path` remain: their former indexes, in order.
+    pub(crate) fn keep(&mut self, path: &Path<'_>, kept: Vec<usize>) {
+        let pointer = self.place(path).pointer;
+        self.kept.insert(pointer, kept);
+    }
+
+    /// Adds that a required field is missing.
+    pub(crate) fn missing(&mut self, path: &Path<'_>) {
+        self.violation(path, ViolationCode::Missing, |name| format!("{name} is required"));
+    }
+
+    /// Returns the plan, unless something speaks against it.
+    ///
+    /// # Errors
+    /// What the team may not do, else all violations.
+    pub(crate) fn finish<T>(mut self, plan: T) -> Result<Checked<T>, Rejection> {
+        if let Some(rejection) = self.rejection() {
+            return Err(rejection);
+        }
+        let Self { mut warnings, more_warnings, .. } = self;
+        if more_warnings > 0 {
+            warnings.push(format!("{more_warnings} further warnings are not listed"));
+        }
+        Ok(Checked { plan, warnings })
+    }
+
+    /// Returns what speaks against the request: what the team may not do, else all violations. Who may not do it need
+    /// not learn how to.
+    pub(crate) fn rejection(&mut self) -> Option<Rejection> {
+        if let Some(message) = self.forbidden.take() {
+            return Some(Rejection::Forbidden { message });
+        }
+        if self.violations.is_empty() {
+            return None;
+        }
+        let mut violations = std::mem::take(&mut self.violations);
+        violations.sort_by(|a, b| by_place(&a.path, &b.path));
+        if self.more_violations > 0 {
+            let message = format!("{} further violations are not listed", self.more_violations);
+            violations.push(Violation { path: String::new(), code: ViolationCode::TooLong, message });
+        }
+        Some(Rejection::Invalid(violations))
+    }
+
+    fn place(&self, path: &Path<'_>) -> Place {
+        match path {
+            Path::Root => Place { pointer: String::new(), name: "the body".to_owned() },
+            Path::Key(parent, key) => {
+                let mut pointer = self.place(parent).pointer;
+                pointer.push('/');
+                pointer.push_str(&escaped(key));
+                Place { pointer, name: shortened(key).into_owned() }
+            }
+            Path::Index(list, index) => {
+                let Place { pointer, name } = self.place(list);
+                let index = self.kept.get(&pointer).and_then(|kept| kept.get(*index)).unwrap_or(index);
+                Place { pointer: format!("{pointer}/{index}"), name: format!("{name}[{index}]") }
+            }
+        }
+    }
+}
+
+/// Returns a key as a JSON Pointer (RFC 6901) writes it.
+fn escaped(key: &str) -> Cow<'_, str> {
+    if key.contains(['~', '/']) {
+        Cow::Owned(key.replace('~', "~0").replace('/', "~1"))
+    } else {
+        Cow::Borrowed(key)
+    }
+}
+
+/// Orders pointers segment by segment, indexes as numbers.
+fn by_place(a: &str, b: &str) -> Ordering {
+    let (mut a, mut b) = (a.split('/'), b.split('/'));
+    loop {
+        let (a, b) = match (a.next(), b.next()) {
+            (None, None) => return Ordering::Equal,
+            (None, Some(_)) => return Ordering::Less,
+            (Some(_), None) => return Ordering::Greater,
+            (Some(a), Some(b)) => (a, b),
+        };
+        let order = match (a.parse::<usize>(), b.parse::<usize>()) {
+            (Ok(a), Ok(b)) => a.cmp(&b),
+            _ => a.cmp(b),
+        };
+        if order.is_ne() {
+            return order;
+        }
+    }
+}
+
+/// Returns a text short enough for a sentence.
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN_CHARS) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+    }
+}
+
+/// Returns a text in quotes, short enough for a sentence.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("{:?}", shortened(text))
+}
+
+/// Returns a value as a sentence shows it.
+pub(crate) fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(on) => on.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => quoted(text),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}

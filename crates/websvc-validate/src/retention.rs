@@ -1,0 +1,31 @@
+//! What a search leaves behind.
+
+use crate::policy::{Allowance, Policy};
+
+/// What may be kept of a search, from `enterprise` and the team's policy; it decides the price.
+///
+/// `lockdown` counts as zero retention too where storage is concerned ([`ScrapePlan::store_in_cache`] is false then),
+/// but has prices of its own, so it does not show here. Ordered from the loosest to the strictest.
+///
+/// [`ScrapePlan::store_in_cache`]: crate::ScrapePlan::store_in_cache
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Retention {
+    /// What the service keeps of any request.
+    #[default]
+    Normal,
+    /// Nothing that tells who asked.
+    Anonymous,
+    /// Nothing.
+    Zero,
+}
+
+impl Retention {
+    /// Returns what the policy demands of every request.
+    pub(crate) fn demanded(policy: &Policy) -> Self {
+        match (policy.zdr, policy.anon) {
+            (Allowance::Forced, _) => Self::Zero,
+            (Allowance::Off | Allowance::Allowed, Allowance::Forced) => Self::Anonymous,
+            (Allowance::Off | Allowance::Allowed, Allowance::Off | Allowance::Allowed) => Self::Normal,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The shape of a body: types, names, required and unknown fields, checked against the published JSON Schema.
+//!
+//! serde stops at the first mistake and tells no path. So the schema, which is made from the same types, is compiled
+//! once into a small tree that is walked beside the body: it finds every mistake, and takes out of the body what is
+//! mistaken, so that serde can read the rest and the rules can be checked on it. What the schema says about ranges and
+//! lengths is left to the rules, except where a number would not fit its Rust type.
+
+mod compile;
+mod foreign;
+mod object;
+mod prune;
+
+use std::fmt;
+
+use foreign::Foreign;
+
+/// What a place of a body may hold.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    /// Anything.
+    Any,
+    /// True or false.
+    Bool,
+    /// A text.
+    Text,
+    /// A text out of these.
+    Name(Vec<String>),
+    /// A whole number between these, which fit its type.
+    Integer { min: i128, max: i128 },
+    /// A number.
+    Number,
+    /// A list of items of one shape.
+    List(Box<Shape>),
+    /// An object with keys of the caller's own.
+    Map(Box<Shape>),
+    /// An object with known fields.
+    Object(Object),
+    /// An object whose `type` says which fields it has.
+    Tagged(Vec<(String, Object)>),
+    /// One of these, told apart by the JSON type of the value.
+    Either(Vec<Shape>),
+}
+
+/// An object with known fields.
+#[derive(Debug)]
+pub(crate) struct Object {
+    /// By name, in order.
+    fields: Vec<Field>,
+    /// Whether other fields are an error; else they are ignored with a warning.
+    closed: bool,
+    /// What official clients send here that is not of the specification.
+    foreign: Foreign,
+}
+
+/// A field of an object.
+#[derive(Debug)]
+struct Field {
+    name: String,
+    shape: Shape,
+    required: bool,
+}
+
+/// Prints what the shape expects, as a sentence says it.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Any => f.write_str("any value"),
+            Shape::Bool => f.write_str("true or false"),
+            Shape::Text => f.write_str("a string"),
+            Shape::Name(names) => write!(f, "one of {}", names.join(", ")),
+            Shape::Integer { .. } => f.write_str("an integer"),
+            Shape::Number => f.write_str("a number"),
+            Shape::List(_) => f.write_str("an array"),
+            Shape::Map(_) | Shape::Object(_) => f.write_str("an object"),
+            Shape::Tagged(_) => f.write_str("an object with a type"),
+            Shape::Either(shapes) => {
+                for (position, shape) in shapes.iter().enumerate() {
+                    let separator = if position == 0 { "" } else { " or " };
+                    write!(f, "{separator}{shape}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Threat protection of one request (specification, section 2.3).
+
+use websvc_types::limits::{RISK_SCORE_MAX, RISK_SCORE_MIN, THREAT_LIST_MAX};
+use websvc_types::{ThreatMode, ThreatProtection, ViolationCode};
+
+use crate::bounds;
+use crate::domain::{canonical, without_repetitions};
+use crate::path::Path;
+use crate::policy::{Policy, ThreatOverride, ThreatPolicy};
+use crate::report::{Report, quoted};
+
+/// Checks what a request changes, and that it may; domains become lower case and ASCII.
+pub(crate) fn check(
+    report: &mut Report,
+    path: &Path<'_>,
+    protection: ThreatProtection,
+    policy: &Policy,
+) -> ThreatProtection {
+    permitted(report, &protection, policy);
+    let ThreatProtection { mode, risk_score_threshold, blacklist, whitelist, blocked_tlds, failure_policy } =
+        protection;
+    if let Some(score) = risk_score_threshold {
+        bounds::number(report, &path.key("riskScoreThreshold"), score, RISK_SCORE_MIN, RISK_SCORE_MAX);
+    }
+    let mut domains = |key, list: Option<Vec<String>>| {
+        let expected = "a domain or a wildcard such as *.example.com, without protocol, path and port";
+        list.map(|list| entries(report, &path.key(key), &list, expected, domain))
+    };
+    let blacklist = domains("blacklist", blacklist);
+    let whitelist = domains("whitelist", whitelist);
+    let blocked_tlds = blocked_tlds.map(|list| {
+        let expected = "a top-level domain in lower case without the dot, such as zip";
+        entries(report, &path.key("blockedTlds"), &list, expected, top_level)
+    });
+    ThreatProtection { mode, risk_score_threshold, blacklist, whitelist, blocked_tlds, failure_policy }
+}
+
+fn permitted(report: &mut Report, protection: &ThreatProtection, policy: &Policy) {
+    match (policy.threat, policy.threat_override) {
+        (ThreatPolicy::Off, _) => report.forbid("threatProtection is not enabled for this team"),
+        (ThreatPolicy::On | ThreatPolicy::Enforced, ThreatOverride::Denied) => {
+            report.forbid(
+                "threatProtection cannot be changed by a request: the organization disabled overrides",
+            );
+        }
+        (ThreatPolicy::Enforced, ThreatOverride::Allowed) if protection.mode == Some(ThreatMode::Off) => {
+            report.forbid("threatProtection.mode cannot be off: threat protection is enforced for this team");
+        }
+        (ThreatPolicy::On | ThreatPolicy::Enforced, ThreatOverride::Allowed) => {}
+    }
+}
+
+fn entries(
+    report: &mut Report,
+    path: &Path<'_>,
+    texts: &[String],
+    expected: &str,
+    read: fn(&str) -> Option<String>,
+) -> Vec<String> {
+    let mut read_entries = Vec::new();
+    if !bounds::items(report, path, texts.len(), THREAT_LIST_MAX as usize) {
+        return read_entries;
+    }
+    for (index, text) in texts.iter().enumerate() {
+        match read(text) {
+            Some(entry) => read_entries.push(entry),
+            None => report.violation(&path.index(index), ViolationCode::InvalidFormat, |name| {
+                format!("{name} must be {expected}, not {}", quoted(text))
+            }),
+        }
+    }
+    without_repetitions(read_entries)
+}
+
+fn domain(text: &str) -> Option<String> {
+    let text = text.trim();
+    match text.strip_prefix("*.") {
+        Some(parent) => canonical(parent).map(|parent| format!("*.{parent}")),
+        None => canonical(text),
+    }
+}
+
+fn top_level(text: &str) -> Option<String> {
+    let single = !text.contains('.') && !text.chars().any(char::is_uppercase);
+    canonical(text).filter(|_| single)
+}
