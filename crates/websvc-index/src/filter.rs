@@ -14,6 +14,7 @@ use websvc_query::{Node, Operator, Query, Site, TbsRange, Term};
 use crate::address::{path_term, port_term, site_term};
 use crate::schema::Fields;
 use crate::search::DomainFilter;
+use crate::settled::Settled;
 use crate::vocabulary::{QueryWord, Vocabulary, literal_words};
 
 type Boxed = Box<dyn IndexQuery>;
@@ -23,13 +24,25 @@ type Boxed = Box<dyn IndexQuery>;
 pub(crate) struct Compiled {
     /// Conditions that every hit must meet; they do not score.
     pub(crate) filters: Vec<Boxed>,
+    /// The quoted texts of the top level, apart from the other filters because a long question may do without.
+    pub(crate) phrases: Vec<Boxed>,
+    /// How many plain words stand outside of quotes and operators.
+    pub(crate) plain_words: usize,
     /// Conditions that no hit may meet.
     pub(crate) excluded: Vec<Boxed>,
     /// The words that rank, each once, in the order they were typed. Stop words have no forms.
     pub(crate) words: Vec<QueryWord>,
-    /// Whether one of [`Compiled::words`] must occur, because words stood outside of quotes and operators.
-    pub(crate) words_required: bool,
     pub(crate) warnings: Vec<String>,
+}
+
+impl Compiled {
+    /// Tells whether the query asks for nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.filters.is_empty()
+            && self.phrases.is_empty()
+            && self.words.is_empty()
+            && self.excluded.is_empty()
+    }
 }
 
 /// Compiles queries against one state of the index.
@@ -53,8 +66,9 @@ impl Compiler<'_> {
         }
         for text in query.words() {
             for word in self.vocabulary.words(text, self.searcher, self.fields)? {
-                if !out.words.iter().any(|known| known.exact == word.exact) {
-                    out.words.push(word);
+                match out.words.iter_mut().find(|known| known.exact == word.exact) {
+                    Some(known) => known.count += 1,
+                    None => out.words.push(word),
                 }
             }
         }
@@ -64,13 +78,14 @@ impl Compiler<'_> {
     /// Adds a condition of the top level: plain words only rank, everything else filters.
     fn required(&self, node: &Node, out: &mut Compiled) -> tantivy::Result<()> {
         match node {
-            Node::Word(_) => out.words_required = true,
+            Node::Word(_) => out.plain_words += 1,
+            Node::Phrase(text) => out.phrases.extend(phrase(self.fields.exact, text).map(constant)),
             Node::Not(child) => {
                 if let Some(filter) = self.filter(child, &mut out.warnings)? {
-                    out.excluded.push(filter);
+                    out.excluded.push(Box::new(Settled(filter)));
                 }
             }
-            Node::And(_) | Node::Or(_) | Node::Phrase(_) | Node::Operator(_) => {
+            Node::And(_) | Node::Or(_) | Node::Operator(_) => {
                 if let Some(filter) = self.filter(node, &mut out.warnings)? {
                     out.filters.push(constant(filter));
                 }
@@ -151,7 +166,7 @@ impl Compiler<'_> {
         };
         let words = self.vocabulary.words(text, self.searcher, self.fields)?;
         let word = |word: &QueryWord| {
-            let forms = self.vocabulary.title_forms(word);
+            let forms = Vocabulary::title_forms(word);
             any(forms.iter().map(|form| term(self.fields.title, form)).collect())
         };
         Ok(all(words.iter().map(word).collect()))
@@ -242,7 +257,10 @@ fn all(mut filters: Vec<Boxed>) -> Option<Boxed> {
 }
 
 fn negation(filter: Boxed) -> Boxed {
-    Box::new(BooleanQuery::new(vec![(Occur::Must, Box::new(AllQuery) as Boxed), (Occur::MustNot, filter)]))
+    Box::new(BooleanQuery::new(vec![
+        (Occur::Must, Box::new(AllQuery) as Boxed),
+        (Occur::MustNot, Box::new(Settled(filter))),
+    ]))
 }
 
 fn constant(filter: Boxed) -> Boxed {

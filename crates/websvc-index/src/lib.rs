@@ -34,6 +34,7 @@ mod index;
 mod rank;
 mod schema;
 mod search;
+mod settled;
 mod vocabulary;
 mod writer;
 

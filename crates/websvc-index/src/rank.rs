@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use tantivy::postings::Postings;
-use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, PhraseQuery, Query as IndexQuery, TermQuery};
+use tantivy::query::{
+    Bm25StatisticsProvider, BooleanQuery, BoostQuery, PhraseQuery, Query as IndexQuery, TermQuery,
+};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocSet, Searcher, Term};
 
@@ -15,11 +17,25 @@ pub(crate) struct ScoredWord {
     pub(crate) terms: Vec<Term>,
     /// In how many documents some form occurs (at most: forms may share documents).
     pub(crate) doc_freq: u64,
-    /// Inverse document frequency as BM25 counts it.
+    /// Inverse document frequency as BM25 counts it, times [`ScoredWord::boost`].
     pub(crate) idf: f32,
+    /// How often the query has it, in whatever form.
+    count: u16,
+    /// How much more a word counts that the query repeats.
+    boost: f32,
 }
 
 impl ScoredWord {
+    /// Notes `times` more occurrences in the query. They saturate as BM25 has it (k3 = 8).
+    fn repeat(&mut self, times: u16) {
+        const K3: f32 = 8.0;
+        self.count = self.count.saturating_add(times);
+        let count = f32::from(self.count);
+        let boost = (K3 + 1.0) * count / (K3 + count);
+        self.idf *= boost / self.boost;
+        self.boost = boost;
+    }
+
     /// Returns one scoring query for each form.
     pub(crate) fn terms(&self) -> impl Iterator<Item = Box<dyn IndexQuery>> {
         self.terms
@@ -27,10 +43,19 @@ impl ScoredWord {
             .map(|term| -> Box<dyn IndexQuery> { Box::new(TermQuery::new(term.clone(), SCORED)) })
     }
 
+    fn term(&self, term: &Term) -> Box<dyn IndexQuery> {
+        let query = TermQuery::new(term.clone(), SCORED);
+        if self.boost > 1.0 {
+            Box::new(BoostQuery::new(Box::new(query), self.boost))
+        } else {
+            Box::new(query)
+        }
+    }
+
     /// Returns one scoring query for all forms.
     pub(crate) fn any(&self) -> Box<dyn IndexQuery> {
         match self.terms.as_slice() {
-            [only] => Box::new(TermQuery::new(only.clone(), SCORED)),
+            [only] => self.term(only),
             _ => Box::new(BooleanQuery::union(self.terms().collect())),
         }
     }
@@ -54,19 +79,26 @@ impl Statistics {
         let mut scored: Vec<ScoredWord> = Vec::with_capacity(words.len());
         for word in words {
             let (mut terms, mut doc_freq) = (Vec::with_capacity(word.forms.len()), 0);
+            let mut count = word.count;
             for form in &word.forms {
                 let term = Term::from_field_text(fields.terms, form);
-                let count = searcher.doc_freq(&term)?;
-                let used = scored.iter().any(|other| other.terms.contains(&term));
-                if count > 0 && !used {
-                    doc_freq += count;
+                if let Some(other) = scored.iter_mut().find(|other| other.terms.contains(&term)) {
+                    // Another word with the same stem.
+                    other.repeat(std::mem::take(&mut count));
+                    continue;
+                }
+                let documents = searcher.doc_freq(&term)?;
+                if documents > 0 {
+                    doc_freq += documents;
                     terms.push(term);
                 }
             }
             let doc_freq = doc_freq.min(documents);
             if !terms.is_empty() {
                 let rarity = ((documents - doc_freq) as f32 + 0.5) / (doc_freq as f32 + 0.5);
-                scored.push(ScoredWord { terms, doc_freq, idf: rarity.ln_1p() });
+                let mut word = ScoredWord { terms, doc_freq, idf: rarity.ln_1p(), count: 1, boost: 1.0 };
+                word.repeat(count.saturating_sub(1));
+                scored.push(word);
             }
         }
         Ok(Self {
@@ -126,7 +158,7 @@ impl Candidate {
 }
 
 /// Of one word in one document, occurrences beyond this many are not looked at.
-const MAX_OCCURRENCES: usize = 2_000;
+const MAX_OCCURRENCES: usize = 500;
 
 /// Reads where the words stand in the candidates: (position, word), sorted by position for each candidate.
 pub(crate) fn observe(
@@ -180,7 +212,7 @@ const SATURATION: f32 = 2.2;
 
 /// Shares of the greatest possible BM25 score that a full title and perfect neighbourhood add.
 const TITLE_SHARE: f32 = 0.15;
-const NEIGHBOUR_SHARE: f32 = 0.15;
+const NEIGHBOUR_SHARE: f32 = 0.2;
 
 /// Words farther apart than this are no neighbours.
 const NEIGHBOURHOOD: u32 = 6;

@@ -28,7 +28,7 @@ pub(crate) struct Fields {
     pub(crate) url_words: Field,
     /// File extensions, from the URL and from the media type.
     pub(crate) extension: Field,
-    /// The words of the title as typed, for `intitle:` and phrases, and their stems marked by [`STEM_MARK`].
+    /// The words of the title as typed, for phrases, and their forms for `intitle:`, marked by [`STEM_MARK`].
     pub(crate) title: Field,
     /// Stems of everything, each as often as its section weighs: the field that ranks (BM25F).
     pub(crate) terms: Field,
@@ -46,7 +46,7 @@ pub(crate) struct Fields {
     pub(crate) card: Field,
 }
 
-/// Comes before stems in [`Fields::title`], where they share the positions of the words.
+/// Comes before the forms in [`Fields::title`], where they share the positions of the words.
 pub(crate) const STEM_MARK: char = '\u{1}';
 
 impl Fields {

@@ -101,6 +101,11 @@ pub struct Hit {
 /// keywords. Longer ones are sentences, where many words are dispensable.
 const KEYWORDS: usize = 4;
 
+/// In a question with at least this many plain words, quotes are emphasis rather than a condition: when no page meets
+/// them, they are dropped with a warning.
+const SENTENCE: usize = 8;
+const WITHOUT_QUOTES: &str = "no page contains the quoted text; the results are for the query without quotes";
+
 /// How many candidates beyond the limit are looked at closely.
 const SPARE_CANDIDATES: usize = 20;
 
@@ -118,16 +123,23 @@ impl Snapshot<'_> {
         let Self { searcher, fields, vocabulary, stores } = *self;
         let compiler = Compiler { searcher, fields, vocabulary };
         let mut compiled = compiler.compile(query)?;
-        if options.limit == 0 || (compiled.filters.is_empty() && compiled.words.is_empty()) {
+        if options.limit == 0 || compiled.is_empty() {
             return Ok(SearchOutcome { hits: Vec::new(), warnings: compiled.warnings });
         }
         compiler.restrict(&options.domains, options.time, options.now, &mut compiled);
         let statistics = Statistics::new(searcher, fields, &compiled.words)?;
-        let finder = Finder { searcher, compiled: &compiled, statistics: &statistics, options };
-        let mut candidates = finder.find()?;
+        let mut candidates =
+            Finder { searcher, compiled: &compiled, statistics: &statistics, options }.find()?;
+        if candidates.is_empty() && compiled.plain_words >= SENTENCE && !compiled.phrases.is_empty() {
+            compiled.phrases.clear();
+            compiled.warnings.push(WITHOUT_QUOTES.to_owned());
+            candidates = Finder { searcher, compiled: &compiled, statistics: &statistics, options }.find()?;
+        }
         let observed = observe(searcher, &statistics.words, &mut candidates)?;
         match options.sort {
-            Sort::Relevance => rank(&statistics.words, &observed, finder.keyword_query(), &mut candidates),
+            Sort::Relevance => {
+                rank(&statistics.words, &observed, statistics.words.len() <= KEYWORDS, &mut candidates);
+            }
             Sort::Date => sort_by_date(searcher, &mut candidates)?,
         }
         candidates.truncate(options.limit);
@@ -190,22 +202,13 @@ impl Finder<'_> {
                 return Ok(found);
             }
         }
-        let some = self.run(Occur::Should, wanted)?;
-        let complete = found.len();
-        found.extend(some);
-        let mut seen: Vec<DocAddress> = found[..complete].iter().map(|candidate| candidate.address).collect();
-        seen.sort_unstable();
-        let mut at = 0;
-        found.retain(|candidate| {
-            at += 1;
-            at <= complete || seen.binary_search(&candidate.address).is_err()
-        });
+        append_new(&mut found, self.run(Occur::Should, wanted)?);
         Ok(found)
     }
 
     /// Finds documents by filters alone, or, for a query of stop words, by their literal occurrence.
     fn find_without_words(&self, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
-        if !self.compiled.words_required {
+        if self.compiled.plain_words == 0 {
             return self.collect(Vec::new(), wanted);
         }
         if !self.compiled.words.iter().all(|word| word.forms.is_empty()) || self.compiled.words.is_empty() {
@@ -213,16 +216,16 @@ impl Finder<'_> {
             return Ok(Vec::new());
         }
         let text = self.compiled.words.iter().map(|word| word.exact.as_str()).collect::<Vec<_>>();
-        let literal = self.statistics.literal(&text);
-        let adjacent = self.statistics.adjacent(&text);
-        let phrases = match adjacent {
+        let mut found = match self.statistics.adjacent(&text) {
             Some(phrase) => self.collect(vec![(Occur::Must, phrase)], wanted)?,
             None => Vec::new(),
         };
-        if !phrases.is_empty() {
-            return Ok(phrases);
+        if found.len() < self.options.limit {
+            let literal =
+                self.statistics.literal(&text).into_iter().map(|term| (Occur::Must, term)).collect();
+            append_new(&mut found, self.collect(literal, wanted)?);
         }
-        self.collect(literal.into_iter().map(|term| (Occur::Must, term)).collect(), wanted)
+        Ok(found)
     }
 
     fn run(&self, occur: Occur, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
@@ -242,16 +245,17 @@ impl Finder<'_> {
         scoring: Vec<(Occur, Box<dyn IndexQuery>)>,
         wanted: usize,
     ) -> tantivy::Result<Vec<Candidate>> {
-        let Compiled { filters, excluded, words_required, .. } = self.compiled;
+        let Compiled { filters, phrases, excluded, plain_words, .. } = self.compiled;
+        let filters = || filters.iter().chain(phrases);
         let mut clauses = Vec::new();
-        if filters.is_empty() && excluded.is_empty() {
+        if filters().next().is_none() && excluded.is_empty() {
             clauses = scoring;
         } else {
-            clauses.extend(filters.iter().map(|filter| (Occur::Must, filter.box_clone())));
+            clauses.extend(filters().map(|filter| (Occur::Must, filter.box_clone())));
             clauses.extend(excluded.iter().map(|filter| (Occur::MustNot, filter.box_clone())));
             if !scoring.is_empty() {
                 let conjunctive = scoring.iter().any(|(occur, _)| *occur == Occur::Must);
-                let optional = !conjunctive && !words_required && !filters.is_empty();
+                let optional = !conjunctive && *plain_words == 0 && filters().next().is_some();
                 let occur = if optional { Occur::Should } else { Occur::Must };
                 clauses.push((occur, Box::new(BooleanQuery::new(scoring)) as Box<dyn IndexQuery>));
             }
@@ -277,6 +281,13 @@ impl Finder<'_> {
             }
         }
     }
+}
+
+/// Appends those of `more` that are not among `found`, which are the better ones.
+fn append_new(found: &mut Vec<Candidate>, more: Vec<Candidate>) {
+    let mut seen: Vec<DocAddress> = found.iter().map(|candidate| candidate.address).collect();
+    seen.sort_unstable();
+    found.extend(more.into_iter().filter(|candidate| seen.binary_search(&candidate.address).is_err()));
 }
 
 fn sort_by_date(searcher: &Searcher, candidates: &mut [Candidate]) -> tantivy::Result<()> {

@@ -28,8 +28,8 @@ pub(crate) struct QueryWord {
     pub(crate) exact: String,
     /// Its forms in the field `terms`, without repetition; empty for a stop word.
     pub(crate) forms: Vec<String>,
-    /// The place in the text it came from, counted as positions are.
-    pub(crate) offset: usize,
+    /// How often the query has it.
+    pub(crate) count: u16,
 }
 
 impl Vocabulary {
@@ -67,7 +67,7 @@ impl Vocabulary {
         searcher: &Searcher,
         fields: &Fields,
     ) -> tantivy::Result<Vec<QueryWord>> {
-        let (mut words, mut singles, mut offset) = (Vec::new(), Vec::new(), 0);
+        let (mut words, mut singles) = (Vec::new(), Vec::new());
         let fluent = self.fluent_in(text);
         each_word(text, |word| {
             if word.kind != Kind::Last && !word.lower.is_empty() {
@@ -79,9 +79,8 @@ impl Vocabulary {
                 if word.kind == Kind::Single {
                     singles.push(words.len());
                 }
-                words.push(QueryWord { exact, forms, offset });
+                words.push(QueryWord { exact, forms, count: 1 });
             }
-            offset += 1;
         });
         for at in singles {
             let word: &mut QueryWord = &mut words[at];
@@ -139,9 +138,11 @@ impl Vocabulary {
     }
 
     /// Returns the terms of the field `title` that stand for a word.
-    pub(crate) fn title_forms(&self, word: &QueryWord) -> Vec<String> {
-        let stems = word.forms.iter().filter(|form| **form != word.exact);
-        std::iter::once(word.exact.clone()).chain(stems.map(|stem| format!("{STEM_MARK}{stem}"))).collect()
+    pub(crate) fn title_forms(word: &QueryWord) -> Vec<String> {
+        if word.forms.is_empty() {
+            return vec![word.exact.clone()];
+        }
+        word.forms.iter().map(|form| format!("{STEM_MARK}{form}")).collect()
     }
 }
 

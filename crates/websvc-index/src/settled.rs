@@ -1,0 +1,66 @@
+//! A query for use in exclusions.
+//!
+//! The engine asks an excluded query about documents it has already passed, which its phrase scorer does not allow
+//! (it asserts in debug builds). The wrapper answers from its own place and moves the inner query only forward.
+
+use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
+use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
+
+/// Matches what the inner query matches.
+#[derive(Debug)]
+pub(crate) struct Settled(pub(crate) Box<dyn Query>);
+
+impl Clone for Settled {
+    fn clone(&self) -> Self {
+        Self(self.0.box_clone())
+    }
+}
+
+impl Query for Settled {
+    fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(Box::new(SettledWeight(self.0.weight(scoring)?)))
+    }
+
+    fn query_terms<'a>(&'a self, visitor: &mut dyn FnMut(&'a Term, bool)) {
+        self.0.query_terms(visitor);
+    }
+}
+
+struct SettledWeight(Box<dyn Weight>);
+
+impl Weight for SettledWeight {
+    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        Ok(Box::new(SettledScorer(self.0.scorer(reader, boost)?)))
+    }
+
+    fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
+        self.0.explain(reader, doc)
+    }
+}
+
+/// Leaves `seek_danger` to the trait, which builds it from these safe steps.
+struct SettledScorer(Box<dyn Scorer>);
+
+impl DocSet for SettledScorer {
+    fn advance(&mut self) -> DocId {
+        self.0.advance()
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        if self.0.doc() >= target { self.0.doc() } else { self.0.seek(target) }
+    }
+
+    fn doc(&self) -> DocId {
+        self.0.doc()
+    }
+
+    fn size_hint(&self) -> u32 {
+        self.0.size_hint()
+    }
+}
+
+impl Scorer for SettledScorer {
+    fn score(&mut self) -> Score {
+        self.0.score()
+    }
+}

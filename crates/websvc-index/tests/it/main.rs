@@ -1,0 +1,9 @@
+//! Tests of the index through its public API.
+
+mod crash;
+mod highlights;
+mod languages;
+mod operators;
+mod ranking;
+mod support;
+mod writing;

@@ -1,0 +1,62 @@
+//! `check(documents, query, expected)` and what it needs.
+
+use jiff::Timestamp;
+use websvc_index::{Document, Index, IndexConfig, SearchOptions, SearchOutcome};
+
+/// A page with the URL `https://` + `address`.
+pub(crate) fn page(address: &str, title: &str, body: &str) -> Document {
+    Document {
+        url: format!("https://{address}"),
+        title: title.to_owned(),
+        body: body.to_owned(),
+        ..Document::default()
+    }
+}
+
+pub(crate) fn time(text: &str) -> Timestamp {
+    text.parse().expect("a time in a test")
+}
+
+/// An index of `documents` in a folder that lives as long as it.
+pub(crate) struct Fixture {
+    pub(crate) index: Index,
+    _dir: tempfile::TempDir,
+}
+
+impl Fixture {
+    pub(crate) fn new(documents: impl IntoIterator<Item = Document>) -> Self {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let index = Index::open(dir.path(), IndexConfig::default()).expect("a fresh index");
+        for document in documents {
+            index.add(document).expect("a valid document");
+        }
+        index.flush().expect("a working disk");
+        Self { index, _dir: dir }
+    }
+
+    pub(crate) fn search(&self, query: &str, options: &SearchOptions) -> SearchOutcome {
+        self.index.search(&websvc_query::parse(query).query, options).expect("a readable index")
+    }
+
+    /// Asserts which pages a query finds, best first.
+    #[track_caller]
+    pub(crate) fn check(&self, query: &str, expected: &[&str]) {
+        self.check_with(query, &SearchOptions::default(), expected);
+    }
+
+    #[track_caller]
+    pub(crate) fn check_with(&self, query: &str, options: &SearchOptions, expected: &[&str]) {
+        let hits = self.search(query, options).hits;
+        let found: Vec<_> = hits.iter().map(|hit| hit.url.trim_start_matches("https://")).collect();
+        assert_eq!(found, expected, "{query}");
+    }
+
+    /// Asserts which pages a query finds, in any order.
+    #[track_caller]
+    pub(crate) fn check_set(&self, query: &str, expected: &[&str]) {
+        let hits = self.search(query, &SearchOptions::default()).hits;
+        let mut found: Vec<_> = hits.iter().map(|hit| hit.url.trim_start_matches("https://")).collect();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{query}");
+    }
+}
