@@ -28,6 +28,7 @@ pub(crate) struct Installation {
     pub(crate) engine: Engine,
     pub(crate) store: Store,
     pub(crate) index: Arc<Index>,
+    #[expect(dead_code, reason = "holds the lock")]
     pub(crate) access: IndexAccess,
 }
 

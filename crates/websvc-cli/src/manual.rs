@@ -74,7 +74,7 @@ fn answer(path: &str) -> Response<Body> {
 }
 
 fn not_found() -> String {
-    document("Not found", "<p>There is no such page.</p>")
+    document("Not found", "", "<p>There is no such page.</p>")
 }
 
 fn render(page: &Page) -> String {
@@ -82,7 +82,7 @@ fn render(page: &Page) -> String {
     let events = Parser::new_ext(page.markdown, options).map(to_page_link);
     let mut body = String::new();
     html::push_html(&mut body, events);
-    document(&title(page.markdown), &body)
+    document(&title(page.markdown), page.name, &body)
 }
 
 /// A link to another file of the manual becomes one to its page.
@@ -112,14 +112,14 @@ fn title(markdown: &str) -> String {
     title
 }
 
-fn document(title: &str, body: &str) -> String {
+fn document(title: &str, name: &str, body: &str) -> String {
     let links: String = PAGES
         .iter()
         .map(|page| format!("<li><a href=\"/{}.html\">{}</a></li>", page.name, escape(&self::title(page.markdown))))
         .collect();
     format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{} - websvc manual</title></head>\
-         <body><nav><ul>{links}</ul></nav><main>{body}</main><footer>websvc manual</footer></body></html>",
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{} - websvc manual</title>\
+         <link rel=\"canonical\" href=\"/{name}.html\"></head><body><nav><ul>{links}</ul></nav><main>{body}</main><footer>websvc manual</footer></body></html>",
         escape(title)
     )
 }

@@ -28,8 +28,10 @@ pub(crate) async fn serve(setting: Setting, arguments: Serve) -> Result<()> {
     let running = start(&config, &data_dir).await?;
     refuse_open_door(&config, running.server.local_addr(), arguments.insecure)?;
     announce_key(&config, running.store())?;
+    // Before the line: whoever reads it may send a signal at once.
+    let stop = stop_signal()?;
     show::line(&format!("websvc listening on {}", running.address()))?;
-    running.run(stop_signal()?).await
+    running.run(stop).await
 }
 
 /// A service that is bound to its address.
