@@ -14,8 +14,16 @@ const REQUIREMENT: &str = "firecrawl-py==4.55.0";
 
 /// What the SDK requires, without its lower bound on certifi. That package is a list of trust anchors and the tests
 /// speak plain HTTP on loopback, so an older one changes nothing that they prove.
-const RELAXED: &[&str] =
-    &["aiohttp", "certifi", "httpx", "nest-asyncio", "pydantic>=2.0", "python-dotenv", "requests", "websockets"];
+const RELAXED: &[&str] = &[
+    "aiohttp",
+    "certifi",
+    "httpx",
+    "nest-asyncio",
+    "pydantic>=2.0",
+    "python-dotenv",
+    "requests",
+    "websockets",
+];
 
 /// Returns the interpreter of a virtual environment with the SDK, making it the first time.
 pub(crate) fn prepare() -> Result<PathBuf> {
@@ -82,7 +90,9 @@ fn install(pip: &Pip, python: &Path) -> Result {
     if !error.to_string().contains("certifi") {
         return Err(failed(&error).into());
     }
-    println!("python: the package index has no certifi as new as {REQUIREMENT} asks for; an older one takes its place");
+    println!(
+        "python: the package index has no certifi as new as {REQUIREMENT} asks for; an older one takes its place"
+    );
     pip(RELAXED).map_err(|error| failed(&error))?;
     pip(&["--no-deps", REQUIREMENT]).map_err(|error| failed(&error))?;
     Ok(())

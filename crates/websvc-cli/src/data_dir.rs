@@ -23,10 +23,13 @@ impl DataDir {
             Some(path) => path.to_owned(),
             None => match directories::ProjectDirs::from("", "", "websvc") {
                 Some(directories) => directories.data_dir().to_owned(),
-                None => bail!("there is no home directory: give a data directory by --data-dir or WEBSVC_DATA_DIR"),
+                None => bail!(
+                    "there is no home directory: give a data directory by --data-dir or WEBSVC_DATA_DIR"
+                ),
             },
         };
-        create_private(&path).with_context(|| format!("cannot make the data directory {}", path.display()))?;
+        create_private(&path)
+            .with_context(|| format!("cannot make the data directory {}", path.display()))?;
         Ok(Self(path))
     }
 

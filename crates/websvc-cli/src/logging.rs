@@ -9,7 +9,9 @@ use crate::args::Command;
 pub(crate) fn start(command: &Command) {
     let default = match command {
         Command::Serve(_) => "info",
-        Command::Demo(_) | Command::Search(_) | Command::Scrape(_) | Command::Index(_) | Command::Keys(_) => "error",
+        Command::Demo(_) | Command::Search(_) | Command::Scrape(_) | Command::Index(_) | Command::Keys(_) => {
+            "error"
+        }
     };
     let filter = EnvFilter::try_from_env("WEBSVC_LOG").unwrap_or_else(|_unset| EnvFilter::new(default));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();

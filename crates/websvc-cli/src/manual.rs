@@ -56,7 +56,9 @@ impl Manual {
 
     /// Serves until `stop` is ready.
     pub(crate) async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        self.server.run(|request: Request<ServerBody>| async move { answer(request.uri().path()) }, stop).await?;
+        self.server
+            .run(|request: Request<ServerBody>| async move { answer(request.uri().path()) }, stop)
+            .await?;
         Ok(())
     }
 }
@@ -115,7 +117,9 @@ fn title(markdown: &str) -> String {
 fn document(title: &str, name: &str, body: &str) -> String {
     let links: String = PAGES
         .iter()
-        .map(|page| format!("<li><a href=\"/{}.html\">{}</a></li>", page.name, escape(&self::title(page.markdown))))
+        .map(|page| {
+            format!("<li><a href=\"/{}.html\">{}</a></li>", page.name, escape(&self::title(page.markdown)))
+        })
         .collect();
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{} - websvc manual</title>\

@@ -55,11 +55,14 @@ impl Engine {
     /// [`ScrapeError`]
     pub async fn scrape(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<Page, ScrapeError> {
         let mut page = self.config.scraper.scrape(url, plan, deadline).await?;
-        let copies: Vec<_> = page.index_copy.take().into_iter().collect();
+        let copies: Vec<_> = page.index_copy.take().into_iter().map(|copy| *copy).collect();
         if let Some(index) = self.config.index.as_ref().filter(|_| !copies.is_empty())
             && let Err(error) = ingest(index, copies).await
         {
-            tracing::error!(error = &error as &dyn std::error::Error, "a scraped page did not reach the index");
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "a scraped page did not reach the index"
+            );
             page.warnings.push("the page could not be added to the index".to_owned());
         }
         Ok(page)

@@ -21,18 +21,19 @@ pub enum IngestError {
 ///
 /// # Errors
 /// [`IngestError`]
-pub async fn ingest(index: &Arc<Index>, copies: Vec<Box<IndexCopy>>) -> Result<(), IngestError> {
+pub async fn ingest(index: &Arc<Index>, copies: Vec<IndexCopy>) -> Result<(), IngestError> {
     let index = Arc::clone(index);
     let now = Timestamp::now();
     let adding = tokio::task::spawn_blocking(move || {
-        copies.into_iter().try_for_each(|copy| index.add(to_index_document(*copy, now)))
+        copies.into_iter().try_for_each(|copy| index.add(to_index_document(copy, now)))
     });
     adding.await.map_err(|_stopping| IngestError::Stopping)?.map_err(IngestError::Index)
 }
 
 /// Returns the page as the index takes it; `now` stands in for a date that the page does not name.
 fn to_index_document(copy: IndexCopy, now: Timestamp) -> Document {
-    let IndexCopy { url, title, headings, body, description, language, published, modified, content_type } = copy;
+    let IndexCopy { url, title, headings, body, description, language, published, modified, content_type } =
+        copy;
     Document {
         url,
         title,

@@ -49,7 +49,9 @@ impl ScrapeError {
             ScrapeError::Fetch(FetchError::Dns { .. }) => ErrorCode::ScrapeDnsResolutionError,
             ScrapeError::Fetch(FetchError::Tls { .. }) => ErrorCode::ScrapeSslError,
             ScrapeError::Fetch(
-                FetchError::Forbidden | FetchError::ForbiddenScheme { .. } | FetchError::ForbiddenHeader { .. },
+                FetchError::Forbidden
+                | FetchError::ForbiddenScheme { .. }
+                | FetchError::ForbiddenHeader { .. },
             ) => ErrorCode::ScrapeForbiddenUrl,
             ScrapeError::Fetch(_) => ErrorCode::ScrapeSiteError,
             ScrapeError::Extract(_) => ErrorCode::ScrapeUnsupportedFileError,

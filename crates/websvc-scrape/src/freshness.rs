@@ -38,7 +38,11 @@ impl Freshness {
         let young_enough = age.is_some_and(|age| age <= self.max_age);
         let old_enough = age.is_some_and(|age| self.min_age.is_none_or(|min_age| age >= min_age));
         if self.lockdown {
-            return if young_enough && old_enough { Ok(Decision::Serve) } else { Err(ScrapeError::LockdownMiss) };
+            return if young_enough && old_enough {
+                Ok(Decision::Serve)
+            } else {
+                Err(ScrapeError::LockdownMiss)
+            };
         }
         if self.min_age.is_some() {
             return if old_enough { Ok(Decision::Serve) } else { Err(ScrapeError::NoCachedData) };

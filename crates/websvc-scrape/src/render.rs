@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use url::Url;
 use websvc_extract::{
-    Base64Images, Content, ContentOptions, Document, ExtractError, MetaValue, PageMetadata, Scope, Selectors, Source,
+    Base64Images, Content, ContentOptions, Document, ExtractError, MetaValue, PageMetadata, Scope, Selectors,
+    Source,
 };
 use websvc_types::{CacheState as WireCacheState, Format, Metadata, ProxyUsed};
 use websvc_validate::ScrapePlan;
@@ -128,7 +129,8 @@ fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {
         content_type,
         meta,
     } = page;
-    let mut other: BTreeMap<String, Value> = meta.into_iter().map(|(name, value)| (name, json(value))).collect();
+    let mut other: BTreeMap<String, Value> =
+        meta.into_iter().map(|(name, value)| (name, json(value))).collect();
     for (name, value) in [
         ("keywords", keywords),
         ("robots", robots),

@@ -21,7 +21,8 @@ use crate::raw::{CacheState, RawPage};
 use crate::render;
 
 /// How websvc calls itself: its name is what a robots.txt speaks to.
-pub const DEFAULT_USER_AGENT: &str = concat!("Mozilla/5.0 (compatible; websvc/", env!("CARGO_PKG_VERSION"), ")");
+pub const DEFAULT_USER_AGENT: &str =
+    concat!("Mozilla/5.0 (compatible; websvc/", env!("CARGO_PKG_VERSION"), ")");
 
 /// How websvc calls itself when a page for small screens is wanted.
 const MOBILE_USER_AGENT: &str = concat!(
@@ -49,11 +50,7 @@ pub struct ScrapeConfig {
 
 impl Default for ScrapeConfig {
     fn default() -> Self {
-        Self {
-            max_body_bytes: 20 * 1024 * 1024,
-            concurrency: 64,
-            cache: CacheLimits::default(),
-        }
+        Self { max_body_bytes: 20 * 1024 * 1024, concurrency: 64, cache: CacheLimits::default() }
     }
 }
 
@@ -149,7 +146,12 @@ impl Scraper {
     ///
     /// # Errors
     /// [`ScrapeError`]
-    pub async fn survey(&self, url: &Url, max_age: Duration, deadline: Instant) -> Result<Survey, ScrapeError> {
+    pub async fn survey(
+        &self,
+        url: &Url,
+        max_age: Duration,
+        deadline: Instant,
+    ) -> Result<Survey, ScrapeError> {
         let key = PageKey::new(url_without_fragment(url), "");
         let freshness = Freshness { max_age, min_age: None, lockdown: false };
         if let Some(page) = self.cached(url, Some(&key), freshness).await? {
@@ -169,7 +171,12 @@ impl Scraper {
     ///
     /// # Errors
     /// [`ScrapeError`]
-    pub async fn file(&self, url: &Url, max_bytes: u64, deadline: Instant) -> Result<FileAnswer, ScrapeError> {
+    pub async fn file(
+        &self,
+        url: &Url,
+        max_bytes: u64,
+        deadline: Instant,
+    ) -> Result<FileAnswer, ScrapeError> {
         let mut request = self.request(url.clone(), deadline)?;
         request.max_body_bytes = max_bytes;
         request.max_decoded_bytes = max_bytes;
@@ -215,7 +222,12 @@ impl Scraper {
         Ok(RawPage::fetched(url, fetched))
     }
 
-    fn page_request(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<FetchRequest, ScrapeError> {
+    fn page_request(
+        &self,
+        url: &Url,
+        plan: &ScrapePlan,
+        deadline: Instant,
+    ) -> Result<FetchRequest, ScrapeError> {
         let mut request = self.request(url.clone(), deadline)?;
         if plan.mobile() {
             request.headers.insert(USER_AGENT, HeaderValue::from_static(MOBILE_USER_AGENT));
@@ -317,14 +329,20 @@ fn put(store: &Store, limits: &CacheLimits, key: PageKey, page: &RawPage) -> Res
         key,
         final_url: page.url.to_string(),
         status: page.status.as_u16(),
-        headers: page.content_type().map(|value| ("content-type".to_owned(), value.to_owned())).into_iter().collect(),
+        headers: page
+            .content_type()
+            .map(|value| ("content-type".to_owned(), value.to_owned()))
+            .into_iter()
+            .collect(),
         body: page.body.clone(),
         fetched_at_ms: u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default(),
         truncated: page.truncated,
     };
     match store.put_page(&cached, limits).map_err(ScrapeError::Store)? {
         PutOutcome::Stored { .. } | PutOutcome::Outdated => {}
-        PutOutcome::TooLarge { bytes, limit } => tracing::debug!(bytes, limit, "a page is too large for the cache"),
+        PutOutcome::TooLarge { bytes, limit } => {
+            tracing::debug!(bytes, limit, "a page is too large for the cache");
+        }
     }
     Ok(())
 }
@@ -354,7 +372,8 @@ fn raw_page(source_url: Url, cached: CachedPage) -> Option<RawPage> {
 }
 
 fn survey(page: &RawPage) -> Result<Survey, ScrapeError> {
-    let retry_after = page.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+    let retry_after =
+        page.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
     let mut survey = Survey {
         url: page.url.clone(),
         status: page.status,

@@ -100,7 +100,12 @@ impl Service {
         Failure::new(code, text).into_reply()
     }
 
-    async fn answer(&self, request: Request<ServerBody>, id: &str, started: Instant) -> Result<Reply, Failure> {
+    async fn answer(
+        &self,
+        request: Request<ServerBody>,
+        id: &str,
+        started: Instant,
+    ) -> Result<Reply, Failure> {
         if request.method() == Method::OPTIONS {
             return Ok(self.preflight());
         }

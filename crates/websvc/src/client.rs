@@ -48,9 +48,9 @@ pub enum ClientError {
     #[error("the service at {base} did not answer: {source}")]
     Unreachable {
         /// The base address.
-        base: Url,
+        base: String,
         /// Why.
-        source: FetchError,
+        source: Box<FetchError>,
     },
     /// The service answered with an error.
     #[error("the service answered {status}: {}", body.error)]
@@ -77,7 +77,10 @@ impl Client {
     /// [`ClientError::Config`]
     pub fn new(base: Url, key: Option<String>) -> Result<Self, ClientError> {
         if !matches!(base.scheme(), "http" | "https") {
-            return Err(ClientError::Config { what: "the base address", rule: "it must begin with http or https" });
+            return Err(ClientError::Config {
+                what: "the base address",
+                rule: "it must begin with http or https",
+            });
         }
         let authorization = match key {
             None => None,
@@ -149,8 +152,10 @@ impl Client {
             request.body = Some(body);
         }
         let answer = self.http.fetch(request).await;
-        let answer =
-            answer.map_err(|source| ClientError::Unreachable { base: self.base.clone(), source })?;
+        let answer = answer.map_err(|source| ClientError::Unreachable {
+            base: self.base.to_string(),
+            source: Box::new(source),
+        })?;
         read(answer.status, &answer.body)
     }
 }

@@ -41,7 +41,12 @@ impl Request {
 
 impl Load {
     /// Sends the requests in turn over so many connections for `span`, after a short warm-up.
-    pub(crate) async fn run(process: &Process, connections: usize, span: Duration, requests: &[Request]) -> Self {
+    pub(crate) async fn run(
+        process: &Process,
+        connections: usize,
+        span: Duration,
+        requests: &[Request],
+    ) -> Self {
         Self::measure(&process.address, connections, span / 10, requests).await;
         let before = process.cpu_seconds();
         let mut load = Self::measure(&process.address, connections, span, requests).await;

@@ -3,7 +3,11 @@
 //! The machine is shared and noisy, so what counts are the ratios between rows of one run. The process under test is
 //! pinned to the first core and the load to the second, where there are two.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program that measures, and ends when something fails")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a program that measures, and ends when something fails"
+)]
 
 mod load;
 mod parts;
@@ -87,7 +91,8 @@ async fn idle(world: &World, report: &mut Report) {
 
 async fn crawl(world: &World, data: &TempDir, report: &mut Report) {
     let started = std::time::Instant::now();
-    let said = Process::run(world, data.path(), &["index", "crawl", "http://docs.test/index.html", "--json"]).await;
+    let said =
+        Process::run(world, data.path(), &["index", "crawl", "http://docs.test/index.html", "--json"]).await;
     let said: Value = serde_json::from_str(&said).unwrap();
     let pages = said["pages"].as_f64().unwrap();
     report.figure("crawl into the index", pages / started.elapsed().as_secs_f64(), "pages/s", "");
@@ -107,9 +112,9 @@ async fn service(world: &World, data: &TempDir, report: &mut Report) {
     let warm = Load::run(&process, CONNECTIONS, SPAN, &scraping).await;
     let load = Load::run(&process, CONNECTIONS, SPAN, &scraping).await;
     report.load("search with markdown of 10 results, cached", &load);
-    let fetching = requests(|query| {
-        json!({ "query": query, "limit": 1, "scrapeOptions": { "formats": ["markdown"], "maxAge": 0, "storeInCache": false } })
-    });
+    let fetching = requests(
+        |query| json!({ "query": query, "limit": 1, "scrapeOptions": { "formats": ["markdown"], "maxAge": 0, "storeInCache": false } }),
+    );
     let cold = Load::run(&process, CONNECTIONS, SPAN, &fetching).await;
     report.load("search with markdown of 1 result, fetched", &cold);
     report.figure("CPU per search with 1 static scrape", cold.cpu_ms(), "ms", "3.15");

@@ -87,7 +87,11 @@ impl Drop for Process {
 pub(crate) fn pin_self_to(core: usize) {
     if std::thread::available_parallelism().is_ok_and(|cores| cores.get() > core) {
         let pid = std::process::id().to_string();
-        Command::new("taskset").args(["-cp", &core.to_string(), &pid]).stdout(Stdio::null()).status().unwrap();
+        Command::new("taskset")
+            .args(["-cp", &core.to_string(), &pid])
+            .stdout(Stdio::null())
+            .status()
+            .unwrap();
     }
 }
 
@@ -99,7 +103,8 @@ fn pinned(program: &Path) -> Command {
 }
 
 fn configure(command: &mut Command, world: &World, data_dir: &Path) {
-    let rules: Vec<String> = world.connect_to().into_iter().map(|(from, to)| format!("{from:?} = {to:?}")).collect();
+    let rules: Vec<String> =
+        world.connect_to().into_iter().map(|(from, to)| format!("{from:?} = {to:?}")).collect();
     command
         .env("WEBSVC_API_KEY", KEY)
         .env("WEBSVC_DATA_DIR", data_dir)

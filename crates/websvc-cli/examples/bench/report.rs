@@ -48,7 +48,7 @@ impl Report {
     }
 
     fn push(&mut self, name: &str, value: f64, text: String, goal: &str) {
-        eprintln!("{name}: {text}");
+        println!("{name}: {text}");
         self.rows.push(Row { name: name.to_owned(), value, text, goal: goal.to_owned() });
     }
 }

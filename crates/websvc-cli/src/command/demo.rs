@@ -43,7 +43,12 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
     let (stop_service, service_stopped) = stopper();
     let serving = tokio::spawn(running.run(service_stopped));
 
-    step(4, &format!("POST /v2/search {{\"query\": \"{QUERY}\", \"scrapeOptions\": {{\"formats\": [\"markdown\"]}}}}"))?;
+    step(
+        4,
+        &format!(
+            "POST /v2/search {{\"query\": \"{QUERY}\", \"scrapeOptions\": {{\"formats\": [\"markdown\"]}}}}"
+        ),
+    )?;
     let key = key.secret.expose().to_owned();
     show_answer(&ask(&address, &key).await?)?;
     step(5, "The same from elsewhere")?;

@@ -79,7 +79,9 @@ fn print(response: &SearchResponse) -> Result<()> {
         if let Some(markdown) = &result.content.markdown {
             show::line("")?;
             show::line(markdown)?;
-        } else if let Some(error) = result.content.metadata.as_ref().and_then(|metadata| metadata.error.as_ref()) {
+        } else if let Some(error) =
+            result.content.metadata.as_ref().and_then(|metadata| metadata.error.as_ref())
+        {
             show::line(&styled(&format!("     not scraped: {error}"), Style::Dim))?;
         }
     }

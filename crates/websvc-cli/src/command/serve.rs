@@ -45,8 +45,7 @@ pub(crate) struct Running {
 /// Opens the installation and binds the address; nothing is served before [`Running::run`].
 pub(crate) async fn start(config: &Config, data_dir: &DataDir) -> Result<Running> {
     let installation = installation::open(config, data_dir, IndexAccess::Write(data_dir.lock()?))?;
-    let authentication =
-        if config.auth.required { Authentication::Required } else { Authentication::Open };
+    let authentication = if config.auth.required { Authentication::Required } else { Authentication::Open };
     let service = Service::new(ServiceConfig {
         engine: installation.engine.clone(),
         store: installation.store.clone(),
@@ -93,7 +92,8 @@ impl Running {
 
 fn server_config(config: &Config) -> ServerConfig {
     let mut server = ServerConfig::new(&config.server.listen).with_error_reply(Service::error_reply);
-    server.tls = config.server.tls.as_ref().map(|tls| TlsFiles { cert: tls.cert.clone(), key: tls.key.clone() });
+    server.tls =
+        config.server.tls.as_ref().map(|tls| TlsFiles { cert: tls.cert.clone(), key: tls.key.clone() });
     server.max_connections = config.server.max_connections;
     server.drain_timeout = Duration::from_millis(config.server.drain_timeout_ms);
     server

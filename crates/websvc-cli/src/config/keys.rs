@@ -25,8 +25,16 @@ const SECTIONS: &[Section] = &[
 
 /// The keys of the contract whose feature this version does not have: naming one is an error that says so.
 const NOT_YET: &[&str] = &[
-    "audit", "browser", "llm", "proxy", "store", "threat", "limits.requests_per_minute", "search.searxng",
-    "server.public_url", "server.trusted_proxies",
+    "audit",
+    "browser",
+    "llm",
+    "proxy",
+    "store",
+    "threat",
+    "limits.requests_per_minute",
+    "search.searxng",
+    "server.public_url",
+    "server.trusted_proxies",
 ];
 
 /// A key that is in no section.

@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Service, tea_world};
 
+/// A name, a body, and the path and code of every violation in it.
+type Case<'a> = (&'a str, Value, &'a [(&'a str, &'a str)]);
+
 fn codes(answer: &Answer) -> Vec<(String, String)> {
     let details = answer.body["details"].as_array().cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -16,7 +19,7 @@ async fn every_rule_has_its_answer() {
     let world = tea_world().await;
     let service = Service::of(&world);
     let long = "ä".repeat(501);
-    let table: &[(&str, Value, &[(&str, &str)])] = &[
+    let table: &[Case<'_>] = &[
         ("limit 0", json!({"query": "tea", "limit": 0}), &[("/limit", "too_small")]),
         ("limit 101", json!({"query": "tea", "limit": 101}), &[("/limit", "too_big")]),
         ("501 characters", json!({"query": long}), &[("/query", "too_long")]),
@@ -104,7 +107,8 @@ async fn a_key_is_needed_and_has_to_be_right() {
         ("Bearer fc-wrong", "Unauthorized: Invalid token"),
     ] {
         let headers = [("authorization", value), ("content-type", "application/json")];
-        let answer = service.send(Method::POST, "/v2/search", &headers, r#"{"query":"tea"}"#.to_owned()).await;
+        let answer =
+            service.send(Method::POST, "/v2/search", &headers, r#"{"query":"tea"}"#.to_owned()).await;
         assert_eq!(answer.status, 401, "{value:?}");
         assert_eq!(answer.headers["www-authenticate"], "Bearer");
         let expected = json!({"success": false, "error": error, "code": "UNAUTHORIZED"});

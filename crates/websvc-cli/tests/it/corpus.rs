@@ -32,7 +32,10 @@ const QUERIES: &[(&str, &str)] = &[
 #[tokio::test(flavor = "multi_thread")]
 async fn the_right_page_is_among_the_first_three() {
     let Some(directory) = std::env::var_os("WEBSVC_CORPUS_DIR") else {
-        return skip("the_right_page_is_among_the_first_three", "WEBSVC_CORPUS_DIR is not set (cargo xtask corpus)");
+        return skip(
+            "the_right_page_is_among_the_first_three",
+            "WEBSVC_CORPUS_DIR is not set (cargo xtask corpus)",
+        );
     };
     let world = World::builder().directory("docs.test", &directory).start().await;
     let site = Site::new(&world);

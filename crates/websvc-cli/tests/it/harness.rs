@@ -134,7 +134,9 @@ impl Service {
         request.method = method;
         request.timeout = PATIENCE;
         request.redirects = RedirectPolicy::None;
-        request.headers.insert(AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {}", self.key)).unwrap());
+        request
+            .headers
+            .insert(AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {}", self.key)).unwrap());
         for (name, value) in headers {
             let name: http::HeaderName = name.parse().unwrap();
             if value.is_empty() {

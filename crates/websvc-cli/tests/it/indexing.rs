@@ -32,9 +32,16 @@ async fn several_sites_are_crawled_and_searched_together() {
     site.succeed(&["index", "crawl", "http://tea.test/", "http://coffee.test/"]);
     let service = site.serve();
     let answer = service.search(json!({"query": "water"})).await;
-    let urls: Vec<&str> =
-        answer.body["data"]["web"].as_array().unwrap().iter().map(|hit| hit["url"].as_str().unwrap()).collect();
-    assert!(urls.contains(&"http://tea.test/green.html") && urls.contains(&"http://coffee.test/"), "{urls:?}");
+    let urls: Vec<&str> = answer.body["data"]["web"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hit| hit["url"].as_str().unwrap())
+        .collect();
+    assert!(
+        urls.contains(&"http://tea.test/green.html") && urls.contains(&"http://coffee.test/"),
+        "{urls:?}"
+    );
     let answer = service.search(json!({"query": "water site:coffee.test"})).await;
     assert_eq!(answer.body["data"]["web"].as_array().unwrap().len(), 1);
     let answer = service.search(json!({"query": "water", "excludeDomains": ["coffee.test"]})).await;

@@ -15,9 +15,8 @@ async fn keys_are_made_listed_and_revoked_while_the_server_runs() {
     assert_eq!(key.lines().count(), 1, "the key stands alone");
     service.key = key.trim().to_owned();
     assert!(service.key.starts_with("fc-"));
-    let accepted = async |service: &crate::harness::Service| {
-        service.search(json!({"query": "tea"})).await.status == 200
-    };
+    let accepted =
+        async |service: &crate::harness::Service| service.search(json!({"query": "tea"})).await.status == 200;
     let deadline = Instant::now() + Duration::from_secs(10);
     while !accepted(&service).await {
         assert!(Instant::now() < deadline, "a new key is seen within a second");
@@ -50,7 +49,8 @@ async fn the_first_start_prints_a_key_once() {
     };
     let (mut service, log) = start();
     let said = std::fs::read_to_string(&log).unwrap();
-    let key = said.split_whitespace().find(|word| word.starts_with("fc-")).expect("the key is printed").to_owned();
+    let key =
+        said.split_whitespace().find(|word| word.starts_with("fc-")).expect("the key is printed").to_owned();
     service.key.clone_from(&key);
     assert_eq!(service.search(json!({"query": "tea"})).await.status, 200);
     assert!(service.stop().success());

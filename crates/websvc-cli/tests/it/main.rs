@@ -1,5 +1,11 @@
 //! The program as its users drive it: processes, HTTP, official clients, real pages.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "tests fail by panicking, and say what they skip"
+)]
+
 mod bad_input;
 mod corpus;
 mod crash;

@@ -93,7 +93,8 @@ async fn a_page_that_fails_stays_in_the_list_and_says_why() {
 async fn private_addresses_are_refused() {
     let world = tea_world().await;
     let service = Service::of(&world);
-    let documents = json!({"documents": [{"url": "http://127.0.0.1:9/", "title": "Inside", "body": "inside"}]});
+    let documents =
+        json!({"documents": [{"url": "http://127.0.0.1:9/", "title": "Inside", "body": "inside"}]});
     service.post("/v2/index/documents", documents.to_string()).await;
     service.search_until_found("inside").await;
     let options = json!({"formats": ["markdown"]});
@@ -114,7 +115,8 @@ async fn late_pages_do_not_hold_the_answer_up() {
         .start()
         .await;
     let service = Service::of(&world);
-    let documents = json!({"documents": [{"url": "http://tea.test/slow.html", "title": "Slow", "body": "slow"}]});
+    let documents =
+        json!({"documents": [{"url": "http://tea.test/slow.html", "title": "Slow", "body": "slow"}]});
     service.post("/v2/index/documents", documents.to_string()).await;
     service.search_until_found("slow").await;
     let started = Instant::now();
@@ -181,6 +183,7 @@ async fn a_scraped_page_is_searchable_and_the_shell_prints_it() {
     assert!(said.starts_with("# Oolong"), "{said}");
     let found = site.succeed(&["search", "oxidised"]);
     assert!(found.contains("http://tea.test/oolong.html"), "{found}");
-    let json: Value = serde_json::from_str(&site.succeed(&["scrape", "tea.test/oolong.html", "--json"])).unwrap();
+    let json: Value =
+        serde_json::from_str(&site.succeed(&["scrape", "tea.test/oolong.html", "--json"])).unwrap();
     assert_eq!(json["metadata"]["cacheState"], json!("hit"));
 }

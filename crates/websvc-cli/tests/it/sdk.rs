@@ -42,7 +42,10 @@ except BadRequestError as error:
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_python_sdk_works_by_its_base_url() {
     let Some(python) = std::env::var_os("WEBSVC_TEST_PYTHON") else {
-        return skip("the_official_python_sdk_works_by_its_base_url", "WEBSVC_TEST_PYTHON is not set (cargo xtask test)");
+        return skip(
+            "the_official_python_sdk_works_by_its_base_url",
+            "WEBSVC_TEST_PYTHON is not set (cargo xtask test)",
+        );
     };
     let world = tea_world().await;
     let site = Site::new(&world);

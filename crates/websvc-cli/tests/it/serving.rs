@@ -88,7 +88,8 @@ async fn an_open_door_is_refused_beyond_loopback() {
     let service = Service::start(&mut open("127.0.0.1:0"));
     for value in ["", "Bearer ", "Bearer undefined", "Bearer fc-anything"] {
         let headers = [("authorization", value), ("content-type", "application/json")];
-        let answer = service.send(Method::POST, "/v2/search", &headers, r#"{"query":"tea"}"#.to_owned()).await;
+        let answer =
+            service.send(Method::POST, "/v2/search", &headers, r#"{"query":"tea"}"#.to_owned()).await;
         assert_eq!(answer.status, 200, "{value:?}");
         assert!(!answer.headers.contains_key("access-control-allow-origin"));
     }

@@ -62,7 +62,8 @@ impl Rules {
 mod tests {
     use super::*;
 
-    const TEXT: &[u8] = b"User-agent: websvc\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: *\nDisallow: /\n\
+    const TEXT: &[u8] =
+        b"User-agent: websvc\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: *\nDisallow: /\n\
         Sitemap: http://a.test/map.xml\n";
 
     fn url(path: &str) -> Url {

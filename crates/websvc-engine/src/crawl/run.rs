@@ -104,7 +104,7 @@ struct Crawl<'a> {
     running: FuturesUnordered<Running<'a>>,
     /// Pages that were started and are not done: they count against the limit until they are.
     pages_running: usize,
-    batch: Vec<Box<IndexCopy>>,
+    batch: Vec<IndexCopy>,
     report: CrawlReport,
 }
 
@@ -202,7 +202,8 @@ impl<'a> Crawl<'a> {
             // An unreachable host is told once, by its pages, which are tried and fail with the reason.
             Err(_unreachable) => Rules::AllowAll,
         };
-        let mut sitemaps: Vec<Url> = rules.sitemaps().iter().filter_map(|text| Url::parse(text).ok()).collect();
+        let mut sitemaps: Vec<Url> =
+            rules.sitemaps().iter().filter_map(|text| Url::parse(text).ok()).collect();
         if sitemaps.is_empty() {
             sitemaps.extend(origin.join("/sitemap.xml"));
         }
@@ -271,7 +272,7 @@ impl<'a> Crawl<'a> {
         }
         match survey.index_copy {
             Some(copy) => {
-                self.batch.push(copy);
+                self.batch.push(*copy);
                 self.report.pages += 1;
                 (self.on_event)(Event::Page { url: survey.url });
             }

@@ -15,11 +15,11 @@ const MAX_SEGMENT_REPEATS: usize = 3;
 
 /// Endings of files that hold no text to be searched.
 const NOT_PAGES: &[&str] = &[
-    "7z", "aac", "avi", "avif", "bin", "bmp", "bz2", "class", "css", "deb", "dmg", "doc", "docx", "eot", "epub",
-    "exe", "flac", "gif", "gz", "ico", "iso", "jar", "jpeg", "jpg", "js", "m4a", "m4v", "map", "mjs", "mkv",
-    "mov", "mp3", "mp4", "mpeg", "msi", "odp", "ods", "odt", "ogg", "otf", "pdf", "png", "ppt", "pptx", "rar",
-    "rpm", "svg", "tar", "tgz", "tif", "tiff", "ttf", "wasm", "wav", "webm", "webp", "whl", "wmv", "woff",
-    "woff2", "xls", "xlsx", "xz", "zip", "zst",
+    "7z", "aac", "avi", "avif", "bin", "bmp", "bz2", "class", "css", "deb", "dmg", "doc", "docx", "eot",
+    "epub", "exe", "flac", "gif", "gz", "ico", "iso", "jar", "jpeg", "jpg", "js", "m4a", "m4v", "map", "mjs",
+    "mkv", "mov", "mp3", "mp4", "mpeg", "msi", "odp", "ods", "odt", "ogg", "otf", "pdf", "png", "ppt",
+    "pptx", "rar", "rpm", "svg", "tar", "tgz", "tif", "tiff", "ttf", "wasm", "wav", "webm", "webp", "whl",
+    "wmv", "woff", "woff2", "xls", "xlsx", "xz", "zip", "zst",
 ];
 
 /// The sites of a crawl, by host and port.
@@ -36,10 +36,7 @@ impl Scope {
 
     /// Returns whether `url` may be fetched as a page of the crawl.
     pub(super) fn takes(&self, url: &Url) -> bool {
-        self.takes_file(url)
-            && url.as_str().len() <= MAX_URL_CHARS
-            && !is_trap(url)
-            && !is_not_a_page(url)
+        self.takes_file(url) && url.as_str().len() <= MAX_URL_CHARS && !is_trap(url) && !is_not_a_page(url)
     }
 
     /// Returns whether `url` may be fetched as a file of the site, such as a sitemap.
@@ -62,16 +59,16 @@ fn is_trap(url: &Url) -> bool {
     if segments.len() > MAX_PATH_SEGMENTS {
         return true;
     }
-    segments.iter().filter(|segment| !segment.is_empty()).any(|segment| {
-        segments.iter().filter(|other| *other == segment).count() > MAX_SEGMENT_REPEATS
-    })
+    segments
+        .iter()
+        .filter(|segment| !segment.is_empty())
+        .any(|segment| segments.iter().filter(|other| *other == segment).count() > MAX_SEGMENT_REPEATS)
 }
 
 fn is_not_a_page(url: &Url) -> bool {
     let name = url.path().rsplit('/').next().unwrap_or_default();
-    name.rsplit_once('.').is_some_and(|(_, ending)| {
-        NOT_PAGES.binary_search(&ending.to_ascii_lowercase().as_str()).is_ok()
-    })
+    name.rsplit_once('.')
+        .is_some_and(|(_, ending)| NOT_PAGES.binary_search(&ending.to_ascii_lowercase().as_str()).is_ok())
 }
 
 #[cfg(test)]

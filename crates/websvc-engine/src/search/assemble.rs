@@ -58,8 +58,15 @@ fn fill(result: &mut WebResult, page: Page) {
     // The Python client reads a scraped result from its metadata alone, so these are never left empty.
     metadata.title.get_or_insert_with(|| result.title.clone());
     metadata.description.get_or_insert_with(|| result.description.clone());
-    result.content =
-        PageContent { markdown, html, raw_html, links, images, metadata: Some(metadata), ..PageContent::default() };
+    result.content = PageContent {
+        markdown,
+        html,
+        raw_html,
+        links,
+        images,
+        metadata: Some(metadata),
+        ..PageContent::default()
+    };
 }
 
 fn failure(result: &WebResult, error: &ScrapeError) -> Metadata {

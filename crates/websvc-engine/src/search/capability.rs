@@ -43,7 +43,10 @@ impl Review {
             }
         }
         if plan.only_clean_content() {
-            self.leave_out("onlyCleanContent", "no language model is configured; the markdown is as extracted");
+            self.leave_out(
+                "onlyCleanContent",
+                "no language model is configured; the markdown is as extracted",
+            );
         }
         if !plan.wait_for().is_zero() {
             self.leave_out("waitFor", "no browser is installed; pages are read as served");
@@ -57,7 +60,9 @@ impl Review {
 /// Returns why a format cannot be had, or `None` when it can.
 fn missing(format: &Format) -> Option<&'static str> {
     match format {
-        Format::Markdown(_) | Format::Html(_) | Format::RawHtml(_) | Format::Links(_) | Format::Images(_) => None,
+        Format::Markdown(_) | Format::Html(_) | Format::RawHtml(_) | Format::Links(_) | Format::Images(_) => {
+            None
+        }
         Format::Screenshot(_) | Format::Branding(_) => Some("no browser is installed"),
         Format::Summary(_)
         | Format::Json(_)
@@ -84,7 +89,10 @@ fn require(plan: &SearchPlan) -> Result<(), EngineError> {
     }
     let scrape = plan.scrape();
     if scrape.is_some_and(|scrape| scrape.threat().is_some()) {
-        refuse("/scrapeOptions/threatProtection", "threatProtection is not available: this version has no scanner of URLs");
+        refuse(
+            "/scrapeOptions/threatProtection",
+            "threatProtection is not available: this version has no scanner of URLs",
+        );
     }
     if scrape.is_some_and(|scrape| scrape.redact_pii().is_some()) {
         refuse("/scrapeOptions/redactPII", "redactPII is not available: this version has no redaction");

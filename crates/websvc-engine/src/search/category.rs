@@ -29,7 +29,9 @@ pub(crate) fn restriction(categories: &[Category]) -> Query {
     for category in categories {
         match category {
             Category::Github => alternatives.push(format!("site:{GITHUB_HOST}")),
-            Category::Research => alternatives.extend(RESEARCH_HOSTS.iter().map(|host| format!("site:{host}"))),
+            Category::Research => {
+                alternatives.extend(RESEARCH_HOSTS.iter().map(|host| format!("site:{host}")));
+            }
             Category::Pdf => alternatives.push("filetype:pdf".to_owned()),
         }
     }

@@ -106,12 +106,13 @@ fn cache_miss(plan: &SearchPlan, pages: &Pages) -> Option<EngineError> {
 }
 
 fn warn(pages: &Pages, warnings: &mut Vec<String>) {
-    let late = pages.iter().flatten().filter(|gathered| {
-        matches!(gathered, Gathered::Failed(error) if error.code() == ErrorCode::ScrapeTimeout)
-    });
+    let late = pages.iter().flatten().filter(
+        |gathered| matches!(gathered, Gathered::Failed(error) if error.code() == ErrorCode::ScrapeTimeout),
+    );
     let late = late.count();
     if late > 0 {
-        warnings.push(format!("{late} of the results were not scraped in time; their metadata.error says so"));
+        warnings
+            .push(format!("{late} of the results were not scraped in time; their metadata.error says so"));
     }
     for gathered in pages.iter().flatten() {
         let Gathered::Page(page) = gathered else { continue };
@@ -129,7 +130,7 @@ async fn keep(engine: &EngineConfig, pages: &mut Pages, warnings: &mut Vec<Strin
         .iter_mut()
         .flatten()
         .filter_map(|gathered| match gathered {
-            Gathered::Page(page) => page.index_copy.take(),
+            Gathered::Page(page) => page.index_copy.take().map(|copy| *copy),
             Gathered::NotAsked | Gathered::Failed(_) => None,
         })
         .collect();

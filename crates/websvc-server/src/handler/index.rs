@@ -12,7 +12,10 @@ use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
 
 /// `POST /v2/index/documents`: adds documents, each replacing the older one of its URL.
-pub(crate) async fn add_documents(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+pub(crate) async fn add_documents(
+    context: Context<'_>,
+    request: Request<ServerBody>,
+) -> Result<Reply, Failure> {
     let body = body::read(request).await?;
     let upload: IndexUpload = serde_json::from_slice(&body).map_err(|error| unreadable(&error))?;
     let violations: Vec<Violation> =
@@ -21,9 +24,11 @@ pub(crate) async fn add_documents(context: Context<'_>, request: Request<ServerB
         return Err(Failure::invalid(ErrorCode::BadRequest, violations));
     }
     let index = context.engine.index().ok_or_else(no_index)?;
-    let copies: Vec<_> = upload.documents.into_iter().map(|document| Box::new(copy(document))).collect();
+    let copies: Vec<_> = upload.documents.into_iter().map(copy).collect();
     let accepted = copies.len();
-    ingest(index, copies).await.map_err(|error| Failure::internal(&error, "the documents could not be added"))?;
+    ingest(index, copies)
+        .await
+        .map_err(|error| Failure::internal(&error, "the documents could not be added"))?;
     Ok(json(StatusCode::OK, &IndexReply { success: true, accepted }))
 }
 
@@ -70,7 +75,16 @@ fn violation(at: usize, document: &IndexDocument) -> Option<Violation> {
 }
 
 fn copy(document: IndexDocument) -> IndexCopy {
-    let IndexDocument { url, title, headings, body, description, language, published, modified, content_type } =
-        document;
+    let IndexDocument {
+        url,
+        title,
+        headings,
+        body,
+        description,
+        language,
+        published,
+        modified,
+        content_type,
+    } = document;
     IndexCopy { url, title, headings, body, description, language, published, modified, content_type }
 }

@@ -25,7 +25,13 @@ pub(crate) fn ready(context: &Context<'_>) -> Reply {
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let word = |good: bool| if good { "ok" } else { "unavailable" };
     let checks = json!({ "store": word(store), "index": word(context.engine.index().is_some()) });
-    let said = if context.stopping { "stopping" } else if ready { "ready" } else { "not ready" };
+    let said = if context.stopping {
+        "stopping"
+    } else if ready {
+        "ready"
+    } else {
+        "not ready"
+    };
     json(status, &json!({ "status": said, "checks": checks }))
 }
 

@@ -61,11 +61,11 @@ async fn fill(paths: Vec<std::path::PathBuf>, base_url: Option<url::Url>, sink: 
     });
     let mut progress = Progress::start("importing");
     let mut report = Report::default();
-    let mut batch: Vec<Box<IndexCopy>> = Vec::new();
+    let mut batch: Vec<IndexCopy> = Vec::new();
     while let Some(item) = items.recv().await {
         match item {
             Item::Document(copy) => {
-                batch.push(copy);
+                batch.push(*copy);
                 report.documents += 1;
                 progress.page();
             }

@@ -49,10 +49,13 @@ pub(super) fn read(
 fn directory(root: &Path, base_url: Option<&Url>, take: &mut dyn FnMut(Item) -> Result<()>) -> Result<()> {
     let mut waiting = vec![root.to_owned()];
     while let Some(path) = waiting.pop() {
-        let kind = std::fs::symlink_metadata(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let kind =
+            std::fs::symlink_metadata(&path).with_context(|| format!("cannot read {}", path.display()))?;
         if kind.is_dir() {
-            let entries = std::fs::read_dir(&path).with_context(|| format!("cannot read {}", path.display()))?;
-            let mut inner = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()?;
+            let entries =
+                std::fs::read_dir(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let mut inner =
+                entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()?;
             inner.sort_unstable_by(|a, b| b.cmp(a));
             waiting.append(&mut inner);
         } else if kind.is_file() && ending(&path).is_some_and(|ending| ENDINGS.contains(&ending.as_str())) {
@@ -81,7 +84,9 @@ fn document(path: &Path, root: &Path, base_url: Option<&Url>) -> Result<Box<Inde
     }
     let url = file_url(path, root, base_url)?;
     let copy = match ending(path).as_deref() {
-        Some("md" | "markdown") => page(&url, rendered(&String::from_utf8_lossy(&bytes)).as_bytes(), "text/html"),
+        Some("md" | "markdown") => {
+            page(&url, rendered(&String::from_utf8_lossy(&bytes)).as_bytes(), "text/html")
+        }
         Some("txt") => page(&url, &bytes, "text/plain"),
         _ => page(&url, &bytes, "text/html"),
     }?;
@@ -119,7 +124,8 @@ fn page(url: &Url, bytes: &[u8], content_type: &str) -> Result<Box<IndexCopy>> {
     let content = page.content(&ContentOptions::default());
     let metadata = page.metadata();
     let headings = content.headings();
-    let name = || url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default().to_owned();
+    let name =
+        || url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default().to_owned();
     Ok(Box::new(IndexCopy {
         url: url.to_string(),
         title: metadata.title.clone().or_else(|| headings.first().cloned()).unwrap_or_else(name),
@@ -204,7 +210,8 @@ mod tests {
     fn a_directory_is_read_under_the_base_url() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join("b c")).unwrap();
-        std::fs::write(directory.path().join("a.html"), "<title>Tea</title><p>Steep the leaves.</p>").unwrap();
+        std::fs::write(directory.path().join("a.html"), "<title>Tea</title><p>Steep the leaves.</p>")
+            .unwrap();
         std::fs::write(directory.path().join("b c/note.md"), "# Coffee\n\nGrind the beans.").unwrap();
         std::fs::write(directory.path().join("plain.TXT"), "Boil the water.").unwrap();
         std::fs::write(directory.path().join("logo.png"), "not text").unwrap();

@@ -14,18 +14,18 @@ const UPLOAD_BYTES: usize = 2 * 1024 * 1024;
 pub(super) struct ServerSink(pub(super) Client);
 
 impl Sink for ServerSink {
-    fn accept(&self, copies: Vec<Box<IndexCopy>>) -> SinkFuture<'_> {
+    fn accept(&self, copies: Vec<IndexCopy>) -> SinkFuture<'_> {
         Box::pin(async move { self.upload(copies).await.map_err(|error| SinkError(error.into())) })
     }
 }
 
 impl ServerSink {
-    async fn upload(&self, copies: Vec<Box<IndexCopy>>) -> Result<()> {
+    async fn upload(&self, copies: Vec<IndexCopy>) -> Result<()> {
         let mut upload = IndexUpload::default();
         let mut bytes = 0;
         for copy in copies {
             bytes += copy.body.len();
-            upload.documents.push(document(*copy));
+            upload.documents.push(document(copy));
             if bytes >= UPLOAD_BYTES {
                 self.0.add_documents(&std::mem::take(&mut upload)).await?;
                 bytes = 0;
@@ -39,6 +39,7 @@ impl ServerSink {
 }
 
 fn document(copy: IndexCopy) -> IndexDocument {
-    let IndexCopy { url, title, headings, body, description, language, published, modified, content_type } = copy;
+    let IndexCopy { url, title, headings, body, description, language, published, modified, content_type } =
+        copy;
     IndexDocument { url, title, headings, body, description, language, published, modified, content_type }
 }
