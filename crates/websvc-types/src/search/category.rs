@@ -49,6 +49,12 @@ impl JsonSchema for Category {
         "Category".into()
     }
 
+    /// Written out at each place, because requests and responses spell it differently: in the OpenAPI document both
+    /// would share one name.
+    fn inline_schema() -> bool {
+        true
+    }
+
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let names = json_schema!({ "type": "string", "enum": ["github", "research", "pdf"] });
         if generator.contract().is_serialize() {
