@@ -7,10 +7,10 @@ mod corpus;
 mod debian;
 mod layers;
 mod python;
+mod schema;
 mod test;
 mod tidy;
 // mod bench;
-// mod schema;
 
 use std::error::Error;
 use std::path::Path;
@@ -47,8 +47,8 @@ fn run(arguments: &[&str]) -> Result {
         ["tidy"] => tidy::run(),
         ["corpus"] => corpus::run(),
         // ["bench", options @ ..] => bench::run(options),
-        // ["schema"] => schema::run(false),
-        // ["schema", "--check"] => schema::run(true),
+        ["schema"] => schema::run(schema::Mode::Write),
+        ["schema", "--check"] => schema::run(schema::Mode::Check),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

@@ -15,7 +15,7 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, actions: &[Action], wa
     }
     let mut waits_ms: u64 = 0;
     for (index, action) in actions.iter().enumerate() {
-        one(report, &path.index(index), action);
+        check_one(report, &path.index(index), action);
         if let Action::Wait(Wait { milliseconds: Some(milliseconds), selector: _ }) = action {
             waits_ms = waits_ms.saturating_add(*milliseconds);
         }
@@ -31,9 +31,9 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, actions: &[Action], wa
     }
 }
 
-fn one(report: &mut Report, path: &Path<'_>, action: &Action) {
+fn check_one(report: &mut Report, path: &Path<'_>, action: &Action) {
     match action {
-        Action::Wait(wait) => self::wait(report, path, wait),
+        Action::Wait(wait) => check_wait(report, path, wait),
         Action::Screenshot(screenshot) => format::screenshot(report, path, screenshot),
         Action::Click(Click { selector, all: _ }) => {
             bounds::not_blank(report, &path.key("selector"), selector);
@@ -62,7 +62,7 @@ fn one(report: &mut Report, path: &Path<'_>, action: &Action) {
     }
 }
 
-fn wait(report: &mut Report, path: &Path<'_>, wait: &Wait) {
+fn check_wait(report: &mut Report, path: &Path<'_>, wait: &Wait) {
     let Wait { milliseconds, selector } = wait;
     match (milliseconds, selector) {
         (Some(milliseconds), None) => {

@@ -8,7 +8,7 @@ use crate::path::Path;
 use crate::report::Report;
 
 /// Checks a number; tells whether it is within its bounds.
-pub(crate) fn number<T: PartialOrd + Display>(
+pub(crate) fn number<T: PartialOrd + Display + Copy>(
     report: &mut Report,
     path: &Path<'_>,
     value: T,

@@ -96,12 +96,6 @@ pub(crate) fn check(
     } = options;
     let lockdown = lockdown.unwrap_or(false);
     let leaves_nothing = lockdown || setting.retention == Retention::Zero;
-    let only_clean_content = only_clean_content.unwrap_or(false);
-    if only_clean_content && leaves_nothing {
-        report.violation(&path.key("onlyCleanContent"), ViolationCode::Conflict, |name| {
-            format!("{name} is not supported on requests of zero data retention, such as lockdown")
-        });
-    }
     let timeout_ms = timeout.unwrap_or(SCRAPE_TIMEOUT_DEFAULT_MS);
     bounds::number(report, &path.key("timeout"), timeout_ms, SCRAPE_TIMEOUT_MIN_MS, SCRAPE_TIMEOUT_MAX_MS);
     let wait_for_ms = wait_for.unwrap_or(0);
@@ -109,14 +103,14 @@ pub(crate) fn check(
     let actions = actions.unwrap_or_default();
     action::check(report, &path.key("actions"), &actions, wait_for_ms);
     let headers = header::check(report, &path.key("headers"), headers.unwrap_or_default());
-    let profile = profile.map(|profile| self::profile(report, &path.key("profile"), profile));
+    let profile = profile.map(|profile| check_profile(report, &path.key("profile"), profile));
     let is_private = !headers.is_empty() || !actions.is_empty() || profile.is_some();
     ScrapePlan {
         formats: format::check(report, &path.key("formats"), formats.unwrap_or_default()),
         only_main_content: only_main_content.unwrap_or(true),
-        only_clean_content,
-        include_tags: tags(report, &path.key("includeTags"), include_tags),
-        exclude_tags: tags(report, &path.key("excludeTags"), exclude_tags),
+        only_clean_content: clean_content(report, path, only_clean_content, leaves_nothing),
+        include_tags: check_tags(report, &path.key("includeTags"), include_tags),
+        exclude_tags: check_tags(report, &path.key("excludeTags"), exclude_tags),
         max_age: Duration::from_millis(max_age_ms(max_age, lockdown)),
         min_age: min_age.map(Duration::from_millis),
         headers,
@@ -124,9 +118,9 @@ pub(crate) fn check(
         mobile: mobile.unwrap_or(false),
         skip_tls_verification: skip_tls_verification.unwrap_or(true),
         timeout: Duration::from_millis(timeout_ms),
-        parsers: self::parsers(report, &path.key("parsers"), parsers),
+        parsers: check_parsers(report, &path.key("parsers"), parsers),
         actions,
-        location: self::location(report, &path.key("location"), location.unwrap_or_default()),
+        location: check_location(report, &path.key("location"), location.unwrap_or_default()),
         remove_base64_images: remove_base64_images.unwrap_or(true),
         block_ads: block_ads.unwrap_or(true),
         proxy: proxy.unwrap_or(Proxy::Auto),
@@ -139,8 +133,19 @@ pub(crate) fn check(
                 threat::check(report, &path.key("threatProtection"), protection, setting.policy)
             })
             .or_else(|| setting.threat.cloned()),
-        audit: audit_metadata.map(|audit| self::audit(report, &path.key("auditMetadata"), audit)),
+        audit: audit_metadata.map(|audit| check_audit(report, &path.key("auditMetadata"), audit)),
     }
+}
+
+/// Returns whether a model cleans the content: never that of a page of which nothing may be kept.
+fn clean_content(report: &mut Report, path: &Path<'_>, asked: Option<bool>, leaves_nothing: bool) -> bool {
+    let asked = asked.unwrap_or(false);
+    if asked && leaves_nothing {
+        report.violation(&path.key("onlyCleanContent"), ViolationCode::Conflict, |name| {
+            format!("{name} is not supported on requests of zero data retention, lockdown among them")
+        });
+    }
+    asked
 }
 
 fn max_age_ms(given: Option<u64>, lockdown: bool) -> u64 {
@@ -151,7 +156,7 @@ fn max_age_ms(given: Option<u64>, lockdown: bool) -> u64 {
     }
 }
 
-fn tags(report: &mut Report, path: &Path<'_>, tags: Option<Vec<String>>) -> Vec<String> {
+fn check_tags(report: &mut Report, path: &Path<'_>, tags: Option<Vec<String>>) -> Vec<String> {
     let tags = tags.unwrap_or_default();
     for (index, tag) in tags.iter().enumerate() {
         bounds::not_blank(report, &path.index(index), tag);
@@ -160,7 +165,7 @@ fn tags(report: &mut Report, path: &Path<'_>, tags: Option<Vec<String>>) -> Vec<
 }
 
 /// Returns the parsers; an empty list stays empty, so that files are returned as they are.
-fn parsers(report: &mut Report, path: &Path<'_>, parsers: Option<Vec<Parser>>) -> Vec<Parser> {
+fn check_parsers(report: &mut Report, path: &Path<'_>, parsers: Option<Vec<Parser>>) -> Vec<Parser> {
     let Some(parsers) = parsers else {
         return vec![Parser { kind: ParserKind::Pdf, mode: None, max_pages: None }];
     };
@@ -182,7 +187,7 @@ fn parsers(report: &mut Report, path: &Path<'_>, parsers: Option<Vec<Parser>>) -
     checked
 }
 
-fn location(report: &mut Report, path: &Path<'_>, location: Location) -> LocationPlan {
+fn check_location(report: &mut Report, path: &Path<'_>, location: Location) -> LocationPlan {
     let Location { country, languages } = location;
     let country = country.and_then(|code| country::of_visit(report, &path.key("country"), &code));
     LocationPlan {
@@ -202,13 +207,13 @@ fn redact(redact_pii: Option<RedactPii>) -> Option<RedactOptions> {
     }
 }
 
-fn profile(report: &mut Report, path: &Path<'_>, profile: Profile) -> Profile {
+fn check_profile(report: &mut Report, path: &Path<'_>, profile: Profile) -> Profile {
     let Profile { name, save_changes: _ } = &profile;
     bounds::chars(report, &path.key("name"), name, PROFILE_NAME_MIN_CHARS, PROFILE_NAME_MAX_CHARS);
     profile
 }
 
-fn audit(report: &mut Report, path: &Path<'_>, audit: AuditMetadata) -> AuditMetadata {
+fn check_audit(report: &mut Report, path: &Path<'_>, audit: AuditMetadata) -> AuditMetadata {
     let AuditMetadata { username } = &audit;
     bounds::chars(report, &path.key("username"), username, 0, USERNAME_MAX_CHARS);
     audit

@@ -53,17 +53,17 @@ pub(crate) fn check(report: &mut Report, request: SearchRequest, policy: &Policy
         integration: _,
     } = request;
     let body = Path::Root;
-    let query = self::query(report, &body.key("query"), &query_text);
+    let query = parse_query(report, &body.key("query"), &query_text);
     let limit = limit.unwrap_or(LIMIT_DEFAULT);
     bounds::number(report, &body.key("limit"), limit, LIMIT_MIN, LIMIT_MAX);
     let timeout_ms = timeout.unwrap_or(SEARCH_TIMEOUT_DEFAULT_MS);
     bounds::number(report, &body.key("timeout"), timeout_ms, SEARCH_TIMEOUT_MIN_MS, SEARCH_TIMEOUT_MAX_MS);
-    let tbs = self::tbs(report, &body.key("tbs"), tbs.as_deref());
+    let tbs = parse_tbs(report, &body.key("tbs"), tbs.as_deref());
     let location = given(location);
-    let sources = self::sources(report, &body.key("sources"), sources, tbs, location.as_deref());
+    let sources = plan_sources(report, &body.key("sources"), sources, tbs, location.as_deref());
     let domains = domain::filter(report, &body, include_domains, exclude_domains);
     let country = given(country).and_then(|code| country::of_searcher(report, &body.key("country"), &code));
-    let retention = self::retention(report, &enterprise.unwrap_or_default(), policy);
+    let retention = retention_of(report, &enterprise.unwrap_or_default(), policy);
     let threat = threat_protection
         .map(|protection| threat::check(report, &body.key("threatProtection"), protection, policy));
     let scrape = scrape_options.map(|options| {
@@ -91,7 +91,7 @@ pub(crate) fn check(report: &mut Report, request: SearchRequest, policy: &Policy
     }
 }
 
-fn query(report: &mut Report, path: &Path<'_>, text: &str) -> websvc_query::Query {
+fn parse_query(report: &mut Report, path: &Path<'_>, text: &str) -> websvc_query::Query {
     let legal =
         bounds::not_blank(report, path, text) && bounds::chars(report, path, text, 1, QUERY_MAX_CHARS);
     if !legal {
@@ -104,7 +104,7 @@ fn query(report: &mut Report, path: &Path<'_>, text: &str) -> websvc_query::Quer
     query
 }
 
-fn tbs(report: &mut Report, path: &Path<'_>, text: Option<&str>) -> Option<Tbs> {
+fn parse_tbs(report: &mut Report, path: &Path<'_>, text: Option<&str>) -> Option<Tbs> {
     match websvc_query::parse_tbs(text?) {
         Ok(tbs) => tbs,
         Err(error) => {
@@ -115,7 +115,7 @@ fn tbs(report: &mut Report, path: &Path<'_>, text: Option<&str>) -> Option<Tbs> 
 }
 
 /// Returns the sources, web when there are none: a source without filters of its own has those of the request.
-fn sources(
+fn plan_sources(
     report: &mut Report,
     path: &Path<'_>,
     sources: Option<Vec<Source>>,
@@ -128,7 +128,7 @@ fn sources(
         let Source { kind, tbs: own_tbs, location: own_location } = source;
         let plan = SourcePlan {
             kind,
-            tbs: self::tbs(report, &path.key("tbs"), own_tbs.as_deref()).or(tbs),
+            tbs: parse_tbs(report, &path.key("tbs"), own_tbs.as_deref()).or(tbs),
             location: given(own_location).or_else(|| location.map(str::to_owned)),
         };
         match plans.iter().find(|known| known.kind == kind) {
@@ -147,7 +147,7 @@ fn sources(
 }
 
 /// Returns what may be kept: the strictest of what the request asks for and the policy demands.
-fn retention(report: &mut Report, asked: &[Enterprise], policy: &Policy) -> Retention {
+fn retention_of(report: &mut Report, asked: &[Enterprise], policy: &Policy) -> Retention {
     let mut retention = Retention::demanded(policy);
     for enterprise in asked {
         let (allowance, name, wanted) = match enterprise {

@@ -25,7 +25,7 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, formats: Vec<Format>) 
                 format!("{place}: the format {} is given twice, with different options", format.name())
             }),
             None => {
-                one(report, &path, &format);
+                check_one(report, &path, &format);
                 checked.push(format);
             }
         }
@@ -33,7 +33,7 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, formats: Vec<Format>) 
     checked
 }
 
-fn one(report: &mut Report, path: &Path<'_>, format: &Format) {
+fn check_one(report: &mut Report, path: &Path<'_>, format: &Format) {
     match format {
         Format::Screenshot(options) => screenshot::check(report, path, options),
         Format::Json(options) => json::check(report, path, options),
