@@ -12,10 +12,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (Some(set), Some(out)) = (arguments.next(), arguments.next()) else {
         return Err("usage: blocks SET_FOLDER OUT_FILE".into());
     };
-    let url = url::Url::parse("https://example.com/")?;
     let mut out = std::io::BufWriter::new(std::fs::File::create(out)?);
     for line in std::fs::read_to_string(set.join("urls.tsv"))?.lines() {
-        let id = line.split('\t').next().unwrap_or("");
+        let Some((id, url)) = line.split_once('\t') else { continue };
+        let Ok(url) = url::Url::parse(url) else { continue };
         let Ok(bytes) = std::fs::read(set.join("html").join(format!("{id}.html"))) else { continue };
         let source = Source { bytes: &bytes, content_type: Some("text/html"), url: &url };
         let Ok(page) = Document::parse(source) else { continue };

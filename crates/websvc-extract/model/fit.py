@@ -15,8 +15,8 @@ import lightgbm
 import numpy
 
 WORD = re.compile(r'\w+')
-TREES = 80
-PARAMETERS = dict(objective='cross_entropy', num_leaves=15, learning_rate=.1, min_data_in_leaf=60, feature_fraction=.4,
+TREES = 150
+PARAMETERS = dict(objective='cross_entropy', num_leaves=8, learning_rate=.1, min_data_in_leaf=60, feature_fraction=.4,
                   bagging_fraction=.8, bagging_freq=1, lambda_l2=5, max_bin=63, min_sum_hessian_in_leaf=1e-2, verbose=-1,
                   seed=1, deterministic=True, num_threads=2)
 

@@ -31,7 +31,7 @@ impl<'a> Content<'a> {
         if !options.include_tags.is_empty() {
             include(document, options, &mut view, &mut warnings);
         } else if options.scope == Scope::Main && document.kind.is_html() {
-            match main_content::find(dom, &view) {
+            match main_content::find(dom, &view, &document.base) {
                 Some(main) => view = main,
                 None => warnings.push("no main content was found; the full page is returned".to_owned()),
             }

@@ -172,7 +172,7 @@ impl Document {
     /// Returns the text blocks of the page with the signals they are judged by; for training and diagnosis.
     #[doc(hidden)]
     pub fn blocks(&self) -> Vec<(String, Vec<f32>, Vec<usize>)> {
-        crate::main_content::describe(&self.dom, &self.visible())
+        crate::main_content::describe(&self.dom, &self.visible(), &self.base)
     }
 
     /// Returns the view of everything visible.

@@ -19,7 +19,7 @@ pub(crate) fn all(dom: &Dom, base: &Url) -> Vec<String> {
                 found.set(dom, id);
             }
             Tag::Source if dom.parent(id).is_some_and(|parent| dom.is(parent, Tag::Picture)) => {
-                found.set(dom, id)
+                found.set(dom, id);
             }
             Tag::Meta => {
                 let name = ["property", "name", "itemprop"].iter().find_map(|key| dom.attribute(id, key));

@@ -51,7 +51,7 @@ pub(crate) fn resolve_image(base: &Url, source: &str) -> Option<String> {
 }
 
 /// Returns the link target of an `<a>` inside the page itself.
-pub(crate) fn fragment_of<'a>(dom: &'a Dom, anchor: NodeId) -> Option<&'a str> {
+pub(crate) fn fragment_of(dom: &Dom, anchor: NodeId) -> Option<&str> {
     dom.attribute(anchor, "href")?.trim().strip_prefix('#')
 }
 

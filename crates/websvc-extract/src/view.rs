@@ -4,7 +4,7 @@ use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use std::collections::HashSet;
 
 /// A page with fewer letters than this shows nothing without scripts.
-const FEW_CHARACTERS: usize = 400;
+const FEW_LETTERS: usize = 400;
 
 /// What becomes of the content of `<noscript>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,11 +26,27 @@ impl View {
     /// A page that shows next to nothing without scripts is taken by what it offers in `<noscript>`.
     pub(crate) fn visible(dom: &Dom) -> View {
         let view = View::shown(dom, Noscript::Hidden);
-        let has_noscript = dom.descendants(NodeId::ROOT).any(|id| dom.is(id, Tag::Noscript));
-        if !has_noscript || view.text_reaches(dom, FEW_CHARACTERS) {
-            return view;
+        let letters = view.letters(dom, FEW_LETTERS);
+        if letters < FEW_LETTERS && dom.descendants(NodeId::ROOT).any(|id| dom.is(id, Tag::Noscript)) {
+            let other = View::shown(dom, Noscript::Shown);
+            // A request to turn scripts on is no content.
+            if other.letters(dom, FEW_LETTERS) > 2 * letters + 80 {
+                return other;
+            }
         }
-        View::shown(dom, Noscript::Shown)
+        view
+    }
+
+    /// Counts the letters and digits in the view, up to about `limit`.
+    fn letters(&self, dom: &Dom, limit: usize) -> usize {
+        let mut seen = 0;
+        let mut nodes = self.nodes(dom);
+        while seen < limit
+            && let Some(id) = nodes.next()
+        {
+            seen += dom.text(id).chars().filter(|c| c.is_alphanumeric()).count();
+        }
+        seen
     }
 
     fn shown(dom: &Dom, noscript: Noscript) -> View {
@@ -45,14 +61,6 @@ impl View {
             }
         }
         view
-    }
-
-    fn text_reaches(&self, dom: &Dom, characters: usize) -> bool {
-        let mut seen = 0;
-        self.nodes(dom).any(|id| {
-            seen += dom.text(id).chars().filter(|c| c.is_alphanumeric()).count();
-            seen >= characters
-        })
     }
 
     /// Leaves out a node and what is below it.

@@ -99,10 +99,10 @@ impl TokenSink for Guard {
         if self.stopped.get() && !matches!(token, Token::EOFToken) {
             return TokenSinkResult::Continue;
         }
-        if let Token::TagToken(tag) = &token {
-            if !self.admits(tag) {
-                return TokenSinkResult::Continue;
-            }
+        if let Token::TagToken(tag) = &token
+            && !self.admits(tag)
+        {
+            return TokenSinkResult::Continue;
         }
         self.builder.process_token(token, line)
     }

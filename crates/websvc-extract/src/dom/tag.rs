@@ -31,7 +31,7 @@ tags! {
     Hgroup "hgroup", Hr "hr", Html "html", I "i", Iframe "iframe", Img "img", Input "input", Ins "ins",
     Kbd "kbd", Label "label", Legend "legend", Li "li", Link "link", Main "main", Mark "mark", Math "math",
     Menu "menu", Meta "meta", Nav "nav", Noembed "noembed", Noframes "noframes", Noscript "noscript",
-    Object "object", Ol "ol", Optgroup "optgroup", OptionTag "option", P "p", Param "param",
+    Object "object", Ol "ol", Optgroup "optgroup", Choice "option", P "p", Param "param",
     Picture "picture", Pre "pre", Progress "progress", Q "q", Rp "rp", Rt "rt", Ruby "ruby", S "s",
     Samp "samp", Script "script", Search "search", Section "section", Select "select", Small "small",
     Source "source", Span "span", Strike "strike", Strong "strong", Style "style", Sub "sub",
@@ -108,7 +108,7 @@ impl Tag {
                 | Tr
                 | Ul
                 | Optgroup
-                | OptionTag
+                | Choice
         )
     }
 

@@ -22,6 +22,10 @@ pub(super) struct Block {
     pub(super) last: char,
     /// A hash of its letters, for finding repetitions.
     pub(super) hash: u64,
+    /// Words that name what a page does rather than what it says.
+    pub(super) interface_words: u32,
+    /// Currency signs.
+    pub(super) prices: u32,
     /// Number of `<br>` inside.
     pub(super) breaks: u32,
 }
@@ -57,7 +61,6 @@ impl Size {
 /// One element that has text below it.
 #[derive(Debug, Clone)]
 pub(super) struct Element {
-    pub(super) id: NodeId,
     pub(super) tag: Tag,
     /// Index of the parent in `Outline::elements`; the first element is its own.
     pub(super) parent: usize,
@@ -82,7 +85,6 @@ pub(super) struct Outline {
 pub(super) fn outline(dom: &Dom, view: &View) -> Outline {
     let mut cutter = Cutter { dom, elements: Vec::new(), blocks: Vec::new(), current: Block::default() };
     cutter.elements.push(Element {
-        id: NodeId::ROOT,
         tag: Tag::Other,
         parent: 0,
         depth: 0,
@@ -102,6 +104,29 @@ pub(super) fn outline(dom: &Dom, view: &View) -> Outline {
         elements[parent].size.add(&size);
     }
     Outline { elements, blocks }
+}
+
+/// The ASCII word that is being read.
+#[derive(Default)]
+struct Word {
+    letters: [u8; 12],
+    length: usize,
+}
+
+impl Word {
+    /// Adds a character; tells whether it ends a word of the interface.
+    fn add(&mut self, c: char) -> bool {
+        if c.is_ascii_alphabetic() {
+            if let Some(slot) = self.letters.get_mut(self.length) {
+                // `c` is ASCII, so that the cast keeps it.
+                *slot = c.to_ascii_lowercase() as u8;
+            }
+            self.length += 1;
+            return false;
+        }
+        let length = std::mem::take(&mut self.length);
+        self.letters.get(..length).is_some_and(tokens::is_interface_word)
+    }
 }
 
 /// Returns the hash a block with this text has.
@@ -140,7 +165,7 @@ impl Cutter<'_> {
         let all = own | self.elements[parent].all;
         let depth = self.elements[parent].depth + 1;
         let index = self.elements.len();
-        self.elements.push(Element { id, tag, parent, depth, own, all, size: Size::default(), twins: 0 });
+        self.elements.push(Element { tag, parent, depth, own, all, size: Size::default(), twins: 0 });
         let is_block = tag.is_block();
         if is_block {
             self.end_block();
@@ -177,7 +202,11 @@ impl Cutter<'_> {
         let block = &mut self.current;
         let before = block.size.chars;
         let (mut in_word, mut after_space) = (false, false);
+        let mut word = Word::default();
         for c in self.dom.text(id).chars() {
+            if word.add(c) {
+                block.interface_words += 1;
+            }
             if is_space(c) || is_dropped(c) {
                 (in_word, after_space) = (false, true);
                 continue;
@@ -205,6 +234,7 @@ impl Cutter<'_> {
             } else {
                 match c {
                     ',' | '、' | '，' | ';' => block.commas += 1,
+                    '$' | '€' | '£' | '¥' | '₹' => block.prices += 1,
                     '。' | '！' | '？' | '!' | '?' => block.sentences += 1,
                     _ => {}
                 }
@@ -213,6 +243,9 @@ impl Cutter<'_> {
                 }
             }
             block.last = c;
+        }
+        if word.add(' ') {
+            block.interface_words += 1;
         }
         if linked {
             block.size.linked += block.size.chars - before;

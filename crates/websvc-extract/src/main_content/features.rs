@@ -1,11 +1,12 @@
 //! The signals a block is judged by, as numbers: its own text, its neighbours, the elements around it, its page.
 
 use super::blocks::{Block, Element, Outline, Size};
+use super::signs::Sign;
 use super::tokens::{self, Hints};
 use crate::dom::Tag;
 
 /// How many signals there are.
-pub(super) const COUNT: usize = 179;
+pub(super) const COUNT: usize = 193;
 
 /// The signals of one block.
 pub(super) type Row = [f32; COUNT];
@@ -28,11 +29,14 @@ struct Page<'a> {
     is_title: Vec<bool>,
     articles: f32,
     has_main: bool,
+    /// The share of blocks that name a price.
+    prices: f32,
+    signs: &'a [Sign],
 }
 
 /// Computes the signals of every block.
-pub(super) fn rows(outline: &Outline, title_hashes: &[u64]) -> Vec<Row> {
-    let page = Page::new(outline, title_hashes);
+pub(super) fn rows(outline: &Outline, title_hashes: &[u64], signs: &[Sign]) -> Vec<Row> {
+    let page = Page::new(outline, title_hashes, signs);
     (0..outline.blocks.len()).map(|index| page.row(index)).collect()
 }
 
@@ -64,7 +68,7 @@ impl Builder {
 }
 
 impl<'a> Page<'a> {
-    fn new(outline: &'a Outline, title_hashes: &[u64]) -> Page<'a> {
+    fn new(outline: &'a Outline, title_hashes: &[u64], signs: &'a [Sign]) -> Page<'a> {
         let blocks = &outline.blocks;
         let total = outline.elements[0].size;
         let running = blocks.iter().scan(0.0, |sum, block| {
@@ -94,6 +98,9 @@ impl<'a> Page<'a> {
             repeats: blocks.iter().map(|block| counts[&block.hash]).collect(),
             is_title,
             articles: articles as f32,
+            prices: blocks.iter().filter(|block| block.prices > 0).count() as f32
+                / blocks.len().max(1) as f32,
+            signs,
             has_main: outline.elements.iter().any(|e| e.own & tokens::IN_MAIN != 0 && e.size.words > 20.0),
         }
     }
@@ -110,7 +117,7 @@ impl<'a> Page<'a> {
         out.row
     }
 
-    /// What the block itself says. 22 signals.
+    /// What the block itself says. 25 signals.
     fn own_text(&self, out: &mut Builder, index: usize) {
         let block = &self.outline.blocks[index];
         let size = &block.size;
@@ -138,6 +145,9 @@ impl<'a> Page<'a> {
         out.flag(matches!(tag, Tag::Dd | Tag::Dt));
         out.flag(matches!(tag, Tag::Pre | Tag::Blockquote));
         out.flag(matches!(tag, Tag::Div | Tag::Section | Tag::Body));
+        out.push(block.interface_words as f32 / words);
+        out.log(block.interface_words as f32);
+        out.log(block.prices as f32);
     }
 
     /// Where on the page it stands. 10 signals.
@@ -260,7 +270,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The page as a whole. 6 signals.
+    /// The page as a whole. 17 signals.
     fn whole(&self, out: &mut Builder) {
         out.log(self.total.words);
         out.log(self.total.prose);
@@ -268,6 +278,11 @@ impl<'a> Page<'a> {
         out.push(self.total.link_density());
         out.log(self.articles);
         out.flag(self.has_main);
+        out.push(self.prices);
+        out.log(self.outline.blocks.len() as f32);
+        for sign in Sign::ALL {
+            out.flag(self.signs.contains(&sign));
+        }
     }
 }
 

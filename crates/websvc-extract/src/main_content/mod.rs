@@ -10,15 +10,17 @@ mod blocks;
 mod features;
 mod model;
 mod select;
+mod signs;
 mod tokens;
 
 use crate::dom::Dom;
 use crate::view::View;
+use url::Url;
 
 /// Returns the view of the main content, or nothing if there is none.
-pub(crate) fn find(dom: &Dom, view: &View) -> Option<View> {
+pub(crate) fn find(dom: &Dom, view: &View, base: &Url) -> Option<View> {
     let outline = blocks::outline(dom, view);
-    let rows = features::rows(&outline, &title_hashes(dom));
+    let rows = features::rows(&outline, &title_hashes(dom), &signs::read(dom, base));
     let scores: Vec<f32> = rows.iter().map(model::score).collect();
     let threshold = select::threshold(&outline, &scores);
     let kept: Vec<bool> = scores.iter().map(|&score| score > threshold).collect();
@@ -31,9 +33,9 @@ pub(crate) fn find(dom: &Dom, view: &View) -> Option<View> {
 }
 
 /// Returns every block of a page with its signals, for training and for finding out why a block was kept.
-pub(crate) fn describe(dom: &Dom, view: &View) -> Vec<(String, Vec<f32>, Vec<usize>)> {
+pub(crate) fn describe(dom: &Dom, view: &View, base: &Url) -> Vec<(String, Vec<f32>, Vec<usize>)> {
     let outline = blocks::outline(dom, view);
-    let rows = features::rows(&outline, &title_hashes(dom));
+    let rows = features::rows(&outline, &title_hashes(dom), &signs::read(dom, base));
     let texts = outline.blocks.iter().map(|block| {
         let mut text = String::new();
         for &id in &block.nodes {

@@ -88,7 +88,7 @@ pub(super) fn of_element(dom: &Dom, id: NodeId) -> Hints {
                 hints |= IN_BODY_PROPERTY;
             }
             "itemprop" | "data-component" | "data-testid" | "aria-label" if value.len() < 60 => {
-                hints |= of_names(value)
+                hints |= of_names(value);
             }
             _ => {}
         }
@@ -157,4 +157,107 @@ fn of_names(names: &str) -> Hints {
         previous_lower = byte.is_ascii_lowercase();
     }
     hints
+}
+
+/// Words of the text that pages use to name what one can do or see there, sorted: a weak sign that a short block is not
+/// content.
+const INTERFACE_WORDS: &[&str] = &[
+    "account",
+    "advertise",
+    "advertisement",
+    "ago",
+    "app",
+    "author",
+    "browse",
+    "careers",
+    "cart",
+    "categories",
+    "checkout",
+    "click",
+    "close",
+    "comment",
+    "comments",
+    "compare",
+    "contact",
+    "continue",
+    "cookie",
+    "cookies",
+    "copyright",
+    "download",
+    "email",
+    "facebook",
+    "faq",
+    "filed",
+    "filter",
+    "follow",
+    "help",
+    "home",
+    "instagram",
+    "join",
+    "latest",
+    "likes",
+    "linkedin",
+    "loading",
+    "login",
+    "members",
+    "menu",
+    "min",
+    "more",
+    "newsletter",
+    "next",
+    "password",
+    "pinterest",
+    "policy",
+    "popular",
+    "posted",
+    "previous",
+    "print",
+    "privacy",
+    "published",
+    "qty",
+    "quantity",
+    "quote",
+    "read",
+    "recommended",
+    "reddit",
+    "register",
+    "related",
+    "replies",
+    "reply",
+    "report",
+    "reserved",
+    "returns",
+    "rights",
+    "sale",
+    "search",
+    "see",
+    "share",
+    "shipping",
+    "show",
+    "signin",
+    "signup",
+    "sitemap",
+    "skip",
+    "sort",
+    "sponsored",
+    "stock",
+    "subscribe",
+    "support",
+    "tags",
+    "terms",
+    "trending",
+    "tweet",
+    "twitter",
+    "updated",
+    "username",
+    "view",
+    "views",
+    "whatsapp",
+    "wishlist",
+    "youtube",
+];
+
+/// Tells whether a word (ASCII, lower case) is one of the interface rather than of the content.
+pub(super) fn is_interface_word(word: &[u8]) -> bool {
+    INTERFACE_WORDS.binary_search_by(|known| known.as_bytes().cmp(word)).is_ok()
 }

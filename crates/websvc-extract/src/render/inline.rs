@@ -73,10 +73,6 @@ impl Inline {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.text.is_empty()
-    }
-
     /// Starts a stretch of marked text. A mark inside itself counts for nothing.
     pub(super) fn open(&mut self, mark: Mark) {
         self.marks.push(Open { mark, at: None, spent: false });
@@ -103,7 +99,7 @@ impl Inline {
         let last = self.text.chars().next_back();
         self.text.push_str(delimiter);
         let length = delimiter.len();
-        if last.is_none_or(|c| c.is_whitespace()) {
+        if last.is_none_or(char::is_whitespace) {
             self.cancel(at, close_at, length);
         } else {
             self.closed = Some(Closed { open_at: at, close_at, length, mark: open.mark.clone() });

@@ -161,7 +161,7 @@ fn is_layout(page: Page<'_>, table: NodeId, shape: &Shape) -> bool {
         match dom.tag(id) {
             Some(Tag::Table) => nested = true,
             Some(Tag::H1 | Tag::H2 | Tag::H3 | Tag::Blockquote | Tag::Pre | Tag::Form | Tag::Hr) => {
-                blocks += 2
+                blocks += 2;
             }
             Some(Tag::P | Tag::Ul | Tag::Ol) => blocks += 1,
             _ => {}

@@ -1,0 +1,75 @@
+//! Kinds and charsets.
+
+use crate::page::{full, parse_bytes};
+use websvc_extract::{Document, ExtractError, Kind, Source};
+
+fn kind_of(bytes: &[u8], content_type: Option<&str>) -> Result<Kind, String> {
+    let url = "https://example.com/".parse().unwrap();
+    match Document::parse(Source { bytes, content_type, url: &url }) {
+        Ok(page) => Ok(page.kind()),
+        Err(ExtractError::Unsupported { kind }) => Err(kind),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[test]
+fn kinds_are_told_by_bytes_and_by_declaration() {
+    for (bytes, declared, expected) in [
+        (&b"%PDF-1.7 x"[..], Some("text/html"), Err("pdf")),
+        (b"\x89PNG\r\n\x1a\n....", None, Err("png")),
+        (b"PK\x03\x04....", Some("application/octet-stream"), Err("zip")),
+        (b"anything", Some("application/pdf"), Err("pdf")),
+        (b"anything", Some("image/webp"), Err("webp")),
+        (b"a\0b", None, Err("binary")),
+        (b"<!DOCTYPE html><p>x", None, Ok(Kind::Html)),
+        (b"<!-- c --><div>x", Some("application/octet-stream"), Ok(Kind::Html)),
+        (b"<html", Some("application/xhtml+xml"), Ok(Kind::Xhtml)),
+        (b"{\"a\": 1}", None, Ok(Kind::Json)),
+        (b"x", Some("application/ld+json; charset=utf-8"), Ok(Kind::Json)),
+        (b"<p>x", Some("text/plain"), Ok(Kind::Text)),
+        (b"<?xml version='1.0'?><rss/>", Some("text/xml"), Ok(Kind::Xml)),
+        (b"<feed>", None, Ok(Kind::Xml)),
+        (b"", None, Ok(Kind::Text)),
+    ] {
+        let found = kind_of(bytes, declared);
+        assert_eq!(
+            found,
+            expected.map_err(str::to_owned),
+            "{declared:?} {:?}",
+            String::from_utf8_lossy(bytes)
+        );
+    }
+}
+
+#[test]
+fn charsets_come_from_mark_header_meta_and_detection() {
+    for (bytes, declared, expected) in [
+        (&b"\xef\xbb\xbf<p>\xc3\xa9"[..], "text/html; charset=latin1", "é"),
+        (b"\xff\xfe<\0p\0>\0\xe9\0", "text/html", "é"),
+        (b"<p>\xe9", "text/html; charset=\"ISO-8859-1\"", "é"),
+        (b"<meta charset=windows-1251><p>\xe9", "text/html", "й"),
+        (b"<p>\xc3\xa9", "text/html", "é"),
+        (b"<p>\xc3\xa9t\xc3\xa9", "text/html; charset=iso-8859-1", "été"),
+        (
+            b"<p>\x93\xfa\x96{\x8c\xea\x82\xcc\x83y\x81[\x83W\x82\xc5\x82\xb7",
+            "text/html",
+            "日本語のページです",
+        ),
+    ] {
+        assert_eq!(parse_bytes(bytes, declared).content(&full()).text().trim(), expected, "{declared}");
+    }
+}
+
+#[test]
+fn json_is_fenced_and_text_is_verbatim() {
+    let json = parse_bytes(b"{\"a\": [1]}\n", "application/json");
+    assert_eq!(json.content(&full()).markdown(), "```json\n{\"a\": [1]}\n```\n");
+    let text = parse_bytes(b"a *b*\n\n\n<c>", "text/plain");
+    assert_eq!(text.content(&full()).markdown(), "a *b*\n\n\n<c>");
+}
+
+#[test]
+fn feeds_are_text() {
+    let feed = b"<rss><item><title>One &amp; two</title><description><![CDATA[<p>Body</p>]]></description></item></rss>";
+    assert_eq!(parse_bytes(feed, "application/rss+xml").content(&full()).markdown(), "One & two\nBody\n");
+}

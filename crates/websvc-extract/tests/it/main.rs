@@ -1,0 +1,12 @@
+//! The tests of extraction, by topic.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
+mod corpus;
+mod hostile;
+mod kinds;
+mod main_content;
+mod markdown;
+mod metadata;
+mod page;
+mod properties;
+mod selection;

@@ -1,0 +1,64 @@
+//! What a page says about itself.
+
+use crate::page::parse;
+use websvc_extract::{Anchor, MetaValue, Robots};
+
+const PAGE: &str = r#"<html lang="en-GB"><head><title> The
+ title </title><meta name="Description" content="About it"><meta property="og:title" content="OG"><meta property="article:tag"
+ content="a"><meta property="article:tag" content="b"><meta name="robots" content="noindex, nofollow"><link rel="shortcut icon"
+ href="/icon.png"><link rel=canonical href="/canonical"><meta http-equiv=refresh content="5; url='/next'">
+ <script type="application/ld+json">{"@graph":[{"@type":"WebPage","datePublished":"2001-01-01"},{"@type":"NewsArticle",
+ "datePublished":"2026-01-02","dateModified":"2026-01-03","author":[{"name":"Ann"},{"name":"Bob"}]}]}</script></head>
+ <body><a href="/x#part" rel="nofollow"> X <b>y</b></a><a href="mailto:m@example.com">m</a><a href="?q=1">q</a>
+ <div style="background-image: url('/bg.jpg')"></div><img src="a.png" srcset="b.png 2x"></body></html>"#;
+
+#[test]
+fn known_fields_are_found_wherever_the_page_puts_them() {
+    let metadata = parse(PAGE).metadata();
+    assert_eq!(metadata.title.as_deref(), Some("The title"));
+    assert_eq!(metadata.description.as_deref(), Some("About it"));
+    assert_eq!(metadata.language.as_deref(), Some("en-GB"));
+    assert_eq!(metadata.favicon.as_deref(), Some("https://example.com/icon.png"));
+    assert_eq!(metadata.canonical.as_deref(), Some("https://example.com/canonical"));
+    assert_eq!(metadata.published_time.as_deref(), Some("2026-01-02"));
+    assert_eq!(metadata.modified_time.as_deref(), Some("2026-01-03"));
+    assert_eq!(metadata.author.as_deref(), Some("Ann, Bob"));
+    assert_eq!(metadata.content_type.as_deref(), Some("text/html; charset=utf-8"));
+}
+
+#[test]
+fn every_meta_tag_is_kept_and_repeated_ones_are_lists() {
+    let meta = parse(PAGE).metadata().meta;
+    assert_eq!(meta["og:title"], MetaValue::One("OG".to_owned()));
+    assert_eq!(meta["article:tag"], MetaValue::Many(vec!["a".to_owned(), "b".to_owned()]));
+}
+
+#[test]
+fn robots_and_refresh_are_read() {
+    let page = parse(PAGE);
+    assert_eq!(page.robots(), Robots { index: false, follow: false });
+    let (seconds, url) = page.refresh().unwrap();
+    assert_eq!((seconds, url.as_str()), (5, "https://example.com/next"));
+    assert_eq!(parse("<p>x").robots(), Robots { index: true, follow: true });
+}
+
+#[test]
+fn anchors_are_web_links_without_fragments() {
+    let anchor = |url: &str, text: &str, nofollow| Anchor {
+        url: url.parse().unwrap(),
+        text: text.to_owned(),
+        nofollow,
+    };
+    let expected = [
+        anchor("https://example.com/x", "X y", true),
+        anchor("https://example.com/dir/page?q=1", "q", false),
+    ];
+    assert_eq!(parse(PAGE).anchors(), expected);
+}
+
+#[test]
+fn images_come_from_icons_styles_and_sets() {
+    let expected =
+        ["icon.png", "bg.jpg", "dir/a.png", "dir/b.png"].map(|path| format!("https://example.com/{path}"));
+    assert_eq!(parse(PAGE).images(), expected);
+}

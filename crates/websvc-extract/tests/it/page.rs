@@ -1,0 +1,20 @@
+//! Short ways to get from markup to what a test compares.
+
+use url::Url;
+use websvc_extract::{ContentOptions, Document, Scope, Source};
+
+/// Parses a page of `https://example.com/dir/page`.
+pub(crate) fn parse(html: &str) -> Document {
+    parse_bytes(html.as_bytes(), "text/html; charset=utf-8")
+}
+
+/// Parses bytes under a declared type.
+pub(crate) fn parse_bytes(bytes: &[u8], content_type: &str) -> Document {
+    let url = Url::parse("https://example.com/dir/page").unwrap();
+    Document::parse(Source { bytes, content_type: Some(content_type), url: &url }).unwrap()
+}
+
+/// Returns options that ask for the whole page.
+pub(crate) fn full() -> ContentOptions {
+    ContentOptions { scope: Scope::Full, ..ContentOptions::default() }
+}

@@ -1,0 +1,76 @@
+//! includeTags, excludeTags, links, cleaned HTML and embedded images.
+
+use crate::page::{full, parse};
+use websvc_extract::{Base64Images, ContentOptions, ExtractError, Selectors};
+
+fn selectors(list: &[&str]) -> Selectors {
+    Selectors::parse(list).unwrap()
+}
+
+#[test]
+fn include_tags_take_selectors_and_tag_names_and_write_nothing_twice() {
+    let page =
+        parse("<div id=a><p>one</p><p class='x y'>two</p></div><section><p>three</p></section><p>four</p>");
+    for (list, expected) in [
+        (&["section"][..], "three\n"),
+        (&["#a > .x", "section"], "two\n\nthree\n"),
+        (&["div, p.x"], "one\n\ntwo\n"),
+        (&["p:nth-child(2)", "[id=a] p:not(.x)"], "one\n\ntwo\n"),
+    ] {
+        let options = ContentOptions { include_tags: selectors(list), ..ContentOptions::default() };
+        assert_eq!(page.content(&options).markdown(), expected, "{list:?}");
+    }
+}
+
+#[test]
+fn exclude_tags_win_over_include_tags() {
+    let page = parse("<div><p>one</p><p class=ad>two</p></div><footer><p>three</p></footer>");
+    let mut options = ContentOptions { exclude_tags: selectors(&[".ad", "footer"]), ..full() };
+    assert_eq!(page.content(&options).text(), "one\n");
+    options.include_tags = selectors(&["p"]);
+    assert_eq!(page.content(&options).text(), "one\n");
+}
+
+#[test]
+fn an_included_tag_that_is_missing_gives_the_page_and_a_warning() {
+    let page = parse("<p>one</p>");
+    let options = ContentOptions { include_tags: selectors(&["article"]), ..ContentOptions::default() };
+    let content = page.content(&options);
+    assert_eq!(content.text(), "one\n");
+    assert_eq!(content.warnings(), ["no element matches includeTags; the full page is returned"]);
+}
+
+#[test]
+fn an_invalid_selector_is_named() {
+    for bad in ["p[", "..x", "p::before", "a >", "%"] {
+        let error = Selectors::parse(&["p", bad]).unwrap_err();
+        assert_eq!(error, ExtractError::Selector { selector: bad.to_owned() });
+    }
+}
+
+#[test]
+fn links_are_absolute_and_listed_once() {
+    let page = parse(
+        "<a href=b>1</a><a href=b#x>2</a><a href=#y>3</a><a href=mailto:m@x.org>4</a><a href='javascript:f()'>5</a>",
+    );
+    assert_eq!(page.content(&full()).links(), ["https://example.com/dir/b", "mailto:m@x.org"]);
+}
+
+#[test]
+fn html_is_cleaned() {
+    let page = parse(
+        "<p onclick=f() style='color:red' class=k>a&lt;b<script>x</script><!-- c --><a href='javascript:f()'>j</a><img src=i.png \
+         onerror=f()><iframe src=//x></iframe></p>",
+    );
+    let expected = "<p class=\"k\">a&lt;b<a>j</a><img src=\"https://example.com/dir/i.png\"></p>";
+    let html = page.content(&ContentOptions { include_tags: selectors(&["p"]), ..full() }).html();
+    assert_eq!(html.trim_end(), expected);
+}
+
+#[test]
+fn embedded_images_are_removed_or_kept() {
+    let page = parse("<p><img src='data:image/png;base64,AAAA' alt=Chart></p>");
+    assert_eq!(page.content(&full()).markdown(), "![Chart](<Base64-Image-Removed>)\n");
+    let options = ContentOptions { base64_images: Base64Images::Keep, ..full() };
+    assert_eq!(page.content(&options).markdown(), "![Chart](data:image/png;base64,AAAA)\n");
+}
