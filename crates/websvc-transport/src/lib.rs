@@ -23,6 +23,4 @@ pub use client::{
 };
 pub use error::{BodyError, ClientError, FetchError, ServerError, Stage};
 pub use guard::{AddressGuard, GuardError, IpNetwork, is_public};
-pub use server::{
-    BodyTimeout, DrainReport, ErrorReply, PeerAddr, Server, ServerBody, ServerConfig, TlsFiles,
-};
+pub use server::{BodyTimeout, DrainReport, ErrorReply, Server, ServerBody, ServerConfig, TlsFiles};

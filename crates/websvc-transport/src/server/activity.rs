@@ -3,7 +3,6 @@
 //!
 //! One timer per connection, armed for the nearest deadline, replaces a timer per request.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -43,10 +42,6 @@ pub(super) struct Activity {
     leaves_unread: AtomicBool,
 }
 
-/// A request in flight; it ends when this is dropped, which is after its body was handed to the connection.
-#[derive(Debug)]
-pub(super) struct InFlight(Arc<Activity>);
-
 impl Activity {
     pub(super) fn new(config: &ServerConfig) -> Self {
         Self {
@@ -78,11 +73,9 @@ impl Activity {
     }
 
     pub(super) fn bytes_read(&self) {
+        // The clock is asked in `due`, so only if the bytes do not complete a head.
         if self.in_flight.load(Relaxed) == 0 && self.tracks_heads.load(Relaxed) {
             self.head_has_bytes.store(true, Relaxed);
-            if self.head_since.load(Relaxed) == 0 {
-                self.head_since.store(self.now(), Relaxed);
-            }
         }
     }
 
@@ -100,11 +93,15 @@ impl Activity {
         }
     }
 
-    pub(super) fn begin(self: &Arc<Self>) -> InFlight {
+    pub(super) fn request_begins(&self) {
         self.in_flight.fetch_add(1, Relaxed);
         self.head_since.store(0, Relaxed);
         self.head_has_bytes.store(false, Relaxed);
-        InFlight(Arc::clone(self))
+    }
+
+    pub(super) fn request_ends(&self) {
+        self.idle_since.store(self.now(), Relaxed);
+        self.in_flight.fetch_sub(1, Relaxed);
     }
 
     /// Notes that a part of a request will not be read.
@@ -125,7 +122,7 @@ impl Activity {
 
     /// Tells whether the client has begun a request that is not complete.
     pub(super) fn has_partial_head(&self) -> bool {
-        self.head_since.load(Relaxed) != 0 && self.head_has_bytes.load(Relaxed)
+        self.head_has_bytes.load(Relaxed)
     }
 
     /// Returns until when the connection may go on as it is, and what it will have failed at; `None` while a handler
@@ -142,6 +139,9 @@ impl Activity {
         if self.in_flight.load(Relaxed) > 0 {
             return None;
         }
+        if self.head_since.load(Relaxed) == 0 && self.head_has_bytes.load(Relaxed) {
+            self.head_since.store(self.now(), Relaxed);
+        }
         let head = self.head_since.load(Relaxed);
         if head != 0 {
             return Some((self.after(head, self.header_timeout), Expiry::Head));
@@ -152,12 +152,5 @@ impl Activity {
     /// Returns when to look again if nothing is due.
     pub(super) fn later(&self) -> Instant {
         Instant::now() + self.idle_timeout
-    }
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        self.0.idle_since.store(self.0.now(), Relaxed);
-        self.0.in_flight.fetch_sub(1, Relaxed);
     }
 }

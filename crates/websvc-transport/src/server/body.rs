@@ -1,6 +1,7 @@
 //! The body of a request, read with a limit and a time limit.
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -34,6 +35,7 @@ impl Default for BodyTimeout {
 pub struct ServerBody {
     incoming: Option<Incoming>,
     leftover: Option<Leftover>,
+    peer: SocketAddr,
 }
 
 /// Where a body that was not read to its end goes back to; empty bodies have none.
@@ -47,9 +49,17 @@ impl Leftover {
 }
 
 impl ServerBody {
-    pub(super) fn new(incoming: Incoming) -> (Self, Option<Leftover>) {
+    pub(super) fn new(incoming: Incoming, peer: SocketAddr) -> (Self, Option<Leftover>) {
         let leftover = (!incoming.is_end_stream()).then(Leftover::default);
-        (Self { incoming: Some(incoming), leftover: leftover.clone() }, leftover)
+        (Self { incoming: Some(incoming), leftover: leftover.clone(), peer }, leftover)
+    }
+
+    /// Returns the address of the client at the other end of the connection.
+    ///
+    /// It is here rather than in the request's extensions because those would cost every request three allocations.
+    #[must_use]
+    pub fn peer_addr(&self) -> SocketAddr {
+        self.peer
     }
 
     /// Returns the length the client has announced, if it did.

@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -29,6 +29,8 @@ use crate::tls::ReloadingAcceptor;
 
 /// What an HTTP/2 client sends first.
 const H2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// Hyper's own limit; asking for it explicitly would cost every request two cleared arrays.
+const HYPER_MAX_HEADERS: usize = 100;
 /// How long a connection that was told to end may take to do so.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How long an HTTP/2 client may leave a ping unanswered.
@@ -56,7 +58,7 @@ where
 {
     let Accepted { stream, peer, tls, config } = accepted;
     prepare(&stream);
-    let activity = Arc::new(Activity::new(&config));
+    let activity = Activity::new(&config);
     let opening = async {
         match tls {
             Some(tls) => open_tls(stream, &tls, &config).await,
@@ -73,8 +75,8 @@ where
         Ok(opened) => opened,
         Err(error) => return tracing::debug!(%peer, %error, "a connection ended before its first request"),
     };
-    let io = TokioIo::new(Stream::new(transport, prefix, Arc::clone(&activity)));
-    let origin = Origin { peer, activity, config };
+    let origin = Arc::new(Origin { peer, activity, config });
+    let io = TokioIo::new(Stream::new(transport, prefix, Arc::clone(&origin)));
     let ended = match protocol {
         Protocol::Http1 => serve_http1(io, handler, &origin, draining).await,
         Protocol::Http2 => serve_http2(io, handler, &origin, draining).await,
@@ -122,7 +124,7 @@ async fn open_plain(mut stream: TcpStream, limit: Duration) -> io::Result<(Trans
 async fn serve_http1<H, F>(
     io: TokioIo<Stream>,
     handler: H,
-    origin: &Origin,
+    origin: &Arc<Origin>,
     draining: watch::Receiver<bool>,
 ) -> hyper::Result<()>
 where
@@ -130,14 +132,16 @@ where
     F: Future<Output = Response<Body>> + Send + 'static,
 {
     let config = &origin.config;
-    let shared = origin.clone();
-    let service = service_fn(move |request| dispatch(&handler, &shared, request));
-    let mut connection = http1::Builder::new()
-        .max_headers(config.max_headers)
-        .max_buf_size(config.max_header_bytes.max(8192))
-        // The connection's own timer covers this, without a timer per request.
-        .header_read_timeout(None)
-        .serve_connection(io, service);
+    let shared = Arc::clone(origin);
+    let service = service_fn(move |request| dispatch(handler.clone(), &shared, request));
+    let mut builder = http1::Builder::new();
+    builder.max_buf_size(config.max_header_bytes.max(8192));
+    // The connection's own timer covers this, without a timer per request.
+    builder.header_read_timeout(None);
+    if config.max_headers != HYPER_MAX_HEADERS {
+        builder.max_headers(config.max_headers);
+    }
+    let mut connection = builder.serve_connection(io, service);
     match drive(Pin::new(&mut connection), &origin.activity, draining).await {
         Outcome::Ended(result) => result,
         Outcome::Expired(Expiry::Head) if origin.activity.has_partial_head() => {
@@ -168,7 +172,7 @@ async fn refuse_slow_head(mut stream: Stream, config: &ServerConfig) -> io::Resu
 async fn serve_http2<H, F>(
     io: TokioIo<Stream>,
     handler: H,
-    origin: &Origin,
+    origin: &Arc<Origin>,
     draining: watch::Receiver<bool>,
 ) -> hyper::Result<()>
 where
@@ -177,8 +181,8 @@ where
 {
     let config = &origin.config;
     origin.activity.stop_tracking_heads();
-    let shared = origin.clone();
-    let service = service_fn(move |request| dispatch(&handler, &shared, request));
+    let shared = Arc::clone(origin);
+    let service = service_fn(move |request| dispatch(handler.clone(), &shared, request));
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .max_concurrent_streams(config.max_concurrent_streams)
@@ -227,20 +231,31 @@ enum Outcome {
 }
 
 /// Runs a connection until it ends or one of its deadlines passes.
+///
+/// This is polled for every request, while the drain signal and the timer hardly ever fire: they are polled only when
+/// they have something to say, or when the waker that they hold is not this task's any more.
 async fn drive<C: Connection>(
     mut connection: Pin<&mut C>,
     activity: &Activity,
     mut draining: watch::Receiver<bool>,
 ) -> Outcome {
+    let signal = draining.clone();
     let mut drained = pin!(async move {
         // An error means that the server itself is gone, which aborts this task too.
         let _ = draining.wait_for(|draining| *draining).await;
     });
-    let mut timer = pin!(sleep_until(activity.later()));
+    let mut alarm = Alarm { timer: pin!(sleep_until(activity.later())), is_armed: false };
+    let mut known = None;
     let mut is_draining = false;
     let mut farewell = None;
     std::future::poll_fn(|cx| {
-        if !is_draining && drained.as_mut().poll(cx).is_ready() {
+        let is_known = known.as_ref().is_some_and(|known: &Waker| known.will_wake(cx.waker()));
+        if !is_known {
+            known = Some(cx.waker().clone());
+            alarm.is_armed = false;
+        }
+        let may_drain = !is_draining && (!is_known || !matches!(signal.has_changed(), Ok(false)));
+        if may_drain && drained.as_mut().poll(cx).is_ready() {
             is_draining = true;
             connection.as_mut().finish();
         }
@@ -248,39 +263,60 @@ async fn drive<C: Connection>(
             if let Poll::Ready(result) = connection.as_mut().poll(cx) {
                 return Poll::Ready(Outcome::Ended(result));
             }
-            let Some(expiry) = expired(timer.as_mut(), activity, farewell, cx) else { return Poll::Pending };
-            if expiry != Expiry::Idle || farewell.is_some() {
-                return Poll::Ready(Outcome::Expired(expiry));
+            let due = farewell.map(|at| (at, Expiry::Idle)).or_else(|| activity.due());
+            match alarm.check(due, activity, cx) {
+                None => return Poll::Pending,
+                Some(Expiry::Idle) if farewell.is_none() => {
+                    farewell = Some(Instant::now() + FAREWELL);
+                    connection.as_mut().finish();
+                }
+                Some(expiry) => return Poll::Ready(Outcome::Expired(expiry)),
             }
-            farewell = Some(Instant::now() + FAREWELL);
-            connection.as_mut().finish();
         }
     })
     .await
 }
 
-/// Returns what has expired; if nothing has, the timer is armed and `cx` registered with it.
-fn expired(
-    mut timer: Pin<&mut Sleep>,
-    activity: &Activity,
-    farewell: Option<Instant>,
-    cx: &mut Context<'_>,
-) -> Option<Expiry> {
-    loop {
-        let due = farewell.map(|at| (at, Expiry::Idle)).or_else(|| activity.due());
+/// The one timer of a connection.
+struct Alarm<'a> {
+    timer: Pin<&'a mut Sleep>,
+    /// It will wake the task that runs the connection.
+    is_armed: bool,
+}
+
+impl Alarm<'_> {
+    /// Returns what has expired; if nothing has, the task will be woken in time.
+    ///
+    /// A deadline that has moved on since the timer was armed is armed again only when the timer fires.
+    fn check(
+        &mut self,
+        due: Option<(Instant, Expiry)>,
+        activity: &Activity,
+        cx: &mut Context<'_>,
+    ) -> Option<Expiry> {
         if let Some((at, _)) = due
-            && at < timer.deadline()
+            && at < self.timer.deadline()
         {
-            timer.as_mut().reset(at);
+            self.rearm(at);
         }
-        if timer.as_mut().poll(cx).is_pending() {
-            return None;
+        loop {
+            if self.is_armed && !self.timer.is_elapsed() {
+                return None;
+            }
+            self.is_armed = self.timer.as_mut().poll(cx).is_pending();
+            if self.is_armed {
+                return None;
+            }
+            match due {
+                Some((at, expiry)) if at <= Instant::now() => return Some(expiry),
+                Some((at, _)) => self.rearm(at),
+                None => self.rearm(activity.later()),
+            }
         }
-        // A deadline that moved on since the timer was armed is armed again only now: a request costs no timer.
-        match due {
-            Some((at, expiry)) if at <= Instant::now() => return Some(expiry),
-            Some((at, _)) => timer.as_mut().reset(at),
-            None => timer.as_mut().reset(activity.later()),
-        }
+    }
+
+    fn rearm(&mut self, at: Instant) {
+        self.timer.as_mut().reset(at);
+        self.is_armed = false;
     }
 }

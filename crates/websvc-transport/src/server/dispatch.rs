@@ -12,13 +12,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONNECTION, EXPECT, HOST, HeaderValue};
+use http::request::Parts;
 use http::{Request, Response, StatusCode, Version};
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 
-use super::activity::{Activity, InFlight};
+use super::ServerConfig;
+use super::activity::Activity;
 use super::body::{Leftover, ServerBody};
-use super::{PeerAddr, ServerConfig};
 use crate::body::{Aborted, Body};
 
 /// An unread body up to this size is read before the answer, which saves the connection.
@@ -27,11 +28,28 @@ const SMALL_BODY: u64 = 64 * 1024;
 const SMALL_BODY_TIME: Duration = Duration::from_millis(500);
 
 /// What the requests of one connection share.
-#[derive(Clone)]
+#[derive(Debug)]
 pub(super) struct Origin {
     pub(super) peer: SocketAddr,
-    pub(super) activity: Arc<Activity>,
+    pub(super) activity: Activity,
     pub(super) config: Arc<ServerConfig>,
+}
+
+/// A request in flight; it ends when this is dropped, which is after its body was handed to the connection.
+#[derive(Debug)]
+struct InFlight(Arc<Origin>);
+
+impl InFlight {
+    fn begin(origin: &Arc<Origin>) -> Self {
+        origin.activity.request_begins();
+        Self(Arc::clone(origin))
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.activity.request_ends();
+    }
 }
 
 /// A body on its way out; holds the request in flight until the connection has taken all of it.
@@ -43,35 +61,33 @@ pub(super) struct Outgoing {
 
 /// Calls the handler for one request.
 pub(super) fn dispatch<H, F>(
-    handler: &H,
-    origin: &Origin,
+    handler: H,
+    origin: &Arc<Origin>,
     request: Request<Incoming>,
 ) -> impl Future<Output = Result<Response<Outgoing>, Infallible>> + Send + use<H, F>
 where
-    H: Fn(Request<ServerBody>) -> F,
-    F: Future<Output = Response<Body>> + Send + 'static,
+    H: Fn(Request<ServerBody>) -> F + Send,
+    F: Future<Output = Response<Body>> + Send,
 {
-    let in_flight = origin.activity.begin();
-    let (mut parts, incoming) = request.into_parts();
-    let unread = Unread::of(&parts, incoming.size_hint().exact());
-    let names_host = parts.version != Version::HTTP_11 || parts.headers.contains_key(HOST);
-    let (body, leftover) = ServerBody::new(incoming);
-    parts.extensions.insert(PeerAddr(origin.peer));
-    let request = Request::from_parts(parts, body);
-    let answer = names_host.then(|| catch_unwind(AssertUnwindSafe(|| handler(request))));
-    let origin = origin.clone();
+    let in_flight = InFlight::begin(origin);
     async move {
-        let outcome = match answer {
-            Some(Ok(future)) => Caught(pin!(future)).await,
-            Some(Err(panic)) => Err(panic),
-            None => Ok(origin.config.reply(StatusCode::BAD_REQUEST)),
-        };
+        let config = &in_flight.0.config;
+        let (parts, incoming) = request.into_parts();
+        if parts.version == Version::HTTP_11 && !parts.headers.contains_key(HOST) {
+            // RFC 9112, section 3.2.
+            let body = config.reply(StatusCode::BAD_REQUEST);
+            return Ok(body.map(|body| Outgoing { body, _in_flight: in_flight }));
+        }
+        let unread = Unread::of(&parts, &incoming);
+        let (body, leftover) = ServerBody::new(incoming, in_flight.0.peer);
+        let request = Request::from_parts(parts, body);
+        let outcome = Caught(pin!(async move { handler(request).await })).await;
         let mut response = outcome.unwrap_or_else(|panic| {
             tracing::error!(panic = message(&*panic), "a handler panicked");
-            origin.config.reply(StatusCode::INTERNAL_SERVER_ERROR)
+            config.reply(StatusCode::INTERNAL_SERVER_ERROR)
         });
         if let Some(leftover) = leftover {
-            settle(&leftover, &unread, &origin.activity, &mut response).await;
+            settle(&leftover, &unread, &in_flight.0.activity, &mut response).await;
         }
         Ok(response.map(|body| Outgoing { body, _in_flight: in_flight }))
     }
@@ -85,11 +101,11 @@ struct Unread {
 }
 
 impl Unread {
-    fn of(parts: &http::request::Parts, length: Option<u64>) -> Self {
+    fn of(parts: &Parts, incoming: &Incoming) -> Self {
         Self {
             is_http1: parts.version < Version::HTTP_2,
             awaits_continue: parts.headers.contains_key(EXPECT),
-            is_small: length.is_some_and(|length| length <= SMALL_BODY),
+            is_small: incoming.size_hint().exact().is_some_and(|length| length <= SMALL_BODY),
         }
     }
 }

@@ -38,10 +38,6 @@ pub struct Server {
     config: ServerConfig,
 }
 
-/// The address of the client; in the extensions of every request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PeerAddr(pub SocketAddr);
-
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrainReport {

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-use super::activity::Activity;
+use super::dispatch::Origin;
 
 /// How much of what a client still sends after its answer is read and thrown away.
 const LINGER_BYTES: usize = 64 * 1024 * 1024;
@@ -28,7 +28,7 @@ pub(super) struct Stream {
     transport: Transport,
     /// Bytes that were read to find out the protocol.
     prefix: Bytes,
-    activity: Arc<Activity>,
+    origin: Arc<Origin>,
     end: End,
 }
 
@@ -41,8 +41,8 @@ enum End {
 }
 
 impl Stream {
-    pub(super) fn new(transport: Transport, prefix: Bytes, activity: Arc<Activity>) -> Self {
-        Self { transport, prefix, activity, end: End::Open }
+    pub(super) fn new(transport: Transport, prefix: Bytes, origin: Arc<Origin>) -> Self {
+        Self { transport, prefix, origin, end: End::Open }
     }
 
     /// Reads and drops what the client sends until it closes: closing with unread bytes would make the system reset
@@ -69,8 +69,8 @@ impl Stream {
 
     fn note<T>(&self, written: Poll<T>) -> Poll<T> {
         match &written {
-            Poll::Pending => self.activity.write_blocked(),
-            Poll::Ready(_) => self.activity.write_moved(),
+            Poll::Pending => self.origin.activity.write_blocked(),
+            Poll::Ready(_) => self.origin.activity.write_moved(),
         }
         written
     }
@@ -85,7 +85,7 @@ impl AsyncRead for Stream {
         if self.prefix.has_remaining() {
             let n = self.prefix.len().min(buffer.remaining());
             buffer.put_slice(&self.prefix.split_to(n));
-            self.activity.bytes_read();
+            self.origin.activity.bytes_read();
             return Poll::Ready(Ok(()));
         }
         let before = buffer.filled().len();
@@ -94,7 +94,7 @@ impl AsyncRead for Stream {
             Transport::Tls(stream) => Pin::new(stream.as_mut()).poll_read(cx, buffer),
         };
         if buffer.filled().len() > before {
-            self.activity.bytes_read();
+            self.origin.activity.bytes_read();
         }
         read
     }
@@ -145,10 +145,10 @@ impl AsyncWrite for Stream {
                         Transport::Tls(stream) => Pin::new(stream.as_mut()).poll_shutdown(cx),
                     };
                     ready!(self.note(shut))?;
-                    if self.activity.may_reset() { End::Lingering(0) } else { End::Closed }
+                    if self.origin.activity.may_reset() { End::Lingering(0) } else { End::Closed }
                 }
                 End::Lingering(dropped) => {
-                    self.activity.linger();
+                    self.origin.activity.linger();
                     ready!(self.poll_linger(cx, dropped));
                     End::Closed
                 }

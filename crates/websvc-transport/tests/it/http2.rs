@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use websvc_testkit::Authority;
 use websvc_transport::{
-    AddressGuard, Body, Client, ClientConfig, FetchRequest, PeerAddr, ServerBody, ServerConfig, TlsFiles,
+    AddressGuard, Body, Client, ClientConfig, FetchRequest, ServerBody, ServerConfig, TlsFiles,
 };
 
 use crate::support::{echo, get, hello, loopback, serve, url};
@@ -120,7 +120,7 @@ async fn alpn_chooses_http2_and_requests_share_the_connection() {
     let peers = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&peers);
     let (_server, client, _dir) = secure(move |request: Request<ServerBody>| {
-        let PeerAddr(peer) = request.extensions().get().copied().unwrap();
+        let peer = request.body().peer_addr();
         seen.lock().unwrap().push((peer, request.version()));
         async {
             tokio::time::sleep(Duration::from_millis(20)).await;

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::time::timeout;
-use websvc_transport::{Body, FetchRequest, PeerAddr, ServerBody, ServerConfig};
+use websvc_transport::{Body, FetchRequest, ServerBody, ServerConfig};
 
 use crate::support::{converse, echo, get, hello, loopback, open_client, read_until, serve};
 
@@ -244,7 +244,7 @@ async fn a_slow_but_steady_reader_gets_everything() {
 #[tokio::test]
 async fn the_handler_knows_the_client() {
     let server = serve(loopback(), |request: Request<ServerBody>| async move {
-        let PeerAddr(peer) = request.extensions().get().copied().unwrap();
+        let peer = request.body().peer_addr();
         Response::new(Body::from(peer.to_string()))
     })
     .await;

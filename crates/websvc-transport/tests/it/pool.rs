@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use websvc_transport::{
-    AddressGuard, Body, Client, ClientConfig, FetchError, FetchRequest, PeerAddr, ServerBody, ServerConfig,
+    AddressGuard, Body, Client, ClientConfig, FetchError, FetchRequest, ServerBody, ServerConfig,
 };
 
 use crate::support::{Running, get, loopback, open_client, serve, url};
@@ -28,7 +28,7 @@ async fn counting(config: ServerConfig, work: Duration) -> Counting {
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (seen, peak) = (Arc::clone(&peers), Arc::clone(&most));
     let server = serve(config, move |request: Request<ServerBody>| {
-        seen.lock().unwrap().insert(request.extensions().get::<PeerAddr>().unwrap().0);
+        seen.lock().unwrap().insert(request.body().peer_addr());
         let (now, peak) = (Arc::clone(&now), Arc::clone(&peak));
         async move {
             peak.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
