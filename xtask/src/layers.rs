@@ -45,7 +45,8 @@ const LAYERS: &[Layer] = &[
     ),
     layer(
         "websvc-engine",
-        &["websvc-types", "websvc-validate", "websvc-index", "websvc-scrape", "websvc-store"],
+        // The query too: categories and the questions to sources are made of it.
+        &["websvc-types", "websvc-query", "websvc-validate", "websvc-index", "websvc-scrape", "websvc-store"],
     ),
     layer("websvc-server", ENGINE_AND_BELOW),
     layer("websvc-cli", &EVERYTHING),

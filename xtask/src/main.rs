@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the tasks talk to the person who runs them")]
 
+mod bench;
 mod cache;
 mod corpus;
 mod debian;
@@ -10,7 +11,6 @@ mod python;
 mod schema;
 mod test;
 mod tidy;
-// mod bench;
 
 use std::error::Error;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn run(arguments: &[&str]) -> Result {
         ["layers"] => layers::run(),
         ["tidy"] => tidy::run(),
         ["corpus"] => corpus::run(),
-        // ["bench", options @ ..] => bench::run(options),
+        ["bench"] => bench::run(),
         ["schema"] => schema::run(schema::Mode::Write),
         ["schema", "--check"] => schema::run(schema::Mode::Check),
         ["help" | "--help" | "-h"] => {

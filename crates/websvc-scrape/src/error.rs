@@ -23,6 +23,12 @@ pub enum ScrapeError {
     /// Lockdown was set and the cache holds nothing fresh enough.
     #[error("lockdown is set and the page is not in the cache")]
     LockdownMiss,
+    /// What should be scraped is no URL.
+    #[error("{url:?} is not a URL")]
+    BadUrl {
+        /// What was given.
+        url: String,
+    },
     /// The page could not be fetched.
     #[error("{0}")]
     Fetch(#[source] FetchError),
@@ -53,7 +59,7 @@ impl ScrapeError {
                 | FetchError::ForbiddenScheme { .. }
                 | FetchError::ForbiddenHeader { .. },
             ) => ErrorCode::ScrapeForbiddenUrl,
-            ScrapeError::Fetch(_) => ErrorCode::ScrapeSiteError,
+            ScrapeError::Fetch(_) | ScrapeError::BadUrl { .. } => ErrorCode::ScrapeSiteError,
             ScrapeError::Extract(_) => ErrorCode::ScrapeUnsupportedFileError,
             ScrapeError::Store(_) | ScrapeError::Stopping => ErrorCode::UnknownError,
         }

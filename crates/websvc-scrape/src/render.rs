@@ -129,8 +129,9 @@ fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {
         content_type,
         meta,
     } = page;
-    let mut other: BTreeMap<String, Value> =
-        meta.into_iter().map(|(name, value)| (name, json(value))).collect();
+    // A page may name its meta tags as it likes; our own keys are not its to write.
+    let foreign = meta.into_iter().filter(|(name, _)| !Metadata::KEYS.contains(&name.as_str()));
+    let mut other: BTreeMap<String, Value> = foreign.map(|(name, value)| (name, json(value))).collect();
     for (name, value) in [
         ("keywords", keywords),
         ("robots", robots),

@@ -62,7 +62,7 @@ impl Failure {
         let body = ErrorBody {
             success: false,
             error: self.text,
-            code: Some(self.code.as_str().to_owned()),
+            code: wire_code(self.code),
             details: (!self.details.is_empty()).then_some(self.details),
         };
         let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -70,6 +70,11 @@ impl Failure {
         reply.headers_mut().extend(self.headers.into_iter().map(|(name, value)| (Some(name), value)));
         reply
     }
+}
+
+/// Returns the code as the body has it. The specification gives the body of a 408 without one (section 4.1).
+fn wire_code(code: ErrorCode) -> Option<String> {
+    (code != ErrorCode::RequestTimeout).then(|| code.as_str().to_owned())
 }
 
 impl From<Rejection> for Failure {

@@ -74,6 +74,30 @@ pub struct Metadata {
     pub other: BTreeMap<String, Value>,
 }
 
+impl Metadata {
+    /// The keys with a meaning of their own, which no meta tag of a page may take.
+    pub const KEYS: &'static [&'static str] = &[
+        "title",
+        "description",
+        "language",
+        "sourceURL",
+        "url",
+        "statusCode",
+        "numPages",
+        "totalPages",
+        "error",
+        "contentType",
+        "proxyUsed",
+        "cacheState",
+        "cachedAt",
+        "scrapeId",
+        "creditsUsed",
+        "concurrencyLimited",
+        "concurrencyQueueDurationMs",
+        "ogLocaleAlternate",
+    ];
+}
+
 /// The way that was taken to a page, in the words that clients know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -6,7 +6,6 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use url::Url;
 use websvc_scrape::{Page, ScrapeError};
-use websvc_transport::FetchError;
 use websvc_types::ErrorCode;
 use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
@@ -75,8 +74,7 @@ async fn get(engine: &EngineConfig, url: &str, plan: &ScrapePlan, deadline: Inst
     let deadline = deadline.min(now + plan.timeout());
     let late = || ScrapeError::Timeout { timeout_ms: millis(deadline.saturating_duration_since(now)) };
     let Ok(url) = Url::parse(url) else {
-        let reason = format!("{url:?} is not a URL");
-        return Gathered::Failed(ScrapeError::Fetch(FetchError::BadUrl { reason }));
+        return Gathered::Failed(ScrapeError::BadUrl { url: url.to_owned() });
     };
     match tokio::time::timeout_at(deadline.into(), engine.scraper.scrape(&url, plan, deadline)).await {
         Ok(Ok(page)) => Gathered::Page(Box::new(page)),
