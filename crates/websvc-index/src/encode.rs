@@ -13,7 +13,7 @@ use crate::schema::{BODY_AT, Fields, SECTION_GAP, STEM_MARK, TITLE_WORDS};
 /// How often a word counts that stands in the title, a heading, the description or the URL (the body counts once).
 ///
 /// The sections are one field to the ranking, with words repeated by weight: BM25F, the form of BM25 for structured
-/// text. Greater weights for titles made the judged collections worse; ranking values titles apart from BM25.
+/// text. Greater weights of the title made the judged collections worse; ranking values titles apart from BM25.
 const TITLE_WEIGHT: usize = 1;
 const HEADING_WEIGHT: usize = 1;
 const DESCRIPTION_WEIGHT: usize = 1;

@@ -38,9 +38,7 @@ impl ScoredWord {
 
     /// Returns one scoring query for each form.
     pub(crate) fn terms(&self) -> impl Iterator<Item = Box<dyn IndexQuery>> {
-        self.terms
-            .iter()
-            .map(|term| -> Box<dyn IndexQuery> { Box::new(TermQuery::new(term.clone(), SCORED)) })
+        self.terms.iter().map(|term| self.term(term))
     }
 
     fn term(&self, term: &Term) -> Box<dyn IndexQuery> {
@@ -211,7 +209,7 @@ pub(crate) fn observe(
 const SATURATION: f32 = 2.2;
 
 /// Shares of the greatest possible BM25 score that a full title and perfect neighbourhood add.
-const TITLE_SHARE: f32 = 0.15;
+const TITLE_SHARE: f32 = 0.2;
 const NEIGHBOUR_SHARE: f32 = 0.2;
 
 /// Words farther apart than this are no neighbours.

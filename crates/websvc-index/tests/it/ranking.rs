@@ -64,3 +64,13 @@ fn quotes_that_nothing_meets_are_dropped_only_from_a_long_question() {
     let outcome = fixture.search(long, &websvc_index::SearchOptions::default());
     assert_eq!(outcome.warnings.len(), 1);
 }
+
+#[test]
+fn words_that_the_query_repeats_count_more() {
+    let fixture = Fixture::new([
+        page("a.test/", "A", "one page about alpha particles"),
+        page("b.test/", "B", "one page about beta particles"),
+    ]);
+    fixture.check("alpha beta beta", &["b.test/", "a.test/"]);
+    fixture.check("alpha alpha beta", &["a.test/", "b.test/"]);
+}
