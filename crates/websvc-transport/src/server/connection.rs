@@ -133,7 +133,7 @@ where
 {
     let config = &origin.config;
     let shared = Arc::clone(origin);
-    let service = service_fn(move |request| dispatch(handler.clone(), &shared, request));
+    let service = service_fn(move |request| dispatch(&handler, &shared, request));
     let mut builder = http1::Builder::new();
     builder.max_buf_size(config.max_header_bytes.max(8192));
     // The connection's own timer covers this, without a timer per request.
@@ -182,7 +182,7 @@ where
     let config = &origin.config;
     origin.activity.stop_tracking_heads();
     let shared = Arc::clone(origin);
-    let service = service_fn(move |request| dispatch(handler.clone(), &shared, request));
+    let service = service_fn(move |request| dispatch(&handler, &shared, request));
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .max_concurrent_streams(config.max_concurrent_streams)

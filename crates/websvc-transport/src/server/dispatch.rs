@@ -5,9 +5,9 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,6 +16,7 @@ use http::request::Parts;
 use http::{Request, Response, StatusCode, Version};
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
+use pin_project_lite::pin_project;
 
 use super::ServerConfig;
 use super::activity::Activity;
@@ -60,37 +61,92 @@ pub(super) struct Outgoing {
 }
 
 /// Calls the handler for one request.
-pub(super) fn dispatch<H, F>(
-    handler: H,
-    origin: &Arc<Origin>,
-    request: Request<Incoming>,
-) -> impl Future<Output = Result<Response<Outgoing>, Infallible>> + Send + use<H, F>
+pub(super) fn dispatch<H, F>(handler: &H, origin: &Arc<Origin>, request: Request<Incoming>) -> Answering<F>
 where
-    H: Fn(Request<ServerBody>) -> F + Send,
-    F: Future<Output = Response<Body>> + Send,
+    H: Fn(Request<ServerBody>) -> F,
+    F: Future<Output = Response<Body>>,
 {
     let in_flight = InFlight::begin(origin);
-    async move {
-        let config = &in_flight.0.config;
-        let (parts, incoming) = request.into_parts();
-        if parts.version == Version::HTTP_11 && !parts.headers.contains_key(HOST) {
-            // RFC 9112, section 3.2.
-            let body = config.reply(StatusCode::BAD_REQUEST);
-            return Ok(body.map(|body| Outgoing { body, _in_flight: in_flight }));
-        }
-        let unread = Unread::of(&parts, &incoming);
-        let (body, leftover) = ServerBody::new(incoming, in_flight.0.peer);
-        let request = Request::from_parts(parts, body);
-        let outcome = Caught(pin!(async move { handler(request).await })).await;
-        let mut response = outcome.unwrap_or_else(|panic| {
-            tracing::error!(panic = message(&*panic), "a handler panicked");
-            config.reply(StatusCode::INTERNAL_SERVER_ERROR)
-        });
-        if let Some(leftover) = leftover {
-            settle(&leftover, &unread, &in_flight.0.activity, &mut response).await;
-        }
-        Ok(response.map(|body| Outgoing { body, _in_flight: in_flight }))
+    let config = &origin.config;
+    let (parts, incoming) = request.into_parts();
+    if parts.version == Version::HTTP_11 && !parts.headers.contains_key(HOST) {
+        // RFC 9112, section 3.2.
+        return Answering::with(in_flight, Step::answered(config.reply(StatusCode::BAD_REQUEST)), None);
     }
+    let unread = Unread::of(&parts, &incoming);
+    let (body, leftover) = ServerBody::new(incoming, origin.peer);
+    let rest = leftover.map(|leftover| (leftover, unread));
+    let request = Request::from_parts(parts, body);
+    let step = match catch_unwind(AssertUnwindSafe(|| handler(request))) {
+        Ok(call) => Step::Handling { call },
+        Err(panic) => Step::answered(excuse(&*panic, config)),
+    };
+    Answering::with(in_flight, step, rest)
+}
+
+pin_project! {
+    /// The answer to one request on its way. By hand rather than an async block, because it is moved for every
+    /// request and so should be no larger than the handler's future.
+    pub(super) struct Answering<F> {
+        #[pin]
+        step: Step<F>,
+        in_flight: Option<InFlight>,
+        rest: Option<(Leftover, Unread)>,
+    }
+}
+
+pin_project! {
+    #[project = StepNow]
+    enum Step<F> {
+        Handling { #[pin] call: F },
+        Answered { response: Option<Response<Body>> },
+        Settling { settled: Pin<Box<dyn Future<Output = Response<Body>> + Send>> },
+    }
+}
+
+impl<F> Answering<F> {
+    fn with(in_flight: InFlight, step: Step<F>, rest: Option<(Leftover, Unread)>) -> Self {
+        Self { step, in_flight: Some(in_flight), rest }
+    }
+}
+
+impl<F> Step<F> {
+    fn answered(response: Response<Body>) -> Self {
+        Self::Answered { response: Some(response) }
+    }
+}
+
+impl<F: Future<Output = Response<Body>>> Future for Answering<F> {
+    type Output = Result<Response<Outgoing>, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        let in_flight = this.in_flight.as_ref().expect("a future is not polled after it is ready");
+        let response = loop {
+            let response = match this.step.as_mut().project() {
+                StepNow::Settling { settled } => break ready!(settled.as_mut().poll(cx)),
+                StepNow::Answered { response } => response.take().expect("an answer is taken once"),
+                // The future is not polled again after a panic, so no broken state can be seen.
+                StepNow::Handling { call } => match catch_unwind(AssertUnwindSafe(|| call.poll(cx))) {
+                    Ok(polled) => ready!(polled),
+                    Err(panic) => excuse(&*panic, &in_flight.0.config),
+                },
+            };
+            // Leaving the step drops the handler's future, and with it a body that it has not read.
+            this.step.set(Step::Answered { response: None });
+            let unread = this.rest.take().and_then(|(leftover, unread)| Some((leftover.take()?, unread)));
+            let Some((incoming, unread)) = unread else { break response };
+            let settled = Box::pin(settle(incoming, unread, Arc::clone(&in_flight.0), response));
+            this.step.set(Step::Settling { settled });
+        };
+        let in_flight = this.in_flight.take().expect("it was there above");
+        Poll::Ready(Ok(response.map(|body| Outgoing { body, _in_flight: in_flight })))
+    }
+}
+
+fn excuse(panic: &(dyn Any + Send), config: &ServerConfig) -> Response<Body> {
+    tracing::error!(panic = message(panic), "a handler panicked");
+    config.reply(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 /// What is known of a body in case nobody reads it.
@@ -114,35 +170,25 @@ impl Unread {
 ///
 /// HTTP/2 resets the one stream. HTTP/1.1 has to read the rest or give up the connection: a small rest is read; else
 /// the answer announces the end, and the stream reads on after it so that the answer is not destroyed.
-async fn settle(leftover: &Leftover, unread: &Unread, activity: &Activity, response: &mut Response<Body>) {
-    let Some(mut incoming) = leftover.take() else { return };
+async fn settle(
+    mut incoming: Incoming,
+    unread: Unread,
+    origin: Arc<Origin>,
+    mut response: Response<Body>,
+) -> Response<Body> {
     if !unread.is_http1 {
-        return;
+        return response;
     }
     if unread.is_small && !unread.awaits_continue {
         let rest = async { while let Some(Ok(_)) = incoming.frame().await {} };
         let in_time = tokio::time::timeout(SMALL_BODY_TIME, rest).await.is_ok();
         if in_time && incoming.is_end_stream() {
-            return;
+            return response;
         }
     }
-    activity.leave_unread();
+    origin.activity.leave_unread();
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-}
-
-/// A handler's future whose panics end here.
-struct Caught<'a, F>(Pin<&'a mut F>);
-
-impl<F: Future> Future for Caught<'_, F> {
-    type Output = Result<F::Output, Box<dyn Any + Send>>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // The future is not polled again after a panic, so no broken state can be seen.
-        match catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(cx))) {
-            Ok(polled) => polled.map(Ok),
-            Err(panic) => Poll::Ready(Err(panic)),
-        }
-    }
+    response
 }
 
 fn message(panic: &(dyn Any + Send)) -> &str {
