@@ -62,6 +62,12 @@ impl Report {
         self.warnings.push(message(&name));
     }
 
+    /// Tells whether something is wrong inside of a place: then a part of it may have been taken out.
+    pub(crate) fn is_broken_inside(&self, path: &Path<'_>) -> bool {
+        let inside = self.place(path).pointer + "/";
+        self.violations.iter().any(|violation| violation.path.starts_with(&inside))
+    }
+
     /// Notes that the team may not do this. The first reason is the one that is told.
     pub(crate) fn forbid(&mut self, message: &str) {
         self.forbidden.get_or_insert_with(|| message.to_owned());

@@ -1,0 +1,80 @@
+//! Actions.
+
+use serde_json::{Value, json};
+use websvc_types::ViolationCode::{self, *};
+
+use crate::support::{check, check_option};
+
+#[track_caller]
+fn check_action(action: &Value, expected: &[(&str, ViolationCode)]) {
+    let expected: Vec<_> = expected.iter().map(|(path, code)| (format!("actions/0{path}"), *code)).collect();
+    let expected: Vec<_> = expected.iter().map(|(path, code)| (path.as_str(), *code)).collect();
+    check_option("actions", &json!([action]), &expected);
+}
+
+#[test]
+fn a_wait_has_exactly_one_of_its_forms() {
+    let wait = |rest: Value| {
+        let mut action = rest;
+        action["type"] = json!("wait");
+        action
+    };
+    check_action(&wait(json!({ "milliseconds": 1 })), &[]);
+    check_action(&wait(json!({ "selector": "#a" })), &[]);
+    check_action(&wait(json!({})), &[("", Missing)]);
+    check_action(&wait(json!({ "milliseconds": 1, "selector": "#a" })), &[("", Conflict)]);
+    check_action(&wait(json!({ "milliseconds": 0 })), &[("/milliseconds", TooSmall)]);
+    check_action(&wait(json!({ "selector": "" })), &[("/selector", TooShort)]);
+}
+
+#[test]
+fn every_action_wants_its_fields() {
+    let table: &[(Value, &[(&str, ViolationCode)])] = &[
+        (json!({ "type": "screenshot", "fullPage": true, "quality": 80 }), &[]),
+        (json!({ "type": "screenshot", "quality": 0 }), &[("/quality", TooSmall)]),
+        (json!({ "type": "click", "selector": "a", "all": true }), &[]),
+        (json!({ "type": "click" }), &[("/selector", Missing)]),
+        (json!({ "type": "click", "selector": " " }), &[("/selector", TooShort)]),
+        (json!({ "type": "write", "text": "" }), &[]),
+        (json!({ "type": "write" }), &[("/text", Missing)]),
+        (json!({ "type": "press", "key": " " }), &[]),
+        (json!({ "type": "press", "key": "" }), &[("/key", TooShort)]),
+        (json!({ "type": "press" }), &[("/key", Missing)]),
+        (json!({ "type": "scroll" }), &[]),
+        (json!({ "type": "scroll", "direction": "left" }), &[("/direction", UnknownValue)]),
+        (json!({ "type": "scrape" }), &[]),
+        (json!({ "type": "executeJavascript", "script": "1" }), &[]),
+        (json!({ "type": "executeJavascript" }), &[("/script", Missing)]),
+        (json!({ "type": "pdf", "format": "A4", "landscape": true, "scale": 2.0 }), &[]),
+        (json!({ "type": "pdf", "scale": 0 }), &[("/scale", TooSmall)]),
+        (json!({ "type": "pdf", "format": "A7" }), &[("/format", UnknownValue)]),
+        (json!({ "selector": "a" }), &[("/type", Missing)]),
+        (json!("scrape"), &[("", InvalidType)]),
+    ];
+    for (action, expected) in table {
+        check_action(action, expected);
+    }
+}
+
+#[test]
+fn there_is_a_most_of_actions() {
+    check_option("actions", &json!(vec![json!({ "type": "scrape" }); 50]), &[]);
+    check_option("actions", &json!(vec![json!({ "type": "scrape" }); 51]), &[("actions", TooLong)]);
+}
+
+#[test]
+fn all_waiting_together_has_a_longest() {
+    let wait = |ms: u64| json!({ "type": "wait", "milliseconds": ms });
+    let options = |wait_for: u64, waits: &[u64]| {
+        let actions: Vec<_> = waits.iter().map(|ms| wait(*ms)).collect();
+        json!({ "query": "q", "scrapeOptions": { "waitFor": wait_for, "actions": actions } })
+    };
+    check(&options(0, &[30_000, 30_000]), &[]);
+    check(&options(0, &[30_000, 30_001]), &[("/scrapeOptions/actions", TooBig)]);
+    check(&options(30_000, &[30_000]), &[]);
+    check(&options(30_001, &[30_000]), &[("/scrapeOptions/actions", TooBig)]);
+    check(&options(60_000, &[]), &[]);
+    check(&options(60_001, &[]), &[("/scrapeOptions/waitFor", TooBig)]);
+    check(&options(60_001, &[1]), &[("/scrapeOptions/waitFor", TooBig)]);
+    check(&options(0, &[60_001]), &[("/scrapeOptions/actions/0/milliseconds", TooBig)]);
+}

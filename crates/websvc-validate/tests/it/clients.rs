@@ -1,0 +1,127 @@
+//! What the official clients send, at its fullest.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use websvc_types::Format;
+use websvc_validate::{Allowance, Checked, Policy, SearchPlan, SourceKind, ThreatPolicy, read_search};
+
+#[track_caller]
+fn accept(body: &Value) -> Checked<SearchPlan> {
+    let policy = Policy {
+        zdr: Allowance::Allowed,
+        anon: Allowance::Allowed,
+        threat: ThreatPolicy::On,
+        ..Policy::default()
+    };
+    match read_search(body.to_string().as_bytes(), &policy) {
+        Ok(checked) => checked,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn the_python_client_is_understood() {
+    let checked = accept(&json!({
+        "query": "q", "limit": 5, "timeout": 300_000,
+        "sources": [{ "type": "web" }, { "type": "news" }, { "type": "images" }],
+        "categories": [{ "type": "github" }, { "type": "research" }, { "type": "pdf" }],
+        "tbs": "qdr:w", "location": "Berlin,Berlin,Germany", "country": "DE", "ignoreInvalidURLs": true,
+        "includeDomains": ["docs.python.org"], "highlights": false, "enterprise": ["zdr"],
+        "threatProtection": { "mode": "normal", "riskScoreThreshold": 50 },
+        "integration": "_e2e-test", "domainTools": true, "toolDetail": "compact",
+        "origin": "python-sdk@4.55.0",
+        "scrapeOptions": {
+            "onlyMainContent": true, "mobile": false, "removeBase64Images": true, "fastMode": false,
+            "blockAds": true, "storeInCache": true, "maxAge": 14_400_000, "minAge": 1,
+            "includeTags": ["main"], "excludeTags": ["nav"], "waitFor": 100, "skipTlsVerification": false,
+            "useMock": "none",
+            "redactPII": { "mode": "fast", "entities": ["EMAIL"], "replaceStyle": "mask" },
+            "checkPromptInjection": true,
+            "threatProtection": { "mode": "off" },
+            "auditMetadata": { "username": "u" },
+            "formats": [
+                "markdown", "html", "rawHtml", "links", "images", "branding", "product", "menu", "audio", "video",
+                { "type": "summary" },
+                { "type": "json", "prompt": "p", "schema": { "type": "object", "title": "T" } },
+                { "type": "screenshot", "fullPage": true, "quality": 80, "viewport": { "width": 800, "height": 600 } },
+                { "type": "changeTracking", "modes": ["git-diff"], "tag": null },
+                { "type": "question", "question": "why?" },
+                { "type": "highlights", "query": "why" },
+            ],
+            "parsers": ["pdf", { "type": "pdf" }],
+            "actions": [
+                { "type": "wait", "milliseconds": 100 }, { "type": "wait", "selector": "#a" },
+                { "type": "click", "selector": "a", "all": true }, { "type": "write", "text": "t" },
+                { "type": "press", "key": "Enter" }, { "type": "scroll", "direction": "down" },
+                { "type": "scrape" }, { "type": "executeJavascript", "script": "1" },
+                { "type": "pdf", "format": "A4", "landscape": false, "scale": 2.0 },
+                { "type": "screenshot", "fullPage": false, "quality": 80 },
+            ],
+            "headers": { "User-Agent": "x" },
+            "location": { "country": "DE", "languages": ["de", "en-US"] },
+            "proxy": "stealth", "lockdown": true, "profile": { "name": "p", "saveChanges": true },
+            "integration": "x", "domainTools": true, "toolDetail": "full", "timeout": 30_000,
+            "onlyCleanContent": false,
+        },
+    }));
+    assert_eq!(checked.warnings, Vec::<String>::new());
+    assert_eq!(checked.plan.scrape().unwrap().formats().len(), Format::NAMES.len());
+    assert_eq!(checked.plan.timeout(), Duration::from_secs(300));
+}
+
+#[test]
+fn the_javascript_client_is_understood() {
+    let checked = accept(&json!({
+        "query": "q", "origin": "js-sdk@4.42.0", "limit": 10, "tbs": "", "location": "",
+        "includeDomains": ["a.example"], "excludeDomains": [],
+        "sources": ["web", { "type": "news", "tbs": "qdr:d", "location": "DE" }],
+        "categories": ["github", { "type": "pdf" }], "enterprise": ["default", "anon"],
+        "domainTools": false, "toolDetail": "full",
+        "scrapeOptions": { "formats": [{ "type": "markdown" }, "links"], "__experimental_x": 1, "__forceFirePDF": true },
+    }));
+    assert_eq!(checked.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn the_command_line_and_n8n_are_understood() {
+    for body in [
+        json!({ "query": "q", "integration": "cli", "ignoreInvalidURLs": false, "origin": "js-sdk@4.24.0",
+            "sources": [{ "type": "web" }], "scrapeOptions": { "formats": [{ "type": "markdown" }], "onlyMainContent": true } }),
+        json!({ "query": "q", "limit": 5, "sources": [{ "type": "web" }], "tbs": "", "location": "", "timeout": 60_000,
+            "integration": "n8n", "scrapeOptions": { "formats": [] } }),
+    ] {
+        assert_eq!(accept(&body).warnings, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn the_mcp_servers_sources_are_left_out_with_a_warning() {
+    let checked = accept(&json!({
+        "query": "q", "limit": 5, "filter": "x", "sources": ["web", "alexandria"],
+        "categories": ["research", "developer", { "type": "gov" }], "domainTools": true, "toolDetail": "compact",
+        "origin": "mcp-x@3.26.0", "lang": "en", "asyncScraping": false, "__agentInterop": {},
+    }));
+    assert_eq!(
+        checked.warnings,
+        [
+            "categories[1]: developer is not available here and was left out",
+            "categories[2]: gov is not available here and was left out",
+            "sources[1]: alexandria is not available here and was left out",
+        ]
+    );
+    let kinds: Vec<_> = checked.plan.sources().iter().map(|source| source.kind()).collect();
+    assert_eq!(kinds, [SourceKind::Web]);
+}
+
+#[test]
+fn the_rust_clients_spellings_are_understood() {
+    let checked = accept(&json!({
+        "query": "q", "origin": "rust-sdk@2.16.0", "ignoreInvalidUrls": true,
+        "scrapeOptions": { "formats": ["markdown", "json"], "jsonOptions": { "prompt": "p" } },
+    }));
+    assert_eq!(checked.warnings, Vec::<String>::new());
+    assert!(checked.plan.ignore_invalid_urls());
+    let formats = checked.plan.scrape().unwrap().formats();
+    assert_eq!(serde_json::to_value(&formats[1]).unwrap(), json!({ "type": "json", "prompt": "p" }));
+}

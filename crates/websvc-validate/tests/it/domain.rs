@@ -1,0 +1,87 @@
+//! The domain filters.
+
+use serde_json::{Value, json};
+use websvc_types::ViolationCode::*;
+use websvc_validate::DomainFilter;
+
+use crate::support::{check, plan, violations};
+
+#[test]
+fn hostnames_are_read_in_their_canonical_form() {
+    let table: &[(&str, Option<&str>)] = &[
+        ("example.com", Some("example.com")),
+        (" Docs.Example.COM. ", Some("docs.example.com")),
+        ("localhost", Some("localhost")),
+        ("bücher.example", Some("xn--bcher-kva.example")),
+        ("xn--bcher-kva.example", Some("xn--bcher-kva.example")),
+        ("under_score.example", Some("under_score.example")),
+        ("127.0.0.1", Some("127.0.0.1")),
+        ("", None),
+        (".", None),
+        ("a..b", None),
+        (".example.com", None),
+        ("https://example.com", None),
+        ("example.com/path", None),
+        ("example.com:80", None),
+        ("*.example.com", None),
+        ("exa mple.com", None),
+        ("user@example.com", None),
+        ("-a.example", None),
+        ("a-.example", None),
+        ("xn--\u{fc}", None),
+    ];
+    for (text, expected) in table {
+        match expected {
+            Some(host) => {
+                let plan = plan(&json!({ "query": "q", "includeDomains": [text] }));
+                assert_eq!(*plan.domains(), DomainFilter::Include(vec![(*host).to_owned()]), "{text:?}");
+            }
+            None => check(
+                &json!({ "query": "q", "excludeDomains": ["ok.example", text] }),
+                &[("/excludeDomains/1", InvalidFormat)],
+            ),
+        }
+    }
+}
+
+#[test]
+fn labels_and_hosts_have_their_longest() {
+    let of = |length: usize| "a".repeat(length);
+    let host = |last: usize| [of(63), of(63), of(63), of(last)].join(".");
+    for (text, is_host) in [(of(63), true), (of(64), false), (host(61), true), (host(62), false)] {
+        let expected: &[_] = if is_host { &[] } else { &[("/includeDomains/0", InvalidFormat)] };
+        check(&json!({ "query": "q", "includeDomains": [text] }), expected);
+    }
+}
+
+#[test]
+fn only_one_filter_may_be_given() {
+    let both = json!({ "query": "q", "includeDomains": ["a.example"], "excludeDomains": ["b.example"] });
+    let found = violations(&both);
+    assert_eq!((found[0].path.as_str(), found[0].code), ("/excludeDomains", Conflict));
+    assert_eq!(found[0].message, "includeDomains and excludeDomains cannot both be specified");
+    assert_eq!(found.len(), 1);
+}
+
+#[test]
+fn an_empty_filter_is_not_given() {
+    let filter = |include: Value, exclude: Value| {
+        plan(&json!({ "query": "q", "includeDomains": include, "excludeDomains": exclude })).domains().clone()
+    };
+    assert_eq!(filter(json!([]), json!([])), DomainFilter::Any);
+    assert_eq!(filter(json!(["a.example"]), json!([])), DomainFilter::Include(vec!["a.example".to_owned()]));
+    assert_eq!(filter(json!([]), json!(["a.example"])), DomainFilter::Exclude(vec!["a.example".to_owned()]));
+}
+
+#[test]
+fn a_host_counts_once() {
+    let plan = plan(&json!({ "query": "q", "includeDomains": ["b.example", "a.example", "B.example"] }));
+    assert_eq!(*plan.domains(), DomainFilter::Include(vec!["b.example".to_owned(), "a.example".to_owned()]));
+}
+
+#[test]
+fn a_filter_has_a_longest() {
+    let hosts = |count: usize| (0..count).map(|i| format!("h{i}.example")).collect::<Vec<_>>();
+    check(&json!({ "query": "q", "includeDomains": hosts(1000) }), &[]);
+    check(&json!({ "query": "q", "includeDomains": hosts(1001) }), &[("/includeDomains", TooLong)]);
+}

@@ -1,0 +1,75 @@
+//! Formats.
+
+use serde_json::{Value, json};
+use websvc_types::Format;
+use websvc_types::ViolationCode::{self, *};
+
+use crate::support::{check_option, plan};
+
+#[track_caller]
+fn check(format: &Value, expected: &[(&str, ViolationCode)]) {
+    let expected: Vec<_> = expected.iter().map(|(path, code)| (format!("formats/0{path}"), *code)).collect();
+    let expected: Vec<_> = expected.iter().map(|(path, code)| (path.as_str(), *code)).collect();
+    check_option("formats", &json!([format]), &expected);
+}
+
+#[test]
+fn every_format_has_its_two_written_forms() {
+    for name in Format::NAMES {
+        match *name {
+            "question" => check(&json!({ "type": name, "question": "why?" }), &[]),
+            "highlights" => check(&json!({ "type": name, "query": "why" }), &[]),
+            _ => {
+                check(&json!({ "type": name }), &[]);
+                check(&json!(name), &[]);
+            }
+        }
+    }
+}
+
+#[test]
+fn options_keep_to_their_bounds() {
+    let screenshot = |key: &str, value: Value| json!({ "type": "screenshot", key: value });
+    let viewport =
+        |width: i64, height: i64| screenshot("viewport", json!({ "width": width, "height": height }));
+    check(&screenshot("quality", json!(1)), &[]);
+    check(&screenshot("quality", json!(100)), &[]);
+    check(&screenshot("quality", json!(0)), &[("/quality", TooSmall)]);
+    check(&screenshot("quality", json!(101)), &[("/quality", TooBig)]);
+    check(&screenshot("quality", json!(300)), &[("/quality", TooBig)]);
+    check(&viewport(1, 1), &[]);
+    check(&viewport(7680, 4320), &[]);
+    check(&viewport(0, 4321), &[("/viewport/height", TooBig), ("/viewport/width", TooSmall)]);
+    check(&screenshot("viewport", json!({ "width": 1 })), &[("/viewport/height", Missing)]);
+    check(&screenshot("fullPage", json!(1)), &[("/fullPage", InvalidType)]);
+    for (kind, key) in [("question", "question"), ("highlights", "query")] {
+        let format = |length: usize| json!({ "type": kind, key: "ü".repeat(length) });
+        let path = format!("/{key}");
+        check(&format(1), &[]);
+        check(&format(10_000), &[]);
+        check(&format(0), &[(&path, TooShort)]);
+        check(&format(10_001), &[(&path, TooLong)]);
+        check(&json!({ "type": kind }), &[(&path, Missing)]);
+    }
+    for kind in ["json", "changeTracking"] {
+        let format = |length: usize| json!({ "type": kind, "prompt": "ü".repeat(length) });
+        check(&format(10_000), &[]);
+        check(&format(10_001), &[("/prompt", TooLong)]);
+        check(&json!({ "type": kind, "schema": [] }), &[("/schema", InvalidType)]);
+    }
+    check(&json!({ "type": "changeTracking", "modes": ["git-diff", "json"], "tag": "t" }), &[]);
+    check(&json!({ "type": "changeTracking", "modes": ["git"] }), &[("/modes/0", UnknownValue)]);
+}
+
+#[test]
+fn a_format_counts_once() {
+    let body = json!({ "query": "q", "scrapeOptions": { "formats": ["html", { "type": "html" }, "links"] } });
+    let plan = plan(&body);
+    let names: Vec<_> = plan.scrape().unwrap().formats().iter().map(Format::name).collect();
+    assert_eq!(names, ["html", "links"]);
+    check_option(
+        "formats",
+        &json!(["screenshot", { "type": "screenshot", "fullPage": true }]),
+        &[("formats/1", Conflict)],
+    );
+}

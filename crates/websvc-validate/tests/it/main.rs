@@ -1,0 +1,20 @@
+//! What bodies are accepted, as what they are read, and what is said about the others.
+
+#![recursion_limit = "256"] // The fullest bodies of the clients are large for `json!`.
+
+mod action;
+mod clients;
+mod country;
+mod domain;
+mod format;
+mod header;
+mod json_schema;
+mod language;
+mod nearest;
+mod policy;
+mod property;
+mod scrape;
+mod search;
+mod shape;
+mod support;
+mod threat;

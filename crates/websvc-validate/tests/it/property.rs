@@ -1,0 +1,146 @@
+//! What holds for any body.
+
+use proptest::prelude::*;
+use serde_json::{Map, Value};
+use websvc_types::{Format, SearchRequest};
+use websvc_validate::{Policy, Rejection, check_search, read_scrape_options, read_search};
+
+/// Words of the interface, so that what is generated comes near to requests.
+const WORDS: &[&str] = &[
+    "query",
+    "limit",
+    "sources",
+    "categories",
+    "includeDomains",
+    "excludeDomains",
+    "tbs",
+    "country",
+    "timeout",
+    "scrapeOptions",
+    "formats",
+    "type",
+    "web",
+    "news",
+    "markdown",
+    "json",
+    "schema",
+    "question",
+    "screenshot",
+    "viewport",
+    "width",
+    "height",
+    "actions",
+    "wait",
+    "milliseconds",
+    "selector",
+    "parsers",
+    "pdf",
+    "maxPages",
+    "headers",
+    "location",
+    "languages",
+    "redactPII",
+    "mode",
+    "profile",
+    "name",
+    "jsonOptions",
+    "alexandria",
+    "ignoreInvalidUrls",
+    "$ref",
+    "threatProtection",
+    "enterprise",
+    "zdr",
+    "qdr:d",
+    "US",
+    "en",
+    "",
+    "/~",
+];
+
+fn word() -> impl Strategy<Value = String> {
+    prop_oneof![4 => prop::sample::select(WORDS).prop_map(str::to_owned), 1 => any::<String>()]
+}
+
+fn json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (0_u64..200).prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        word().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 60, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec((word(), inner), 0..8)
+                .prop_map(|entries| Value::Object(entries.into_iter().collect::<Map<_, _>>())),
+        ]
+    })
+}
+
+fn request() -> impl Strategy<Value = SearchRequest> {
+    let texts = || prop::option::of(prop::collection::vec("[a-z*./]{0,8}", 0..3));
+    let formats = prop::collection::vec(prop::sample::select(&Format::NAMES[..14]), 0..4);
+    (
+        "[ a-zü\":]{0,20}",
+        prop::option::of(0_u32..130),
+        (texts(), texts()),
+        prop::option::of("(qdr:[a-z])?"),
+        prop::option::of("[A-Z]{2}"),
+        prop::option::of(0_u64..400_000),
+        prop::option::of((prop::option::of(0_u64..400_000), formats)),
+    )
+        .prop_map(|(query, limit, (include_domains, exclude_domains), tbs, country, timeout, scrape)| {
+            let scrape_options = scrape.map(|(timeout, formats)| {
+                let formats =
+                    formats.into_iter().map(|name| serde_json::from_value(name.into()).unwrap()).collect();
+                websvc_types::ScrapeOptions { timeout, formats: Some(formats), ..Default::default() }
+            });
+            SearchRequest {
+                query,
+                limit,
+                include_domains,
+                exclude_domains,
+                tbs,
+                country,
+                timeout,
+                scrape_options,
+                ..SearchRequest::default()
+            }
+        })
+}
+
+proptest! {
+    #[test]
+    fn any_json_is_answered(value in json()) {
+        let body = value.to_string();
+        for violations in [
+            read_search(body.as_bytes(), &Policy::default()).err(),
+            read_scrape_options(body.as_bytes(), &Policy::default()).err(),
+        ] {
+            if let Some(Rejection::Invalid(violations)) = violations {
+                prop_assert!(!violations.is_empty());
+                for violation in violations {
+                    let path = &violation.path;
+                    // Every path leads to what is in the body, or ends with what is missing there.
+                    let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+                    let exists = value.pointer(path).is_some() || value.pointer(parent).is_some();
+                    prop_assert!(exists, "{}: {}", path, violation.message);
+                    prop_assert!(!violation.message.contains("invalid type"), "{}", violation.message);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_answered(body in prop::collection::vec(any::<u8>(), 0..60)) {
+        let _ = read_search(&body, &Policy::default());
+    }
+
+    #[test]
+    fn both_entries_agree(request in request()) {
+        let body = serde_json::to_vec(&request).unwrap();
+        prop_assert_eq!(read_search(&body, &Policy::default()), check_search(request, &Policy::default()));
+    }
+}

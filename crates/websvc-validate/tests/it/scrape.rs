@@ -1,0 +1,137 @@
+//! Scrape options.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use websvc_types::ViolationCode::{self, *};
+use websvc_types::{Format, ParserKind, Proxy, RedactEntity, RedactMode, ScrapeOptions};
+use websvc_validate::{Allowance, Policy, check_scrape_options};
+
+use crate::support::{check_option, scrape_plan};
+
+const TWO_DAYS: Duration = Duration::from_secs(2 * 86_400);
+const TWO_YEARS: Duration = Duration::from_secs(2 * 365 * 86_400);
+
+#[test]
+fn everything_left_out_has_its_default() {
+    let checked = check_scrape_options(ScrapeOptions::default(), &Policy::default()).unwrap();
+    assert!(checked.warnings.is_empty());
+    let plan = checked.plan;
+    assert_eq!(plan.formats().iter().map(Format::name).collect::<Vec<_>>(), ["markdown"]);
+    assert!(plan.only_main_content() && !plan.only_clean_content());
+    assert!(plan.include_tags().is_empty() && plan.exclude_tags().is_empty());
+    assert_eq!((plan.max_age(), plan.min_age()), (TWO_DAYS, None));
+    assert!(plan.headers().is_empty() && plan.actions().is_empty());
+    assert_eq!((plan.wait_for(), plan.timeout()), (Duration::ZERO, Duration::from_secs(60)));
+    assert!(!plan.mobile() && plan.skip_tls_verification());
+    assert_eq!(plan.parsers().iter().map(|parser| parser.kind).collect::<Vec<_>>(), [ParserKind::Pdf]);
+    assert_eq!(plan.location().country(), "US");
+    assert!(plan.remove_base64_images() && plan.block_ads());
+    assert_eq!((plan.proxy(), plan.wants_enhanced_proxy()), (Proxy::Auto, false));
+    assert!(plan.store_in_cache() && !plan.lockdown());
+    assert!(plan.redact_pii().is_none() && plan.profile().is_none());
+    assert!(plan.threat().is_none() && plan.audit().is_none());
+}
+
+#[test]
+fn values_keep_to_their_bounds() {
+    let name = |length: usize| json!({ "name": "ü".repeat(length) });
+    let user = |length: usize| json!({ "username": "ü".repeat(length) });
+    let pages = |pages: i64| json!([{ "type": "pdf", "maxPages": pages }]);
+    let table: &[(&str, Value, &[(&str, ViolationCode)])] = &[
+        ("timeout", json!(1000), &[]),
+        ("timeout", json!(300_000), &[]),
+        ("timeout", json!(999), &[("timeout", TooSmall)]),
+        ("timeout", json!(300_001), &[("timeout", TooBig)]),
+        ("maxAge", json!(0), &[]),
+        ("maxAge", json!(u64::MAX), &[]),
+        ("maxAge", json!(-1), &[("maxAge", TooSmall)]),
+        ("minAge", json!(1), &[]),
+        ("minAge", json!(1e30), &[("minAge", TooBig)]),
+        ("profile", name(1), &[]),
+        ("profile", name(128), &[]),
+        ("profile", name(0), &[("profile/name", TooShort)]),
+        ("profile", name(129), &[("profile/name", TooLong)]),
+        ("profile", json!({}), &[("profile/name", Missing)]),
+        ("auditMetadata", user(0), &[]),
+        ("auditMetadata", user(1024), &[]),
+        ("auditMetadata", user(1025), &[("auditMetadata/username", TooLong)]),
+        ("auditMetadata", json!({}), &[("auditMetadata/username", Missing)]),
+        ("parsers", json!([]), &[]),
+        ("parsers", json!(["pdf"]), &[]),
+        ("parsers", pages(1), &[]),
+        ("parsers", pages(10_000), &[]),
+        ("parsers", pages(0), &[("parsers/0/maxPages", TooSmall)]),
+        ("parsers", pages(10_001), &[("parsers/0/maxPages", TooBig)]),
+        ("parsers", json!([{ "type": "image" }]), &[("parsers/0/type", UnknownValue)]),
+        ("parsers", json!(["pdf", { "type": "pdf", "mode": "ocr" }]), &[("parsers/1", Conflict)]),
+        ("redactPII", json!({ "entities": ["NAME"] }), &[("redactPII/entities/0", UnknownValue)]),
+        ("includeTags", json!(["main", ""]), &[("includeTags/1", TooShort)]),
+        ("excludeTags", json!([1]), &[("excludeTags/0", InvalidType)]),
+        ("lockdown", json!("no"), &[("lockdown", InvalidType)]),
+    ];
+    for (field, value, expected) in table {
+        check_option(field, value, expected);
+    }
+}
+
+#[test]
+fn an_empty_list_of_parsers_stays_empty() {
+    assert!(scrape_plan(json!({ "parsers": [] })).parsers().is_empty());
+}
+
+#[test]
+fn lockdown_takes_old_pages() {
+    let max_age = |options: Value| scrape_plan(options).max_age();
+    assert_eq!(max_age(json!({ "lockdown": true })), TWO_YEARS);
+    assert_eq!(max_age(json!({ "lockdown": true, "maxAge": 5 })), Duration::from_millis(5));
+    // What the official Python client sends whatever it is asked.
+    assert_eq!(max_age(json!({ "lockdown": true, "maxAge": 14_400_000 })), TWO_YEARS);
+    assert_eq!(max_age(json!({ "maxAge": 14_400_000 })), Duration::from_secs(4 * 3600));
+}
+
+#[test]
+fn what_is_private_is_not_stored() {
+    let table = [
+        (json!({}), true),
+        (json!({ "storeInCache": true }), true),
+        (json!({ "storeInCache": false }), false),
+        (json!({ "storeInCache": true, "headers": { "cookie": "a=b" } }), false),
+        (json!({ "headers": {} }), true),
+        (json!({ "storeInCache": true, "actions": [{ "type": "scrape" }] }), false),
+        (json!({ "actions": [] }), true),
+        (json!({ "storeInCache": true, "profile": { "name": "p" } }), false),
+        (json!({ "storeInCache": true, "lockdown": true }), false),
+    ];
+    for (options, stored) in table {
+        assert_eq!(scrape_plan(options.clone()).store_in_cache(), stored, "{options}");
+    }
+    let zero = Policy { zdr: Allowance::Forced, ..Policy::default() };
+    assert!(!check_scrape_options(ScrapeOptions::default(), &zero).unwrap().plan.store_in_cache());
+}
+
+#[test]
+fn what_is_not_kept_is_not_cleaned_by_a_model() {
+    check_option("onlyCleanContent", &json!(true), &[]);
+    let options =
+        ScrapeOptions { only_clean_content: Some(true), lockdown: Some(true), ..ScrapeOptions::default() };
+    let rejection = check_scrape_options(options, &Policy::default()).unwrap_err();
+    assert!(rejection.to_string().starts_with("onlyCleanContent is not supported"), "{rejection}");
+}
+
+#[test]
+fn redaction_is_off_on_or_tuned() {
+    let redact = |value: Value| scrape_plan(json!({ "redactPII": value })).redact_pii().cloned();
+    assert_eq!(redact(json!(false)), None);
+    assert!(redact(json!(true)).is_some_and(|options| options.mode.is_none()));
+    let tuned = redact(json!({ "mode": "fast", "entities": ["EMAIL"] })).unwrap();
+    assert_eq!((tuned.mode, tuned.entities), (Some(RedactMode::Fast), Some(vec![RedactEntity::Email])));
+    assert_eq!(redact(json!({ "entities": [] })).unwrap().entities, None);
+}
+
+#[test]
+fn stealth_is_the_older_name_of_enhanced() {
+    let plan = scrape_plan(json!({ "proxy": "stealth" }));
+    assert!(plan.wants_enhanced_proxy());
+    assert!(!scrape_plan(json!({ "proxy": "basic" })).wants_enhanced_proxy());
+}

@@ -1,0 +1,72 @@
+//! One check for all tables.
+
+use serde_json::{Value, json};
+use websvc_types::{SearchRequest, Violation, ViolationCode};
+use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, SearchPlan, check_search, read_search};
+
+/// Checks that a search breaks exactly these rules; none means that it is accepted.
+///
+/// Where the body can be read as a request, the typed entry must find the same.
+#[track_caller]
+pub(crate) fn check(body: &Value, expected: &[(&str, ViolationCode)]) {
+    let found = violations(body);
+    let found: Vec<(&str, ViolationCode)> = found.iter().map(|v| (v.path.as_str(), v.code)).collect();
+    assert_eq!(found, expected, "{body}");
+}
+
+/// Checks that `{"query": "q", FIELD: value}` breaks this rule at the field, or none.
+#[track_caller]
+pub(crate) fn check_field(field: &str, value: &Value, expected: Option<ViolationCode>) {
+    let path = format!("/{field}");
+    let expected: Vec<_> = expected.map(|code| (path.as_str(), code)).into_iter().collect();
+    check(&json!({ "query": "q", field: value }), &expected);
+}
+
+/// Checks that scrape options with this field break exactly these rules, by paths below `/scrapeOptions`.
+#[track_caller]
+pub(crate) fn check_option(field: &str, value: &Value, expected: &[(&str, ViolationCode)]) {
+    let expected: Vec<_> =
+        expected.iter().map(|(path, code)| (format!("/scrapeOptions/{path}"), *code)).collect();
+    let expected: Vec<_> = expected.iter().map(|(path, code)| (path.as_str(), *code)).collect();
+    check(&json!({ "query": "q", "scrapeOptions": { field: value } }), &expected);
+}
+
+#[track_caller]
+pub(crate) fn violations(body: &Value) -> Vec<Violation> {
+    let read = outcome(read_search(body.to_string().as_bytes(), &Policy::default()));
+    if let Ok(request) = serde_json::from_value::<SearchRequest>(body.clone()) {
+        assert_eq!(outcome(check_search(request, &Policy::default())), read, "{body}");
+    }
+    read
+}
+
+#[track_caller]
+fn outcome(outcome: Result<Checked<SearchPlan>, Rejection>) -> Vec<Violation> {
+    match outcome {
+        Ok(_) => Vec::new(),
+        Err(Rejection::Invalid(violations)) => violations,
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+/// Returns the plan of an accepted search.
+#[track_caller]
+pub(crate) fn plan(body: &Value) -> SearchPlan {
+    checked(body).plan
+}
+
+#[track_caller]
+pub(crate) fn checked(body: &Value) -> Checked<SearchPlan> {
+    match read_search(body.to_string().as_bytes(), &Policy::default()) {
+        Ok(checked) => checked,
+        Err(error) => panic!("{body} is refused: {error}"),
+    }
+}
+
+/// Returns how the results of an accepted search are scraped; the options get the format markdown.
+#[track_caller]
+pub(crate) fn scrape_plan(mut options: Value) -> ScrapePlan {
+    options["formats"] = json!(["markdown"]);
+    let plan = plan(&json!({ "query": "q", "scrapeOptions": options }));
+    plan.scrape().expect("formats are asked for").clone()
+}
