@@ -101,11 +101,6 @@ pub struct Hit {
 /// keywords. Longer ones are sentences, where many words are dispensable.
 const KEYWORDS: usize = 4;
 
-/// In a question with at least this many plain words, quotes are emphasis rather than a condition: when no page meets
-/// them, they are dropped with a warning.
-const SENTENCE: usize = 8;
-const WITHOUT_QUOTES: &str = "no page contains the quoted text; the results are for the query without quotes";
-
 /// How many candidates beyond the limit are looked at closely.
 const SPARE_CANDIDATES: usize = 20;
 
@@ -130,11 +125,6 @@ impl Snapshot<'_> {
         let statistics = Statistics::new(searcher, fields, &compiled.words)?;
         let mut candidates =
             Finder { searcher, compiled: &compiled, statistics: &statistics, options }.find()?;
-        if candidates.is_empty() && compiled.plain_words >= SENTENCE && !compiled.phrases.is_empty() {
-            compiled.phrases.clear();
-            compiled.warnings.push(WITHOUT_QUOTES.to_owned());
-            candidates = Finder { searcher, compiled: &compiled, statistics: &statistics, options }.find()?;
-        }
         let observed = observe(searcher, &statistics.words, &mut candidates)?;
         match options.sort {
             Sort::Relevance => {
