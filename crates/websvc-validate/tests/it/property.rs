@@ -93,8 +93,10 @@ fn request() -> impl Strategy<Value = SearchRequest> {
     )
         .prop_map(|(query, limit, (include_domains, exclude_domains), tbs, country, timeout, scrape)| {
             let scrape_options = scrape.map(|(timeout, formats)| {
-                let formats =
-                    formats.into_iter().map(|name| serde_json::from_value(name.into()).unwrap()).collect();
+                let formats = formats
+                    .into_iter()
+                    .map(|name| serde_json::from_value(name.into()).expect("it has a bare name"))
+                    .collect();
                 websvc_types::ScrapeOptions { timeout, formats: Some(formats), ..Default::default() }
             });
             SearchRequest {
