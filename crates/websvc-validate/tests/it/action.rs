@@ -1,15 +1,13 @@
 //! Actions.
 
 use serde_json::{Value, json};
-use websvc_types::ViolationCode::{self, *};
+use websvc_types::ViolationCode::*;
 
-use crate::support::{check, check_option};
+use crate::support::{Expected, check, check_item, check_option};
 
 #[track_caller]
-fn check_action(action: &Value, expected: &[(&str, ViolationCode)]) {
-    let expected: Vec<_> = expected.iter().map(|(path, code)| (format!("actions/0{path}"), *code)).collect();
-    let expected: Vec<_> = expected.iter().map(|(path, code)| (path.as_str(), *code)).collect();
-    check_option("actions", &json!([action]), &expected);
+fn check_action(action: &Value, expected: Expected<'_>) {
+    check_item("actions", action, expected);
 }
 
 #[test]
@@ -29,7 +27,7 @@ fn a_wait_has_exactly_one_of_its_forms() {
 
 #[test]
 fn every_action_wants_its_fields() {
-    let table: &[(Value, &[(&str, ViolationCode)])] = &[
+    let table: &[(Value, Expected<'_>)] = &[
         (json!({ "type": "screenshot", "fullPage": true, "quality": 80 }), &[]),
         (json!({ "type": "screenshot", "quality": 0 }), &[("/quality", TooSmall)]),
         (json!({ "type": "click", "selector": "a", "all": true }), &[]),

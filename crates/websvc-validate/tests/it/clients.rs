@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use websvc_types::Format;
-use websvc_validate::{Allowance, Checked, Policy, SearchPlan, SourceKind, ThreatPolicy, read_search};
+use websvc_validate::{
+    Allowance, Checked, Policy, SearchPlan, SourceKind, SourcePlan, ThreatPolicy, read_search,
+};
 
 #[track_caller]
 fn accept(body: &Value) -> Checked<SearchPlan> {
@@ -110,7 +112,7 @@ fn the_mcp_servers_sources_are_left_out_with_a_warning() {
             "sources[1]: alexandria is not available here and was left out",
         ]
     );
-    let kinds: Vec<_> = checked.plan.sources().iter().map(|source| source.kind()).collect();
+    let kinds: Vec<_> = checked.plan.sources().iter().map(SourcePlan::kind).collect();
     assert_eq!(kinds, [SourceKind::Web]);
 }
 

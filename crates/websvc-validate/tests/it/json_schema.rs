@@ -1,17 +1,18 @@
 //! JSON Schemas that callers bring.
 
 use serde_json::{Value, json};
-use websvc_types::ViolationCode::{self, *};
+use websvc_types::ViolationCode::*;
 
-use crate::support::check_option;
+use crate::support::{Expected, check_item};
 
+/// Checks a schema of either format that takes one, by paths below the schema.
 #[track_caller]
-fn check(schema: &Value, expected: &[(&str, ViolationCode)]) {
+fn check(schema: &Value, expected: Expected<'_>) {
     for kind in ["json", "changeTracking"] {
         let expected: Vec<_> =
-            expected.iter().map(|(path, code)| (format!("formats/0/schema{path}"), *code)).collect();
+            expected.iter().map(|(path, code)| (format!("/schema{path}"), *code)).collect();
         let expected: Vec<_> = expected.iter().map(|(path, code)| (path.as_str(), *code)).collect();
-        check_option("formats", &json!([{ "type": kind, "schema": schema }]), &expected);
+        check_item("formats", &json!({ "type": kind, "schema": schema }), &expected);
     }
 }
 

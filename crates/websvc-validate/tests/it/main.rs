@@ -1,6 +1,6 @@
 //! What bodies are accepted, as what they are read, and what is said about the others.
 
-#![recursion_limit = "256"] // The fullest bodies of the clients are large for `json!`.
+#![recursion_limit = "256"] // The fullest bodies of the clients are too large for `json!` otherwise.
 
 mod action;
 mod clients;

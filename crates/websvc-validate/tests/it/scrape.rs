@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use websvc_types::ViolationCode::{self, *};
+use websvc_types::ViolationCode::*;
 use websvc_types::{Format, ParserKind, Proxy, RedactEntity, RedactMode, ScrapeOptions};
 use websvc_validate::{Allowance, Policy, check_scrape_options};
 
-use crate::support::{check_option, scrape_plan};
+use crate::support::{Expected, check_option, scrape_plan};
 
 const TWO_DAYS: Duration = Duration::from_secs(2 * 86_400);
 const TWO_YEARS: Duration = Duration::from_secs(2 * 365 * 86_400);
@@ -38,7 +38,7 @@ fn values_keep_to_their_bounds() {
     let name = |length: usize| json!({ "name": "ü".repeat(length) });
     let user = |length: usize| json!({ "username": "ü".repeat(length) });
     let pages = |pages: i64| json!([{ "type": "pdf", "maxPages": pages }]);
-    let table: &[(&str, Value, &[(&str, ViolationCode)])] = &[
+    let table: &[(&str, Value, Expected<'_>)] = &[
         ("timeout", json!(1000), &[]),
         ("timeout", json!(300_000), &[]),
         ("timeout", json!(999), &[("timeout", TooSmall)]),

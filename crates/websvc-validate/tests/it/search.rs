@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use websvc_query::{Sort, TbsRange, TbsUnit};
 use websvc_types::ViolationCode::{self, *};
 use websvc_types::{Category, SearchRequest};
-use websvc_validate::{DomainFilter, Policy, Retention, SourceKind, check_search};
+use websvc_validate::{DomainFilter, Policy, Retention, SourceKind, SourcePlan, check_search};
 
 use crate::support::{check, check_field, checked, plan};
 
@@ -16,7 +16,7 @@ fn everything_left_out_has_its_default() {
     assert_eq!(plan.query_text(), "asyncio gather");
     assert_eq!(plan.query().words().collect::<Vec<_>>(), ["asyncio", "gather"]);
     assert_eq!(plan.limit(), 10);
-    let kinds: Vec<_> = plan.sources().iter().map(|source| source.kind()).collect();
+    let kinds: Vec<_> = plan.sources().iter().map(SourcePlan::kind).collect();
     assert_eq!(kinds, [SourceKind::Web]);
     assert_eq!(plan.sources()[0].tbs(), None);
     assert_eq!(plan.categories(), []);
@@ -124,14 +124,14 @@ fn a_source_has_the_filters_of_the_request_unless_it_has_its_own() {
 fn no_sources_mean_web() {
     for sources in [json!([]), json!(null), json!(["alexandria"])] {
         let plan = plan(&json!({ "query": "q", "sources": sources }));
-        assert_eq!(plan.sources().iter().map(|source| source.kind()).collect::<Vec<_>>(), [SourceKind::Web]);
+        assert_eq!(plan.sources().iter().map(SourcePlan::kind).collect::<Vec<_>>(), [SourceKind::Web]);
     }
 }
 
 #[test]
 fn a_source_counts_once() {
     let twice = plan(&json!({ "query": "q", "sources": ["web", "images", { "type": "web" }] }));
-    let kinds: Vec<_> = twice.sources().iter().map(|source| source.kind()).collect();
+    let kinds: Vec<_> = twice.sources().iter().map(SourcePlan::kind).collect();
     assert_eq!(kinds, [SourceKind::Web, SourceKind::Images]);
     let body = json!({ "query": "q", "sources": ["web", { "type": "web", "tbs": "qdr:d" }] });
     check(&body, &[("/sources/1", Conflict)]);

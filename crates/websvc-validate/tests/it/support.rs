@@ -4,11 +4,14 @@ use serde_json::{Value, json};
 use websvc_types::{SearchRequest, Violation, ViolationCode};
 use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, SearchPlan, check_search, read_search};
 
+/// Rules that are broken, with their places.
+pub(crate) type Expected<'a> = &'a [(&'a str, ViolationCode)];
+
 /// Checks that a search breaks exactly these rules; none means that it is accepted.
 ///
 /// Where the body can be read as a request, the typed entry must find the same.
 #[track_caller]
-pub(crate) fn check(body: &Value, expected: &[(&str, ViolationCode)]) {
+pub(crate) fn check(body: &Value, expected: Expected<'_>) {
     let found = violations(body);
     let found: Vec<(&str, ViolationCode)> = found.iter().map(|v| (v.path.as_str(), v.code)).collect();
     assert_eq!(found, expected, "{body}");
@@ -22,13 +25,21 @@ pub(crate) fn check_field(field: &str, value: &Value, expected: Option<Violation
     check(&json!({ "query": "q", field: value }), &expected);
 }
 
-/// Checks that scrape options with this field break exactly these rules, by paths below `/scrapeOptions`.
+/// Checks that scrape options with this field break exactly these rules, by paths below `/scrapeOptions/`.
 #[track_caller]
-pub(crate) fn check_option(field: &str, value: &Value, expected: &[(&str, ViolationCode)]) {
+pub(crate) fn check_option(field: &str, value: &Value, expected: Expected<'_>) {
     let expected: Vec<_> =
         expected.iter().map(|(path, code)| (format!("/scrapeOptions/{path}"), *code)).collect();
     let expected: Vec<_> = expected.iter().map(|(path, code)| (path.as_str(), *code)).collect();
     check(&json!({ "query": "q", "scrapeOptions": { field: value } }), &expected);
+}
+
+/// Checks an item of a list of scrape options, by paths below the item.
+#[track_caller]
+pub(crate) fn check_item(field: &str, item: &Value, expected: Expected<'_>) {
+    let expected: Vec<_> = expected.iter().map(|(path, code)| (format!("{field}/0{path}"), *code)).collect();
+    let expected: Vec<_> = expected.iter().map(|(path, code)| (path.as_str(), *code)).collect();
+    check_option(field, &json!([item]), &expected);
 }
 
 #[track_caller]

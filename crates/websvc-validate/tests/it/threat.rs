@@ -1,9 +1,11 @@
 //! Threat protection of a request.
 
 use serde_json::{Value, json};
-use websvc_types::ViolationCode::{self, *};
+use websvc_types::ViolationCode::*;
 use websvc_types::{ThreatMode, Violation};
 use websvc_validate::{Policy, Rejection, SearchPlan, ThreatPolicy, read_search};
+
+use crate::support::Expected;
 
 fn read(body: &Value) -> Result<SearchPlan, Vec<Violation>> {
     let policy = Policy { threat: ThreatPolicy::On, ..Policy::default() };
@@ -15,7 +17,7 @@ fn read(body: &Value) -> Result<SearchPlan, Vec<Violation>> {
 }
 
 #[track_caller]
-fn check(protection: &Value, expected: &[(&str, ViolationCode)]) {
+fn check(protection: &Value, expected: Expected<'_>) {
     for (body, parent) in [
         (json!({ "query": "q", "threatProtection": protection }), "/threatProtection"),
         (
@@ -24,7 +26,8 @@ fn check(protection: &Value, expected: &[(&str, ViolationCode)]) {
         ),
     ] {
         let found = read(&body).err().unwrap_or_default();
-        let found: Vec<_> = found.iter().map(|v| (v.path.strip_prefix(parent).unwrap(), v.code)).collect();
+        let found: Vec<_> =
+            found.iter().map(|v| (v.path.strip_prefix(parent).expect("it is inside"), v.code)).collect();
         assert_eq!(found, expected, "{body}");
     }
 }
