@@ -3,7 +3,7 @@
 //! `cargo run --release -p websvc-extract --example predict -- SET_FOLDER OUT_FOLDER`
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use websvc_extract::{ContentOptions, Document, Source};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,12 +19,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             pages.push((id, url, bytes));
         }
     }
-    let mut spent = Duration::ZERO;
+    let mut spent = 0.0;
     let mut size = 0;
     for (id, url, bytes) in &pages {
-        let start = Instant::now();
+        let start = cpu_seconds();
         let markdown = extract(bytes, url);
-        spent += start.elapsed();
+        spent += cpu_seconds() - start;
         size += bytes.len();
         std::fs::write(out.join(format!("{id}.md")), markdown)?;
     }
@@ -38,6 +38,14 @@ fn extract(bytes: &[u8], url: &url::Url) -> String {
         .map_or_else(|_| String::new(), |page| page.content(&ContentOptions::default()).markdown())
 }
 
+/// Returns the CPU time this thread has used; where the system does not tell, the time passed.
+fn cpu_seconds() -> f64 {
+    static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = told.and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
+    nanoseconds.map_or_else(|| START.elapsed().as_secs_f64(), |ns| ns / 1e9)
+}
+
 /// Reads the pages' ids and URLs from `urls.tsv`.
 fn urls(set: &Path) -> Result<Vec<(String, url::Url)>, Box<dyn std::error::Error>> {
     let fallback = url::Url::parse("https://example.com/")?;
@@ -49,10 +57,10 @@ fn urls(set: &Path) -> Result<Vec<(String, url::Url)>, Box<dyn std::error::Error
 }
 
 #[expect(clippy::print_stdout, reason = "the figures are what the example is for")]
-fn report(pages: usize, bytes: usize, spent: Duration) {
-    let (count, seconds) = (pages as f64, spent.as_secs_f64());
+fn report(pages: usize, bytes: usize, spent: f64) {
+    let (count, seconds) = (pages as f64, spent);
     println!(
-        "{pages} pages, {:.0} kB each: {:.0} pages/s, {:.1} MB/s, {:.2} ms per page",
+        "{pages} pages, {:.0} kB each: {:.0} pages/s, {:.1} MB/s, {:.2} CPU ms per page",
         bytes as f64 / count / 1e3,
         count / seconds,
         bytes as f64 / seconds / 1e6,

@@ -2,11 +2,11 @@
 """Fits the model of main content (model.txt) to pages whose main content is known.
 
   cargo run --release -p websvc-extract --example blocks -- DATA/SET BLOCKS/SET.tsv        (for each set)
-  fit.py DATA BLOCKS model.txt --train wcxb-dev,wcxb-test,aeb,readability [--check wcxb-test]
+  fit.py DATA BLOCKS model.txt --train wcxb-dev,aeb,readability,defuddle [--check wcxb-test]
 
-Needs numpy and lightgbm. DATA/SET/truth.jsonl holds one object per page with `id`, `url` and `text`. With --check, hosts that
-occur in the checked sets are left out of training, and the word F1 on those sets is printed: fit on some sets and check on
-others before fitting the model that ships on all of them. The result is deterministic for the same input."""
+Needs numpy and lightgbm. DATA/SET/truth.jsonl holds one object per page with `id`, `url` and `text` or `markdown`. With
+--check, hosts that occur in the checked sets are left out of training, and the word F1 on those sets is printed: fit on some
+sets and check on others before fitting the model that ships on all of them. The same input gives the same model."""
 import argparse, json, re
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -50,6 +50,7 @@ def labels(blocks, truth):
 class Page: pass
 
 def load(data, blocks, name):
+    plain = lambda markdown: re.sub(r'\]\([^)]*\)|[*`#|\\]', ' ', markdown)
     found = defaultdict(lambda: ([], []))
     for line in open(blocks / f'{name}.tsv', encoding='utf-8'):
         page, text, signals, _ = line.rstrip('\n').split('\t')
@@ -58,10 +59,10 @@ def load(data, blocks, name):
     for line in open(data / name / 'truth.jsonl', encoding='utf-8'):
         row = json.loads(line)
         if row['id'] not in found: continue
-        page = Page()
-        page.set, page.host, page.truth = name, urlparse(row['url']).netloc, words(row['text'])
+        page, truth = Page(), row['text'] if 'text' in row else plain(row['markdown'])
+        page.set, page.host, page.truth = name, urlparse(row['url']).netloc, words(truth)
         page.blocks, signals = found[row['id']]
-        page.signals, page.labels = numpy.array(signals), labels(page.blocks, row['text'])
+        page.signals, page.labels = numpy.array(signals), labels(page.blocks, truth)
         page.sizes = numpy.array([max(len(block), 1) for block in page.blocks], dtype=float)
         # Pages count about alike, and long blocks less than their length: there are many more pages than long ones.
         page.weights = page.sizes ** .75 / max(len(page.truth), 60) ** .75

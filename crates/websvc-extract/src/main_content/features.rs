@@ -291,7 +291,8 @@ pub(super) fn chain(elements: &[Element], from: usize) -> impl Iterator<Item = u
     std::iter::successors(Some(from), |&index| (index != 0).then(|| elements[index].parent))
 }
 
-fn heading_level(outline: &Outline, block: &Block) -> u8 {
+/// Returns the level of the heading a block is, or 0.
+pub(super) fn heading_level(outline: &Outline, block: &Block) -> u8 {
     let mut nearest = chain(&outline.elements, block.owner).take(3);
     nearest.find_map(|i| outline.elements[i].tag.heading_level()).map_or(0, |level| level as u8)
 }

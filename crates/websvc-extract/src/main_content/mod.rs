@@ -22,8 +22,7 @@ pub(crate) fn find(dom: &Dom, view: &View, base: &Url) -> Option<View> {
     let outline = blocks::outline(dom, view);
     let rows = features::rows(&outline, &title_hashes(dom), &signs::read(dom, base));
     let scores: Vec<f32> = rows.iter().map(model::score).collect();
-    let threshold = select::threshold(&outline, &scores);
-    let kept: Vec<bool> = scores.iter().map(|&score| score > threshold).collect();
+    let kept = select::choose(&outline, &scores);
     if !kept.contains(&true) {
         return None;
     }

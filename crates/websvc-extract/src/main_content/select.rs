@@ -1,18 +1,22 @@
 //! From scores to a view: which blocks are kept, and which images and rules between them.
 
 use super::blocks::Outline;
+use super::features::{chain, heading_level};
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use crate::view::View;
 
 /// The bounds of the score from which on a block is kept.
 const LOWEST: f32 = 0.12;
-const HIGHEST: f32 = 0.45;
+const HIGHEST: f32 = 0.5;
+
+/// The part of the threshold that is enough between two kept blocks.
+const GAP: f32 = 0.4;
 
 /// Returns the score from which on blocks are kept.
 ///
 /// If scores are probabilities, the selection with the best F1 to expect keeps what scores above half of that F1: on a page
 /// where little is certain, less certainty is asked for.
-pub(super) fn threshold(outline: &Outline, scores: &[f32]) -> f32 {
+fn threshold(outline: &Outline, scores: &[f32]) -> f32 {
     let mut ranked: Vec<(f32, f32)> = scores
         .iter()
         .zip(&outline.blocks)
@@ -27,6 +31,58 @@ pub(super) fn threshold(outline: &Outline, scores: &[f32]) -> f32 {
         best = best.max(hits / (kept + expected));
     }
     best.clamp(LOWEST, HIGHEST)
+}
+
+/// Decides which blocks are kept: those that score above the threshold, and those that belong to them.
+pub(super) fn choose(outline: &Outline, scores: &[f32]) -> Vec<bool> {
+    let threshold = threshold(outline, scores);
+    let mut kept: Vec<bool> = scores.iter().map(|&score| score > threshold).collect();
+    keep_wholes(outline, scores, threshold, &mut kept);
+    close_gaps(outline, scores, threshold, &mut kept);
+    keep_headings(outline, &mut kept);
+    kept
+}
+
+/// A list, a table or a piece of code is kept as a whole if on average it is worth keeping.
+fn keep_wholes(outline: &Outline, scores: &[f32], threshold: f32, kept: &mut [bool]) {
+    let wholes: Vec<Option<usize>> =
+        outline.blocks.iter().map(|block| whole_of(outline, block.owner)).collect();
+    let mut sums = vec![(0.0_f32, 0.0_f32); outline.elements.len()];
+    for ((block, &score), whole) in outline.blocks.iter().zip(scores).zip(&wholes) {
+        if let Some(whole) = whole {
+            let words = block.size.words.max(1.0);
+            sums[*whole].0 += score * words;
+            sums[*whole].1 += words;
+        }
+    }
+    for (kept, whole) in kept.iter_mut().zip(&wholes) {
+        *kept |= whole.is_some_and(|whole| sums[whole].0 > threshold * sums[whole].1);
+    }
+}
+
+/// Returns the innermost list, table or code that an element is part of.
+fn whole_of(outline: &Outline, owner: usize) -> Option<usize> {
+    let near = chain(&outline.elements, owner).take(5);
+    let is_whole = |tag| matches!(tag, Tag::Ul | Tag::Ol | Tag::Dl | Tag::Table | Tag::Pre);
+    near.into_iter().find(|&index| is_whole(outline.elements[index].tag))
+}
+
+/// A block between two kept ones, with the same parent, needs less to be kept itself.
+fn close_gaps(outline: &Outline, scores: &[f32], threshold: f32, kept: &mut [bool]) {
+    let parent = |index: usize| outline.elements[outline.blocks[index].owner].parent;
+    for index in 1..kept.len().saturating_sub(1) {
+        let between = kept[index - 1] && kept[index + 1];
+        let same = parent(index) == parent(index - 1) && parent(index) == parent(index + 1);
+        kept[index] |= between && same && scores[index] > threshold * GAP;
+    }
+}
+
+/// A heading inside the content is kept if what it stands over is.
+fn keep_headings(outline: &Outline, kept: &mut [bool]) {
+    let Some(first) = kept.iter().position(|&kept| kept) else { return };
+    for index in (first..kept.len().saturating_sub(1)).rev() {
+        kept[index] |= kept[index + 1] && heading_level(outline, &outline.blocks[index]) > 0;
+    }
 }
 
 /// Leaves out of the view all text that is not kept, and every element that then holds nothing.
