@@ -19,7 +19,7 @@ async fn a_crawl_keeps_to_its_hosts_and_to_robots_txt() {
     assert_eq!(world.count("http://tea.test/secret/plan.html"), 0);
     assert_eq!(world.count("http://coffee.test/"), 0);
     assert_eq!(world.count("http://tea.test/green.html"), 1);
-    let first = world.requests().first().map(|seen| seen.url.to_string());
+    let first = world.requests().first().map(|seen| seen.url.clone());
     assert_eq!(first.as_deref(), Some("http://tea.test/robots.txt"));
     let stats: Value = serde_json::from_str(&site.succeed(&["index", "stats", "--json"])).unwrap();
     assert_eq!(stats["documents"], json!(3));
