@@ -1,7 +1,8 @@
 //! From scores to a view: which blocks are kept, and which images and rules between them.
 
-use super::blocks::Outline;
+use super::blocks::{Block, Outline};
 use super::features::{chain, heading_level};
+use super::tokens::{self, Hints};
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use crate::view::View;
 
@@ -11,6 +12,22 @@ const HIGHEST: f32 = 0.5;
 
 /// The part of the threshold that is enough between two kept blocks.
 const GAP: f32 = 0.4;
+
+/// Up to this many words a page is small: too little for the signals to mean much.
+const SMALL_PAGE_WORDS: f32 = 200.0;
+
+/// What names the parts of a small page that are not its content.
+const AROUND: Hints = tokens::IN_NAV
+    | tokens::IN_FOOTER
+    | tokens::IN_ASIDE
+    | tokens::NAV
+    | tokens::FOOTER
+    | tokens::SIDEBAR
+    | tokens::CONSENT
+    | tokens::ADVERT
+    | tokens::SOCIAL
+    | tokens::CRUMBS
+    | tokens::SKIP;
 
 /// Returns the score from which on blocks are kept.
 ///
@@ -40,7 +57,24 @@ pub(super) fn choose(outline: &Outline, scores: &[f32]) -> Vec<bool> {
     keep_wholes(outline, scores, threshold, &mut kept);
     close_gaps(outline, scores, threshold, &mut kept);
     keep_headings(outline, &mut kept);
+    keep_small_page(outline, &mut kept);
     kept
+}
+
+/// A small page is kept but for what it names as something around its content: all of `main` where there is one.
+fn keep_small_page(outline: &Outline, kept: &mut [bool]) {
+    if outline.elements[0].size.words > SMALL_PAGE_WORDS {
+        return;
+    }
+    let hints = |block: &Block| outline.elements[block.owner].all;
+    let declared = outline.blocks.iter().any(|block| hints(block) & tokens::IN_MAIN != 0);
+    for (kept, block) in kept.iter_mut().zip(&outline.blocks) {
+        let hints = hints(block);
+        let inside = tokens::IN_MAIN | tokens::IN_ARTICLE;
+        let site_header = hints & tokens::IN_HEADER != 0 && hints & inside == 0;
+        let around = hints & AROUND != 0 || site_header;
+        *kept |= !around && (!declared || hints & tokens::IN_MAIN != 0);
+    }
 }
 
 /// A list, a table or a piece of code is kept as a whole if on average it is worth keeping.
