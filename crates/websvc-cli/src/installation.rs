@@ -78,10 +78,16 @@ fn scrape_config(config: &Config) -> ScrapeConfig {
     ScrapeConfig {
         max_body_bytes: config.fetch.max_body_bytes,
         concurrency: config.fetch.concurrency,
-        cache: CacheLimits {
-            max_bytes: config.cache.max_bytes,
-            max_age: Duration::from_secs(config.cache.max_age_days.saturating_mul(86_400)),
-            ..CacheLimits::default()
-        },
+        cache: cache_limits(config),
+        rendered_bytes: config.cache.memory_bytes,
+    }
+}
+
+/// Returns the bounds of the page cache.
+pub(crate) fn cache_limits(config: &Config) -> CacheLimits {
+    CacheLimits {
+        max_bytes: config.cache.max_bytes,
+        max_age: Duration::from_secs(config.cache.max_age_days.saturating_mul(86_400)),
+        ..CacheLimits::default()
     }
 }

@@ -39,6 +39,9 @@ struct Setting {
 fn run(command: Command, common: &Common) -> Result<()> {
     let config = config::load(common.config.as_deref(), std::env::vars())?;
     logging::start(&command);
+    for key in &config.not_yet {
+        tracing::warn!("configuration key `{key}` has no effect: this version does not have its feature");
+    }
     if let Command::Demo(demo) = command {
         return on_runtime(command::demo(config, &demo));
     }

@@ -12,11 +12,8 @@ use websvc_types::ErrorCode;
 #[non_exhaustive]
 pub enum ScrapeError {
     /// The page was not done within its time.
-    #[error("the page was not done within its time of {timeout_ms} ms")]
-    Timeout {
-        /// The time the page had.
-        timeout_ms: u64,
-    },
+    #[error("the page was not done within its time")]
+    Timeout,
     /// `minAge` was set and the cache holds nothing of that age.
     #[error("no cached data of the asked age is available for this URL")]
     NoCachedData,
@@ -47,9 +44,7 @@ impl ScrapeError {
     /// Returns the stable code of this condition.
     pub fn code(&self) -> ErrorCode {
         match self {
-            ScrapeError::Timeout { .. } | ScrapeError::Fetch(FetchError::Timeout { .. }) => {
-                ErrorCode::ScrapeTimeout
-            }
+            ScrapeError::Timeout | ScrapeError::Fetch(FetchError::Timeout { .. }) => ErrorCode::ScrapeTimeout,
             ScrapeError::NoCachedData => ErrorCode::ScrapeNoCachedData,
             ScrapeError::LockdownMiss => ErrorCode::ScrapeLockdownCacheMiss,
             ScrapeError::Fetch(FetchError::Dns { .. }) => ErrorCode::ScrapeDnsResolutionError,

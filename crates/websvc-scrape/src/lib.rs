@@ -4,14 +4,18 @@
 //! lockdown, else the page is fetched through the guarded client; its bytes are parsed once, off the async
 //! threads, and every format that was asked for is written from that one document.
 
+mod cache;
 mod error;
 mod freshness;
 mod page;
 mod raw;
 mod render;
+mod rendered;
+mod request;
 mod scraper;
 
 pub use error::ScrapeError;
 pub use page::{IndexCopy, Page};
 pub use raw::{CacheState, RawPage};
-pub use scraper::{DEFAULT_USER_AGENT, FileAnswer, ScrapeConfig, Scraper, Survey};
+pub use request::DEFAULT_USER_AGENT;
+pub use scraper::{FileAnswer, ScrapeConfig, Scraper, Survey};

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde_json::Value;
 use url::Url;
 use websvc_extract::{
@@ -38,6 +39,15 @@ pub(crate) fn render(raw: &RawPage, plan: &ScrapePlan) -> Result<Page, ScrapeErr
     }
     page.metadata = wire_metadata(raw, metadata);
     Ok(page)
+}
+
+/// Makes a page that was written before the answer to a new request.
+pub(crate) fn as_cached(page: &mut Page, source_url: &Url, fetched_at: Timestamp) {
+    page.cache_state = CacheState::Hit(fetched_at);
+    page.metadata.source_url = Some(source_url.to_string());
+    page.metadata.cache_state = Some(WireCacheState::Hit);
+    page.metadata.cached_at = Some(fetched_at.to_string());
+    page.metadata.scrape_id = Some(uuid::Uuid::now_v7().to_string());
 }
 
 pub(crate) fn parse(raw: &RawPage) -> Result<Document, ScrapeError> {

@@ -4,38 +4,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::header::{ACCEPT, ACCEPT_LANGUAGE, RETRY_AFTER, USER_AGENT};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use jiff::Timestamp;
+use http::StatusCode;
+use http::header::RETRY_AFTER;
 use tokio::sync::Semaphore;
 use url::Url;
 use websvc_extract::ContentOptions;
-use websvc_store::{CacheLimits, CachedPage, PageKey, PutOutcome, Store};
-use websvc_transport::{Client, FetchError, FetchRequest, TlsPolicy};
+use websvc_store::{CacheLimits, PageKey, Store};
+use websvc_transport::{Client, FetchRequest};
 use websvc_validate::ScrapePlan;
 
+use crate::cache;
 use crate::error::ScrapeError;
 use crate::freshness::{Decision, Freshness};
 use crate::page::{IndexCopy, Page};
 use crate::raw::{CacheState, RawPage};
 use crate::render;
-
-/// How websvc calls itself: its name is what a robots.txt speaks to.
-pub const DEFAULT_USER_AGENT: &str =
-    concat!("Mozilla/5.0 (compatible; websvc/", env!("CARGO_PKG_VERSION"), ")");
-
-/// How websvc calls itself when a page for small screens is wanted.
-const MOBILE_USER_AGENT: &str = concat!(
-    "Mozilla/5.0 (Linux; Android 14; Mobile) AppleWebKit/537.36 (KHTML, like Gecko) Mobile Safari/537.36 ",
-    "(compatible; websvc/",
-    env!("CARGO_PKG_VERSION"),
-    ")"
-);
-
-/// The name by which a robots.txt addresses us.
-const ROBOTS_NAME: &str = "websvc";
-
-const ACCEPTED: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+use crate::rendered::{Recipe, Rendered};
+use crate::request::{self, ROBOTS_NAME};
 
 /// The bounds of a scraper.
 #[derive(Debug, Clone)]
@@ -46,11 +31,18 @@ pub struct ScrapeConfig {
     pub concurrency: usize,
     /// The bounds of the page cache.
     pub cache: CacheLimits,
+    /// How many bytes of written pages are kept in memory.
+    pub rendered_bytes: u64,
 }
 
 impl Default for ScrapeConfig {
     fn default() -> Self {
-        Self { max_body_bytes: 20 * 1024 * 1024, concurrency: 64, cache: CacheLimits::default() }
+        Self {
+            max_body_bytes: 20 * 1024 * 1024,
+            concurrency: 64,
+            cache: CacheLimits::default(),
+            rendered_bytes: 32 * 1024 * 1024,
+        }
     }
 }
 
@@ -65,6 +57,7 @@ struct Inner {
     client: Client,
     store: Store,
     config: ScrapeConfig,
+    rendered: Rendered,
     fetching: Semaphore,
     /// As many pages are parsed at one time as there are cores: more would only wait for each other.
     parsing: Arc<Semaphore>,
@@ -109,7 +102,8 @@ impl Scraper {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let fetching = Semaphore::new(config.concurrency);
         let parsing = Arc::new(Semaphore::new(cores));
-        Self { inner: Arc::new(Inner { client, store, config, fetching, parsing }) }
+        let rendered = Rendered::new(config.rendered_bytes);
+        Self { inner: Arc::new(Inner { client, store, config, rendered, fetching, parsing }) }
     }
 
     /// Returns the name by which a robots.txt addresses us.
@@ -124,22 +118,21 @@ impl Scraper {
     pub async fn scrape(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<Page, ScrapeError> {
         let freshness =
             Freshness { max_age: plan.max_age(), min_age: plan.min_age(), lockdown: plan.lockdown() };
-        // Headers of the caller's own may change what the host answers, so such a page is nobody else's.
-        let key = plan.headers().is_empty().then(|| page_key(url, plan));
-        let (url, plan) = (url.clone(), plan.clone());
-        if let Some(page) = self.cached(&url, key.as_ref(), freshness).await? {
-            return self.work(move |_| render::render(&page, &plan)).await;
+        let key = cache::page_key(url, plan);
+        if let Some(page) = self.rendered(url, key.as_ref(), plan, freshness) {
+            return Ok(page);
         }
-        let request = self.page_request(&url, &plan, deadline)?;
-        let page = self.fetch(&url, request, deadline).await?;
-        let limits = self.inner.config.cache;
-        self.work(move |store| {
-            if let Some(key) = key.filter(|_| plan.store_in_cache()) {
-                put(store, &limits, key, &page)?;
-            }
-            render::render(&page, &plan)
-        })
-        .await
+        if let Some((page, fetched_at_ms)) = self.cached(url, key.as_ref(), freshness).await? {
+            return self.render(page, key.zip(Some(fetched_at_ms)), plan.clone()).await;
+        }
+        let timeout = remaining(deadline)?;
+        let request = request::for_page(url, plan, timeout, self.inner.config.max_body_bytes)?;
+        let mut page = self.fetch(url, request, deadline).await?;
+        let mut kept = None;
+        if let Some(key) = key.filter(|_| plan.store_in_cache()) {
+            (page, kept) = self.put(page, key).await?;
+        }
+        self.render(page, kept, plan.clone()).await
     }
 
     /// Gets a page for a crawl: from the cache when it is not older than `max_age`, else from the network.
@@ -152,19 +145,18 @@ impl Scraper {
         max_age: Duration,
         deadline: Instant,
     ) -> Result<Survey, ScrapeError> {
-        let key = PageKey::new(url_without_fragment(url), "");
+        let key = cache::plain_key(url);
         let freshness = Freshness { max_age, min_age: None, lockdown: false };
-        if let Some(page) = self.cached(url, Some(&key), freshness).await? {
-            return self.work(move |_| survey(&page)).await;
-        }
-        let request = self.request(url.clone(), deadline)?;
-        let page = self.fetch(url, request, deadline).await?;
-        let limits = self.inner.config.cache;
-        self.work(move |store| {
-            put(store, &limits, key, &page)?;
-            survey(&page)
-        })
-        .await
+        let page = match self.cached(url, Some(&key), freshness).await? {
+            Some((page, _)) => page,
+            None => {
+                let timeout = remaining(deadline)?;
+                let request = request::plain(url, timeout, self.inner.config.max_body_bytes);
+                let page = self.fetch(url, request, deadline).await?;
+                self.put(page, key).await?.0
+            }
+        };
+        self.work(move |_| survey(&page)).await
     }
 
     /// Gets a file of at most `max_bytes` that is no page.
@@ -177,31 +169,86 @@ impl Scraper {
         max_bytes: u64,
         deadline: Instant,
     ) -> Result<FileAnswer, ScrapeError> {
-        let mut request = self.request(url.clone(), deadline)?;
-        request.max_body_bytes = max_bytes;
-        request.max_decoded_bytes = max_bytes;
+        let request = request::plain(url, remaining(deadline)?, max_bytes);
         let page = self.fetch(url, request, deadline).await?;
         Ok(FileAnswer { status: page.status, body: page.body })
     }
 
-    /// Returns the cached page that may answer.
+    /// Returns the page as it was written before, when that may answer.
+    fn rendered(
+        &self,
+        url: &Url,
+        key: Option<&PageKey>,
+        plan: &ScrapePlan,
+        freshness: Freshness,
+    ) -> Option<Page> {
+        let entry = self.inner.rendered.find(key?, &Recipe::of(plan))?;
+        match freshness.decide(Some(cache::age(entry.fetched_at_ms))) {
+            Ok(Decision::Serve) if freshness.asks_cache() => {}
+            Ok(Decision::Serve | Decision::Fetch) | Err(_) => return None,
+        }
+        let mut page = entry.page.clone();
+        render::as_cached(&mut page, url, cache::fetched_at(entry.fetched_at_ms)?);
+        Some(page)
+    }
+
+    /// Returns the cached page that may answer, and when it was fetched.
     async fn cached(
         &self,
         url: &Url,
         key: Option<&PageKey>,
         freshness: Freshness,
-    ) -> Result<Option<RawPage>, ScrapeError> {
+    ) -> Result<Option<(RawPage, u64)>, ScrapeError> {
         let Some(key) = key.filter(|_| freshness.asks_cache()) else {
             // Nothing cached can answer; what never fetches ends here.
             return freshness.decide(None).map(|_fetch| None);
         };
-        let (key, url) = (key.clone(), url.clone());
+        let key = key.clone();
         let cached = self.work(move |store| store.page(&key).map_err(ScrapeError::Store)).await?;
-        let age = cached.as_ref().map(age);
-        match (freshness.decide(age)?, cached) {
-            (Decision::Serve, Some(cached)) => Ok(raw_page(url, cached)),
+        let fetched_at_ms = cached.as_ref().map(|cached| cached.fetched_at_ms);
+        match (freshness.decide(fetched_at_ms.map(cache::age))?, cached) {
+            (Decision::Serve, Some(cached)) => Ok(cache::raw_page(url, cached).zip(fetched_at_ms)),
             (Decision::Serve, None) | (Decision::Fetch, _) => Ok(None),
         }
+    }
+
+    /// Puts a page into the cache. That it could not be kept is told, and does not keep it from the caller.
+    async fn put(
+        &self,
+        mut page: RawPage,
+        key: PageKey,
+    ) -> Result<(RawPage, Option<(PageKey, u64)>), ScrapeError> {
+        let limits = self.inner.config.cache;
+        self.work(move |store| {
+            let kept = match cache::put(store, &limits, key.clone(), &page) {
+                Ok(kept) => kept,
+                Err(error) => {
+                    tracing::error!(
+                        error = &error as &dyn std::error::Error,
+                        "a page did not reach the cache"
+                    );
+                    page.warnings.push("the page could not be kept in the cache".to_owned());
+                    None
+                }
+            };
+            Ok((page, Some(key).zip(kept)))
+        })
+        .await
+    }
+
+    /// Writes a page in the formats of the plan, and keeps the result when the page is in the cache.
+    async fn render(
+        &self,
+        page: RawPage,
+        kept: Option<(PageKey, u64)>,
+        plan: ScrapePlan,
+    ) -> Result<Page, ScrapeError> {
+        let recipe = Recipe::of(&plan);
+        let page = self.work(move |_| render::render(&page, &plan)).await?;
+        if let Some((key, fetched_at_ms)) = kept {
+            self.inner.rendered.keep(key, recipe, fetched_at_ms, &page);
+        }
+        Ok(page)
     }
 
     async fn fetch(
@@ -210,50 +257,15 @@ impl Scraper {
         mut request: FetchRequest,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        let asked = request.timeout;
         let waiting = tokio::time::timeout_at(deadline.into(), self.inner.fetching.acquire()).await;
         let _permit = match waiting {
             Ok(Ok(permit)) => permit,
             Ok(Err(_closed)) => return Err(ScrapeError::Stopping),
-            Err(_elapsed) => return Err(ScrapeError::Timeout { timeout_ms: millis(asked) }),
+            Err(_elapsed) => return Err(ScrapeError::Timeout),
         };
-        request.timeout = remaining(deadline, asked)?;
+        request.timeout = remaining(deadline)?;
         let fetched = self.inner.client.fetch(request).await.map_err(ScrapeError::Fetch)?;
         Ok(RawPage::fetched(url, fetched))
-    }
-
-    fn page_request(
-        &self,
-        url: &Url,
-        plan: &ScrapePlan,
-        deadline: Instant,
-    ) -> Result<FetchRequest, ScrapeError> {
-        let mut request = self.request(url.clone(), deadline)?;
-        if plan.mobile() {
-            request.headers.insert(USER_AGENT, HeaderValue::from_static(MOBILE_USER_AGENT));
-        }
-        if let Some(languages) = accept_language(plan) {
-            request.headers.insert(ACCEPT_LANGUAGE, languages);
-        }
-        for (name, value) in plan.headers() {
-            let name: HeaderName = name.parse().map_err(|_| bad_header(name))?;
-            let value = HeaderValue::from_str(value).map_err(|_| bad_header(name.as_str()))?;
-            request.headers.insert(name, value);
-        }
-        if plan.skip_tls_verification() {
-            request.tls = TlsPolicy::SkipVerification;
-        }
-        Ok(request)
-    }
-
-    fn request(&self, url: Url, deadline: Instant) -> Result<FetchRequest, ScrapeError> {
-        let config = &self.inner.config;
-        let mut request = FetchRequest::get(url);
-        request.timeout = remaining(deadline, Duration::ZERO)?;
-        request.max_body_bytes = config.max_body_bytes;
-        request.max_decoded_bytes = config.max_body_bytes;
-        request.headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
-        Ok(request)
     }
 
     /// Does what blocks or computes off the async threads.
@@ -276,99 +288,9 @@ impl Scraper {
     }
 }
 
-fn page_key(url: &Url, plan: &ScrapePlan) -> PageKey {
-    let mut variant = String::new();
-    if plan.mobile() {
-        variant.push_str("mobile;");
-    }
-    if let Some(languages) = accept_language(plan) {
-        variant.push_str(languages.to_str().unwrap_or_default());
-    }
-    PageKey::new(url_without_fragment(url), variant)
-}
-
-fn url_without_fragment(url: &Url) -> String {
-    let mut url = url.clone();
-    url.set_fragment(None);
-    url.into()
-}
-
-/// Returns the languages of the plan as a header, the first one preferred.
-fn accept_language(plan: &ScrapePlan) -> Option<HeaderValue> {
-    let languages = plan.location().languages();
-    if languages.is_empty() {
-        return None;
-    }
-    let weighted = languages.iter().enumerate().map(|(position, language)| match position {
-        0 => language.clone(),
-        1..9 => format!("{language};q=0.{}", 10 - position),
-        _ => format!("{language};q=0.1"),
-    });
-    HeaderValue::from_str(&weighted.collect::<Vec<_>>().join(",")).ok()
-}
-
-fn bad_header(name: &str) -> ScrapeError {
-    ScrapeError::Fetch(FetchError::BadUrl { reason: format!("the header {name:?} cannot be sent") })
-}
-
-fn remaining(deadline: Instant, asked: Duration) -> Result<Duration, ScrapeError> {
+fn remaining(deadline: Instant) -> Result<Duration, ScrapeError> {
     let remaining = deadline.saturating_duration_since(Instant::now());
-    if remaining.is_zero() { Err(ScrapeError::Timeout { timeout_ms: millis(asked) }) } else { Ok(remaining) }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Keeps a page that answered well. What does not fit the cache is served all the same.
-fn put(store: &Store, limits: &CacheLimits, key: PageKey, page: &RawPage) -> Result<(), ScrapeError> {
-    if !page.status.is_success() {
-        return Ok(());
-    }
-    let cached = CachedPage {
-        key,
-        final_url: page.url.to_string(),
-        status: page.status.as_u16(),
-        headers: page
-            .content_type()
-            .map(|value| ("content-type".to_owned(), value.to_owned()))
-            .into_iter()
-            .collect(),
-        body: page.body.clone(),
-        fetched_at_ms: u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default(),
-        truncated: page.truncated,
-    };
-    match store.put_page(&cached, limits).map_err(ScrapeError::Store)? {
-        PutOutcome::Stored { .. } | PutOutcome::Outdated => {}
-        PutOutcome::TooLarge { bytes, limit } => {
-            tracing::debug!(bytes, limit, "a page is too large for the cache");
-        }
-    }
-    Ok(())
-}
-
-fn age(cached: &CachedPage) -> Duration {
-    let now_ms = u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default();
-    Duration::from_millis(now_ms.saturating_sub(cached.fetched_at_ms))
-}
-
-/// Returns a cached page as it was received; `None` when the entry cannot be read, so that it is fetched again.
-fn raw_page(source_url: Url, cached: CachedPage) -> Option<RawPage> {
-    let mut headers = HeaderMap::new();
-    for (name, value) in &cached.headers {
-        headers.append(name.parse::<HeaderName>().ok()?, value.parse().ok()?);
-    }
-    let fetched_at = Timestamp::from_millisecond(i64::try_from(cached.fetched_at_ms).ok()?).ok()?;
-    Some(RawPage {
-        source_url,
-        url: cached.final_url.parse().ok()?,
-        status: StatusCode::from_u16(cached.status).ok()?,
-        headers,
-        body: cached.body,
-        truncated: cached.truncated,
-        warnings: Vec::new(),
-        cache_state: CacheState::Hit(fetched_at),
-    })
+    if remaining.is_zero() { Err(ScrapeError::Timeout) } else { Ok(remaining) }
 }
 
 fn survey(page: &RawPage) -> Result<Survey, ScrapeError> {

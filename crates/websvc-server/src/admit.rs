@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use websvc_types::ErrorCode;
 
 use crate::reply::Failure;
@@ -14,11 +14,26 @@ const RETRY_AFTER_S: u64 = 1;
 #[derive(Debug)]
 pub(crate) struct Admission {
     permits: Arc<Semaphore>,
+    large: Semaphore,
 }
+
+/// A body above this many bytes is large: as a tree of values it may take twenty times as much.
+const LARGE_BODY_BYTES: usize = 1024 * 1024;
+
+/// So many large bodies are read into trees at one time.
+const LARGE_AT_ONCE: usize = 2;
 
 impl Admission {
     pub(crate) fn new(concurrency: usize) -> Self {
-        Self { permits: Arc::new(Semaphore::new(concurrency)) }
+        Self { permits: Arc::new(Semaphore::new(concurrency)), large: Semaphore::new(LARGE_AT_ONCE) }
+    }
+
+    /// Waits until a body of this size may be decoded; `None` for the usual ones, which need not wait.
+    pub(crate) async fn decode(&self, body_bytes: usize) -> Option<SemaphorePermit<'_>> {
+        if body_bytes <= LARGE_BODY_BYTES {
+            return None;
+        }
+        self.large.acquire().await.ok()
     }
 
     /// Admits a request; dropping the permit lets the next one in.

@@ -51,6 +51,7 @@ struct Parts {
 pub(crate) struct Context<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) store: &'a Store,
+    pub(crate) admission: &'a Admission,
     /// Who calls; `None` where nobody is asked.
     pub(crate) caller: Option<Caller>,
     /// The identifier of the request.
@@ -114,6 +115,7 @@ impl Service {
         let mut context = Context {
             engine: &parts.engine,
             store: &parts.store,
+            admission: &parts.admission,
             caller: None,
             id: id.to_owned(),
             started,

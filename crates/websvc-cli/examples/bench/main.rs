@@ -14,7 +14,7 @@ mod parts;
 mod process;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ async fn main() {
     idle(&world, &mut report).await;
     crawl(&world, &data, &mut report).await;
     parts::index(data.path(), &mut report);
-    service(&world, &data, &mut report).await;
+    service(&world, &data, &corpus, &mut report).await;
     report.print();
 }
 
@@ -99,7 +99,7 @@ async fn crawl(world: &World, data: &TempDir, report: &mut Report) {
 }
 
 /// The service with the corpus.
-async fn service(world: &World, data: &TempDir, report: &mut Report) {
+async fn service(world: &World, data: &TempDir, corpus: &Path, report: &mut Report) {
     let process = Process::service(world, data.path());
     let plain = requests(|query| json!({ "query": query }));
     let load = Load::run(&process, CONNECTIONS, SPAN, &plain).await;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use websvc::types::{Format, ScrapeOptions, SearchRequest, SearchResponse};
 use websvc_validate::{Checked, Policy, Rejection, check_search};
 
@@ -72,7 +72,7 @@ fn print(response: &SearchResponse) -> Result<()> {
     }
     let results = response.data.web.as_deref().unwrap_or_default();
     if results.is_empty() {
-        bail!("nothing was found");
+        show::note("nothing was found");
     }
     for (position, result) in results.iter().enumerate() {
         show::result(position + 1, &result.title, &result.url, &result.description)?;

@@ -28,6 +28,7 @@ pub(crate) async fn serve(setting: Setting, arguments: Serve) -> Result<()> {
     let running = start(&config, &data_dir).await?;
     refuse_open_door(&config, running.server.local_addr(), arguments.insecure)?;
     announce_key(&config, running.store())?;
+    running.evict_stale_pages(&config).await?;
     // Before the line: whoever reads it may send a signal at once.
     let stop = stop_signal()?;
     show::line(&format!("websvc listening on {}", running.address()))?;
@@ -59,6 +60,14 @@ pub(crate) async fn start(config: &Config, data_dir: &DataDir) -> Result<Running
 impl Running {
     pub(crate) fn installation(&self) -> &Installation {
         &self.installation
+    }
+
+    /// Removes the cached pages that became too old while nothing ran; later ones go when others come.
+    async fn evict_stale_pages(&self, config: &Config) -> Result<()> {
+        let (store, limits) = (self.store().clone(), installation::cache_limits(config));
+        let now_ms = u64::try_from(jiff::Timestamp::now().as_millisecond())?;
+        tokio::task::spawn_blocking(move || store.evict_pages(&limits, now_ms)).await??;
+        Ok(())
     }
 
     fn store(&self) -> &Store {

@@ -18,12 +18,12 @@ const SECTIONS: &[Section] = &[
         keys: &["allow_networks", "connect_to", "ca_file", "user_agent", "max_body_bytes", "concurrency"],
     },
     Section { name: "search", keys: &["providers"] },
-    Section { name: "cache", keys: &["max_bytes", "max_age_days"] },
+    Section { name: "cache", keys: &["max_bytes", "max_age_days", "memory_bytes"] },
     Section { name: "limits", keys: &["concurrency"] },
     Section { name: "pricing", keys: websvc_engine::Pricing::KEYS },
 ];
 
-/// The keys of the contract whose feature this version does not have: naming one is an error that says so.
+/// The keys of the contract whose feature this version does not have: they are left out, and that is said.
 const NOT_YET: &[&str] = &[
     "audit",
     "browser",
@@ -39,33 +39,39 @@ const NOT_YET: &[&str] = &[
 
 /// A key that is in no section.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct BadKey {
+pub(super) struct UnknownKey {
     pub(super) key: String,
-    pub(super) problem: Problem,
+    /// The nearest known name may be what was meant.
+    pub(super) nearest: Option<&'static str>,
 }
 
-/// What is wrong with a key.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Problem {
-    /// Nobody knows it; the nearest known name may be what was meant.
-    Unknown { nearest: Option<&'static str> },
-    /// It belongs to a feature that this version does not have.
-    NotYet,
+/// Takes the keys out of `table` whose feature this version does not have, and returns their names.
+pub(super) fn take_not_yet(table: &mut Table) -> Vec<String> {
+    let taken = NOT_YET.iter().filter(|path| {
+        let removed = match path.split_once('.') {
+            None => table.remove(**path),
+            Some((section, key)) => {
+                table.get_mut(section).and_then(Value::as_table_mut).and_then(|section| section.remove(key))
+            }
+        };
+        removed.is_some()
+    });
+    taken.map(|path| (*path).to_owned()).collect()
 }
 
 /// Returns the first key of `table` that this version does not read.
-pub(super) fn first_bad_key(table: &Table) -> Option<BadKey> {
+pub(super) fn first_unknown_key(table: &Table) -> Option<UnknownKey> {
     for (name, value) in table {
-        let Some(section) = section(name) else { return Some(bad(name, section_names())) };
+        let Some(section) = section(name) else { return Some(unknown(name, section_names())) };
         let Value::Table(inner) = value else { continue };
         for (key, value) in inner {
             let path = format!("{name}.{key}");
             if !section.keys.contains(&key.as_str()) {
-                return Some(bad(&path, section.keys.iter().copied()));
+                return Some(unknown(&path, section.keys.iter().copied()));
             }
             let (Some(nested), Value::Table(inner)) = (self::section(&path), value) else { continue };
             if let Some(key) = inner.keys().find(|key| !nested.keys.contains(&key.as_str())) {
-                return Some(bad(&format!("{path}.{key}"), nested.keys.iter().copied()));
+                return Some(unknown(&format!("{path}.{key}"), nested.keys.iter().copied()));
             }
         }
     }
@@ -80,52 +86,38 @@ fn section_names() -> impl Iterator<Item = &'static str> {
     SECTIONS.iter().map(|section| section.name).filter(|name| !name.contains('.'))
 }
 
-fn bad(path: &str, known: impl Iterator<Item = &'static str>) -> BadKey {
+fn unknown(path: &str, known: impl Iterator<Item = &'static str>) -> UnknownKey {
     let last = path.rsplit('.').next().unwrap_or(path);
-    let problem = if NOT_YET.contains(&path) {
-        Problem::NotYet
-    } else {
-        Problem::Unknown { nearest: websvc_validate::nearest(last, known) }
-    };
-    BadKey { key: path.to_owned(), problem }
+    UnknownKey { key: path.to_owned(), nearest: websvc_validate::nearest(last, known) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_misspelt_key_names_the_nearest() {
-        let table = "[server]\nlisen = '1'".parse().unwrap();
-        let expected =
-            BadKey { key: "server.lisen".to_owned(), problem: Problem::Unknown { nearest: Some("listen") } };
-        assert_eq!(first_bad_key(&table), Some(expected));
+    fn check(text: &str, key: Option<&str>, nearest: Option<&str>) {
+        let found = first_unknown_key(&text.parse().unwrap());
+        assert_eq!(found.as_ref().map(|found| found.key.as_str()), key, "{text}");
+        assert_eq!(found.and_then(|found| found.nearest), nearest, "{text}");
     }
 
     #[test]
-    fn a_misspelt_section_names_the_nearest() {
-        let table = "[sever]\nlisten = '1'".parse().unwrap();
-        let expected =
-            BadKey { key: "sever".to_owned(), problem: Problem::Unknown { nearest: Some("server") } };
-        assert_eq!(first_bad_key(&table), Some(expected));
+    fn a_misspelt_name_is_told_with_the_nearest() {
+        check("[server]\nlisen = '1'", Some("server.lisen"), Some("listen"));
+        check("[sever]\nlisten = '1'", Some("sever"), Some("server"));
+        check("[server.tls]\ncrt = 'x'", Some("server.tls.crt"), Some("cert"));
     }
 
     #[test]
-    fn a_nested_key_is_checked() {
-        let table = "[server.tls]\ncrt = 'x'".parse().unwrap();
-        assert_eq!(first_bad_key(&table).map(|bad| bad.key), Some("server.tls.crt".to_owned()));
+    fn known_names_pass() {
+        check("[server]\nlisten = '1'\n[server.tls]\ncert = 'x'\nkey = 'y'", None, None);
+        check("[fetch.connect_to]\n'a.test:80' = '127.0.0.1:1'", None, None);
     }
 
     #[test]
-    fn a_key_of_a_missing_feature_says_so() {
-        let table = "[browser]\npath = 'x'".parse().unwrap();
-        let expected = BadKey { key: "browser".to_owned(), problem: Problem::NotYet };
-        assert_eq!(first_bad_key(&table), Some(expected));
-    }
-
-    #[test]
-    fn the_names_in_connect_to_are_free() {
-        let table = "[fetch.connect_to]\n'a.test:80' = '127.0.0.1:1'".parse().unwrap();
-        assert_eq!(first_bad_key(&table), None);
+    fn keys_of_missing_features_are_taken_out_and_named() {
+        let mut table = "[browser]\npath = 'x'\n[server]\nlisten = '1'\npublic_url = 'u'".parse().unwrap();
+        assert_eq!(take_not_yet(&mut table), ["browser", "server.public_url"]);
+        assert_eq!(table, "[server]\nlisten = '1'".parse().unwrap());
     }
 }

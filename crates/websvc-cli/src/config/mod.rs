@@ -24,6 +24,9 @@ pub(crate) struct Config {
     pub(crate) cache: Cache,
     pub(crate) limits: Limits,
     pub(crate) pricing: websvc_engine::Pricing,
+    /// Keys that were given and have no effect, for want of their feature.
+    #[serde(skip)]
+    pub(crate) not_yet: Vec<String>,
 }
 
 /// `[server]`: where and how the service listens.
@@ -85,6 +88,7 @@ pub(crate) enum Provider {
 pub(crate) struct Cache {
     pub(crate) max_bytes: u64,
     pub(crate) max_age_days: u64,
+    pub(crate) memory_bytes: u64,
 }
 
 /// `[limits]`: bounds of the work done at one time.
@@ -132,7 +136,7 @@ impl Default for Search {
 
 impl Default for Cache {
     fn default() -> Self {
-        Self { max_bytes: 1024 * 1024 * 1024, max_age_days: 30 }
+        Self { max_bytes: 1024 * 1024 * 1024, max_age_days: 30, memory_bytes: 32 * 1024 * 1024 }
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::Config;
-use super::keys::{self, Problem};
+use super::keys::{self, UnknownKey};
 
 /// Environment variables of this prefix are configuration keys: `WEBSVC__SECTION__KEY`.
 const PREFIX: &str = "WEBSVC__";
@@ -20,8 +20,6 @@ pub(crate) enum ConfigError {
     Syntax { origin: String, message: String },
     #[error("unknown configuration key `{key}`{}", suggestion(*nearest))]
     Unknown { key: String, nearest: Option<&'static str> },
-    #[error("configuration key `{key}` belongs to a feature that this version does not have yet")]
-    NotYet { key: String },
 }
 
 fn suggestion(nearest: Option<&str>) -> String {
@@ -44,16 +42,16 @@ pub(crate) fn load(
             set(&mut table, &name, path, &value)?;
         }
     }
-    if let Some(bad) = keys::first_bad_key(&table) {
-        return Err(match bad.problem {
-            Problem::Unknown { nearest } => ConfigError::Unknown { key: bad.key, nearest },
-            Problem::NotYet => ConfigError::NotYet { key: bad.key },
-        });
+    let not_yet = keys::take_not_yet(&mut table);
+    if let Some(UnknownKey { key, nearest }) = keys::first_unknown_key(&table) {
+        return Err(ConfigError::Unknown { key, nearest });
     }
-    Config::deserialize(Value::Table(table)).map_err(|error| ConfigError::Syntax {
+    let mut config = Config::deserialize(Value::Table(table)).map_err(|error| ConfigError::Syntax {
         origin: "the configuration".to_owned(),
         message: error.to_string().trim().replace('\n', " "),
-    })
+    })?;
+    config.not_yet = not_yet;
+    Ok(config)
 }
 
 fn read(path: &Path) -> Result<Table, ConfigError> {

@@ -50,6 +50,12 @@ pub(crate) async fn find(
             let ask = ask(plan, source_plan, &query, now);
             ask_all(sources, &ask, &mut found, &mut reasons).await;
         }
+        if plan.ignore_invalid_urls() {
+            found
+                .verticals
+                .iter_mut()
+                .for_each(|vertical| vertical.hits.retain(|hit| can_be_fetched(&hit.url)));
+        }
         (found, reasons)
     };
     let Ok((mut found, reasons)) = tokio::time::timeout_at(deadline.into(), asking).await else {
@@ -106,6 +112,11 @@ async fn ask_all(
     }
 }
 
-pub(crate) fn millis(duration: std::time::Duration) -> u64 {
+/// Returns whether the other operations would take a URL: imported files may have others.
+fn can_be_fetched(url: &str) -> bool {
+    url::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+}
+
+fn millis(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

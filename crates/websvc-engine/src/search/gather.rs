@@ -9,7 +9,7 @@ use websvc_scrape::{Page, ScrapeError};
 use websvc_types::ErrorCode;
 use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
-use super::find::{Found, millis};
+use super::find::Found;
 use crate::engine::EngineConfig;
 use crate::error::EngineError;
 use crate::ingest::ingest;
@@ -70,16 +70,14 @@ fn has_pages(kind: SourceKind) -> bool {
 }
 
 async fn get(engine: &EngineConfig, url: &str, plan: &ScrapePlan, deadline: Instant) -> Gathered {
-    let now = Instant::now();
-    let deadline = deadline.min(now + plan.timeout());
-    let late = || ScrapeError::Timeout { timeout_ms: millis(deadline.saturating_duration_since(now)) };
+    let deadline = deadline.min(Instant::now() + plan.timeout());
     let Ok(url) = Url::parse(url) else {
         return Gathered::Failed(ScrapeError::BadUrl { url: url.to_owned() });
     };
     match tokio::time::timeout_at(deadline.into(), engine.scraper.scrape(&url, plan, deadline)).await {
         Ok(Ok(page)) => Gathered::Page(Box::new(page)),
         Ok(Err(error)) => Gathered::Failed(error),
-        Err(_elapsed) => Gathered::Failed(late()),
+        Err(_elapsed) => Gathered::Failed(ScrapeError::Timeout),
     }
 }
 

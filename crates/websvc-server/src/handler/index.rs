@@ -17,7 +17,9 @@ pub(crate) async fn add_documents(
     request: Request<ServerBody>,
 ) -> Result<Reply, Failure> {
     let body = body::read(request).await?;
+    let decoding = context.admission.decode(body.len()).await;
     let upload: IndexUpload = serde_json::from_slice(&body).map_err(|error| unreadable(&error))?;
+    drop((decoding, body));
     let violations: Vec<Violation> =
         upload.documents.iter().enumerate().filter_map(|(at, document)| violation(at, document)).collect();
     if !violations.is_empty() {

@@ -17,6 +17,9 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// The endings of files that a directory is read for.
 const ENDINGS: &[&str] = &["htm", "html", "markdown", "md", "txt"];
 
+/// The endings of files that hold text which this version cannot read: they are named, not passed over.
+const NOT_YET: &[&str] = &["doc", "docx", "epub", "gz", "odt", "pdf", "rtf", "warc"];
+
 /// Something that was read.
 pub(super) enum Item {
     /// A document.
@@ -58,8 +61,15 @@ fn directory(root: &Path, base_url: Option<&Url>, take: &mut dyn FnMut(Item) -> 
                 entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()?;
             inner.sort_unstable_by(|a, b| b.cmp(a));
             waiting.append(&mut inner);
-        } else if kind.is_file() && ending(&path).is_some_and(|ending| ENDINGS.contains(&ending.as_str())) {
-            take(item(&path, root, base_url))?;
+        } else if kind.is_file() {
+            match ending(&path).as_deref() {
+                Some(known) if ENDINGS.contains(&known) => take(item(&path, root, base_url))?,
+                Some(known) if NOT_YET.contains(&known) => take(Item::Failed {
+                    what: path.display().to_string(),
+                    reason: format!("files of kind .{known} cannot be read by this version"),
+                })?,
+                Some(_) | None => {}
+            }
         }
     }
     Ok(())
@@ -215,8 +225,10 @@ mod tests {
         std::fs::write(directory.path().join("b c/note.md"), "# Coffee\n\nGrind the beans.").unwrap();
         std::fs::write(directory.path().join("plain.TXT"), "Boil the water.").unwrap();
         std::fs::write(directory.path().join("logo.png"), "not text").unwrap();
+        std::fs::write(directory.path().join("paper.pdf"), "%PDF-1.7").unwrap();
         let (documents, failures) = read_all(directory.path(), Some("https://notes.test/base/"));
-        assert_eq!(failures, Vec::<String>::new());
+        assert_eq!(failures.len(), 1);
+        assert!(failures[0].contains("paper.pdf: files of kind .pdf"), "{failures:?}");
         let found: Vec<(&str, &str)> =
             documents.iter().map(|copy| (copy.url.as_str(), copy.title.as_str())).collect();
         let expected = [

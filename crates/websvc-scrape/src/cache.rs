@@ -1,0 +1,101 @@
+//! Between the page cache of the store and pages as received.
+
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderName, StatusCode};
+use jiff::Timestamp;
+use url::Url;
+use websvc_store::{CacheLimits, CachedPage, PageKey, PutOutcome, Store, StoreError};
+use websvc_validate::ScrapePlan;
+
+use crate::raw::{CacheState, RawPage};
+use crate::request::accept_language;
+
+/// Returns the name of a page in the cache, with whatever of the plan changes what its host answers. Headers of the
+/// caller's own may change it in any way, so such a page has no name: it is nobody else's.
+pub(crate) fn page_key(url: &Url, plan: &ScrapePlan) -> Option<PageKey> {
+    if !plan.headers().is_empty() {
+        return None;
+    }
+    let mut variant = String::new();
+    if plan.mobile() {
+        variant.push_str("mobile;");
+    }
+    if let Some(languages) = accept_language(plan) {
+        variant.push_str(languages.to_str().unwrap_or_default());
+    }
+    Some(PageKey::new(without_fragment(url), variant))
+}
+
+/// Returns the name of a page that was asked for without any wishes.
+pub(crate) fn plain_key(url: &Url) -> PageKey {
+    PageKey::new(without_fragment(url), "")
+}
+
+fn without_fragment(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_fragment(None);
+    url.into()
+}
+
+/// Keeps a page that answered well, fetched just now. Returns when that was, if the cache has it now.
+pub(crate) fn put(
+    store: &Store,
+    limits: &CacheLimits,
+    key: PageKey,
+    page: &RawPage,
+) -> Result<Option<u64>, StoreError> {
+    if !page.status.is_success() {
+        return Ok(None);
+    }
+    let content_type = page.content_type().map(|value| ("content-type".to_owned(), value.to_owned()));
+    let cached = CachedPage {
+        key,
+        final_url: page.url.to_string(),
+        status: page.status.as_u16(),
+        headers: content_type.into_iter().collect(),
+        body: page.body.clone(),
+        fetched_at_ms: now_ms(),
+        truncated: page.truncated,
+    };
+    Ok(match store.put_page(&cached, limits)? {
+        PutOutcome::Stored { .. } => Some(cached.fetched_at_ms),
+        PutOutcome::Outdated => None,
+        PutOutcome::TooLarge { bytes, limit } => {
+            tracing::debug!(bytes, limit, "a page is too large for the cache");
+            None
+        }
+    })
+}
+
+/// Returns how long ago a page was fetched.
+pub(crate) fn age(fetched_at_ms: u64) -> Duration {
+    Duration::from_millis(now_ms().saturating_sub(fetched_at_ms))
+}
+
+/// Returns the time of a fetch as a point in time.
+pub(crate) fn fetched_at(fetched_at_ms: u64) -> Option<Timestamp> {
+    Timestamp::from_millisecond(i64::try_from(fetched_at_ms).ok()?).ok()
+}
+
+fn now_ms() -> u64 {
+    u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default()
+}
+
+/// Returns a cached page as it was received; `None` when the entry cannot be read, so that it is fetched again.
+pub(crate) fn raw_page(source_url: &Url, cached: CachedPage) -> Option<RawPage> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &cached.headers {
+        headers.append(name.parse::<HeaderName>().ok()?, value.parse().ok()?);
+    }
+    Some(RawPage {
+        source_url: source_url.clone(),
+        url: cached.final_url.parse().ok()?,
+        status: StatusCode::from_u16(cached.status).ok()?,
+        headers,
+        body: cached.body,
+        truncated: cached.truncated,
+        warnings: Vec::new(),
+        cache_state: CacheState::Hit(fetched_at(cached.fetched_at_ms)?),
+    })
+}

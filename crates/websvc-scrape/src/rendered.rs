@@ -1,0 +1,141 @@
+//! Pages as they were last written, in memory: agents ask for the same pages in the same formats again and again.
+//!
+//! Only what the page cache holds is here, so that this adds speed and no rules. One rendering per page is kept, the
+//! last one; a newer copy of the page takes the place of all that was written from the older one.
+
+use std::fmt;
+use std::sync::Arc;
+
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use websvc_store::PageKey;
+use websvc_types::Format;
+use websvc_validate::ScrapePlan;
+
+use crate::page::Page;
+
+/// About how large an entry is, for the first size of the table.
+const USUAL_ENTRY_BYTES: u64 = 32 * 1024;
+
+/// The renderings.
+pub(crate) struct Rendered {
+    cache: Cache<PageKey, Arc<Entry>, ByBytes>,
+}
+
+/// The part of a plan that decides what is written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Recipe {
+    formats: Vec<Format>,
+    only_main_content: bool,
+    remove_base64_images: bool,
+    include_tags: Vec<String>,
+    exclude_tags: Vec<String>,
+}
+
+/// A page as it was written.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    recipe: Recipe,
+    /// When the page was fetched, in milliseconds since the Unix epoch.
+    pub(crate) fetched_at_ms: u64,
+    pub(crate) page: Page,
+}
+
+impl Recipe {
+    pub(crate) fn of(plan: &ScrapePlan) -> Self {
+        Self {
+            formats: plan.formats().to_vec(),
+            only_main_content: plan.only_main_content(),
+            remove_base64_images: plan.remove_base64_images(),
+            include_tags: plan.include_tags().to_vec(),
+            exclude_tags: plan.exclude_tags().to_vec(),
+        }
+    }
+}
+
+impl Rendered {
+    /// Makes a cache of at most so many bytes.
+    pub(crate) fn new(max_bytes: u64) -> Self {
+        let entries = usize::try_from(max_bytes / USUAL_ENTRY_BYTES).unwrap_or(usize::MAX);
+        Self { cache: Cache::with_weighter(entries, max_bytes, ByBytes) }
+    }
+
+    /// Returns the page as it was written by this recipe.
+    pub(crate) fn find(&self, key: &PageKey, recipe: &Recipe) -> Option<Arc<Entry>> {
+        self.cache.get(key).filter(|entry| entry.recipe == *recipe)
+    }
+
+    /// Keeps a page that was written from the copy that the page cache has.
+    pub(crate) fn keep(&self, key: PageKey, recipe: Recipe, fetched_at_ms: u64, page: &Page) {
+        let page = Page { index_copy: None, ..page.clone() };
+        self.cache.insert(key, Arc::new(Entry { recipe, fetched_at_ms, page }));
+    }
+}
+
+impl fmt::Debug for Rendered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rendered").field("bytes", &self.cache.weight()).finish_non_exhaustive()
+    }
+}
+
+/// Weighs an entry by its texts.
+#[derive(Debug, Clone)]
+struct ByBytes;
+
+impl Weighter<PageKey, Arc<Entry>> for ByBytes {
+    fn weight(&self, key: &PageKey, entry: &Arc<Entry>) -> u64 {
+        let Page { markdown, html, raw_html, links, images, .. } = &entry.page;
+        let texts = [markdown, html, raw_html].into_iter().flatten().map(String::len);
+        let lists =
+            [links, images].into_iter().flatten().flatten().map(|url| url.len() + size_of::<String>());
+        let metadata = 4 * 1024;
+        (key.url().len() + metadata + texts.sum::<usize>() + lists.sum::<usize>()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use websvc_types::ScrapeOptions;
+    use websvc_validate::{Policy, check_scrape_options};
+
+    use super::*;
+
+    fn recipe(only_main_content: bool) -> Recipe {
+        let options =
+            ScrapeOptions { only_main_content: Some(only_main_content), ..ScrapeOptions::default() };
+        Recipe::of(&check_scrape_options(options, &Policy::default()).unwrap().plan)
+    }
+
+    fn page(markdown: &str) -> Page {
+        Page { markdown: Some(markdown.to_owned()), ..Page::default() }
+    }
+
+    #[test]
+    fn a_rendering_is_found_by_its_recipe_only() {
+        let rendered = Rendered::new(1_000_000);
+        let key = PageKey::new("http://a.test/", "");
+        rendered.keep(key.clone(), recipe(true), 7, &page("main"));
+        assert_eq!(rendered.find(&key, &recipe(true)).unwrap().page.markdown.as_deref(), Some("main"));
+        assert!(rendered.find(&key, &recipe(false)).is_none());
+    }
+
+    #[test]
+    fn a_newer_copy_takes_the_place_of_the_older() {
+        let rendered = Rendered::new(1_000_000);
+        let key = PageKey::new("http://a.test/", "");
+        rendered.keep(key.clone(), recipe(true), 7, &page("old"));
+        rendered.keep(key.clone(), recipe(false), 9, &page("new"));
+        assert!(rendered.find(&key, &recipe(true)).is_none());
+        assert_eq!(rendered.find(&key, &recipe(false)).unwrap().fetched_at_ms, 9);
+    }
+
+    #[test]
+    fn the_bytes_are_bounded() {
+        let rendered = Rendered::new(100_000);
+        for number in 0..100 {
+            let key = PageKey::new(format!("http://a.test/{number}"), "");
+            rendered.keep(key, recipe(true), 7, &page(&"x".repeat(10_000)));
+        }
+        assert!(rendered.cache.weight() <= 100_000);
+    }
+}

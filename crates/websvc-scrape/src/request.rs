@@ -1,0 +1,81 @@
+//! What a page is asked for with.
+
+use std::time::Duration;
+
+use http::header::{ACCEPT, ACCEPT_LANGUAGE, USER_AGENT};
+use http::{HeaderName, HeaderValue};
+use url::Url;
+use websvc_transport::{FetchError, FetchRequest, TlsPolicy};
+use websvc_validate::ScrapePlan;
+
+use crate::error::ScrapeError;
+
+/// How websvc calls itself: its name is what a robots.txt speaks to.
+pub const DEFAULT_USER_AGENT: &str =
+    concat!("Mozilla/5.0 (compatible; websvc/", env!("CARGO_PKG_VERSION"), ")");
+
+/// How websvc calls itself when a page for small screens is wanted.
+const MOBILE_USER_AGENT: &str = concat!(
+    "Mozilla/5.0 (Linux; Android 14; Mobile) AppleWebKit/537.36 (KHTML, like Gecko) Mobile Safari/537.36 ",
+    "(compatible; websvc/",
+    env!("CARGO_PKG_VERSION"),
+    ")"
+);
+
+/// The name by which a robots.txt addresses us.
+pub(crate) const ROBOTS_NAME: &str = "websvc";
+
+const ACCEPTED: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+/// Returns the request for a page as a plan wants it.
+pub(crate) fn for_page(
+    url: &Url,
+    plan: &ScrapePlan,
+    timeout: Duration,
+    max_bytes: u64,
+) -> Result<FetchRequest, ScrapeError> {
+    let mut request = plain(url, timeout, max_bytes);
+    if plan.mobile() {
+        request.headers.insert(USER_AGENT, HeaderValue::from_static(MOBILE_USER_AGENT));
+    }
+    if let Some(languages) = accept_language(plan) {
+        request.headers.insert(ACCEPT_LANGUAGE, languages);
+    }
+    for (name, value) in plan.headers() {
+        let name: HeaderName = name.parse().map_err(|_| bad_header(name))?;
+        let value = HeaderValue::from_str(value).map_err(|_| bad_header(name.as_str()))?;
+        request.headers.insert(name, value);
+    }
+    if plan.skip_tls_verification() {
+        request.tls = TlsPolicy::SkipVerification;
+    }
+    Ok(request)
+}
+
+/// Returns the request for a file that nobody has wishes about.
+pub(crate) fn plain(url: &Url, timeout: Duration, max_bytes: u64) -> FetchRequest {
+    let mut request = FetchRequest::get(url.clone());
+    request.timeout = timeout;
+    request.max_body_bytes = max_bytes;
+    request.max_decoded_bytes = max_bytes;
+    request.headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
+    request
+}
+
+/// Returns the languages of the plan as a header, the first one preferred.
+pub(crate) fn accept_language(plan: &ScrapePlan) -> Option<HeaderValue> {
+    let languages = plan.location().languages();
+    if languages.is_empty() {
+        return None;
+    }
+    let weighted = languages.iter().enumerate().map(|(position, language)| match position {
+        0 => language.clone(),
+        1..9 => format!("{language};q=0.{}", 10 - position),
+        _ => format!("{language};q=0.1"),
+    });
+    HeaderValue::from_str(&weighted.collect::<Vec<_>>().join(",")).ok()
+}
+
+fn bad_header(name: &str) -> ScrapeError {
+    ScrapeError::Fetch(FetchError::BadUrl { reason: format!("the header {name:?} cannot be sent") })
+}
