@@ -1,5 +1,7 @@
 //! The log: structured lines on stderr.
 
+use std::io::IsTerminal;
+
 use tracing_subscriber::EnvFilter;
 
 use crate::args::Command;
@@ -14,5 +16,6 @@ pub(crate) fn start(command: &Command) {
         }
     };
     let filter = EnvFilter::try_from_env("WEBSVC_LOG").unwrap_or_else(|_unset| EnvFilter::new(default));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr).init();
 }

@@ -86,8 +86,8 @@ impl Service {
             reply.headers_mut().insert(HeaderName::from_static("x-request-id"), value);
         }
         let status = reply.status().as_u16();
-        let elapsed_us = started.elapsed().as_micros();
-        tracing::info!(%id, %method, path, status, elapsed_us, "request");
+        let elapsed_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        tracing::info!(id, method = method.as_str(), path, status, elapsed_us, "request");
         reply
     }
 

@@ -40,6 +40,9 @@ pub(crate) fn restriction(categories: &[Category]) -> Query {
 
 /// Returns the category of `url` among those asked for.
 pub(crate) fn label(url: &str, categories: &[Category]) -> Option<Category> {
+    if categories.is_empty() {
+        return None;
+    }
     let url = url::Url::parse(url).ok()?;
     let host = url.host_str()?;
     let belongs = |category: &Category| match category {

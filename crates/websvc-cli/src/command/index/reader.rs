@@ -48,9 +48,10 @@ pub(super) fn read(
     }
 }
 
-/// Walks the directory in the order of names; links are not followed.
+/// Walks the directory in the order of names. It may be a link itself; links below it are not followed.
 fn directory(root: &Path, base_url: Option<&Url>, take: &mut dyn FnMut(Item) -> Result<()>) -> Result<()> {
-    let mut waiting = vec![root.to_owned()];
+    let mut waiting = vec![std::fs::canonicalize(root)?];
+    let root = &waiting[0].clone();
     while let Some(path) = waiting.pop() {
         let kind =
             std::fs::symlink_metadata(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -238,6 +239,18 @@ mod tests {
         ];
         assert_eq!(found, expected);
         assert!(documents[1].body.contains("Grind the beans."));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_directory_may_be_a_link() {
+        let directory = tempfile::tempdir().unwrap();
+        let (real, link) = (directory.path().join("real"), directory.path().join("link"));
+        std::fs::create_dir(&real).unwrap();
+        std::fs::write(real.join("a.txt"), "text").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let (documents, _) = read_all(&link, Some("https://notes.test/"));
+        assert_eq!(documents[0].url, "https://notes.test/a.txt");
     }
 
     #[test]
