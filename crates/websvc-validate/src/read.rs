@@ -19,19 +19,13 @@ use crate::{scrape, search};
 static SEARCH: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<SearchRequest>().as_value()));
 static SCRAPE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ScrapeOptions>().as_value()));
 
-/// What stands for a query that is missing or of the wrong type, so that the rest is checked too. It never reaches a
-/// plan: its absence is a violation.
-const QUERY_STAND_IN: &str = "query";
-
 /// Reads and checks the body of a search.
 ///
 /// # Errors
 /// The syntax error, or every rule that the request breaks, or what the team may not do.
 pub fn read_search(body: &[u8], policy: &Policy) -> Result<Checked<SearchPlan>, Rejection> {
     let mut report = Report::default();
-    let request = read::<SearchRequest>(&mut report, body, &SEARCH, |fields| {
-        fields.entry("query").or_insert_with(|| QUERY_STAND_IN.into());
-    })?;
+    let request = read::<SearchRequest>(&mut report, body, &SEARCH)?;
     let plan = search::check(&mut report, request, policy);
     report.finish(plan)
 }
@@ -42,7 +36,7 @@ pub fn read_search(body: &[u8], policy: &Policy) -> Result<Checked<SearchPlan>, 
 /// The syntax error, or every rule that the options break, or what the team may not do.
 pub fn read_scrape_options(body: &[u8], policy: &Policy) -> Result<Checked<ScrapePlan>, Rejection> {
     let mut report = Report::default();
-    let options = read::<ScrapeOptions>(&mut report, body, &SCRAPE, |_| {})?;
+    let options = read::<ScrapeOptions>(&mut report, body, &SCRAPE)?;
     let plan = scrape::check_single(&mut report, options, policy);
     report.finish(plan)
 }
@@ -51,18 +45,12 @@ pub fn read_scrape_options(body: &[u8], policy: &Policy) -> Result<Checked<Scrap
 ///
 /// # Errors
 /// The syntax error, or that nothing is left to be checked.
-fn read<T: DeserializeOwned>(
-    report: &mut Report,
-    body: &[u8],
-    shape: &Shape,
-    complete: impl FnOnce(&mut serde_json::Map<String, Value>),
-) -> Result<T, Rejection> {
+fn read<T: DeserializeOwned>(report: &mut Report, body: &[u8], shape: &Shape) -> Result<T, Rejection> {
     let mut value: Value = serde_json::from_slice(body).map_err(|error| malformed(&error))?;
     shape.prune(&mut value, report);
-    let Value::Object(fields) = &mut value else {
+    if !value.is_object() {
         return Err(report.rejection().expect("a body that is no object is a violation"));
-    };
-    complete(fields);
+    }
     serde_json::from_value(value).map_err(|error| {
         // The schema and the type disagree, which is a mistake of ours: the caller gets what is known of it.
         report.violation(&Path::Root, ViolationCode::InvalidType, |_| error.to_string());

@@ -18,16 +18,17 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, formats: Vec<Format>) 
     let mut checked: Vec<Format> = Vec::with_capacity(formats.len().min(Format::NAMES.len()));
     for (index, format) in formats.into_iter().enumerate() {
         let path = path.index(index);
-        match checked.iter().find(|known| known.name() == format.name()) {
-            Some(known) if *known == format => {}
+        if checked.contains(&format) {
+            continue;
+        }
+        check_one(report, &path, &format);
+        if checked.iter().any(|known| known.name() == format.name()) {
             // A result has one place for each format, so the second one could not be answered.
-            Some(_) => report.violation(&path, ViolationCode::Conflict, |place| {
+            report.violation(&path, ViolationCode::Conflict, |place| {
                 format!("{place}: the format {} is given twice, with different options", format.name())
-            }),
-            None => {
-                check_one(report, &path, &format);
-                checked.push(format);
-            }
+            });
+        } else {
+            checked.push(format);
         }
     }
     checked

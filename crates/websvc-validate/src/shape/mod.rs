@@ -13,6 +13,7 @@ mod prune;
 use std::fmt;
 
 use foreign::Foreign;
+use serde_json::Value;
 
 /// What a place of a body may hold.
 #[derive(Debug)]
@@ -58,6 +59,25 @@ struct Field {
     name: String,
     shape: Shape,
     required: bool,
+}
+
+impl Shape {
+    /// Returns a value of this shape that breaks no rule, if there is a simple one.
+    fn stand_in(&self) -> Option<Value> {
+        match self {
+            Shape::Text => Some("stand-in".into()),
+            Shape::Name(names) => names.first().map(|name| name.as_str().into()),
+            Shape::Integer { min, max } => i64::try_from(1.clamp(*min, *max)).ok().map(Value::from),
+            Shape::Bool => Some(Value::Bool(false)),
+            Shape::Any
+            | Shape::Number
+            | Shape::List(_)
+            | Shape::Map(_)
+            | Shape::Object(_)
+            | Shape::Tagged(_)
+            | Shape::Either(_) => None,
+        }
+    }
 }
 
 /// Prints what the shape expects, as a sentence says it.

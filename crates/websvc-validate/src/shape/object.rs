@@ -26,8 +26,19 @@ impl Object {
                 false
             }
         });
-        let is_whole = self.fields.iter().all(|field| !field.required || map.contains_key(&field.name));
-        if is_whole { Verdict::Keep } else { Verdict::Drop }
+        self.complete(map)
+    }
+
+    /// Puts stand-ins where required fields are missing or mistaken, so that the rules of the others are checked too.
+    /// They never reach a plan: that they were needed is a violation.
+    fn complete(&self, map: &mut Map<String, Value>) -> Verdict {
+        for field in self.fields.iter().filter(|field| field.required) {
+            if !map.contains_key(&field.name) {
+                let Some(stand_in) = field.shape.stand_in() else { return Verdict::Drop };
+                map.insert(field.name.clone(), stand_in);
+            }
+        }
+        Verdict::Keep
     }
 
     fn walk_field(&self, field: &Field, value: &mut Value, path: &Path<'_>, report: &mut Report) -> Verdict {

@@ -39,6 +39,8 @@ fn options_keep_to_their_bounds() {
     check(&viewport(7680, 4320), &[]);
     check(&viewport(0, 4321), &[("/viewport/height", TooBig), ("/viewport/width", TooSmall)]);
     check(&screenshot("viewport", json!({ "width": 1 })), &[("/viewport/height", Missing)]);
+    let both = [("/viewport/height", Missing), ("/viewport/width", TooSmall)];
+    check(&screenshot("viewport", json!({ "width": 0 })), &both);
     check(&screenshot("fullPage", json!(1)), &[("/fullPage", InvalidType)]);
     for (kind, key) in [("question", "question"), ("highlights", "query")] {
         let format = |length: usize| json!({ "type": kind, key: "ü".repeat(length) });

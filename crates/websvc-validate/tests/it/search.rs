@@ -186,6 +186,7 @@ fn all_violations_come_in_one_answer_in_the_order_of_their_paths() {
             ("/scrapeOptions/actions/2/selector", Missing),
             ("/scrapeOptions/formats/1", UnknownValue),
             ("/scrapeOptions/formats/2/question", Missing),
+            ("/scrapeOptions/formats/3", Conflict),
             ("/scrapeOptions/formats/3/question", TooShort),
             ("/scrapeOptions/parsers/0/maxPages", TooSmall),
             ("/scrapeOptions/timeout", TooBig),
