@@ -8,6 +8,7 @@ use crate::{Result, corpus, root};
 pub(crate) fn run() -> Result {
     cargo(&["build", "--release", "--package", "websvc-cli", "--bin", "websvc", "--example", "bench"], None)?;
     cargo(&["build", "--release", "--package", "websvc-transport", "--examples"], None)?;
+    cargo(&["build", "--release", "--package", "websvc-index", "--example", "bare_tantivy"], None)?;
     let corpus = corpus::prepare()?;
     cargo(&["run", "--release", "--package", "websvc-cli", "--example", "bench"], Some(&corpus))
 }

@@ -31,6 +31,9 @@ const SPAN: Duration = Duration::from_secs(5);
 /// The connections of the load.
 const CONNECTIONS: usize = 16;
 
+/// The row of tantivy without us.
+const BARE_ROW: &str = "bare tantivy in process, ten documents";
+
 /// What is searched for, in turn.
 const QUERIES: &[&str] = &[
     "asyncio gather",
@@ -64,6 +67,8 @@ async fn main() {
     let data = tempfile::tempdir().unwrap();
     idle(&world, &mut report).await;
     crawl(&world, &data, &mut report).await;
+    let bare = Process::bare_tantivy(&data.path().join("index"), QUERIES);
+    report.figure(BARE_ROW, bare, "/s", "");
     parts::index(data.path(), &mut report);
     service(&world, &data, &corpus, &mut report).await;
     report.print();
@@ -105,8 +110,10 @@ async fn service(world: &World, data: &TempDir, corpus: &Path, report: &mut Repo
     let load = Load::run(&process, CONNECTIONS, SPAN, &plain).await;
     report.load("POST /v2/search", &load);
     report.figure("CPU per search", load.cpu_ms(), "ms", "0.15");
-    if let Some(in_process) = report.rate_of(parts::INDEX_ROW) {
-        report.ratio("search over HTTP / index in process", load.rate() / in_process, "at least 0.70");
+    for row in [BARE_ROW, parts::INDEX_ROW] {
+        if let Some(in_process) = report.rate_of(row) {
+            report.ratio(&format!("search over HTTP / {row}"), load.rate() / in_process, "at least 0.70");
+        }
     }
     let scraping = requests(|query| json!({ "query": query, "scrapeOptions": { "formats": ["markdown"] } }));
     let warm = Load::run(&process, CONNECTIONS, SPAN, &scraping).await;

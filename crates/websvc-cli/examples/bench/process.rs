@@ -47,6 +47,14 @@ impl Process {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Runs the example that asks tantivy alone, and returns its searches per second.
+    pub(crate) fn bare_tantivy(index: &Path, queries: &[&str]) -> f64 {
+        let mut command = pinned(&release_dir().join("examples").join("bare_tantivy"));
+        let output = command.arg(index).args(queries).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
+    }
+
     fn start(mut command: Command) -> Self {
         let started = Instant::now();
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

@@ -1,0 +1,48 @@
+//! What tantivy alone does on an index of this crate: the words of each query as alternatives, the ten best by BM25 and
+//! their stored bytes. No stemming, no phrases, no ranking of ours, no passages: the floor under every search.
+//!
+//! `cargo run --release -p websvc-index --example bare_tantivy -- INDEX_DIR QUERY...` prints the searches per second.
+
+#![expect(clippy::print_stdout, reason = "the figure is what it is for")]
+
+use std::time::{Duration, Instant};
+
+use tantivy::collector::TopDocs;
+use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{Index, Searcher, TantivyDocument, Term};
+
+const SPAN: Duration = Duration::from_secs(3);
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let directory = arguments.next().ok_or("usage: bare_tantivy INDEX_DIR QUERY...")?;
+    let index = Index::open_in_dir(directory)?;
+    let words = index.schema().get_field("exact")?;
+    let queries: Vec<String> = arguments.collect();
+    let searcher = index.reader()?.searcher();
+    let started = Instant::now();
+    let mut count = 0_u32;
+    while started.elapsed() < SPAN {
+        for query in &queries {
+            search(&searcher, words, query)?;
+            count += 1;
+        }
+    }
+    println!("{:.2}", f64::from(count) / started.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn search(searcher: &Searcher, field: Field, query: &str) -> tantivy::Result<()> {
+    let words = query.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let alternatives = words.filter(|word| !word.is_empty()).map(|word| {
+        let term = Term::from_field_text(field, &word.to_lowercase());
+        let query: Box<dyn Query> = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
+        (Occur::Should, query)
+    });
+    let query = BooleanQuery::new(alternatives.collect());
+    for (_, address) in searcher.search(&query, &TopDocs::with_limit(10).order_by_score())? {
+        std::hint::black_box(searcher.doc::<TantivyDocument>(address)?);
+    }
+    Ok(())
+}
