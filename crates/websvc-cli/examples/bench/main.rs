@@ -32,7 +32,7 @@ const SPAN: Duration = Duration::from_secs(5);
 const CONNECTIONS: usize = 16;
 
 /// The row of tantivy without us.
-const BARE_ROW: &str = "bare tantivy in process, ten documents";
+const BARE_ROW: &str = "bare tantivy in process, ten best by number";
 
 /// What is searched for, in turn.
 const QUERIES: &[&str] = &[
