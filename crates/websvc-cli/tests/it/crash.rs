@@ -10,6 +10,9 @@ use crate::harness::{Site, signal, wait};
 
 const PAGES: usize = 400;
 
+/// Slow enough that the crawl is far from its end at the first commit, on any machine.
+const ANSWER_TIME: Duration = Duration::from_millis(10);
+
 async fn chain() -> World {
     let mut world = World::builder();
     for number in 0..PAGES {
@@ -19,7 +22,7 @@ async fn chain() -> World {
             (number + 1) % PAGES,
             (number + 2) % PAGES
         );
-        world = world.page(&format!("http://chain.test/{number}"), Page::html(text));
+        world = world.page(&format!("http://chain.test/{number}"), Page::html(text).delay(ANSWER_TIME));
     }
     world.start().await
 }
