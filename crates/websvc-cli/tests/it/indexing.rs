@@ -1,6 +1,7 @@
 //! Crawling and importing, alone and beside a running server.
 
 use serde_json::{Value, json};
+use websvc_testkit::{Page, World};
 
 use crate::harness::{KEY, Service, Site, tea_world};
 
@@ -117,4 +118,22 @@ async fn documents_are_added_over_http_and_searchable() {
     let answer = service.post("/v2/index/documents", bad.to_string()).await;
     assert_eq!(answer.status, 400);
     assert_eq!(answer.body["details"][0]["path"], json!("/documents/0/url"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_whose_robots_txt_cannot_be_read_is_left_alone() {
+    let world = World::builder()
+        .page("http://shy.test/robots.txt", Page::text("").status(503))
+        .page("http://shy.test/", Page::html("<p>Not to be read."))
+        .start()
+        .await;
+    let site = Site::new(&world);
+    let said = site.succeed(&["index", "crawl", "http://shy.test/", "--json"]);
+    assert_eq!(report(&said)["pages"], json!(0), "{said}");
+    assert_eq!(world.count("http://shy.test/"), 0);
+    assert_eq!(world.count("http://shy.test/sitemap.xml"), 0);
+
+    let output = site.run(&["index", "crawl", "http://127.0.0.1:9/", "--json"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("failed http://127.0.0.1:9/robots.txt: this URL may not be fetched"), "{said}");
 }

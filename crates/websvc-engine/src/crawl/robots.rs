@@ -22,6 +22,11 @@ pub(super) enum Rules {
     Robot(Box<Robot>),
 }
 
+/// Returns where the robots.txt of a host is.
+pub(super) fn url(origin: &Url) -> Url {
+    origin.join("/robots.txt").expect("an absolute path joins every origin")
+}
+
 impl Rules {
     /// Reads an answer to the request for robots.txt.
     pub(super) fn read(status: StatusCode, body: &[u8], agent: &str) -> Self {

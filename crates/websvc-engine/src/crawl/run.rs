@@ -199,16 +199,20 @@ impl<'a> Crawl<'a> {
     fn rules(&mut self, origin: &Url, answer: Result<FileAnswer, ScrapeError>, now: Instant) {
         let rules = match answer {
             Ok(file) => Rules::read(file.status, &file.body, self.scraper.robots_name()),
-            // An unreachable host is told once, by its pages, which are tried and fail with the reason.
-            Err(_unreachable) => Rules::AllowAll,
+            // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4); its pages are left out.
+            Err(unreachable) => {
+                self.fail(robots::url(origin), unreachable.to_string());
+                Rules::DisallowAll
+            }
         };
         let mut sitemaps: Vec<Url> =
             rules.sitemaps().iter().filter_map(|text| Url::parse(text).ok()).collect();
         if sitemaps.is_empty() {
             sitemaps.extend(origin.join("/sitemap.xml"));
         }
+        sitemaps.retain(|sitemap| self.scope.takes_file(sitemap) && rules.allow(sitemap));
         self.frontier.host(origin, now).rules = Some(rules);
-        for sitemap in sitemaps.into_iter().filter(|sitemap| self.scope.takes_file(sitemap)) {
+        for sitemap in sitemaps {
             self.frontier.add_sitemap(sitemap, now);
         }
     }
@@ -299,10 +303,7 @@ async fn perform(scraper: &Scraper, max_age: Duration, origin: Url, task: Task) 
     let started = Instant::now();
     let deadline = started + PAGE_TIMEOUT;
     let result = match &task {
-        Task::Robots => {
-            let url = origin.join("/robots.txt").expect("an absolute path joins every origin");
-            Outcome::File(scraper.file(&url, robots::MAX_BYTES, deadline).await)
-        }
+        Task::Robots => Outcome::File(scraper.file(&robots::url(&origin), robots::MAX_BYTES, deadline).await),
         Task::Sitemap(url) => Outcome::File(scraper.file(url, MAX_SITEMAP_BYTES, deadline).await),
         Task::Page(page) => Outcome::Page(scraper.survey(&page.url, max_age, deadline).await.map(Box::new)),
     };
