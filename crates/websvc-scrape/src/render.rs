@@ -34,8 +34,12 @@ pub(crate) fn render(raw: &RawPage, plan: &ScrapePlan) -> Result<Page, ScrapeErr
     page.warnings.extend(content.warnings().iter().cloned());
     let metadata = document.metadata();
     if plan.store_in_cache() && raw.cache_state == CacheState::Miss {
-        let content = document.content(&ContentOptions::default());
-        page.index_copy = index_copy(raw, &document, &content, &metadata);
+        // The index takes the main content, which is found only once when that is what was asked for.
+        page.index_copy = if is_plain(plan) {
+            index_copy(raw, &document, &content, &metadata)
+        } else {
+            index_copy(raw, &document, &document.content(&ContentOptions::default()), &metadata)
+        };
     }
     page.metadata = wire_metadata(raw, metadata);
     Ok(page)
@@ -53,6 +57,11 @@ pub(crate) fn as_cached(page: &mut Page, source_url: &Url, fetched_at: Timestamp
 pub(crate) fn parse(raw: &RawPage) -> Result<Document, ScrapeError> {
     let source = Source { bytes: &raw.body, content_type: raw.content_type(), url: &raw.url };
     Document::parse(source).map_err(ScrapeError::Extract)
+}
+
+/// Returns whether a plan takes the main content without choices of its own.
+fn is_plain(plan: &ScrapePlan) -> bool {
+    plan.only_main_content() && plan.include_tags().is_empty() && plan.exclude_tags().is_empty()
 }
 
 fn options(plan: &ScrapePlan) -> Result<ContentOptions, ExtractError> {

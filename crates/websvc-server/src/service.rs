@@ -149,7 +149,7 @@ async fn perform(
         Operation::AddDocuments => handler::add_documents(context, request).await,
         Operation::IndexStats => handler::index_stats(&context),
         Operation::Health => Ok(handler::health()),
-        Operation::Ready => Ok(handler::ready(&context)),
+        Operation::Ready => Ok(handler::ready(&context).await),
         Operation::OpenApi => Ok(handler::openapi()),
         Operation::Root => Ok(handler::root()),
     }

@@ -10,13 +10,14 @@ use serde::de::DeserializeOwned;
 use url::Url;
 use websvc_transport::{AddressGuard, ClientConfig, FetchError, FetchRequest, RedirectPolicy};
 use websvc_types::index::{IndexReply, IndexStats, IndexUpload};
+use websvc_types::limits::SEARCH_TIMEOUT_DEFAULT_MS;
 use websvc_types::{ErrorBody, SearchRequest, SearchResponse};
 
 /// What the client waits beyond the time the request itself has, so that the service's own 408 arrives.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// How long a request without a time of its own may take.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_millis(SEARCH_TIMEOUT_DEFAULT_MS);
 
 /// Asks a running service. Cheap to clone; connections are reused.
 #[derive(Debug, Clone)]

@@ -19,8 +19,9 @@ pub(crate) fn health() -> Reply {
 }
 
 /// `GET /ready`: the parts that a request needs answer too, and the service is not stopping.
-pub(crate) fn ready(context: &Context<'_>) -> Reply {
-    let store = context.store.list_teams().is_ok();
+pub(crate) async fn ready(context: &Context<'_>) -> Reply {
+    let store = context.store.clone();
+    let store = matches!(tokio::task::spawn_blocking(move || store.list_teams()).await, Ok(Ok(_)));
     let ready = store && !context.stopping;
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let word = |good: bool| if good { "ok" } else { "unavailable" };
