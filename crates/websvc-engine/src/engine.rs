@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use url::Url;
-use websvc_scrape::{Page, ScrapeError, Scraper};
+use websvc_scrape::{Page, Scraper};
 use websvc_validate::{ScrapePlan, SearchPlan};
 
 use crate::error::EngineError;
 use crate::ingest::ingest;
 use crate::pricing::Pricing;
-use crate::search::{Review, SearchOutcome, assemble, charge, find, gather, review};
+use crate::search::{Review, SearchOutcome, assemble, charge, find, gather, review, review_page};
 use crate::source::SearchSource;
 
 /// What an engine is built of.
@@ -52,9 +52,12 @@ impl Engine {
     /// Gets one page, and hands it to the index when it may be kept.
     ///
     /// # Errors
-    /// [`ScrapeError`]
-    pub async fn scrape(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<Page, ScrapeError> {
-        let mut page = self.config.scraper.scrape(url, plan, deadline).await?;
+    /// [`EngineError::NotSupported`], or [`EngineError::Page`].
+    pub async fn scrape(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<Page, EngineError> {
+        let Review { warnings } = review_page(plan)?;
+        let page = self.config.scraper.scrape(url, plan, deadline).await;
+        let mut page = page.map_err(EngineError::Page)?;
+        page.warnings.splice(..0, warnings);
         let copies: Vec<_> = page.index_copy.take().into_iter().map(|copy| *copy).collect();
         if let Some(index) = self.config.index.as_ref().filter(|_| !copies.is_empty())
             && let Err(error) = ingest(index, copies).await

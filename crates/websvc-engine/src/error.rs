@@ -1,6 +1,11 @@
 //! Why an operation failed as a whole.
 
+use websvc_scrape::ScrapeError;
 use websvc_types::{ErrorCode, Violation};
+
+fn messages(violations: &[Violation]) -> String {
+    violations.iter().map(|violation| violation.message.as_str()).collect::<Vec<_>>().join("; ")
+}
 
 /// Why an operation failed as a whole. A page that failed is not here: it stays in the results with its error.
 #[derive(Debug, thiserror::Error)]
@@ -19,13 +24,16 @@ pub enum EngineError {
         reasons: Vec<String>,
     },
     /// The request asks for something that this installation cannot do and that may not be left out.
-    #[error("the request needs what this installation does not have")]
+    #[error("{}", messages(violations))]
     NotSupported {
         /// The code of the answer.
         code: ErrorCode,
         /// One entry per thing that is missing.
         violations: Vec<Violation>,
     },
+    /// The one page that was asked for could not be had.
+    #[error("{0}")]
+    Page(#[source] ScrapeError),
     /// Only the cache was to be asked, and it could serve none of the results.
     #[error("{message}")]
     CacheMiss {

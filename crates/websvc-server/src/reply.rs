@@ -109,6 +109,7 @@ impl From<EngineError> for Failure {
             }
             EngineError::NoSource { .. } => Failure::new(ErrorCode::SearchUnavailable, text),
             EngineError::NotSupported { code, violations } => Failure::invalid(code, violations),
+            EngineError::Page(error) => Failure::new(error.code(), text),
             EngineError::CacheMiss { code, message } => Failure::new(code, message),
             other => Failure::internal(&other, "the operation failed"),
         }

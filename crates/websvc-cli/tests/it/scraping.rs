@@ -183,6 +183,9 @@ async fn a_scraped_page_is_searchable_and_the_shell_prints_it() {
     assert!(said.starts_with("# Oolong"), "{said}");
     let found = site.succeed(&["search", "oxidised"]);
     assert!(found.contains("http://tea.test/oolong.html"), "{found}");
+    let output = site.run(&["scrape", "tea.test/oolong.html", "--format", "screenshot", "--format", "links"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("format screenshot: no browser is installed"), "{said}");
     let json: Value =
         serde_json::from_str(&site.succeed(&["scrape", "tea.test/oolong.html", "--json"])).unwrap();
     assert_eq!(json["metadata"]["cacheState"], json!("hit"));

@@ -1,5 +1,6 @@
 //! What this installation can do: a request is never answered as if an option had been honoured that was not.
 
+use websvc_types::limits::COUNTRY_DEFAULT;
 use websvc_types::{ErrorCode, Format, Violation, ViolationCode};
 use websvc_validate::{ScrapePlan, SearchPlan};
 
@@ -24,10 +25,38 @@ pub(crate) fn review(plan: &SearchPlan) -> Result<Review, EngineError> {
     if plan.location().is_some() || plan.country_given() {
         review.leave_out("country and location", "the embedded index does not rank by place yet");
     }
-    require(plan)?;
-    if let Some(scrape) = plan.scrape() {
+    if plan.sources().iter().any(|source| source.location().is_some()) && plan.location().is_none() {
+        review.leave_out("sources location", "the embedded index does not rank by place yet");
+    }
+    let mut missing = Missing::default();
+    let scrape = plan.scrape();
+    // The plan of the pages inherits the search's own threat protection: it is named once, where it was given.
+    if plan.threat().is_some() {
+        missing.threat("/threatProtection");
+    } else if scrape.is_some_and(|scrape| scrape.threat().is_some()) {
+        missing.threat("/scrapeOptions/threatProtection");
+    }
+    if let Some(scrape) = scrape {
+        missing.scrape("/scrapeOptions", scrape);
         review.scrape(scrape);
     }
+    missing.finish()?;
+    Ok(review)
+}
+
+/// Compares the plan of a single page with what is there.
+///
+/// # Errors
+/// As [`review`].
+pub(crate) fn review_page(plan: &ScrapePlan) -> Result<Review, EngineError> {
+    let mut missing = Missing::default();
+    if plan.threat().is_some() {
+        missing.threat("/threatProtection");
+    }
+    missing.scrape("", plan);
+    missing.finish()?;
+    let mut review = Review::default();
+    review.scrape(plan);
     Ok(review)
 }
 
@@ -38,7 +67,7 @@ impl Review {
 
     fn scrape(&mut self, plan: &ScrapePlan) {
         for format in plan.formats() {
-            if let Some(why) = missing(format) {
+            if let Some(why) = why_missing(format) {
                 self.leave_out(&format!("format {}", format.name()), why);
             }
         }
@@ -51,6 +80,9 @@ impl Review {
         if !plan.wait_for().is_zero() {
             self.leave_out("waitFor", "no browser is installed; pages are read as served");
         }
+        if plan.location().country() != COUNTRY_DEFAULT {
+            self.leave_out("scrapeOptions.location.country", "no proxies by country are configured");
+        }
         if plan.wants_enhanced_proxy() {
             self.leave_out("proxy enhanced", "no enhanced proxy is configured; the basic way was used");
         }
@@ -58,7 +90,7 @@ impl Review {
 }
 
 /// Returns why a format cannot be had, or `None` when it can.
-fn missing(format: &Format) -> Option<&'static str> {
+fn why_missing(format: &Format) -> Option<&'static str> {
     match format {
         Format::Markdown(_) | Format::Html(_) | Format::RawHtml(_) | Format::Links(_) | Format::Images(_) => {
             None
@@ -75,38 +107,43 @@ fn missing(format: &Format) -> Option<&'static str> {
     }
 }
 
-fn require(plan: &SearchPlan) -> Result<(), EngineError> {
-    let mut violations = Vec::new();
-    let mut refuse = |path: &str, message: &str| {
-        violations.push(Violation {
-            path: path.to_owned(),
-            code: ViolationCode::NotSupported,
-            message: message.to_owned(),
-        });
-    };
-    if plan.threat().is_some() {
-        refuse("/threatProtection", "threatProtection is not available: this version has no scanner of URLs");
+/// What a plan asks for beyond what is there, and may not be left out.
+#[derive(Debug, Default)]
+struct Missing {
+    violations: Vec<Violation>,
+    actions: bool,
+}
+
+impl Missing {
+    fn refuse(&mut self, path: &str, message: &str) {
+        let (path, message) = (path.to_owned(), message.to_owned());
+        self.violations.push(Violation { path, code: ViolationCode::NotSupported, message });
     }
-    let scrape = plan.scrape();
-    if scrape.is_some_and(|scrape| scrape.threat().is_some()) {
-        refuse(
-            "/scrapeOptions/threatProtection",
-            "threatProtection is not available: this version has no scanner of URLs",
-        );
+
+    fn threat(&mut self, path: &str) {
+        self.refuse(path, "threatProtection is not available: this version has no scanner of URLs");
     }
-    if scrape.is_some_and(|scrape| scrape.redact_pii().is_some()) {
-        refuse("/scrapeOptions/redactPII", "redactPII is not available: this version has no redaction");
+
+    fn scrape(&mut self, at: &str, plan: &ScrapePlan) {
+        if plan.redact_pii().is_some() {
+            let message = "redactPII is not available: this version has no redaction";
+            self.refuse(&format!("{at}/redactPII"), message);
+        }
+        if plan.profile().is_some() {
+            self.refuse(&format!("{at}/profile"), "profile is not available: no browser is installed");
+        }
+        if !plan.actions().is_empty() {
+            self.actions = true;
+            self.refuse(&format!("{at}/actions"), "actions are not available: no browser is installed");
+        }
     }
-    if scrape.is_some_and(|scrape| scrape.profile().is_some()) {
-        refuse("/scrapeOptions/profile", "profile is not available: no browser is installed");
+
+    fn finish(self) -> Result<(), EngineError> {
+        let Self { violations, actions } = self;
+        if violations.is_empty() {
+            return Ok(());
+        }
+        let code = if actions { ErrorCode::ScrapeActionsNotSupported } else { ErrorCode::BadRequest };
+        Err(EngineError::NotSupported { code, violations })
     }
-    let actions = scrape.is_some_and(|scrape| !scrape.actions().is_empty());
-    if actions {
-        refuse("/scrapeOptions/actions", "actions are not available: no browser is installed");
-    }
-    if violations.is_empty() {
-        return Ok(());
-    }
-    let code = if actions { ErrorCode::ScrapeActionsNotSupported } else { ErrorCode::BadRequest };
-    Err(EngineError::NotSupported { code, violations })
 }

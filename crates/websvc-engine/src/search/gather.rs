@@ -90,15 +90,14 @@ fn cache_miss(plan: &SearchPlan, pages: &Pages) -> Option<EngineError> {
     let mut miss = None;
     for gathered in pages.iter().flatten() {
         match gathered {
-            Gathered::Failed(error) => {
-                miss.get_or_insert_with(|| (error.code(), error.to_string()));
+            Gathered::Failed(error @ (ScrapeError::NoCachedData | ScrapeError::LockdownMiss)) => {
+                miss = Some(error);
             }
+            Gathered::Failed(_) => {}
             Gathered::Page(_) | Gathered::NotAsked => return None,
         }
     }
-    let (code, message) = miss?;
-    let is_miss = matches!(code, ErrorCode::ScrapeNoCachedData | ErrorCode::ScrapeLockdownCacheMiss);
-    is_miss.then_some(EngineError::CacheMiss { code, message })
+    miss.map(|error| EngineError::CacheMiss { code: error.code(), message: error.to_string() })
 }
 
 fn warn(pages: &Pages, warnings: &mut Vec<String>) {

@@ -10,7 +10,7 @@ mod gather;
 use websvc_types::{SearchData, SearchResponse};
 
 pub(crate) use assemble::assemble;
-pub(crate) use capability::{Review, review};
+pub(crate) use capability::{Review, review, review_page};
 pub(crate) use charge::charge;
 pub(crate) use find::find;
 pub(crate) use gather::gather;
