@@ -25,10 +25,11 @@ const fn layer(name: &'static str, may_use: &'static [&'static str]) -> Layer {
 const LAYERS: &[Layer] = &[
     layer("websvc-types", &[]),
     layer("websvc-query", &[]),
-    layer("websvc-validate", &["websvc-types", "websvc-query"]),
+    layer("websvc-selector", &[]),
+    layer("websvc-validate", &["websvc-types", "websvc-query", "websvc-selector"]),
     layer("websvc-transport", &[]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
-    layer("websvc-extract", &[]),
+    layer("websvc-extract", &["websvc-selector"]),
     layer("websvc-index", &["websvc-query"]),
     layer("websvc-store", &[]),
     layer("websvc-browser", &["websvc-transport"]),
@@ -57,6 +58,7 @@ const LAYERS: &[Layer] = &[
 const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-types",
     "websvc-query",
+    "websvc-selector",
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
@@ -67,10 +69,11 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 12] = [
+const EVERYTHING: [&str; 13] = [
     "websvc",
     "websvc-types",
     "websvc-query",
+    "websvc-selector",
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
@@ -87,12 +90,21 @@ const RESERVED: &[(&[&str], &[&str])] = &[
     (&["hyper", "hyper-util", "http-body-util", "rustls", "tokio-rustls"], &["websvc-transport"]),
     (&["schemars"], &["websvc-types", "xtask"]),
     (&["tantivy"], &["websvc-index"]),
+    (&["cssparser"], &["websvc-selector"]),
     (&["rusqlite"], &["websvc-store"]),
 ];
 
 /// Crates that must not reach tokio, not even through others.
-const WITHOUT_TOKIO: &[&str] =
-    &["websvc-types", "websvc-query", "websvc-validate", "websvc-extract", "websvc-index", "websvc-store"];
+const WITHOUT_TOKIO: &[&str] = &[
+    "websvc-types",
+    "websvc-query",
+    "websvc-selector",
+    "websvc-selector",
+    "websvc-validate",
+    "websvc-extract",
+    "websvc-index",
+    "websvc-store",
+];
 
 const TEST_KIT: &str = "websvc-testkit";
 

@@ -1,5 +1,7 @@
 //! What can go wrong between a page's bytes and its content.
 
+use websvc_selector::SelectorError;
+
 /// Why a page or a selector could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -15,5 +17,7 @@ pub enum ExtractError {
     Selector {
         /// The entry as it was given.
         selector: String,
+        /// Why it is none.
+        source: SelectorError,
     },
 }

@@ -50,7 +50,8 @@ impl Selectors {
         for entry in list {
             let entry = entry.as_ref().trim();
             if !entry.is_empty() {
-                set.add(entry).map_err(|()| ExtractError::Selector { selector: entry.to_owned() })?;
+                set.add(entry)
+                    .map_err(|source| ExtractError::Selector { selector: entry.to_owned(), source })?;
             }
         }
         Ok(Selectors(set))

@@ -1,30 +1,24 @@
 //! CSS selectors over the DOM, by the `selectors` crate.
 
 use super::{Dom, Namespace, NodeId, NodeKind};
-use cssparser::ToCss;
-use precomputed_hash::PrecomputedHash;
 use selectors::attr::{AttrSelectorOperation, CaseSensitivity, NamespaceConstraint};
 use selectors::bloom::BloomFilter;
 use selectors::context::{
     MatchingContext, MatchingForInvalidation, MatchingMode, NeedsSelectorFlags, QuirksMode, SelectorCaches,
 };
 use selectors::matching::{ElementSelectorFlags, matches_selector_list};
-use selectors::parser::{ParseRelative, SelectorList, SelectorParseErrorKind};
 use selectors::{Element, OpaqueElement};
 use std::fmt;
+use websvc_selector::{Css, Dialect, Selector, SelectorError, State, Text, Unknown};
 
 /// Selectors that were parsed; each entry is one selector list as the caller wrote it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SelectorSet(Vec<SelectorList<Css>>);
+pub(crate) struct SelectorSet(Vec<Selector>);
 
 impl SelectorSet {
-    /// Parses one selector list and adds it; `Err` when it is not one.
-    pub(crate) fn add(&mut self, selector: &str) -> Result<(), ()> {
-        let mut parser = cssparser::Parser::new(selector);
-        let list =
-            SelectorList::parse_disallow_pseudo(&Reader, &mut parser, ParseRelative::No).map_err(|_| ())?;
-        parser.expect_exhausted().map_err(|_| ())?;
-        self.0.push(list);
+    /// Parses one selector list and adds it.
+    pub(crate) fn add(&mut self, selector: &str) -> Result<(), SelectorError> {
+        self.0.push(Selector::parse(selector, Dialect::Page)?);
         Ok(())
     }
 
@@ -50,91 +44,9 @@ impl SelectorSet {
         let elements = dom.descendants(top).filter(|&id| matches!(dom.kind(id), NodeKind::Element(_)));
         elements
             .filter(|&id| {
-                self.0.iter().any(|list| matches_selector_list(list, Item { dom, id }, &mut context))
+                self.0.iter().any(|one| matches_selector_list(one.list(), Item { dom, id }, &mut context))
             })
             .collect()
-    }
-}
-
-/// The names of our side of the `selectors` crate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Css;
-
-/// A string inside a selector.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Text(Box<str>);
-
-impl From<&str> for Text {
-    fn from(text: &str) -> Text {
-        Text(text.into())
-    }
-}
-
-impl AsRef<str> for Text {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl ToCss for Text {
-    fn to_css<W: fmt::Write>(&self, out: &mut W) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl PrecomputedHash for Text {
-    fn precomputed_hash(&self) -> u32 {
-        self.0.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
-    }
-}
-
-/// The states and pseudo-elements we know: none.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Never {}
-
-impl ToCss for Never {
-    fn to_css<W: fmt::Write>(&self, _out: &mut W) -> fmt::Result {
-        match *self {}
-    }
-}
-
-impl selectors::parser::NonTSPseudoClass for Never {
-    fn is_active_or_hover(&self) -> bool {
-        match *self {}
-    }
-
-    fn is_user_action_state(&self) -> bool {
-        match *self {}
-    }
-}
-
-impl selectors::parser::PseudoElement for Never {}
-
-impl selectors::parser::SelectorImpl for Css {
-    type ExtraMatchingData<'a> = ();
-    type AttrValue = Text;
-    type Identifier = Text;
-    type LocalName = Text;
-    type NamespaceUrl = Text;
-    type NamespacePrefix = Text;
-    type BorrowedNamespaceUrl = Text;
-    type BorrowedLocalName = Text;
-    type NonTSPseudoClass = Never;
-    type PseudoElement = Never;
-}
-
-struct Reader;
-
-impl selectors::parser::Parser<'_> for Reader {
-    type Impl = Css;
-    type Error = SelectorParseErrorKind;
-
-    fn parse_is_and_where(&self) -> bool {
-        true
-    }
-
-    fn parse_nth_child_of(&self) -> bool {
-        true
     }
 }
 
@@ -209,7 +121,7 @@ impl Element for Item<'_> {
     }
 
     fn has_local_name(&self, name: &Text) -> bool {
-        self.dom.name(self.id) == &*name.0
+        self.dom.name(self.id) == name.as_ref()
     }
 
     fn has_namespace(&self, _namespace: &Text) -> bool {
@@ -226,14 +138,15 @@ impl Element for Item<'_> {
         name: &Text,
         operation: &AttrSelectorOperation<&Text>,
     ) -> bool {
-        self.dom.attribute(self.id, &name.0).is_some_and(|value| operation.eval_str(value))
+        self.dom.attribute(self.id, name.as_ref()).is_some_and(|value| operation.eval_str(value))
     }
 
-    fn match_non_ts_pseudo_class(&self, class: &Never, _context: &mut MatchingContext<Css>) -> bool {
-        match *class {}
+    fn match_non_ts_pseudo_class(&self, _class: &State, _context: &mut MatchingContext<Css>) -> bool {
+        // Pages are read in the dialect that has no states.
+        false
     }
 
-    fn match_pseudo_element(&self, element: &Never, _context: &mut MatchingContext<Css>) -> bool {
+    fn match_pseudo_element(&self, element: &Unknown, _context: &mut MatchingContext<Css>) -> bool {
         match *element {}
     }
 
@@ -248,12 +161,14 @@ impl Element for Item<'_> {
     }
 
     fn has_id(&self, id: &Text, case: CaseSensitivity) -> bool {
-        self.dom.attribute(self.id, "id").is_some_and(|value| case.eq(value.as_bytes(), id.0.as_bytes()))
+        self.dom
+            .attribute(self.id, "id")
+            .is_some_and(|value| case.eq(value.as_bytes(), id.as_ref().as_bytes()))
     }
 
     fn has_class(&self, name: &Text, case: CaseSensitivity) -> bool {
         let classes = self.dom.attribute(self.id, "class").unwrap_or("");
-        classes.split_ascii_whitespace().any(|class| case.eq(class.as_bytes(), name.0.as_bytes()))
+        classes.split_ascii_whitespace().any(|class| case.eq(class.as_bytes(), name.as_ref().as_bytes()))
     }
 
     fn has_custom_state(&self, _name: &Text) -> bool {

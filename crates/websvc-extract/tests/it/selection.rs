@@ -44,7 +44,7 @@ fn an_included_tag_that_is_missing_gives_the_page_and_a_warning() {
 fn an_invalid_selector_is_named() {
     for bad in ["p[", "..x", "p::before", "a >", "%"] {
         let error = Selectors::parse(&["p", bad]).unwrap_err();
-        assert_eq!(error, ExtractError::Selector { selector: bad.to_owned() });
+        assert!(matches!(error, ExtractError::Selector { ref selector, .. } if selector == bad), "{error}");
     }
 }
 
