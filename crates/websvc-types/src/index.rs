@@ -26,23 +26,18 @@ pub struct IndexDocument {
     pub body: String,
     /// The page's own description.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub description: Option<String>,
     /// The language, such as `en`; it is detected when none is given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub language: Option<String>,
     /// When it was published, ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub published: Option<String>,
     /// When it was last changed, ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub modified: Option<String>,
     /// The media type.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub content_type: Option<String>,
 }
 

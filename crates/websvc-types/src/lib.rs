@@ -17,11 +17,14 @@
 #![deny(missing_docs)]
 
 pub mod action;
+pub mod country;
 mod error;
+pub mod foreign;
 pub mod format;
 pub mod index;
 pub mod limits;
 mod metadata;
+pub mod pattern;
 pub mod schema;
 pub mod scrape;
 pub mod search;

@@ -33,6 +33,10 @@ pub const SCRAPE_TIMEOUT_DEFAULT_MS: u64 = 60_000;
 pub const MAX_AGE_DEFAULT_MS: u64 = 172_800_000;
 /// `maxAge` under lockdown when none is given, in milliseconds: two years of 365 days.
 pub const MAX_AGE_LOCKDOWN_MS: u64 = 2 * 365 * 86_400_000;
+/// Largest `maxAge` and `minAge`, in milliseconds (our own: the largest integer that every JSON parser reads exactly).
+pub const AGE_MAX_MS: u64 = (1 << 53) - 1;
+/// Longest CSS selector, in Unicode scalar values (our own).
+pub const SELECTOR_MAX_CHARS: u32 = 2_000;
 /// Largest `waitFor`, in milliseconds (our own: with the waits of all actions at most this).
 pub const WAIT_TOTAL_MAX_MS: u64 = 60_000;
 /// Most actions of one request (our own).
@@ -74,6 +78,8 @@ pub const RISK_SCORE_MAX: u8 = 100;
 /// Most items of `includeDomains` and `excludeDomains`, each (our own).
 pub const DOMAINS_MAX: usize = 1_000;
 
+/// Longest tag of a language, in characters (RFC 5646, section 4.4.1).
+pub const LANGUAGE_MAX_CHARS: u32 = 35;
 /// Most `languages` of a location (our own).
 pub const LANGUAGES_MAX: usize = 20;
 /// Longest `headers` of a scrape, names and values in all, in bytes (our own).

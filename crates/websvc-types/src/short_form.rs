@@ -11,6 +11,8 @@ use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Value, json};
 
+use crate::foreign;
+
 /// A type that is read from an object, or from the name that its `type` would have.
 pub(crate) trait ShortForm<'de>: Sized {
     /// What a person calls it.
@@ -46,11 +48,14 @@ impl<'de, T: ShortForm<'de>> Visitor<'de> for ShortFormVisitor<T> {
     }
 }
 
-/// Adds the bare names to the schema of the objects.
-pub(crate) fn with_names(schema: &mut Schema, names: &[&str]) {
+/// Adds the bare names to the schema of the objects, and the items of official clients that are left out.
+pub(crate) fn with_names(schema: &mut Schema, names: &[&str], left_out: &[&str]) {
     let description = schema.remove("description");
     let object = std::mem::take(schema).to_value();
     let mut both = json!({ "anyOf": [{ "type": "string", "enum": names }, object] });
+    if let (Some(Value::Array(alternatives)), false) = (both.get_mut("anyOf"), left_out.is_empty()) {
+        alternatives.push(foreign::left_out(left_out));
+    }
     if let (Some(description), Value::Object(both)) = (description, &mut both) {
         both.insert("description".to_owned(), description);
     }

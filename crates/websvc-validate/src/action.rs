@@ -1,12 +1,13 @@
 //! Actions of a browser (specification, section 2.2.2).
 
+use websvc_selector::Dialect;
 use websvc_types::action::{Click, ExecuteJavascript, Pdf, Press, Scrape, Scroll, Wait, Write};
 use websvc_types::limits::{ACTIONS_MAX, WAIT_MIN_MS, WAIT_TOTAL_MAX_MS};
 use websvc_types::{Action, ViolationCode};
 
 use crate::path::Path;
 use crate::report::Report;
-use crate::{bounds, format};
+use crate::{bounds, format, selector};
 
 /// Checks the actions, and that all waiting together is within its bound.
 pub(crate) fn check(report: &mut Report, path: &Path<'_>, actions: &[Action], wait_for_ms: u64) {
@@ -39,7 +40,7 @@ fn check_one(report: &mut Report, path: &Path<'_>, action: &Action) {
         Action::Wait(wait) => check_wait(report, path, wait),
         Action::Screenshot(screenshot) => format::screenshot(report, path, screenshot),
         Action::Click(Click { selector, all: _ }) => {
-            bounds::not_blank(report, &path.key("selector"), selector);
+            selector::check(report, &path.key("selector"), selector, Dialect::Browser);
         }
         // Any text can be typed, the empty one too.
         Action::Write(Write { text: _ }) | Action::Scrape(Scrape {}) => {}
@@ -49,7 +50,7 @@ fn check_one(report: &mut Report, path: &Path<'_>, action: &Action) {
         }
         Action::Scroll(Scroll { direction: _, selector }) => {
             if let Some(selector) = selector {
-                bounds::not_blank(report, &path.key("selector"), selector);
+                selector::check(report, &path.key("selector"), selector, Dialect::Browser);
             }
         }
         Action::ExecuteJavascript(ExecuteJavascript { script }) => {
@@ -72,7 +73,7 @@ fn check_wait(report: &mut Report, path: &Path<'_>, wait: &Wait) {
             bounds::number(report, &path.key("milliseconds"), *milliseconds, WAIT_MIN_MS, WAIT_TOTAL_MAX_MS);
         }
         (None, Some(selector)) => {
-            bounds::not_blank(report, &path.key("selector"), selector);
+            selector::check(report, &path.key("selector"), selector, Dialect::Browser);
         }
         (Some(_), Some(_)) => report.violation(path, ViolationCode::Conflict, |name| {
             format!("{name} must have either milliseconds or selector, not both")

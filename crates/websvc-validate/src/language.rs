@@ -6,7 +6,7 @@ use crate::bounds;
 use crate::domain::without_repetitions;
 use crate::path::Path;
 use crate::report::{Report, quoted};
-use websvc_types::limits::LANGUAGES_MAX;
+use websvc_types::limits::{LANGUAGE_MAX_CHARS, LANGUAGES_MAX};
 
 /// Checks the languages of a visit; a tag with underscores (`en_US`) is read as with hyphens.
 pub(crate) fn tags(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Vec<String> {
@@ -15,7 +15,7 @@ pub(crate) fn tags(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Ve
         return tags;
     }
     for (index, text) in texts.iter().enumerate() {
-        let tag = text.trim().replace('_', "-");
+        let tag = text.replace('_', "-");
         if is_tag(&tag) {
             tags.push(tag);
         } else {
@@ -34,5 +34,5 @@ fn is_tag(tag: &str) -> bool {
     matches!(language.len(), 2..=3 | 5..=8)
         && language.bytes().all(|byte| byte.is_ascii_alphabetic())
         && parts.all(|part| (1..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric()))
-        && tag.len() <= 35
+        && tag.len() <= LANGUAGE_MAX_CHARS as usize
 }

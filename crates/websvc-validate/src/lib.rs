@@ -44,6 +44,7 @@ mod scrape;
 mod scrape_plan;
 mod search;
 mod search_plan;
+mod selector;
 mod shape;
 mod threat;
 

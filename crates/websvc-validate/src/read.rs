@@ -3,7 +3,6 @@
 use std::sync::LazyLock;
 
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use websvc_types::{ScrapeOptions, SearchRequest, ViolationCode, schema};
 
 use crate::checked::Checked;
@@ -13,7 +12,7 @@ use crate::policy::Policy;
 use crate::report::Report;
 use crate::scrape_plan::ScrapePlan;
 use crate::search_plan::SearchPlan;
-use crate::shape::Shape;
+use crate::shape::{Shape, Tree};
 use crate::{scrape, search};
 
 static SEARCH: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<SearchRequest>().as_value()));
@@ -46,12 +45,11 @@ pub fn read_scrape_options(body: &[u8], policy: &Policy) -> Result<Checked<Scrap
 /// # Errors
 /// The syntax error, or that nothing is left to be checked.
 fn read<T: DeserializeOwned>(report: &mut Report, body: &[u8], shape: &Shape) -> Result<T, Rejection> {
-    let mut value: Value = serde_json::from_slice(body).map_err(|error| malformed(&error))?;
-    shape.prune(&mut value, report);
-    if !value.is_object() {
+    let mut tree: Tree<'_> = serde_json::from_slice(body).map_err(|error| malformed(&error))?;
+    if !shape.prune(&mut tree, report) {
         return Err(report.rejection().expect("a body that is no object is a violation"));
     }
-    serde_json::from_value(value).map_err(|error| {
+    T::deserialize(tree).map_err(|error| {
         // The schema and the type disagree, which is a mistake of ours: the caller gets what is known of it.
         report.violation(&Path::Root, ViolationCode::InvalidType, |_| error.to_string());
         report.rejection().expect("there is a violation")

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use serde_json::Value;
 use websvc_types::limits::{VIOLATIONS_MAX, WARNINGS_MAX};
 use websvc_types::{Violation, ViolationCode};
 
 use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::path::Path;
+use crate::shape::Tree;
 
 /// Longer values are cut where a sentence shows them, in characters.
 const SHOWN_CHARS: usize = 60;
@@ -26,8 +26,8 @@ pub(crate) struct Report {
     warnings: Vec<String>,
     more_warnings: usize,
     forbidden: Option<String>,
-    /// For arrays from which items were taken out, by pointer: where each remaining item was in the body.
-    kept: HashMap<String, Vec<usize>>,
+    /// For arrays from which items were taken out, by pointer: where these items were in the body, in order.
+    taken_out: HashMap<String, Vec<usize>>,
 }
 
 /// A place as the sender sees it.
@@ -73,10 +73,10 @@ impl Report {
         self.forbidden.get_or_insert_with(|| message.to_owned());
     }
 
-    /// Notes which items of the array at `path` remain: their former indexes, in order.
-    pub(crate) fn keep(&mut self, path: &Path<'_>, kept: Vec<usize>) {
+    /// Notes which items of the array at `path` were taken out: their indexes in the body, in order.
+    pub(crate) fn take_out(&mut self, path: &Path<'_>, indexes: Vec<usize>) {
         let pointer = self.place(path).pointer;
-        self.kept.insert(pointer, kept);
+        self.taken_out.insert(pointer, indexes);
     }
 
     /// Adds that a required field is missing.
@@ -128,11 +128,17 @@ impl Report {
             }
             Path::Index(list, index) => {
                 let Place { pointer, name } = self.place(list);
-                let index = self.kept.get(&pointer).and_then(|kept| kept.get(*index)).unwrap_or(index);
+                let taken_out = self.taken_out.get(&pointer).map_or(&[][..], Vec::as_slice);
+                let index = former(*index, taken_out);
                 Place { pointer: format!("{pointer}/{index}"), name: format!("{name}[{index}]") }
             }
         }
     }
+}
+
+/// Returns where an item was before others were taken out.
+fn former(index: usize, taken_out: &[usize]) -> usize {
+    taken_out.iter().fold(index, |index, gone| if *gone <= index { index + 1 } else { index })
 }
 
 /// Returns a key as a JSON Pointer (RFC 6901) writes it.
@@ -178,13 +184,17 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// Returns a value as a sentence shows it.
-pub(crate) fn shown(value: &Value) -> String {
+pub(crate) fn shown(value: &Tree<'_>) -> String {
     match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(on) => on.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => quoted(text),
-        Value::Array(_) => "an array".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
+        Tree::Null => "null".to_owned(),
+        Tree::Bool(on) => on.to_string(),
+        Tree::Unsigned(number) => number.to_string(),
+        Tree::Signed(number) => number.to_string(),
+        Tree::Float(number) => {
+            serde_json::Number::from_f64(*number).map_or_else(String::new, |n| n.to_string())
+        }
+        Tree::Text(text) => quoted(text),
+        Tree::List(_) => "an array".to_owned(),
+        Tree::Object(_) => "an object".to_owned(),
     }
 }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use websvc_selector::Dialect;
 use websvc_types::limits::{
-    COUNTRY_DEFAULT, MAX_AGE_DEFAULT_MS, MAX_AGE_LOCKDOWN_MS, MAX_PAGES_MAX, MAX_PAGES_MIN,
+    AGE_MAX_MS, COUNTRY_DEFAULT, MAX_AGE_DEFAULT_MS, MAX_AGE_LOCKDOWN_MS, MAX_PAGES_MAX, MAX_PAGES_MIN,
     PROFILE_NAME_MAX_CHARS, PROFILE_NAME_MIN_CHARS, SCRAPE_TIMEOUT_DEFAULT_MS, SCRAPE_TIMEOUT_MAX_MS,
     SCRAPE_TIMEOUT_MIN_MS, USERNAME_MAX_CHARS, WAIT_TOTAL_MAX_MS,
 };
@@ -19,7 +20,7 @@ use crate::policy::Policy;
 use crate::report::Report;
 use crate::retention::Retention;
 use crate::scrape_plan::{LocationPlan, ScrapePlan};
-use crate::{action, bounds, country, format, header, language, threat};
+use crate::{action, bounds, country, format, header, language, selector, threat};
 
 /// The `maxAge` that the official Python client sends with every request that has scrape options, asked or not. Under
 /// lockdown, whose default is two years, it would make nearly every page a miss without anybody having wanted that:
@@ -111,8 +112,8 @@ pub(crate) fn check(
         only_clean_content: clean_content(report, path, only_clean_content, leaves_nothing),
         include_tags: check_tags(report, &path.key("includeTags"), include_tags),
         exclude_tags: check_tags(report, &path.key("excludeTags"), exclude_tags),
-        max_age: Duration::from_millis(max_age_ms(max_age, lockdown)),
-        min_age: min_age.map(Duration::from_millis),
+        max_age: Duration::from_millis(max_age_ms(report, &path.key("maxAge"), max_age, lockdown)),
+        min_age: min_age.map(|age| Duration::from_millis(within(report, &path.key("minAge"), age))),
         headers,
         wait_for: Duration::from_millis(wait_for_ms),
         mobile: mobile.unwrap_or(false),
@@ -148,18 +149,24 @@ fn clean_content(report: &mut Report, path: &Path<'_>, asked: Option<bool>, leav
     asked
 }
 
-fn max_age_ms(given: Option<u64>, lockdown: bool) -> u64 {
+fn max_age_ms(report: &mut Report, path: &Path<'_>, given: Option<u64>, lockdown: bool) -> u64 {
     match (given, lockdown) {
         (None | Some(MAX_AGE_OF_PYTHON_CLIENT_MS), true) => MAX_AGE_LOCKDOWN_MS,
-        (Some(given), _) => given,
+        (Some(given), _) => within(report, path, given),
         (None, false) => MAX_AGE_DEFAULT_MS,
     }
+}
+
+/// Checks an age of a cached page, in milliseconds.
+fn within(report: &mut Report, path: &Path<'_>, age_ms: u64) -> u64 {
+    bounds::number(report, path, age_ms, 0, AGE_MAX_MS);
+    age_ms
 }
 
 fn check_tags(report: &mut Report, path: &Path<'_>, tags: Option<Vec<String>>) -> Vec<String> {
     let tags = tags.unwrap_or_default();
     for (index, tag) in tags.iter().enumerate() {
-        bounds::not_blank(report, &path.index(index), tag);
+        selector::check(report, &path.index(index), tag, Dialect::Page);
     }
     tags
 }

@@ -62,7 +62,10 @@ pub(crate) fn check(report: &mut Report, request: SearchRequest, policy: &Policy
     let location = given(location);
     let sources = plan_sources(report, &body.key("sources"), sources, tbs, location.as_deref());
     let domains = domain::filter(report, &body, include_domains, exclude_domains);
-    let country = given(country).and_then(|code| country::of_searcher(report, &body.key("country"), &code));
+    // Some clients send an empty one for "not given".
+    let country = country
+        .filter(|code| !code.is_empty())
+        .and_then(|code| country::of_searcher(report, &body.key("country"), &code));
     let retention = retention_of(report, &enterprise.unwrap_or_default(), policy);
     let threat = threat_protection
         .map(|protection| threat::check(report, &body.key("threatProtection"), protection, policy));

@@ -3,13 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::limits::SELECTOR_MAX_CHARS;
+use crate::pattern::NOT_BLANK;
+
 /// Clicks an element.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Click {
     /// A CSS selector of the element.
+    #[schemars(length(max = SELECTOR_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub selector: String,
     /// Clicks every match, and is content when there is none. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "bool", extend("default" = false))]
+    #[schemars(extend("default" = false))]
     pub all: Option<bool>,
 }

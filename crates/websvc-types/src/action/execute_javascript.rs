@@ -3,9 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::pattern::NOT_BLANK;
+
 /// Runs JavaScript in the page.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecuteJavascript {
     /// The script.
+    #[schemars(regex(pattern = NOT_BLANK))]
     pub script: String,
 }

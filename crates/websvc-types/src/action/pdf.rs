@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 pub struct Pdf {
     /// The paper. Default: Letter.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Paper", extend("default" = "Letter"))]
+    #[schemars(extend("default" = "Letter"))]
     pub format: Option<Paper>,
     /// Wide instead of high. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "bool", extend("default" = false))]
+    #[schemars(extend("default" = false))]
     pub landscape: Option<bool>,
     /// How much larger than usual. Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "f64", extend("default" = 1))]
+    #[schemars(extend("default" = 1, "exclusiveMinimum" = 0))]
     pub scale: Option<f64>,
 }
 

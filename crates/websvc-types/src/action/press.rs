@@ -7,5 +7,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Press {
     /// The key.
+    #[schemars(length(min = 1))]
     pub key: String,
 }

@@ -3,17 +3,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::limits::SELECTOR_MAX_CHARS;
+use crate::pattern::NOT_BLANK;
+
 /// Scrolls the page or an element.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Scroll {
     /// Where to. Default: down.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Direction", extend("default" = "down"))]
+    #[schemars(extend("default" = "down"))]
     pub direction: Option<Direction>,
     /// A CSS selector of the element; the page when there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[schemars(length(max = SELECTOR_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub selector: Option<String>,
 }
 

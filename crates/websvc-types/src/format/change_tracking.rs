@@ -12,15 +12,13 @@ use crate::limits::PROMPT_MAX_CHARS;
 pub struct ChangeTracking {
     /// How changes are told.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<ChangeMode>")]
     pub modes: Option<Vec<ChangeMode>>,
     /// For mode `json`: a JSON Schema of what is compared. References may only point inside it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Map<String, Value>")]
     pub schema: Option<Map<String, Value>>,
     /// For mode `json`: what is compared, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String", length(max = PROMPT_MAX_CHARS))]
+    #[schemars(length(max = PROMPT_MAX_CHARS))]
     pub prompt: Option<String>,
     /// A branch of the history of its own: only scrapes of the same tag are compared. Default: null.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -12,10 +12,9 @@ use crate::limits::PROMPT_MAX_CHARS;
 pub struct Json {
     /// A JSON Schema that the data keeps to. References may only point inside it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Map<String, Value>")]
     pub schema: Option<Map<String, Value>>,
     /// What to extract, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String", length(max = PROMPT_MAX_CHARS))]
+    #[schemars(length(max = PROMPT_MAX_CHARS))]
     pub prompt: Option<String>,
 }

@@ -97,7 +97,7 @@ const BARE_NAMES: &[&str] = &[
 ];
 
 fn add_names(schema: &mut Schema) {
-    with_names(schema, BARE_NAMES);
+    with_names(schema, BARE_NAMES, &[]);
 }
 
 impl Format {

@@ -12,14 +12,13 @@ use crate::scrape::Viewport;
 pub struct Screenshot {
     /// The whole page, not only what the viewport shows. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "bool", extend("default" = false))]
+    #[schemars(extend("default" = false))]
     pub full_page: Option<bool>,
     /// Quality of the picture, 1 to 100, 100 being the best.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u8", range(min = QUALITY_MIN, max = QUALITY_MAX))]
+    #[schemars(range(min = QUALITY_MIN, max = QUALITY_MAX))]
     pub quality: Option<u8>,
     /// Size of the window.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Viewport")]
     pub viewport: Option<Viewport>,
 }

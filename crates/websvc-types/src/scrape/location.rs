@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{COUNTRY_DEFAULT, LANGUAGES_MAX};
+use crate::country::add_upper_pattern;
+use crate::limits::{COUNTRY_DEFAULT, LANGUAGE_MAX_CHARS, LANGUAGES_MAX};
+use crate::pattern::LANGUAGE;
 
 /// The place a page is visited from: selects a proxy if there is one, and emulates language and time zone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -11,10 +13,10 @@ use crate::limits::{COUNTRY_DEFAULT, LANGUAGES_MAX};
 pub struct Location {
     /// Country by its ISO 3166-1 alpha-2 code in upper case. Default: US.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String", regex(pattern = "^[A-Z]{2}$"), extend("default" = COUNTRY_DEFAULT))]
+    #[schemars(extend("default" = COUNTRY_DEFAULT), transform = add_upper_pattern)]
     pub country: Option<String>,
     /// Languages by their locale codes, the preferred first. Default: the language of the country.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>", length(max = LANGUAGES_MAX))]
+    #[schemars(length(max = LANGUAGES_MAX), inner(length(max = LANGUAGE_MAX_CHARS), regex(pattern = LANGUAGE)))]
     pub languages: Option<Vec<String>>,
 }

@@ -16,11 +16,11 @@ pub struct Parser {
     pub kind: ParserKind,
     /// How the text is got. Default: auto.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "ParserMode", extend("default" = "auto"))]
+    #[schemars(extend("default" = "auto"))]
     pub mode: Option<ParserMode>,
     /// At most this many pages are read, 1 to 10000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32", range(min = MAX_PAGES_MIN, max = MAX_PAGES_MAX))]
+    #[schemars(range(min = MAX_PAGES_MIN, max = MAX_PAGES_MAX))]
     pub max_pages: Option<u32>,
 }
 
@@ -45,7 +45,7 @@ pub enum ParserMode {
 }
 
 fn add_names(schema: &mut Schema) {
-    with_names(schema, &["pdf"]);
+    with_names(schema, &["pdf"], &[]);
 }
 
 impl Serialize for Parser {

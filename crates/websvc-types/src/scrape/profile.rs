@@ -14,6 +14,6 @@ pub struct Profile {
     pub name: String,
     /// Saves the state when the session ends; false loads it only. One session at a time may save. Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "bool", extend("default" = true))]
+    #[schemars(extend("default" = true))]
     pub save_changes: Option<bool>,
 }

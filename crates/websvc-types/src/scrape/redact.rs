@@ -23,15 +23,14 @@ pub enum RedactPii {
 pub struct RedactOptions {
     /// How it is found. Default: accurate.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "RedactMode", extend("default" = "accurate"))]
+    #[schemars(extend("default" = "accurate"))]
     pub mode: Option<RedactMode>,
     /// What is removed. Default: all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<RedactEntity>")]
     pub entities: Option<Vec<RedactEntity>>,
     /// What takes its place. Default: tag.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "ReplaceStyle", extend("default" = "tag"))]
+    #[schemars(extend("default" = "tag"))]
     pub replace_style: Option<ReplaceStyle>,
 }
 

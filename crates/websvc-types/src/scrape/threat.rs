@@ -13,27 +13,25 @@ use crate::limits::{RISK_SCORE_MAX, RISK_SCORE_MIN, THREAT_LIST_MAX};
 pub struct ThreatProtection {
     /// Whether URLs are checked. May not be `off` when protection is enforced for the team.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "ThreatMode")]
     pub mode: Option<ThreatMode>,
     /// A verdict at or above this score, 0 to 100, blocks the URL: lower is stricter.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u8", range(min = RISK_SCORE_MIN, max = RISK_SCORE_MAX))]
+    #[schemars(range(min = RISK_SCORE_MIN, max = RISK_SCORE_MAX))]
     pub risk_score_threshold: Option<u8>,
     /// Domains that are always blocked: plain, or wildcards such as `*.example.com`. At most 1000.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>", length(max = THREAT_LIST_MAX))]
+    #[schemars(length(max = THREAT_LIST_MAX))]
     pub blacklist: Option<Vec<String>>,
     /// Domains that are always allowed; wins over every other rule. At most 1000.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>", length(max = THREAT_LIST_MAX))]
+    #[schemars(length(max = THREAT_LIST_MAX))]
     pub whitelist: Option<Vec<String>>,
     /// Top-level domains that are blocked, in lower case and without the dot. At most 1000.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>", length(max = THREAT_LIST_MAX))]
+    #[schemars(length(max = THREAT_LIST_MAX))]
     pub blocked_tlds: Option<Vec<String>>,
     /// What happens when the classifier cannot be reached.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "ThreatFailurePolicy")]
     pub failure_policy: Option<ThreatFailurePolicy>,
 }
 

@@ -3,6 +3,7 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::foreign;
 use crate::short_form::{self, ShortForm};
 
 /// A kind of page: its bare name, or an object with it as `type`. Written as the name.
@@ -65,6 +66,7 @@ impl JsonSchema for Category {
             "anyOf": [
                 names,
                 { "type": "object", "properties": { "type": names }, "required": ["type"] },
+                foreign::left_out(foreign::CATEGORIES),
             ],
         })
     }

@@ -1,89 +1,101 @@
 //! The request of a search (specification, section 2.1).
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::{Category, Enterprise, Source};
+use crate::country::add_pattern;
+use crate::foreign::{self, IGNORE_INVALID_URLS};
 use crate::limits::{
     COUNTRY_DEFAULT, DOMAINS_MAX, LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, QUERY_MAX_CHARS,
     SEARCH_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_MAX_MS, SEARCH_TIMEOUT_MIN_MS,
 };
+use crate::pattern::NOT_BLANK;
 use crate::scrape::{ScrapeOptions, ThreatProtection};
 
 /// A search, with the content of the results when `scrapeOptions.formats` asks for it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = add_rules)]
 pub struct SearchRequest {
     /// What is searched for, at most 500 characters; may contain query operators such as `site:` and `"phrases"`.
-    #[schemars(length(min = 1, max = QUERY_MAX_CHARS))]
+    #[schemars(length(min = 1, max = QUERY_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub query: String,
     /// How many results at most, per source, 1 to 100. Default: 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32", range(min = LIMIT_MIN, max = LIMIT_MAX), extend("default" = LIMIT_DEFAULT))]
+    #[schemars(range(min = LIMIT_MIN, max = LIMIT_MAX), extend("default" = LIMIT_DEFAULT))]
     pub limit: Option<u32>,
     /// What is searched; the answer has one array for each. Default: web.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<Source>", extend("default" = [{"type": "web"}]))]
+    #[schemars(extend("default" = [{"type": "web"}]))]
     pub sources: Option<Vec<Source>>,
     /// Kinds of pages that are kept. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<Category>", extend("default" = []))]
+    #[schemars(extend("default" = []))]
     pub categories: Option<Vec<Category>>,
     /// Only results of these hosts: hostnames without protocol and path. Not together with excludeDomains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>", length(max = DOMAINS_MAX))]
+    #[schemars(length(max = DOMAINS_MAX))]
     pub include_domains: Option<Vec<String>>,
     /// No results of these hosts: hostnames without protocol and path. Not together with includeDomains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<String>", length(max = DOMAINS_MAX))]
+    #[schemars(length(max = DOMAINS_MAX))]
     pub exclude_domains: Option<Vec<String>>,
     /// Time filter: `qdr:d`, `cdr:1,cd_min:MM/DD/YYYY,cd_max:MM/DD/YYYY`, `sbd:1`, combined by commas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub tbs: Option<String>,
     /// Place of the searcher: `<city>,<region>,<country>` or a country. Best together with `country`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub location: Option<String>,
     /// Country of the searcher by its ISO code, such as US or DE. Best together with `location`. Default: US.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String", extend("default" = COUNTRY_DEFAULT))]
+    #[schemars(extend("default" = COUNTRY_DEFAULT), transform = add_pattern)]
     pub country: Option<String>,
     /// Filters explicit content. Default: no filter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "bool")]
     pub safe: Option<bool>,
     /// Time for the whole request, in milliseconds. Default: 60000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u64", range(min = SEARCH_TIMEOUT_MIN_MS, max = SEARCH_TIMEOUT_MAX_MS), extend("default" = SEARCH_TIMEOUT_DEFAULT_MS))]
+    #[schemars(range(min = SEARCH_TIMEOUT_MIN_MS, max = SEARCH_TIMEOUT_MAX_MS), extend("default" = SEARCH_TIMEOUT_DEFAULT_MS))]
     pub timeout: Option<u64>,
     /// Leaves out results whose URL the other operations would refuse. Default: false.
     #[serde(rename = "ignoreInvalidURLs", default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "bool", extend("default" = false))]
+    #[schemars(extend("default" = false))]
     pub ignore_invalid_urls: Option<bool>,
     /// Describes each result by its passage about the query; false gives the source's own description. Default:
     /// true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "bool", extend("default" = true))]
+    #[schemars(extend("default" = true))]
     pub highlights: Option<bool>,
     /// `zdr` for zero data retention end to end, `anon` for the anonymized kind. Must be enabled for the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<Enterprise>")]
     pub enterprise: Option<Vec<Enterprise>>,
     /// How the results are scraped; with formats, each result carries its content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "ScrapeOptions")]
     pub scrape_options: Option<ScrapeOptions>,
     /// Overrides the organization's threat protection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "ThreatProtection")]
     pub threat_protection: Option<ThreatProtection>,
     /// Which client sent the request; any text, only logged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub origin: Option<String>,
     /// Which integration sent the request; any text, only logged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub integration: Option<String>,
+}
+
+/// Adds what attributes cannot say: the filters that exclude each other, and the Rust client's spelling.
+fn add_rules(schema: &mut Schema) {
+    let filled = json!({ "type": "array", "minItems": 1 });
+    schema.insert(
+        "not".to_owned(),
+        json!({
+            "required": ["includeDomains", "excludeDomains"],
+            "properties": { "includeDomains": filled, "excludeDomains": filled },
+        }),
+    );
+    let description = "Another spelling of ignoreInvalidURLs, which wins.";
+    let property = json!({ "type": ["boolean", "null"], "deprecated": true, "description": description });
+    foreign::add_property(schema, IGNORE_INVALID_URLS, property);
 }

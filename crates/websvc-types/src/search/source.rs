@@ -3,6 +3,7 @@
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::foreign;
 use crate::short_form::{self, ShortForm, with_names};
 
 /// A source: an object with `type`, or the bare name.
@@ -15,11 +16,9 @@ pub struct Source {
     pub kind: SourceKind,
     /// Time filter of this source, in place of the request's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub tbs: Option<String>,
     /// Place of the searcher for this source, in place of the request's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
     pub location: Option<String>,
 }
 
@@ -36,7 +35,7 @@ pub enum SourceKind {
 }
 
 fn add_names(schema: &mut Schema) {
-    with_names(schema, &["web", "images", "news"]);
+    with_names(schema, &["web", "images", "news"], foreign::SOURCES);
 }
 
 impl Source {

@@ -22,6 +22,9 @@ impl Shape {
     }
 }
 
+/// Most fields of one object.
+const MAX_FIELDS: usize = u64::BITS as usize;
+
 struct Compiler<'a> {
     definitions: &'a Map<String, Value>,
 }
@@ -86,7 +89,10 @@ impl<'a> Compiler<'a> {
             return Shape::Tagged(tagged.map(|(tag, object)| (tag.to_owned(), object)).collect());
         }
         let mut shapes: Vec<Shape> = Vec::new();
-        for alternative in alternatives.iter().filter(|schema| schema["type"] != "null") {
+        // What is deprecated here is what official clients send and `Foreign` leaves out.
+        for alternative in
+            alternatives.iter().filter(|schema| schema["type"] != "null" && !is_deprecated(schema))
+        {
             match (shapes.last_mut(), self.shape(alternative)) {
                 (Some(Shape::Name(names)), Shape::Name(more)) => names.extend(more),
                 (_, shape) => shapes.push(shape),
@@ -103,8 +109,11 @@ impl<'a> Compiler<'a> {
             name: name.to_owned(),
             shape: self.shape(schema),
             required: required.contains(&name),
+            deprecated: is_deprecated(schema),
         });
-        Object { fields: fields.collect(), closed, foreign }
+        let fields: Vec<Field> = fields.collect();
+        assert!(fields.len() <= MAX_FIELDS, "the walk notes the fields it saw in the bits of a word");
+        Object { fields, closed, foreign }
     }
 
     fn collect(&self, schema: &'a Value, parts: &mut Parts<'a>) {
@@ -142,6 +151,10 @@ fn alternatives(keywords: &Map<String, Value>) -> Option<&[Value]> {
         schema.as_object().is_some_and(|keywords| keywords.keys().all(|key| key == "required"))
     };
     (!alternatives.iter().all(is_rule)).then_some(alternatives)
+}
+
+fn is_deprecated(schema: &Value) -> bool {
+    schema["deprecated"] == Value::Bool(true)
 }
 
 /// Returns the value of `type` by which an alternative is chosen.

@@ -3,7 +3,9 @@
 //! A client that works with the original must work here: such keys are ignored without a word, and such names are
 //! left out with one.
 
-use serde_json::{Map, Value};
+use websvc_types::foreign::{self, JSON_OPTIONS};
+
+use super::tree::{Fields, Tree};
 
 /// What is tolerated in one object.
 #[derive(Debug, Clone, Copy, Default)]
@@ -14,18 +16,22 @@ pub(super) struct Foreign {
     spellings: &'static [(&'static str, &'static str)],
     /// For a field with a list: names that are left out of it.
     names: &'static [(&'static str, &'static [&'static str])],
+    /// Whether the options of the format json may stand beside the formats.
+    takes_json_options: bool,
 }
 
 const SEARCH: Foreign = Foreign {
     keys: &["asyncScraping", "domainTools", "filter", "lang", "toolDetail"],
-    spellings: &[("ignoreInvalidUrls", "ignoreInvalidURLs")],
-    names: &[("categories", &["developer", "gov"]), ("sources", &["alexandria"])],
+    spellings: &[(foreign::IGNORE_INVALID_URLS, "ignoreInvalidURLs")],
+    names: &[("categories", foreign::CATEGORIES), ("sources", foreign::SOURCES)],
+    takes_json_options: false,
 };
 
 const SCRAPE: Foreign = Foreign {
-    keys: &["checkPromptInjection", "domainTools", "fastMode", "jsonOptions", "toolDetail", "useMock"],
+    keys: &["checkPromptInjection", "domainTools", "fastMode", "toolDetail", "useMock"],
     spellings: &[],
     names: &[],
+    takes_json_options: true,
 };
 
 impl Foreign {
@@ -44,34 +50,36 @@ impl Foreign {
     }
 
     /// Returns whether an item of the list in `field` is left out, and by which name.
-    pub(super) fn leaves_out<'v>(&self, field: &str, item: &'v Value) -> Option<&'v str> {
+    pub(super) fn leaves_out<'v>(&self, field: &str, item: &'v Tree<'_>) -> Option<&'v str> {
         let (_, names) = self.names.iter().find(|(list, _)| *list == field)?;
-        let name = item.as_str().or_else(|| item.get("type")?.as_str())?;
+        let name = item.as_text().or_else(|| item.field("type")?.as_text())?;
         names.contains(&name).then_some(name)
     }
 
     /// Rewrites what some clients spell their own way, where the known spelling is not given too.
-    pub(super) fn respell(&self, object: &mut Map<String, Value>) {
+    pub(super) fn respell(&self, fields: &mut Fields<'_>) {
         for (other, known) in self.spellings {
-            if !object.contains_key(*known)
-                && let Some(value) = object.remove(*other)
-            {
-                object.insert((*known).to_owned(), value);
+            if let Some(position) = fields.iter().position(|(key, _)| key == other) {
+                let (_, value) = fields.swap_remove(position);
+                if !fields.iter().any(|(key, _)| key == known) {
+                    fields.push(((*known).into(), value));
+                }
             }
         }
-        if self.keys.contains(&"jsonOptions") {
-            fold_json_options(object);
+        if self.takes_json_options {
+            fold_json_options(fields);
         }
     }
 }
 
 /// Gives the options of the Rust client's `jsonOptions` to the bare format `json` that it stands beside.
-fn fold_json_options(options: &mut Map<String, Value>) {
-    let Some(Value::Object(json)) = options.remove("jsonOptions") else { return };
-    let Some(Value::Array(formats)) = options.get_mut("formats") else { return };
-    if let Some(bare) = formats.iter_mut().find(|format| *format == "json") {
-        let mut format = json;
-        format.insert("type".to_owned(), "json".into());
-        *bare = Value::Object(format);
+fn fold_json_options(fields: &mut Fields<'_>) {
+    let Some(position) = fields.iter().position(|(key, _)| key == JSON_OPTIONS) else { return };
+    let (_, Tree::Object(mut json)) = fields.swap_remove(position) else { return };
+    let formats = fields.iter_mut().find(|(key, _)| key == "formats");
+    let Some((_, Tree::List(formats))) = formats else { return };
+    if let Some(bare) = formats.iter_mut().find(|format| format.as_text() == Some("json")) {
+        json.push(("type".into(), Tree::Text("json".into())));
+        *bare = Tree::Object(json);
     }
 }

@@ -9,11 +9,12 @@ mod compile;
 mod foreign;
 mod object;
 mod prune;
+mod tree;
 
 use std::fmt;
 
 use foreign::Foreign;
-use serde_json::Value;
+pub(crate) use tree::Tree;
 
 /// What a place of a body may hold.
 #[derive(Debug)]
@@ -59,16 +60,18 @@ struct Field {
     name: String,
     shape: Shape,
     required: bool,
+    /// Another spelling or place of a known field, which is accepted and not suggested.
+    deprecated: bool,
 }
 
 impl Shape {
     /// Returns a value of this shape that breaks no rule, if there is a simple one.
-    fn stand_in(&self) -> Option<Value> {
+    fn stand_in(&self) -> Option<Tree<'static>> {
         match self {
-            Shape::Text => Some("stand-in".into()),
-            Shape::Name(names) => names.first().map(|name| name.as_str().into()),
-            Shape::Integer { min, max } => i64::try_from(1.clamp(*min, *max)).ok().map(Value::from),
-            Shape::Bool => Some(Value::Bool(false)),
+            Shape::Text => Some(Tree::Text("stand-in".into())),
+            Shape::Name(names) => names.first().map(|name| Tree::Text(name.clone().into())),
+            Shape::Integer { min, max } => u64::try_from(1.clamp(*min, *max)).ok().map(Tree::Unsigned),
+            Shape::Bool => Some(Tree::Bool(false)),
             Shape::Any
             | Shape::Number
             | Shape::List(_)

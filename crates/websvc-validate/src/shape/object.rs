@@ -1,49 +1,99 @@
 //! The walk along an object with known fields.
 
-use serde_json::{Map, Value};
 use websvc_types::ViolationCode;
 
 use super::prune::{Verdict, list};
+use super::tree::{Fields, Tree};
 use super::{Field, Object, Shape};
 use crate::nearest::nearest;
 use crate::path::Path;
 use crate::report::{Report, quoted};
 
+/// Reports a field that is given twice: which of the two is meant nobody can tell.
+pub(super) fn given_twice(path: &Path<'_>, report: &mut Report) {
+    report.violation(path, ViolationCode::Conflict, |name| format!("{name} is given twice"));
+}
+
+/// A set of fields, by their positions.
+#[derive(Clone, Copy, Default)]
+struct Positions(u64);
+
+impl Positions {
+    /// Adds a position; tells whether it is new.
+    fn insert(&mut self, position: usize) -> bool {
+        let bit = 1 << position;
+        let new = self.0 & bit == 0;
+        self.0 |= bit;
+        new
+    }
+
+    fn contains(self, position: usize) -> bool {
+        self.0 & (1 << position) != 0
+    }
+}
+
 impl Object {
-    pub(super) fn walk(&self, map: &mut Map<String, Value>, path: &Path<'_>, report: &mut Report) -> Verdict {
-        self.foreign.respell(map);
-        for field in self.fields.iter().filter(|field| field.required) {
-            if map.get(&field.name).is_none_or(Value::is_null) {
+    pub(super) fn walk(&self, fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Report) -> Verdict {
+        let (mut seen, mut given, mut kept) = <(Positions, Positions, Positions)>::default();
+        fields.retain_mut(|(key, value)| {
+            let Some((position, field)) = self.field(key) else {
+                self.unknown_field(key, path, report);
+                return false;
+            };
+            let path = path.key(key);
+            if !seen.insert(position) {
+                given_twice(&path, report);
+                return false;
+            }
+            // A null is a field that is not given.
+            if value.is_null() {
+                return false;
+            }
+            given.insert(position);
+            let keep = self.walk_field(field, value, &path, report) == Verdict::Keep;
+            if keep {
+                kept.insert(position);
+            }
+            keep
+        });
+        self.foreign.respell(fields);
+        self.complete(fields, given, kept, path, report)
+    }
+
+    /// Reports required fields that are missing, and puts stand-ins where they are missing or mistaken, so that the
+    /// rules of the others are checked too. They never reach a plan: that they were needed is a violation.
+    fn complete(
+        &self,
+        fields: &mut Fields<'_>,
+        given: Positions,
+        kept: Positions,
+        path: &Path<'_>,
+        report: &mut Report,
+    ) -> Verdict {
+        let mut verdict = Verdict::Keep;
+        for (position, field) in self.fields.iter().enumerate().filter(|(_, field)| field.required) {
+            if !given.contains(position) {
                 report.missing(&path.key(&field.name));
             }
-        }
-        map.retain(|key, value| match self.field(key) {
-            // A null is a field that is not given.
-            Some(_) if value.is_null() => false,
-            Some(field) => self.walk_field(field, value, &path.key(key), report) == Verdict::Keep,
-            None => {
-                self.unknown_field(key, path, report);
-                false
-            }
-        });
-        self.complete(map)
-    }
-
-    /// Puts stand-ins where required fields are missing or mistaken, so that the rules of the others are checked too.
-    /// They never reach a plan: that they were needed is a violation.
-    fn complete(&self, map: &mut Map<String, Value>) -> Verdict {
-        for field in self.fields.iter().filter(|field| field.required) {
-            if !map.contains_key(&field.name) {
-                let Some(stand_in) = field.shape.stand_in() else { return Verdict::Drop };
-                map.insert(field.name.clone(), stand_in);
+            if !kept.contains(position) {
+                match field.shape.stand_in() {
+                    Some(stand_in) => fields.push((field.name.clone().into(), stand_in)),
+                    None => verdict = Verdict::Drop,
+                }
             }
         }
-        Verdict::Keep
+        verdict
     }
 
-    fn walk_field(&self, field: &Field, value: &mut Value, path: &Path<'_>, report: &mut Report) -> Verdict {
+    fn walk_field(
+        &self,
+        field: &Field,
+        value: &mut Tree<'_>,
+        path: &Path<'_>,
+        report: &mut Report,
+    ) -> Verdict {
         match (&field.shape, value) {
-            (Shape::List(items), Value::Array(values)) => {
+            (Shape::List(items), Tree::List(values)) => {
                 list(items, values, path, report, |item| self.foreign.leaves_out(&field.name, item))
             }
             (shape, value) => shape.walk(value, path, report),
@@ -54,7 +104,7 @@ impl Object {
         if self.foreign.ignores(key) {
             return;
         }
-        let known = || self.fields.iter().map(|field| field.name.as_str());
+        let known = || self.fields.iter().filter(|field| !field.deprecated).map(|field| field.name.as_str());
         let meant =
             || nearest(key, known()).map_or_else(String::new, |name| format!("; did you mean {name}?"));
         if self.closed {
@@ -69,9 +119,9 @@ impl Object {
         }
     }
 
-    /// Returns the field of a name.
-    fn field(&self, name: &str) -> Option<&Field> {
+    /// Returns the field of a name, and its position.
+    fn field(&self, name: &str) -> Option<(usize, &Field)> {
         let position = self.fields.binary_search_by(|field| field.name.as_str().cmp(name)).ok()?;
-        self.fields.get(position)
+        Some((position, self.fields.get(position)?))
     }
 }

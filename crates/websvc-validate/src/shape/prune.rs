@@ -1,9 +1,11 @@
 //! The walk along a body: every mistake is reported and taken out.
 
-use serde_json::{Map, Number, Value};
+use std::collections::HashSet;
+
 use websvc_types::ViolationCode;
 
 use super::Shape;
+use super::tree::{Fields, Tree, field};
 use crate::bounds;
 use crate::nearest::nearest;
 use crate::path::Path;
@@ -17,38 +19,27 @@ pub(super) enum Verdict {
 }
 
 impl Shape {
-    /// Reports every mistake of a body and takes it out; a body that is no object becomes null.
-    pub(crate) fn prune(&self, body: &mut Value, report: &mut Report) {
+    /// Reports every mistake of a body and takes it out; tells whether something is left to be read.
+    pub(crate) fn prune(&self, body: &mut Tree<'_>, report: &mut Report) -> bool {
         self.walk(body, &Path::Root, report);
-        if !body.is_object() {
-            *body = Value::Null;
-        }
+        body.is_object()
     }
 
-    pub(super) fn walk(&self, value: &mut Value, path: &Path<'_>, report: &mut Report) -> Verdict {
+    pub(super) fn walk(&self, value: &mut Tree<'_>, path: &Path<'_>, report: &mut Report) -> Verdict {
         match (self, value) {
             (Shape::Any, _)
-            | (Shape::Bool, Value::Bool(_))
-            | (Shape::Text, Value::String(_))
-            | (Shape::Number, Value::Number(_)) => Verdict::Keep,
-            (Shape::Name(names), Value::String(text)) => one_of(names, text, path, report),
-            (Shape::Integer { min, max }, Value::Number(number)) => {
-                let read = integer(number, *min, *max, path, report);
-                read.map_or(Verdict::Drop, |read| {
-                    *number = read;
-                    Verdict::Keep
-                })
-            }
-            (Shape::List(items), Value::Array(values)) => list(items, values, path, report, |_| None),
-            (Shape::Map(values), Value::Object(map)) => {
-                map.retain(|key, value| {
-                    let absent = value.is_null() && !matches!(**values, Shape::Any);
-                    !absent && values.walk(value, &path.key(key), report) == Verdict::Keep
-                });
-                Verdict::Keep
-            }
-            (Shape::Object(object), Value::Object(map)) => object.walk(map, path, report),
-            (Shape::Tagged(objects), Value::Object(map)) => tagged(objects, map, path, report),
+            | (Shape::Bool, Tree::Bool(_))
+            | (Shape::Text, Tree::Text(_))
+            | (Shape::Number, Tree::Unsigned(_) | Tree::Signed(_) | Tree::Float(_)) => Verdict::Keep,
+            (Shape::Name(names), Tree::Text(text)) => one_of(names, text, path, report),
+            (
+                Shape::Integer { min, max },
+                number @ (Tree::Unsigned(_) | Tree::Signed(_) | Tree::Float(_)),
+            ) => integer(number, *min, *max, path, report),
+            (Shape::List(items), Tree::List(values)) => list(items, values, path, report, |_| None),
+            (Shape::Map(values), Tree::Object(fields)) => map(values, fields, path, report),
+            (Shape::Object(object), Tree::Object(fields)) => object.walk(fields, path, report),
+            (Shape::Tagged(objects), Tree::Object(fields)) => tagged(objects, fields, path, report),
             (Shape::Either(shapes), value) => either(shapes, value, path, report),
             (expected, value) => {
                 wrong_type(expected, value, path, report);
@@ -58,13 +49,13 @@ impl Shape {
     }
 
     /// Tells whether a value has the JSON type of this shape.
-    fn takes(&self, value: &Value) -> bool {
+    fn takes(&self, value: &Tree<'_>) -> bool {
         match self {
             Shape::Any => true,
-            Shape::Bool => value.is_boolean(),
-            Shape::Text | Shape::Name(_) => value.is_string(),
+            Shape::Bool => matches!(value, Tree::Bool(_)),
+            Shape::Text | Shape::Name(_) => matches!(value, Tree::Text(_)),
             Shape::Integer { .. } | Shape::Number => value.is_number(),
-            Shape::List(_) => value.is_array(),
+            Shape::List(_) => matches!(value, Tree::List(_)),
             Shape::Map(_) | Shape::Object(_) | Shape::Tagged(_) => value.is_object(),
             Shape::Either(shapes) => shapes.iter().any(|shape| shape.takes(value)),
         }
@@ -79,13 +70,12 @@ impl Shape {
 /// Walks a list; items for which `leave_out` knows a name are taken out with a warning.
 pub(super) fn list(
     shape: &Shape,
-    values: &mut Vec<Value>,
+    values: &mut Vec<Tree<'_>>,
     path: &Path<'_>,
     report: &mut Report,
-    leave_out: impl Fn(&Value) -> Option<&str>,
+    leave_out: impl for<'v> Fn(&'v Tree<'_>) -> Option<&'v str>,
 ) -> Verdict {
-    let length = values.len();
-    let mut kept = Vec::new();
+    let mut taken_out = Vec::new();
     let mut index = 0;
     values.retain_mut(|value| {
         let path = path.index(index);
@@ -98,30 +88,51 @@ pub(super) fn list(
             }
             None => shape.walk(value, &path, report),
         };
-        if verdict == Verdict::Keep {
-            kept.push(index);
+        if verdict == Verdict::Drop {
+            taken_out.push(index);
         }
         index += 1;
         verdict == Verdict::Keep
     });
-    if kept.len() < length {
-        report.keep(path, kept);
+    if !taken_out.is_empty() {
+        report.take_out(path, taken_out);
     }
     Verdict::Keep
 }
 
+/// Walks an object with keys of the caller's own.
+fn map(values: &Shape, fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Report) -> Verdict {
+    if matches!(values, Shape::Any) {
+        // Somebody else's document: nothing of it is ours to judge.
+        return Verdict::Keep;
+    }
+    if fields.len() > 1 {
+        let mut seen = HashSet::with_capacity(fields.len());
+        for (key, _) in fields.iter() {
+            if !seen.insert(key.as_ref()) {
+                super::object::given_twice(&path.key(key), report);
+            }
+        }
+    }
+    // A null is a value that is not given.
+    fields.retain_mut(|(key, value)| {
+        !value.is_null() && values.walk(value, &path.key(key), report) == Verdict::Keep
+    });
+    Verdict::Keep
+}
+
 /// Walks a value that may have several JSON types.
-fn either(shapes: &[Shape], value: &mut Value, path: &Path<'_>, report: &mut Report) -> Verdict {
-    if let Value::String(name) = value
-        && !shapes.iter().any(|shape| matches!(shape, Shape::Name(names) if names.contains(name)))
+fn either(shapes: &[Shape], value: &mut Tree<'_>, path: &Path<'_>, report: &mut Report) -> Verdict {
+    if let Tree::Text(name) = value
+        && !shapes
+            .iter()
+            .any(|shape| matches!(shape, Shape::Name(names) if names.iter().any(|one| one == name)))
         && let Some(tagged) = shapes.iter().find(|shape| shape.has_tag(name))
     {
         // The bare name of an object that needs more than its type: what it needs is reported.
-        let mut object =
-            Value::Object(Map::from_iter([("type".to_owned(), Value::String(std::mem::take(name)))]));
-        let verdict = tagged.walk(&mut object, path, report);
-        *value = object;
-        return verdict;
+        let name = Tree::Text(std::mem::take(name));
+        *value = Tree::Object(vec![("type".into(), name)]);
+        return tagged.walk(value, path, report);
     }
     match shapes.iter().find(|shape| shape.takes(value)) {
         Some(shape) => shape.walk(value, path, report),
@@ -138,20 +149,20 @@ fn either(shapes: &[Shape], value: &mut Value, path: &Path<'_>, report: &mut Rep
 /// Walks an object whose `type` says which fields it has.
 fn tagged(
     objects: &[(String, super::Object)],
-    map: &mut Map<String, Value>,
+    fields: &mut Fields<'_>,
     path: &Path<'_>,
     report: &mut Report,
 ) -> Verdict {
     let names = || objects.iter().map(|(name, _)| name.as_str());
-    match map.get("type") {
-        None | Some(Value::Null) => {
+    match field(fields, "type") {
+        None | Some(Tree::Null) => {
             report.violation(&path.key("type"), ViolationCode::Missing, |name| {
                 format!("{name} is required: one of {}", names().collect::<Vec<_>>().join(", "))
             });
         }
-        Some(Value::String(given)) => {
+        Some(Tree::Text(given)) => {
             if let Some((_, object)) = objects.iter().find(|(name, _)| name == given) {
-                return object.walk(map, path, report);
+                return object.walk(fields, path, report);
             }
             unknown_name(names(), given, &path.key("type"), report);
         }
@@ -181,34 +192,37 @@ fn unknown_name<'a>(
     });
 }
 
-fn wrong_type(expected: &Shape, value: &Value, path: &Path<'_>, report: &mut Report) {
+fn wrong_type(expected: &Shape, value: &Tree<'_>, path: &Path<'_>, report: &mut Report) {
     report.violation(path, ViolationCode::InvalidType, |name| {
         format!("{name} must be {expected}, not {}", shown(value))
     });
 }
 
 /// Reads a number as a whole one: some clients write 2 as 2.0.
-fn integer(number: &Number, min: i128, max: i128, path: &Path<'_>, report: &mut Report) -> Option<Number> {
-    let whole = match (number.as_u64(), number.as_i64(), number.as_f64()) {
-        (Some(whole), _, _) => i128::from(whole),
-        (None, Some(whole), _) => i128::from(whole),
+fn integer(number: &mut Tree<'_>, min: i128, max: i128, path: &Path<'_>, report: &mut Report) -> Verdict {
+    let whole = match number {
+        Tree::Unsigned(whole) => i128::from(*whole),
+        Tree::Signed(whole) => i128::from(*whole),
         // A float beyond every integer type becomes the nearest i128, which is outside of all bounds.
         #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, as wanted")]
-        (None, None, Some(float)) if float.fract() == 0.0 => float as i128,
-        (None, None, _) => {
+        Tree::Float(float) if float.fract() == 0.0 => *float as i128,
+        other => {
             report.violation(path, ViolationCode::InvalidType, |name| {
-                format!("{name} must be an integer, not {number}")
+                format!("{name} must be an integer, not {}", shown(other))
             });
-            return None;
+            return Verdict::Drop;
         }
     };
-    let code = if whole < min { ViolationCode::TooSmall } else { ViolationCode::TooBig };
     if whole < min || whole > max {
-        bounds::outside(report, path, code, &min, &max, number);
-        return None;
+        let code = if whole < min { ViolationCode::TooSmall } else { ViolationCode::TooBig };
+        bounds::outside(report, path, code, &min, &max, &shown(number));
+        return Verdict::Drop;
     }
-    match u64::try_from(whole) {
-        Ok(whole) => Some(whole.into()),
-        Err(_) => i64::try_from(whole).ok().map(Number::from),
+    if matches!(number, Tree::Float(_)) {
+        *number = match u64::try_from(whole) {
+            Ok(whole) => Tree::Unsigned(whole),
+            Err(_) => Tree::Signed(i64::try_from(whole).unwrap_or(i64::MIN)),
+        };
     }
+    Verdict::Keep
 }

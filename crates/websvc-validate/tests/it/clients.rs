@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use websvc_types::Format;
+use websvc_types::ViolationCode::InvalidType;
 use websvc_validate::{
-    Allowance, Checked, Policy, SearchPlan, SourceKind, SourcePlan, ThreatPolicy, read_search,
+    Allowance, Checked, Policy, Rejection, SearchPlan, SourceKind, SourcePlan, ThreatPolicy, read_search,
 };
 
 #[track_caller]
@@ -126,4 +127,17 @@ fn the_rust_clients_spellings_are_understood() {
     assert!(checked.plan.ignore_invalid_urls());
     let formats = checked.plan.scrape().unwrap().formats();
     assert_eq!(serde_json::to_value(&formats[1]).unwrap(), json!({ "type": "json", "prompt": "p" }));
+}
+
+#[test]
+fn mistakes_in_the_rust_clients_spellings_are_told_where_they_are() {
+    let options = json!({ "formats": ["json"], "jsonOptions": { "prompt": 5 } });
+    let body = json!({ "query": "q", "ignoreInvalidUrls": "yes", "scrapeOptions": options });
+    let Err(Rejection::Invalid(violations)) = read_search(body.to_string().as_bytes(), &Policy::default())
+    else {
+        panic!("it breaks two rules");
+    };
+    let found: Vec<_> = violations.iter().map(|v| (v.path.as_str(), v.code)).collect();
+    let expected = [("/ignoreInvalidUrls", InvalidType), ("/scrapeOptions/jsonOptions/prompt", InvalidType)];
+    assert_eq!(found, expected);
 }

@@ -3,6 +3,7 @@
 #![recursion_limit = "256"] // The fullest bodies of the clients are too large for `json!` otherwise.
 
 mod action;
+mod agreement;
 mod clients;
 mod country;
 mod domain;

@@ -170,3 +170,23 @@ fn options_of_a_single_scrape_have_paths_of_their_own() {
     let Rejection::Invalid(violations) = rejection else { panic!("{rejection:?}") };
     assert_eq!(violations.iter().map(|v| v.path.as_str()).collect::<Vec<_>>(), ["/formats/0", "/timeout"]);
 }
+
+/// Two values for one name: which of them is meant nobody can tell, and parsers disagree.
+#[test]
+fn a_field_that_is_given_twice_is_a_conflict() {
+    for (body, expected) in [
+        (r#"{"query":"a","query":"b"}"#, "/query"),
+        (
+            r#"{"query":"a","scrapeOptions":{"timeout":1000,"formats":[],"timeout":null}}"#,
+            "/scrapeOptions/timeout",
+        ),
+        (r#"{"query":"a","scrapeOptions":{"headers":{"x":"1","x":"1"}}}"#, "/scrapeOptions/headers/x"),
+    ] {
+        let Err(Rejection::Invalid(violations)) = read_search(body.as_bytes(), &Policy::default()) else {
+            panic!("{body} is accepted");
+        };
+        let found: Vec<(&str, _)> = violations.iter().map(|v| (v.path.as_str(), v.code)).collect();
+        assert_eq!(found, [(expected, Conflict)], "{body}");
+    }
+    assert!(read_search(br#"{"query":"a","unheard":1,"unheard":2}"#, &Policy::default()).is_ok());
+}

@@ -1,0 +1,63 @@
+//! Countries by their ISO 3166-1 alpha-2 codes.
+
+use schemars::Schema;
+
+/// The assigned codes, in order.
+pub const CODES: &[&str] = &[
+    "AD", "AE", "AF", "AG", "AI", "AL", "AM", "AO", "AQ", "AR", "AS", "AT", "AU", "AW", "AX", "AZ", "BA",
+    "BB", "BD", "BE", "BF", "BG", "BH", "BI", "BJ", "BL", "BM", "BN", "BO", "BQ", "BR", "BS", "BT", "BV",
+    "BW", "BY", "BZ", "CA", "CC", "CD", "CF", "CG", "CH", "CI", "CK", "CL", "CM", "CN", "CO", "CR", "CU",
+    "CV", "CW", "CX", "CY", "CZ", "DE", "DJ", "DK", "DM", "DO", "DZ", "EC", "EE", "EG", "EH", "ER", "ES",
+    "ET", "FI", "FJ", "FK", "FM", "FO", "FR", "GA", "GB", "GD", "GE", "GF", "GG", "GH", "GI", "GL", "GM",
+    "GN", "GP", "GQ", "GR", "GS", "GT", "GU", "GW", "GY", "HK", "HM", "HN", "HR", "HT", "HU", "ID", "IE",
+    "IL", "IM", "IN", "IO", "IQ", "IR", "IS", "IT", "JE", "JM", "JO", "JP", "KE", "KG", "KH", "KI", "KM",
+    "KN", "KP", "KR", "KW", "KY", "KZ", "LA", "LB", "LC", "LI", "LK", "LR", "LS", "LT", "LU", "LV", "LY",
+    "MA", "MC", "MD", "ME", "MF", "MG", "MH", "MK", "ML", "MM", "MN", "MO", "MP", "MQ", "MR", "MS", "MT",
+    "MU", "MV", "MW", "MX", "MY", "MZ", "NA", "NC", "NE", "NF", "NG", "NI", "NL", "NO", "NP", "NR", "NU",
+    "NZ", "OM", "PA", "PE", "PF", "PG", "PH", "PK", "PL", "PM", "PN", "PR", "PS", "PT", "PW", "PY", "QA",
+    "RE", "RO", "RS", "RU", "RW", "SA", "SB", "SC", "SD", "SE", "SG", "SH", "SI", "SJ", "SK", "SL", "SM",
+    "SN", "SO", "SR", "SS", "ST", "SV", "SX", "SY", "SZ", "TC", "TD", "TF", "TG", "TH", "TJ", "TK", "TL",
+    "TM", "TN", "TO", "TR", "TT", "TV", "TW", "TZ", "UA", "UG", "UM", "US", "UY", "UZ", "VA", "VC", "VE",
+    "VG", "VI", "VN", "VU", "WF", "WS", "YE", "YT", "ZA", "ZM", "ZW",
+];
+
+/// What the specification's examples write for GB; it is accepted as such.
+pub const UNITED_KINGDOM: &str = "UK";
+
+/// Which letters a code may have.
+#[derive(Clone, Copy)]
+enum Letters {
+    Upper,
+    Any,
+}
+
+/// Adds the pattern of a country in upper case.
+pub(crate) fn add_upper_pattern(schema: &mut Schema) {
+    schema.insert("pattern".to_owned(), format!("^({})$", alternatives(Letters::Upper)).into());
+}
+
+/// Adds the pattern of a country in any case; the empty text is one that is not given.
+pub(crate) fn add_pattern(schema: &mut Schema) {
+    schema.insert("pattern".to_owned(), format!("^({})?$", alternatives(Letters::Any)).into());
+}
+
+/// Returns one alternative for each first letter, with all second letters that follow it.
+fn alternatives(letters: Letters) -> String {
+    let mut codes: Vec<&str> = CODES.iter().copied().chain([UNITED_KINGDOM]).collect();
+    codes.sort_unstable();
+    let mut pattern = String::new();
+    for group in codes.chunk_by(|a, b| a.as_bytes()[0] == b.as_bytes()[0]) {
+        if !pattern.is_empty() {
+            pattern.push('|');
+        }
+        let second: String = group.iter().map(|code| &code[1..]).collect();
+        match letters {
+            Letters::Upper => pattern.push_str(&format!("{}[{second}]", &group[0][..1])),
+            Letters::Any => {
+                let (first, lower) = (&group[0][..1], second.to_ascii_lowercase());
+                pattern.push_str(&format!("[{first}{}][{second}{lower}]", first.to_ascii_lowercase()));
+            }
+        }
+    }
+    pattern
+}

@@ -1,0 +1,16 @@
+//! Regular expressions of the schemas, in the dialect of ECMA-262 that JSON Schema has.
+//!
+//! They say exactly what the validator says: a schema that lets something through that is then refused helps nobody.
+
+/// A text that says something: it has a character that is no white space of Unicode.
+pub const NOT_BLANK: &str =
+    r"[^\u0009-\u000D\u0020\u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]";
+
+/// A language tag (RFC 5646, section 2.1), also with underscores.
+pub const LANGUAGE: &str = "^([A-Za-z]{2,3}|[A-Za-z]{5,8})([-_][A-Za-z0-9]{1,8})*$";
+
+/// The name of a header (RFC 9110, section 5.1).
+pub const HEADER_NAME: &str = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
+
+/// The value of a header (RFC 9110, section 5.5): no control characters but the tab. Beyond ASCII it is sent as UTF-8.
+pub const HEADER_VALUE: &str = r"^[^\u0000-\u0008\u000A-\u001F\u007F]*$";

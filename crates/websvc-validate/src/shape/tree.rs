@@ -1,0 +1,225 @@
+//! A body as a tree that borrows from its bytes.
+//!
+//! `serde_json::Value` would do, but it copies every text and sorts every key, which makes reading a request several
+//! times as slow as decoding it, and it forgets that a field was given twice.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::value::{MapDeserializer, SeqDeserializer, StringDeserializer};
+use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::forward_to_deserialize_any;
+
+/// How many fields a fresh object has room for: most have fewer.
+const FIELDS: usize = 8;
+
+/// A value of a body.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Tree<'a> {
+    Null,
+    Bool(bool),
+    Unsigned(u64),
+    /// A negative integer.
+    Signed(i64),
+    Float(f64),
+    Text(Cow<'a, str>),
+    List(Vec<Tree<'a>>),
+    /// Fields in the order in which they were given.
+    Object(Fields<'a>),
+}
+
+/// The fields of an object, perhaps some of them twice.
+pub(crate) type Fields<'a> = Vec<(Cow<'a, str>, Tree<'a>)>;
+
+impl<'a> Tree<'a> {
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(self, Tree::Null)
+    }
+
+    pub(crate) fn is_object(&self) -> bool {
+        matches!(self, Tree::Object(_))
+    }
+
+    pub(crate) fn is_number(&self) -> bool {
+        matches!(self, Tree::Unsigned(_) | Tree::Signed(_) | Tree::Float(_))
+    }
+
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match self {
+            Tree::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the field of an object, the last one where it is given twice.
+    pub(crate) fn field(&self, name: &str) -> Option<&Tree<'a>> {
+        let Tree::Object(fields) = self else { return None };
+        field(fields, name)
+    }
+}
+
+/// Returns a field, the last one where it is given twice.
+pub(crate) fn field<'f, 'a>(fields: &'f [(Cow<'a, str>, Tree<'a>)], name: &str) -> Option<&'f Tree<'a>> {
+    fields.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Tree<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TreeVisitor)
+    }
+}
+
+struct TreeVisitor;
+
+impl<'de> Visitor<'de> for TreeVisitor {
+    type Value = Tree<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Tree<'de>, E> {
+        Ok(Tree::Null)
+    }
+
+    fn visit_bool<E>(self, on: bool) -> Result<Tree<'de>, E> {
+        Ok(Tree::Bool(on))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Tree<'de>, E> {
+        Ok(Tree::Unsigned(number))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Tree<'de>, E> {
+        Ok(Tree::Signed(number))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Tree<'de>, E> {
+        Ok(Tree::Float(number))
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Tree<'de>, E> {
+        Ok(Tree::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Tree<'de>, E> {
+        Ok(Tree::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Tree<'de>, E> {
+        Ok(Tree::Text(Cow::Owned(text)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Tree<'de>, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Tree::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Tree<'de>, A::Error> {
+        let mut fields = Vec::new();
+        while let Some(Key(key)) = entries.next_key()? {
+            if fields.is_empty() {
+                fields.reserve(FIELDS);
+            }
+            fields.push((key, entries.next_value()?));
+        }
+        Ok(Tree::Object(fields))
+    }
+}
+
+/// The name of a field; `Cow` by itself never borrows.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(KeyVisitor)
+    }
+}
+
+struct KeyVisitor;
+
+impl<'de> Visitor<'de> for KeyVisitor {
+    type Value = Key<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a field")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
+        Ok(Key(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Key<'de>, E> {
+        Ok(Key(Cow::Owned(text.to_owned())))
+    }
+}
+
+/// What goes wrong when a tree is read as a type.
+type ReadError = serde::de::value::Error;
+
+impl<'de> IntoDeserializer<'de, ReadError> for Tree<'de> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for Tree<'de> {
+    type Error = ReadError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self {
+            Tree::Null => visitor.visit_unit(),
+            Tree::Bool(on) => visitor.visit_bool(on),
+            Tree::Unsigned(number) => visitor.visit_u64(number),
+            Tree::Signed(number) => visitor.visit_i64(number),
+            Tree::Float(number) => visitor.visit_f64(number),
+            Tree::Text(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
+            Tree::Text(Cow::Owned(text)) => visitor.visit_string(text),
+            Tree::List(items) => visitor.visit_seq(SeqDeserializer::new(items.into_iter())),
+            Tree::Object(fields) => visitor.visit_map(MapDeserializer::new(fields.into_iter())),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self {
+            Tree::Null => visitor.visit_none(),
+            some => visitor.visit_some(some),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        match self {
+            Tree::Text(name) => {
+                visitor.visit_enum::<StringDeserializer<ReadError>>(name.into_owned().into_deserializer())
+            }
+            _ => Err(ReadError::custom("the name of a variant is expected")),
+        }
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map struct identifier
+    }
+}
