@@ -29,6 +29,7 @@ pub mod schema;
 pub mod scrape;
 pub mod search;
 mod short_form;
+mod tagged;
 
 pub use action::Action;
 pub use error::{ErrorBody, ErrorCode, Violation, ViolationCode};

@@ -2,24 +2,25 @@
 //!
 //! A visitor instead of `#[serde(untagged)]`, so that a wrong value is told by what is wrong with it.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
 use schemars::Schema;
-use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Value, json};
 
 use crate::foreign;
 
-/// A type that is read from an object, or from the name that its `type` would have.
+/// A type that is read from an object with a `type`, or from the bare name of that type.
 pub(crate) trait ShortForm<'de>: Sized {
     /// What a person calls it.
     const EXPECTED: &'static str;
 
+    /// Reads the name.
+    fn from_name<E: Error>(name: &str) -> Result<Self, E>;
+
     /// Reads the object.
-    fn from_object<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+    fn from_map<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
 }
 
 /// Reads either form.
@@ -39,12 +40,11 @@ impl<'de, T: ShortForm<'de>> Visitor<'de> for ShortFormVisitor<T> {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<T, E> {
-        let name = name.to_owned();
-        T::from_object(MapDeserializer::new([(Cow::Borrowed("type"), name)].into_iter()))
+        T::from_name(name)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::from_object(MapAccessDeserializer::new(map))
+        T::from_map(map)
     }
 }
 

@@ -65,19 +65,36 @@ fn hosts(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Vec<String> 
 /// Returns each text once, in the order of their first places.
 pub(crate) fn without_repetitions(texts: Vec<String>) -> Vec<String> {
     let mut seen = std::collections::HashSet::with_capacity(texts.len());
-    texts.into_iter().filter(|text| seen.insert(text.clone())).collect()
+    let new: Vec<bool> = texts.iter().map(|text| seen.insert(text.as_str())).collect();
+    texts.into_iter().zip(new).filter_map(|(text, new)| new.then_some(text)).collect()
 }
 
 /// Returns a hostname in lower case and ASCII form (UTS 46), or `None` when it is none.
 pub(crate) fn canonical(text: &str) -> Option<String> {
     let text = text.trim();
     let text = text.strip_suffix('.').unwrap_or(text);
+    if is_canonical(text) {
+        return Some(text.to_owned());
+    }
     // Longer texts cannot become short enough, and converting them takes long.
     if text.chars().count() > HOST_MAX_BYTES {
         return None;
     }
     let host = idna::domain_to_ascii(text).ok()?;
     (host.len() <= HOST_MAX_BYTES && host.split('.').all(is_label)).then_some(host)
+}
+
+/// Tells whether a text is in its final form already, as most are.
+fn is_canonical(text: &str) -> bool {
+    text.len() <= HOST_MAX_BYTES
+        && text.split('.').all(|label| {
+            label.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+                && is_label(label)
+                // What begins like a label in ASCII form has to be one (RFC 5891, section 4.2.3.1).
+                && label.get(2..4) != Some("--")
+        })
+        // A last label of digits would be an address.
+        && text.ends_with(|last: char| last.is_ascii_lowercase())
 }
 
 fn is_label(label: &str) -> bool {

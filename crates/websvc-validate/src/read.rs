@@ -45,7 +45,12 @@ pub fn read_scrape_options(body: &[u8], policy: &Policy) -> Result<Checked<Scrap
 /// # Errors
 /// The syntax error, or that nothing is left to be checked.
 fn read<T: DeserializeOwned>(report: &mut Report, body: &[u8], shape: &Shape) -> Result<T, Rejection> {
-    let mut tree: Tree<'_> = serde_json::from_slice(body).map_err(|error| malformed(&error))?;
+    let parsed = match std::str::from_utf8(body) {
+        // Checked at once and not text by text, which is several times as quick.
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(body),
+    };
+    let mut tree: Tree<'_> = parsed.map_err(|error| malformed(&error))?;
     if !shape.prune(&mut tree, report) {
         return Err(report.rejection().expect("a body that is no object is a violation"));
     }

@@ -198,7 +198,7 @@ fn check_location(report: &mut Report, path: &Path<'_>, location: Location) -> L
     let Location { country, languages } = location;
     let country = country.and_then(|code| country::of_visit(report, &path.key("country"), &code));
     LocationPlan {
-        country: country.unwrap_or(COUNTRY_DEFAULT).to_owned(),
+        country: country.unwrap_or(COUNTRY_DEFAULT),
         languages: language::tags(report, &path.key("languages"), &languages.unwrap_or_default()),
     }
 }

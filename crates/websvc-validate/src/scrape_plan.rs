@@ -191,15 +191,15 @@ impl ScrapePlan {
 /// Where a page is visited from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocationPlan {
-    pub(crate) country: String,
+    pub(crate) country: &'static str,
     pub(crate) languages: Vec<String>,
 }
 
 impl LocationPlan {
     /// Returns the country, ISO 3166-1 alpha-2 in upper case.
     #[must_use]
-    pub fn country(&self) -> &str {
-        &self.country
+    pub fn country(&self) -> &'static str {
+        self.country
     }
 
     /// Returns the languages (BCP 47), the preferred first; none when the request names none.

@@ -80,7 +80,7 @@ pub(crate) fn check(report: &mut Report, request: SearchRequest, policy: &Policy
         sources,
         categories: each_once(categories.unwrap_or_default()),
         domains,
-        country: country.unwrap_or(COUNTRY_DEFAULT).to_owned(),
+        country: country.unwrap_or(COUNTRY_DEFAULT),
         country_given: country.is_some(),
         location,
         safe: safe.unwrap_or(false),

@@ -18,7 +18,7 @@ pub struct SearchPlan {
     pub(crate) sources: Vec<SourcePlan>,
     pub(crate) categories: Vec<Category>,
     pub(crate) domains: DomainFilter,
-    pub(crate) country: String,
+    pub(crate) country: &'static str,
     pub(crate) country_given: bool,
     pub(crate) location: Option<String>,
     pub(crate) safe: bool,
@@ -69,8 +69,8 @@ impl SearchPlan {
 
     /// Returns the country of the searcher, ISO 3166-1 alpha-2 in upper case.
     #[must_use]
-    pub fn country(&self) -> &str {
-        &self.country
+    pub fn country(&self) -> &'static str {
+        self.country
     }
 
     /// Returns whether the request names the country, so that it is no default.

@@ -10,7 +10,8 @@ mod wait;
 mod write;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 pub use click::Click;
 pub use execute_javascript::ExecuteJavascript;
@@ -22,9 +23,10 @@ pub use wait::Wait;
 pub use write::Write;
 
 use crate::format::Screenshot;
+use crate::tagged::{self, Tagged};
 
 /// An action: an object with `type` and the options of that type.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Action {
     /// Waits for a time or for an element.
@@ -48,6 +50,10 @@ pub enum Action {
 }
 
 impl Action {
+    /// The names of all actions, in the order of the specification.
+    pub const NAMES: &'static [&'static str] =
+        &["wait", "screenshot", "click", "write", "press", "scroll", "scrape", "executeJavascript", "pdf"];
+
     /// Returns the name, as `type` spells it.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -61,6 +67,31 @@ impl Action {
             Action::Scrape(_) => "scrape",
             Action::ExecuteJavascript(_) => "executeJavascript",
             Action::Pdf(_) => "pdf",
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Action {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
+impl<'de> Tagged<'de> for Action {
+    const EXPECTED: &'static str = "an object with the type of an action";
+
+    fn from_tag<D: Deserializer<'de>>(tag: &str, fields: D) -> Result<Self, D::Error> {
+        match tag {
+            "wait" => Wait::deserialize(fields).map(Action::Wait),
+            "screenshot" => Screenshot::deserialize(fields).map(Action::Screenshot),
+            "click" => Click::deserialize(fields).map(Action::Click),
+            "write" => Write::deserialize(fields).map(Action::Write),
+            "press" => Press::deserialize(fields).map(Action::Press),
+            "scroll" => Scroll::deserialize(fields).map(Action::Scroll),
+            "scrape" => Scrape::deserialize(fields).map(Action::Scrape),
+            "executeJavascript" => ExecuteJavascript::deserialize(fields).map(Action::ExecuteJavascript),
+            "pdf" => Pdf::deserialize(fields).map(Action::Pdf),
+            unknown => Err(D::Error::unknown_variant(unknown, Self::NAMES)),
         }
     }
 }

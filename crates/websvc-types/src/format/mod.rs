@@ -18,7 +18,8 @@ mod summary;
 mod video;
 
 use schemars::{JsonSchema, Schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::de::{Error, MapAccess};
+use serde::{Deserialize, Deserializer, Serialize};
 
 pub use audio::Audio;
 pub use branding::Branding;
@@ -38,10 +39,11 @@ pub use summary::Summary;
 pub use video::Video;
 
 use crate::short_form::{self, ShortForm, with_names};
+use crate::tagged::{self, Tagged};
 
 /// A format: an object with `type` and the options of that type, or the bare name where it needs none.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(remote = "Self", tag = "type", rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "camelCase")]
 #[schemars(transform = add_names)]
 pub enum Format {
     /// The content as markdown.
@@ -145,12 +147,6 @@ impl Format {
     }
 }
 
-impl Serialize for Format {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Format::serialize(self, serializer)
-    }
-}
-
 impl<'de> Deserialize<'de> for Format {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         short_form::deserialize(deserializer)
@@ -160,7 +156,37 @@ impl<'de> Deserialize<'de> for Format {
 impl<'de> ShortForm<'de> for Format {
     const EXPECTED: &'static str = "the name of a format, or an object with its type";
 
-    fn from_object<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Format::deserialize(deserializer)
+    fn from_name<E: Error>(name: &str) -> Result<Self, E> {
+        tagged::from_name(name)
+    }
+
+    fn from_map<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        tagged::from_map(map)
+    }
+}
+
+impl<'de> Tagged<'de> for Format {
+    const EXPECTED: &'static str = <Self as ShortForm>::EXPECTED;
+
+    fn from_tag<D: Deserializer<'de>>(tag: &str, fields: D) -> Result<Self, D::Error> {
+        match tag {
+            "markdown" => Markdown::deserialize(fields).map(Format::Markdown),
+            "summary" => Summary::deserialize(fields).map(Format::Summary),
+            "html" => Html::deserialize(fields).map(Format::Html),
+            "rawHtml" => RawHtml::deserialize(fields).map(Format::RawHtml),
+            "links" => Links::deserialize(fields).map(Format::Links),
+            "images" => Images::deserialize(fields).map(Format::Images),
+            "screenshot" => Screenshot::deserialize(fields).map(Format::Screenshot),
+            "json" => Json::deserialize(fields).map(Format::Json),
+            "changeTracking" => ChangeTracking::deserialize(fields).map(Format::ChangeTracking),
+            "branding" => Branding::deserialize(fields).map(Format::Branding),
+            "product" => Product::deserialize(fields).map(Format::Product),
+            "menu" => Menu::deserialize(fields).map(Format::Menu),
+            "audio" => Audio::deserialize(fields).map(Format::Audio),
+            "video" => Video::deserialize(fields).map(Format::Video),
+            "question" => Question::deserialize(fields).map(Format::Question),
+            "highlights" => Highlights::deserialize(fields).map(Format::Highlights),
+            unknown => Err(D::Error::unknown_variant(unknown, Self::NAMES)),
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! How files that are no web pages are read.
 
 use schemars::{JsonSchema, Schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits::{MAX_PAGES_MAX, MAX_PAGES_MIN};
@@ -44,6 +46,14 @@ pub enum ParserMode {
     Ocr,
 }
 
+impl Parser {
+    /// Returns the parser of this kind with its defaults.
+    #[must_use]
+    pub fn new(kind: ParserKind) -> Self {
+        Self { kind, mode: None, max_pages: None }
+    }
+}
+
 fn add_names(schema: &mut Schema) {
     with_names(schema, &["pdf"], &[]);
 }
@@ -63,7 +73,11 @@ impl<'de> Deserialize<'de> for Parser {
 impl<'de> ShortForm<'de> for Parser {
     const EXPECTED: &'static str = "the name of a parser, or an object with its type";
 
-    fn from_object<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Parser::deserialize(deserializer)
+    fn from_name<E: Error>(name: &str) -> Result<Self, E> {
+        ParserKind::deserialize(name.into_deserializer()).map(Parser::new)
+    }
+
+    fn from_map<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        Parser::deserialize(MapAccessDeserializer::new(map))
     }
 }

@@ -1,10 +1,12 @@
 //! Kinds of pages.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, IgnoredAny, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::foreign;
 use crate::short_form::{self, ShortForm};
+use crate::tagged::{self, Tagged};
 
 /// A kind of page: its bare name, or an object with it as `type`. Written as the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -18,15 +20,6 @@ pub enum Category {
     Pdf,
 }
 
-/// The object form.
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
-enum Object {
-    Github {},
-    Research {},
-    Pdf {},
-}
-
 impl<'de> Deserialize<'de> for Category {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         short_form::deserialize(deserializer)
@@ -36,12 +29,26 @@ impl<'de> Deserialize<'de> for Category {
 impl<'de> ShortForm<'de> for Category {
     const EXPECTED: &'static str = "the name of a category, or an object with its type";
 
-    fn from_object<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match Object::deserialize(deserializer)? {
-            Object::Github {} => Category::Github,
-            Object::Research {} => Category::Research,
-            Object::Pdf {} => Category::Pdf,
-        })
+    fn from_name<E: Error>(name: &str) -> Result<Self, E> {
+        tagged::from_name(name)
+    }
+
+    fn from_map<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        tagged::from_map(map)
+    }
+}
+
+impl<'de> Tagged<'de> for Category {
+    const EXPECTED: &'static str = <Self as ShortForm>::EXPECTED;
+
+    fn from_tag<D: Deserializer<'de>>(tag: &str, fields: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(fields)?;
+        match tag {
+            "github" => Ok(Category::Github),
+            "research" => Ok(Category::Research),
+            "pdf" => Ok(Category::Pdf),
+            unknown => Err(D::Error::unknown_variant(unknown, &["github", "research", "pdf"])),
+        }
     }
 }
 

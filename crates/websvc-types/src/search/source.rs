@@ -1,6 +1,8 @@
 //! What is searched.
 
 use schemars::{JsonSchema, Schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::foreign;
@@ -61,7 +63,11 @@ impl<'de> Deserialize<'de> for Source {
 impl<'de> ShortForm<'de> for Source {
     const EXPECTED: &'static str = "the name of a source, or an object with its type";
 
-    fn from_object<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Source::deserialize(deserializer)
+    fn from_name<E: Error>(name: &str) -> Result<Self, E> {
+        SourceKind::deserialize(name.into_deserializer()).map(Source::new)
+    }
+
+    fn from_map<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        Source::deserialize(MapAccessDeserializer::new(map))
     }
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::foreign::Foreign;
+use super::object::by_length;
 use super::{Field, Object, Shape};
 
 impl Shape {
@@ -111,7 +112,8 @@ impl<'a> Compiler<'a> {
             required: required.contains(&name),
             deprecated: is_deprecated(schema),
         });
-        let fields: Vec<Field> = fields.collect();
+        let mut fields: Vec<Field> = fields.collect();
+        fields.sort_by(|a, b| by_length(&a.name, &b.name));
         assert!(fields.len() <= MAX_FIELDS, "the walk notes the fields it saw in the bits of a word");
         Object { fields, closed, foreign }
     }

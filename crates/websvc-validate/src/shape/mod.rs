@@ -46,7 +46,7 @@ pub(crate) enum Shape {
 /// An object with known fields.
 #[derive(Debug)]
 pub(crate) struct Object {
-    /// By name, in order.
+    /// By the length of their names, then by name.
     fields: Vec<Field>,
     /// Whether other fields are an error; else they are ignored with a warning.
     closed: bool,

@@ -1,5 +1,7 @@
 //! The walk along an object with known fields.
 
+use std::cmp::Ordering;
+
 use websvc_types::ViolationCode;
 
 use super::prune::{Verdict, list};
@@ -121,7 +123,12 @@ impl Object {
 
     /// Returns the field of a name, and its position.
     fn field(&self, name: &str) -> Option<(usize, &Field)> {
-        let position = self.fields.binary_search_by(|field| field.name.as_str().cmp(name)).ok()?;
+        let position = self.fields.binary_search_by(|field| by_length(&field.name, name)).ok()?;
         Some((position, self.fields.get(position)?))
     }
+}
+
+/// The order of the fields of an object: most names differ in their length, and comparing that is quicker.
+pub(super) fn by_length(a: &str, b: &str) -> Ordering {
+    a.len().cmp(&b.len()).then_with(|| a.cmp(b))
 }

@@ -106,12 +106,10 @@ fn map(values: &Shape, fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Re
         // Somebody else's document: nothing of it is ours to judge.
         return Verdict::Keep;
     }
-    if fields.len() > 1 {
-        let mut seen = HashSet::with_capacity(fields.len());
-        for (key, _) in fields.iter() {
-            if !seen.insert(key.as_ref()) {
-                super::object::given_twice(&path.key(key), report);
-            }
+    let mut seen = HashSet::new();
+    for (key, _) in fields.iter() {
+        if !seen.insert(key.as_ref()) {
+            super::object::given_twice(&path.key(key), report);
         }
     }
     // A null is a value that is not given.
@@ -154,6 +152,10 @@ fn tagged(
     report: &mut Report,
 ) -> Verdict {
     let names = || objects.iter().map(|(name, _)| name.as_str());
+    // Whoever reads the object wants its type first.
+    if let Some(position) = fields.iter().position(|(key, _)| key == "type") {
+        fields.swap(0, position);
+    }
     match field(fields, "type") {
         None | Some(Tree::Null) => {
             report.violation(&path.key("type"), ViolationCode::Missing, |name| {

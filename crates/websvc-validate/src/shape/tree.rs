@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::value::{MapDeserializer, SeqDeserializer, StringDeserializer};
+use serde::de::value::{CowStrDeserializer, MapDeserializer, SeqDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
@@ -208,7 +208,8 @@ impl<'de> Deserializer<'de> for Tree<'de> {
     ) -> Result<V::Value, ReadError> {
         match self {
             Tree::Text(name) => {
-                visitor.visit_enum::<StringDeserializer<ReadError>>(name.into_owned().into_deserializer())
+                let name: CowStrDeserializer<'_, ReadError> = name.into_deserializer();
+                visitor.visit_enum(name)
             }
             _ => Err(ReadError::custom("the name of a variant is expected")),
         }

@@ -1,0 +1,122 @@
+//! Wire values that are an object whose `type` says which fields it has.
+//!
+//! serde's own internally tagged enums copy the whole object aside before they know what it is. Clients write the
+//! `type` first, so that is looked at first, and only an object with another order is copied.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// A type whose variants are told apart by `type`.
+pub(crate) trait Tagged<'de>: Sized {
+    /// What a person calls it.
+    const EXPECTED: &'static str;
+
+    /// Reads the fields of the variant `tag`.
+    fn from_tag<D: Deserializer<'de>>(tag: &str, fields: D) -> Result<Self, D::Error>;
+}
+
+/// Reads an object.
+pub(crate) fn deserialize<'de, T: Tagged<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    deserializer.deserialize_map(TaggedVisitor(PhantomData))
+}
+
+/// Reads the bare name of a variant, which is an object without fields.
+pub(crate) fn from_name<'de, T: Tagged<'de>, E: Error>(name: &str) -> Result<T, E> {
+    let no_fields: [(&str, &str); 0] = [];
+    T::from_tag(name, MapDeserializer::new(no_fields.into_iter()))
+}
+
+/// Reads the entries of an object.
+pub(crate) fn from_map<'de, T: Tagged<'de>, A: MapAccess<'de>>(mut map: A) -> Result<T, A::Error> {
+    match map.next_key()? {
+        None => Err(A::Error::missing_field("type")),
+        Some(Key::Type) => {
+            let Tag(tag) = map.next_value()?;
+            T::from_tag(&tag, MapAccessDeserializer::new(map))
+        }
+        Some(Key::Other(key)) => {
+            let mut fields = Map::from_iter([(key, map.next_value()?)]);
+            while let Some((key, value)) = map.next_entry::<String, Value>()? {
+                fields.insert(key, value);
+            }
+            match fields.remove("type") {
+                None => Err(A::Error::missing_field("type")),
+                Some(Value::String(tag)) => T::from_tag(&tag, fields).map_err(A::Error::custom),
+                Some(other) => Err(A::Error::custom(format_args!("type must be a string, not {other}"))),
+            }
+        }
+    }
+}
+
+struct TaggedVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Tagged<'de>> Visitor<'de> for TaggedVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        from_map(map)
+    }
+}
+
+/// The first key of an object.
+enum Key {
+    Type,
+    Other(String),
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeyVisitor;
+
+        impl Visitor<'_> for KeyVisitor {
+            type Value = Key;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a field")
+            }
+
+            fn visit_str<E: Error>(self, key: &str) -> Result<Key, E> {
+                Ok(if key == "type" { Key::Type } else { Key::Other(key.to_owned()) })
+            }
+        }
+
+        deserializer.deserialize_identifier(KeyVisitor)
+    }
+}
+
+/// The value of `type`, borrowed where it can be.
+struct Tag<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Tag<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TagVisitor;
+
+        impl<'de> Visitor<'de> for TagVisitor {
+            type Value = Tag<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a type")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, tag: &'de str) -> Result<Tag<'de>, E> {
+                Ok(Tag(Cow::Borrowed(tag)))
+            }
+
+            fn visit_str<E: Error>(self, tag: &str) -> Result<Tag<'de>, E> {
+                Ok(Tag(Cow::Owned(tag.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_str(TagVisitor)
+    }
+}
