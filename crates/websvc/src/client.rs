@@ -86,8 +86,8 @@ impl Client {
     /// # }
     /// ```
     pub async fn search(&self, request: &SearchRequest) -> Result<SearchResponse, ClientError> {
-        let time = request.timeout.map_or(TIMEOUT, Duration::from_millis).saturating_add(GRACE);
-        let mut call = Call::post("v2/search", request, self.timeout.unwrap_or(time))?;
+        let time = self.timeout.unwrap_or_else(|| time_for(request));
+        let mut call = Call::post("v2/search", request, time)?;
         let actions = request.scrape_options.as_ref().and_then(|options| options.actions.as_ref());
         if actions.is_some_and(|actions| !actions.is_empty()) {
             call.repetition = Repetition::Harmful;
@@ -150,5 +150,26 @@ impl Client {
 
     fn time(&self) -> Duration {
         self.timeout.unwrap_or(TIMEOUT)
+    }
+}
+
+/// Returns how long a search may take: as long as the service may, and the way.
+fn time_for(request: &SearchRequest) -> Duration {
+    request.timeout.map_or(TIMEOUT, Duration::from_millis).saturating_add(GRACE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_has_its_own_time_and_that_for_the_way() {
+        let check = |timeout, expected| {
+            let request = SearchRequest { timeout, ..SearchRequest::default() };
+            assert_eq!(time_for(&request), Duration::from_millis(expected));
+        };
+        check(None, 65_000);
+        check(Some(1), 5_001);
+        check(Some(300_000), 305_000);
     }
 }

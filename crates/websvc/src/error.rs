@@ -48,7 +48,7 @@ pub enum ClientError {
     #[error("the request could not be written as json")]
     Encode(#[source] serde_json::Error),
     /// No whole answer came: the service could not be reached, the connection broke, or the time was over.
-    #[error("the service at {base} gave no answer")]
+    #[error("the service at {base} gave no usable answer")]
     Unreachable {
         /// The base address.
         base: String,

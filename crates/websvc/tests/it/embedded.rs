@@ -9,7 +9,7 @@ use websvc::Client;
 use websvc::server::{Authentication, EmbedConfig, EmbedError, Embedded};
 use websvc::transport::DrainReport;
 use websvc::types::index::{IndexDocument, IndexUpload};
-use websvc::types::{ErrorCode, SourceKind, ViolationCode};
+use websvc::types::{ErrorCode, ViolationCode};
 
 use crate::support::impatient;
 
@@ -60,12 +60,12 @@ async fn what_was_added_is_found_also_after_a_restart() {
 
     let second = Running::start(data_dir.path()).await;
     assert_eq!(second.client.index_stats().await.unwrap().documents, 1);
-    let search = second.client.search_for("awaitables").sources([SourceKind::Web, SourceKind::News]);
-    let found = search.limit(5).timeout(Duration::from_secs(5)).send().await.unwrap();
+    let search = second.client.search_for("awaitables").limit(5).timeout(Duration::from_secs(5));
+    let found = search.send().await.unwrap();
     let pages = found.data.web.unwrap();
     assert_eq!(pages.len(), 1);
     assert_eq!((pages[0].url.as_str(), pages[0].title.as_str()), ("https://docs.example/asyncio", "asyncio"));
-    assert!(found.data.news.is_some() && found.data.images.is_none());
+    assert!(found.data.images.is_none());
     second.stop().await;
 }
 

@@ -18,12 +18,8 @@ async fn refused(answer: Page) -> (ClientError, Refusal) {
 #[tokio::test]
 async fn every_code_of_the_service_is_known_and_keeps_its_status() {
     for &code in ErrorCode::ALL {
-        // Not repeated, so that a hundred answers take no time.
-        let world = service(vec![json(
-            code.status(),
-            &format!(r#"{{"success": false, "error": "why", "code": "{code}"}}"#),
-        )])
-        .await;
+        let body = format!(r#"{{"success": false, "error": "why", "code": "{code}"}}"#);
+        let world = service(vec![json(code.status(), &body)]).await;
         let error = client(&world).search_for("q").send().await.unwrap_err();
         assert_eq!(error.code(), Some(code));
         assert_eq!(error.status().map(|status| status.as_u16()), Some(code.status()));

@@ -141,10 +141,10 @@ async fn a_repetition_that_cannot_be_done_in_time_is_not_begun() {
 
 #[tokio::test]
 async fn the_time_bounds_all_attempts_together() {
-    // Each attempt takes a second, so that the time of two and a half leaves room for a second one and not for a third.
+    // Each attempt takes a second: there is room for a second one, and not for a third.
     let slow = refusal(503).delay(Duration::from_secs(1));
     let world = service(vec![slow]).await;
-    let client = builder(&base(&world)).timeout(Duration::from_millis(2500)).build().unwrap();
+    let client = builder(&base(&world)).timeout(Duration::from_millis(2900)).build().unwrap();
     let error = client.search_for("q").send().await.unwrap_err();
     assert_eq!(error.status().unwrap(), 503);
     assert_eq!(world.requests().len(), 2);
