@@ -100,6 +100,18 @@ pub enum EmbedError {
 }
 
 /// A service that is bound to its address; it answers while [`run`](Self::run) does.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), websvc_server::EmbedError> {
+/// use websvc_server::{EmbedConfig, Embedded};
+///
+/// let service = Embedded::bind(EmbedConfig::new("/var/lib/my-program/search")).await?;
+/// let key = service.create_key("default", "my program").await?;
+/// println!("ask {} with {key}", service.url());
+/// service.run(std::future::pending()).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Embedded {
     server: Server,

@@ -2,8 +2,8 @@
 //! none to be had.
 //!
 //! ```sh
-//! cargo run -p websvc --features server --example client_in_service                          # brings its own search
-//! cargo run -p websvc --features server --example client_in_service http://127.0.0.1:3002 KEY
+//! cargo run -p websvc --example client_in_service                          # brings its own search
+//! cargo run -p websvc --example client_in_service http://127.0.0.1:3002 KEY
 //! ```
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]

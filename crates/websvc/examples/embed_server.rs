@@ -1,8 +1,10 @@
 //! Embedding the server: the whole service inside a program, on a free port, asked through the client.
 //!
 //! ```sh
-//! cargo run -p websvc --features server --example embed_server
+//! cargo run -p websvc --example embed_server
 //! ```
+//!
+//! A program of one's own depends on `websvc` with the feature `server`.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 

@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_millis(SEARCH_TIMEOUT_DEFAULT_MS);
 
 /// Asks a running service. Cheap to clone; clones share their connections.
 ///
-/// A call whose future is dropped is given up, and the service stops working on it.
+/// A call whose future is dropped is given up: its connection or HTTP/2 stream is closed, which tells the service.
 #[derive(Debug, Clone)]
 pub struct Client {
     pub(crate) line: Arc<Line>,
@@ -49,6 +49,11 @@ impl Client {
     }
 
     /// Starts a client of the service at `base`, such as `https://search.example/websvc`; a path in it is kept.
+    ///
+    /// ```
+    /// let client = websvc::Client::builder("https://search.example".parse()?).key("fc-...").build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn builder(base: Url) -> ClientBuilder {
         ClientBuilder::new(base)
     }
@@ -126,6 +131,13 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`]
+    ///
+    /// ```no_run
+    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+    /// println!("{} documents can be found", client.index_stats().await?.documents);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn index_stats(&self) -> Result<IndexStats, ClientError> {
         self.line.call(&Call::get("v2/index/stats", self.time())).await
     }
@@ -135,6 +147,13 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`]
+    ///
+    /// ```no_run
+    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+    /// println!("websvc {} runs", client.health().await?.version);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn health(&self) -> Result<Health, ClientError> {
         self.line.observe(&Call::get("health", self.time())).await
     }
@@ -144,6 +163,16 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`]
+    ///
+    /// ```no_run
+    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+    /// let readiness = client.readiness().await?;
+    /// if !readiness.is_ready() {
+    ///     println!("the service is {}: {:?}", readiness.status, readiness.checks);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn readiness(&self) -> Result<Readiness, ClientError> {
         self.line.observe(&Call::get("ready", self.time())).await
     }
