@@ -2,14 +2,18 @@
 //!
 //! [`Service::handle`] is one request, stages 2 to 6 and 11 to 12: route, authenticate, admit, decode and check,
 //! run the operation, encode the reply, log. It knows HTTP and nothing of pages; the operations are the engine's.
+//!
+//! [`Embedded`] is the whole service on one data directory.
 
 mod admit;
 mod authenticate;
 mod cors;
+mod embed;
 mod handler;
 mod reply;
 mod route;
 mod service;
 
 pub use authenticate::Authentication;
+pub use embed::{EmbedConfig, EmbedError, Embedded};
 pub use service::{Service, ServiceConfig};

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use http::HeaderName;
+use http::{HeaderName, StatusCode};
 use thiserror::Error;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
@@ -59,6 +59,12 @@ pub enum ClientError {
         path: PathBuf,
         /// What is wrong with it.
         source: Source,
+    },
+    /// The URL is no proxy's address.
+    #[error("the proxy's address is not usable: {reason}")]
+    Proxy {
+        /// The rule it breaks.
+        reason: &'static str,
     },
 }
 
@@ -128,6 +134,16 @@ pub enum FetchError {
         host: String,
         /// What the last attempt said.
         source: io::Error,
+    },
+    /// The proxy could not be used. Nothing was sent to the host.
+    #[error("no connection through the proxy: {reason}")]
+    Proxy {
+        /// What is wrong, without the proxy's name.
+        reason: String,
+        /// What the proxy answered, if it did.
+        status: Option<StatusCode>,
+        /// The same for the log.
+        source: Source,
     },
     /// The TLS handshake failed.
     #[error("no secure connection to {host}: {reason}")]

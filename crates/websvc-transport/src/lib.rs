@@ -5,7 +5,8 @@
 //!
 //! - [`Server`] listens, speaks TLS, HTTP/1.1 and HTTP/2, enforces the limits of [`ServerConfig`] and drains.
 //! - [`Client`] fetches one URL with redirects, decoding, limits and one time limit; every connection it makes
-//!   goes to an address that its [`AddressGuard`] has checked after name resolution.
+//!   goes to an address that its [`AddressGuard`] has checked after name resolution, directly or through a
+//!   [`Proxy`].
 
 #![deny(missing_docs)]
 
@@ -18,7 +19,7 @@ mod tls;
 
 pub use body::{Aborted, Body, BodySender};
 pub use client::{
-    Client, ClientConfig, FetchRequest, Fetched, RedirectPolicy, Resolve, Resolving, SystemResolver,
+    Client, ClientConfig, FetchRequest, Fetched, Proxy, RedirectPolicy, Resolve, Resolving, SystemResolver,
     TlsPolicy, is_forbidden_header,
 };
 pub use error::{BodyError, ClientError, FetchError, ServerError, Stage};

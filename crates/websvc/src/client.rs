@@ -1,17 +1,18 @@
 //! The typed client of a running service.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderValue, Method, StatusCode};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use url::Url;
-use websvc_transport::{AddressGuard, ClientConfig, FetchError, FetchRequest, RedirectPolicy};
 use websvc_types::index::{IndexReply, IndexStats, IndexUpload};
 use websvc_types::limits::SEARCH_TIMEOUT_DEFAULT_MS;
-use websvc_types::{ErrorBody, SearchRequest, SearchResponse};
+use websvc_types::{SearchRequest, SearchResponse};
+
+use crate::builder::ClientBuilder;
+use crate::call::{Call, Line, Repetition};
+use crate::error::ClientError;
+use crate::health::{Health, Readiness};
+use crate::search::Search;
 
 /// What the client waits beyond the time the request itself has, so that the service's own 408 arrives.
 const GRACE: Duration = Duration::from_secs(5);
@@ -19,153 +20,185 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How long a request without a time of its own may take.
 const TIMEOUT: Duration = Duration::from_millis(SEARCH_TIMEOUT_DEFAULT_MS);
 
-/// Asks a running service. Cheap to clone; connections are reused.
+/// Asks a running service. Cheap to clone; clones share their connections.
+///
+/// A call whose future is dropped is given up: its connection or HTTP/2 stream is closed, which tells the service.
 #[derive(Debug, Clone)]
 pub struct Client {
-    base: Url,
-    authorization: Option<HeaderValue>,
-    http: websvc_transport::Client,
-}
-
-/// Why a request to the service failed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ClientError {
-    /// The base address is no http or https URL, or the key cannot be sent in a header.
-    #[error("{what} is not usable: {rule}")]
-    Config {
-        /// Which setting.
-        what: &'static str,
-        /// The rule it breaks.
-        rule: &'static str,
-    },
-    /// The HTTP client could not be made.
-    #[error("the http client could not be made")]
-    Transport(#[from] websvc_transport::ClientError),
-    /// The request could not be written as JSON.
-    #[error("the request could not be written as json")]
-    Encode(#[source] serde_json::Error),
-    /// The service could not be reached, or did not answer in time.
-    #[error("the service at {base} did not answer: {source}")]
-    Unreachable {
-        /// The base address.
-        base: String,
-        /// Why.
-        source: Box<FetchError>,
-    },
-    /// The service answered with an error.
-    #[error("the service answered {status}: {}", body.error)]
-    Refused {
-        /// The HTTP status.
-        status: StatusCode,
-        /// Its error body.
-        body: Box<ErrorBody>,
-    },
-    /// The answer is not what the interface promises.
-    #[error("the service answered {status} with what is no answer of websvc")]
-    Unreadable {
-        /// The HTTP status.
-        status: StatusCode,
-        /// What is wrong with it.
-        source: serde_json::Error,
-    },
+    pub(crate) line: Arc<Line>,
+    pub(crate) timeout: Option<Duration>,
 }
 
 impl Client {
-    /// Makes a client of the service at `base`, such as `http://127.0.0.1:3002`; a path in it is kept.
+    /// Makes a client of the service at `base`, such as `http://127.0.0.1:3002`; a path in it is kept. The
+    /// settings are the defaults of [`ClientBuilder`].
     ///
     /// # Errors
-    /// [`ClientError::Config`]
+    /// [`ClientError::Config`] when the base address is not usable, or the key cannot be sent in a header.
+    ///
+    /// ```
+    /// let client = websvc::Client::new("http://127.0.0.1:3002".parse()?, Some("fc-...".to_owned()))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(base: Url, key: Option<String>) -> Result<Self, ClientError> {
-        if !matches!(base.scheme(), "http" | "https") {
-            return Err(ClientError::Config {
-                what: "the base address",
-                rule: "it must begin with http or https",
-            });
+        let builder = Self::builder(base);
+        match key {
+            Some(key) => builder.key(key).build(),
+            None => builder.build(),
         }
-        let authorization = match key {
-            None => None,
-            Some(key) => {
-                let mut value = HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_invalid| {
-                    ClientError::Config { what: "the key", rule: "it has characters that no header may have" }
-                })?;
-                value.set_sensitive(true);
-                Some(value)
-            }
-        };
-        let config = ClientConfig::new(AddressGuard::open());
-        Ok(Self { base, authorization, http: websvc_transport::Client::new(config)? })
     }
 
-    /// Searches: `POST /v2/search`.
+    /// Starts a client of the service at `base`, such as `https://search.example/websvc`; a path in it is kept.
+    ///
+    /// ```
+    /// let client = websvc::Client::builder("https://search.example".parse()?).key("fc-...").build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn builder(base: Url) -> ClientBuilder {
+        ClientBuilder::new(base)
+    }
+
+    /// Starts a search for what a query asks. Nothing is sent before [`Search::send`].
+    ///
+    /// ```no_run
+    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+    /// let found = client.search_for("asyncio gather").limit(5).markdown().send().await?;
+    /// for page in found.data.web.unwrap_or_default() {
+    ///     println!("{}\n{}", page.url, page.content.markdown.unwrap_or_default());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn search_for(&self, query: impl Into<String>) -> Search {
+        Search::new(self.clone(), query.into())
+    }
+
+    /// Searches: `POST /v2/search` (specification, section 2). The request is sent as it is.
+    ///
+    /// A search changes nothing in the service, so it is repeated even when the service may have worked on it; that
+    /// work may be charged. Only a search with browser actions is repeated just when it certainly was not worked on.
     ///
     /// # Errors
     /// [`ClientError`]
+    ///
+    /// ```no_run
+    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+    /// use websvc::types::SearchRequest;
+    ///
+    /// let request = SearchRequest { query: "asyncio gather".to_owned(), limit: Some(5), ..Default::default() };
+    /// let found = client.search(&request).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn search(&self, request: &SearchRequest) -> Result<SearchResponse, ClientError> {
-        let timeout = request.timeout.map_or(TIMEOUT, Duration::from_millis);
-        self.post("v2/search", request, timeout + GRACE).await
+        let time = self.timeout.unwrap_or_else(|| time_for(request));
+        let mut call = Call::post("v2/search", request, time)?;
+        let actions = request.scrape_options.as_ref().and_then(|options| options.actions.as_ref());
+        if actions.is_some_and(|actions| !actions.is_empty()) {
+            call.repetition = Repetition::Harmful;
+        }
+        self.line.call(&call).await
     }
 
-    /// Adds documents to the service's index: `POST /v2/index/documents`.
+    /// Adds documents to the service's index: `POST /v2/index/documents`. They can be found within two seconds.
+    ///
+    /// Each document replaces the older one of its URL, so an upload is repeated like a search. Of two uploads of one
+    /// URL at the same time, either may win.
     ///
     /// # Errors
     /// [`ClientError`]
+    ///
+    /// ```no_run
+    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+    /// use websvc::types::index::{IndexDocument, IndexUpload};
+    ///
+    /// let document = IndexDocument {
+    ///     url: "https://docs.example/asyncio".to_owned(),
+    ///     title: "asyncio".to_owned(),
+    ///     body: "gather runs awaitables concurrently".to_owned(),
+    ///     ..Default::default()
+    /// };
+    /// let reply = client.add_documents(&IndexUpload { documents: vec![document] }).await?;
+    /// assert_eq!(reply.accepted, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn add_documents(&self, upload: &IndexUpload) -> Result<IndexReply, ClientError> {
-        self.post("v2/index/documents", upload, TIMEOUT).await
+        self.line.call(&Call::post("v2/index/documents", upload, self.time())?).await
     }
 
     /// Returns the figures of the service's index: `GET /v2/index/stats`.
     ///
     /// # Errors
     /// [`ClientError`]
+    ///
+    /// ```no_run
+    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+    /// println!("{} documents can be found", client.index_stats().await?.documents);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn index_stats(&self) -> Result<IndexStats, ClientError> {
-        self.send(Method::GET, "v2/index/stats", None, TIMEOUT).await
+        self.line.call(&Call::get("v2/index/stats", self.time())).await
     }
 
-    async fn post<Q: Serialize, A: DeserializeOwned>(
-        &self,
-        path: &str,
-        body: &Q,
-        timeout: Duration,
-    ) -> Result<A, ClientError> {
-        let body = serde_json::to_vec(body).map_err(ClientError::Encode)?;
-        self.send(Method::POST, path, Some(body.into()), timeout).await
+    /// Asks whether the service runs: `GET /health`. Sent once whatever the policy, so that the answer is of now; no
+    /// key is needed.
+    ///
+    /// # Errors
+    /// [`ClientError`]
+    ///
+    /// ```no_run
+    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+    /// println!("websvc {} runs", client.health().await?.version);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn health(&self) -> Result<Health, ClientError> {
+        self.line.observe(&Call::get("health", self.time())).await
     }
 
-    async fn send<A: DeserializeOwned>(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<Bytes>,
-        timeout: Duration,
-    ) -> Result<A, ClientError> {
-        let mut url = self.base.clone();
-        url.set_path(&format!("{}/{path}", self.base.path().trim_end_matches('/')));
-        let mut request = FetchRequest::get(url);
-        request.method = method;
-        request.timeout = timeout;
-        request.redirects = RedirectPolicy::None;
-        if let Some(authorization) = &self.authorization {
-            request.headers.insert(AUTHORIZATION, authorization.clone());
-        }
-        if let Some(body) = body {
-            request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            request.body = Some(body);
-        }
-        let answer = self.http.fetch(request).await;
-        let answer = answer.map_err(|source| ClientError::Unreachable {
-            base: self.base.to_string(),
-            source: Box::new(source),
-        })?;
-        read(answer.status, &answer.body)
+    /// Asks whether the service takes work: `GET /ready`. Sent once whatever the policy; no key is needed. A service
+    /// that is not ready is an answer, not an error.
+    ///
+    /// # Errors
+    /// [`ClientError`]
+    ///
+    /// ```no_run
+    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+    /// let readiness = client.readiness().await?;
+    /// if !readiness.is_ready() {
+    ///     println!("the service is {}: {:?}", readiness.status, readiness.checks);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn readiness(&self) -> Result<Readiness, ClientError> {
+        self.line.observe(&Call::get("ready", self.time())).await
+    }
+
+    fn time(&self) -> Duration {
+        self.timeout.unwrap_or(TIMEOUT)
     }
 }
 
-fn read<A: DeserializeOwned>(status: StatusCode, body: &[u8]) -> Result<A, ClientError> {
-    let unreadable = |source| ClientError::Unreadable { status, source };
-    if status == StatusCode::OK {
-        return serde_json::from_slice(body).map_err(unreadable);
+/// Returns how long a search may take: as long as the service may, and the way.
+fn time_for(request: &SearchRequest) -> Duration {
+    request.timeout.map_or(TIMEOUT, Duration::from_millis).saturating_add(GRACE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_has_its_own_time_and_that_for_the_way() {
+        let check = |timeout, expected| {
+            let request = SearchRequest { timeout, ..SearchRequest::default() };
+            assert_eq!(time_for(&request), Duration::from_millis(expected));
+        };
+        check(None, 65_000);
+        check(Some(1), 5_001);
+        check(Some(300_000), 305_000);
     }
-    let body = serde_json::from_slice(body).map_err(unreadable)?;
-    Err(ClientError::Refused { status, body: Box::new(body) })
 }

@@ -9,19 +9,34 @@
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let client = websvc::Client::new("http://127.0.0.1:3002".parse()?, Some("fc-...".to_owned()))?;
-//! let request = websvc::types::SearchRequest { query: "asyncio gather".to_owned(), ..Default::default() };
-//! for result in client.search(&request).await?.data.web.unwrap_or_default() {
+//! let found = client.search_for("asyncio gather").limit(5).send().await?;
+//! for result in found.data.web.unwrap_or_default() {
 //!     println!("{} {}", result.url, result.title);
 //! }
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! The examples of this crate show the ways of use as whole programs: `share_schemas`, `client_in_service` and
+//! `embed_server`.
 
 #![deny(missing_docs)]
 
+mod builder;
+mod call;
 mod client;
+mod error;
+mod health;
+mod retry;
+mod search;
 
-pub use client::{Client, ClientError};
+pub use builder::ClientBuilder;
+pub use client::Client;
+pub use error::{ClientError, Refusal};
+pub use health::{Health, Readiness};
+pub use http::StatusCode;
+pub use retry::Retry;
+pub use search::Search;
 #[cfg(feature = "server")]
 pub use websvc_server as server;
 pub use websvc_transport as transport;

@@ -15,6 +15,7 @@ use tokio_rustls::TlsConnector;
 use url::{Host, Url};
 
 use super::connection::{Connection, Facts, Sender};
+use super::proxy::Proxy;
 use super::request::TlsPolicy;
 use super::resolve::Resolve;
 use crate::error::{FetchError, Stage};
@@ -51,15 +52,16 @@ pub(super) enum Security {
     Tls(TlsPolicy),
 }
 
-/// The way to an endpoint. Proxies will be further ways: each names whom to connect to and what to say first.
+/// The way to an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Route {
     Direct,
+    Through(Proxy),
 }
 
 impl Endpoint {
     /// Returns what a URL must be connected to, refusing schemes other than http and https.
-    pub(super) fn of(url: &Url, tls: TlsPolicy) -> Result<Self, FetchError> {
+    pub(super) fn of(url: &Url, tls: TlsPolicy, proxy: Option<&Proxy>) -> Result<Self, FetchError> {
         let security = match url.scheme() {
             "http" => Security::Plain,
             "https" => Security::Tls(tls),
@@ -71,7 +73,8 @@ impl Endpoint {
             .port_or_known_default()
             .filter(|&port| port > 0)
             .ok_or_else(|| bad("it has no usable port"))?;
-        Ok(Self { security, host, port, route: Route::Direct })
+        let route = proxy.map_or(Route::Direct, |proxy| Route::Through(proxy.clone()));
+        Ok(Self { security, host, port, route })
     }
 }
 
@@ -86,24 +89,33 @@ impl Connector {
         let deadline = Instant::now() + limit;
         let late = |stage| move |_| FetchError::Timeout { stage, after: limit };
         at(Stage::Resolve);
-        let addresses =
-            timeout_at(deadline, self.addresses(endpoint)).await.map_err(late(Stage::Resolve))??;
-        at(Stage::Connect);
-        let opening = async {
-            let stream = match endpoint.route {
-                Route::Direct => dial(&addresses, deadline).await,
-            };
-            let host = endpoint.host.to_string();
-            let stream = stream.map_err(|source| failed_to_connect(host, source, limit))?;
-            self.open(endpoint, stream).await
-        };
-        timeout_at(deadline, opening).await.map_err(late(Stage::Connect))?
+        match &endpoint.route {
+            Route::Direct => {
+                let found = timeout_at(deadline, self.addresses(endpoint)).await;
+                let addresses = found.map_err(late(Stage::Resolve))??;
+                at(Stage::Connect);
+                let failed = |source| failed_to_connect(endpoint.host.to_string(), source, limit);
+                let opening = async {
+                    let stream = dial(&addresses, deadline).await.map_err(failed)?;
+                    let remote_addr = stream.peer_addr().map_err(failed)?;
+                    self.open(endpoint, stream, remote_addr).await
+                };
+                timeout_at(deadline, opening).await.map_err(late(Stage::Connect))?
+            }
+            Route::Through(proxy) => {
+                let planned = timeout_at(deadline, self.plan_detour(endpoint, proxy)).await;
+                let detour = planned.map_err(late(Stage::Resolve))??;
+                at(Stage::Connect);
+                let opening = self.open_through(endpoint, detour, deadline);
+                timeout_at(deadline, opening).await.map_err(late(Stage::Connect))?
+            }
+        }
     }
 
     /// Returns the addresses that may be connected to: checked here, connected to as they are, never resolved again.
     ///
     /// Of a host with public and internal addresses only the public ones are used.
-    async fn addresses(&self, endpoint: &Endpoint) -> Result<Vec<SocketAddr>, FetchError> {
+    pub(super) async fn addresses(&self, endpoint: &Endpoint) -> Result<Vec<SocketAddr>, FetchError> {
         let host = endpoint.host.to_string();
         if let Some(target) = self.guard.target(&host, endpoint.port) {
             return match target {
@@ -115,16 +127,18 @@ impl Connector {
                 }
             };
         }
-        let found = match &endpoint.host {
-            Host::Ipv4(address) => vec![IpAddr::V4(*address)],
-            Host::Ipv6(address) => vec![IpAddr::V6(*address)],
-            Host::Domain(name) => {
-                self.resolve(name).await.map_err(|source| not_found(&endpoint.host, source))?
-            }
-        };
+        let found = self.lookup(&endpoint.host).await.map_err(|source| not_found(&endpoint.host, source))?;
         let permitted = found.into_iter().map(|ip| ip.to_canonical()).filter(|&ip| self.guard.permits(ip));
         let permitted: Vec<_> = permitted.map(|ip| SocketAddr::new(ip, endpoint.port)).collect();
         if permitted.is_empty() { Err(FetchError::Forbidden) } else { Ok(permitted) }
+    }
+
+    pub(super) async fn lookup(&self, host: &Host) -> Result<Vec<IpAddr>, Option<io::Error>> {
+        match host {
+            Host::Ipv4(address) => Ok(vec![IpAddr::V4(*address)]),
+            Host::Ipv6(address) => Ok(vec![IpAddr::V6(*address)]),
+            Host::Domain(name) => self.resolve(name).await,
+        }
     }
 
     /// Resolves a name to at least one address.
@@ -133,15 +147,23 @@ impl Connector {
         if found.is_empty() { Err(None) } else { Ok(found) }
     }
 
-    async fn open(&self, endpoint: &Endpoint, stream: TcpStream) -> Result<Connection, FetchError> {
+    /// Starts TLS, if the endpoint wants it, and HTTP on a stream that leads to the endpoint.
+    pub(super) async fn open<T>(
+        &self,
+        endpoint: &Endpoint,
+        stream: T,
+        remote_addr: SocketAddr,
+    ) -> Result<Connection, FetchError>
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
         let host = endpoint.host.to_string();
-        let remote_addr =
-            stream.peer_addr().map_err(|source| FetchError::Connect { host: host.clone(), source })?;
         let broken = |error: hyper::Error| FetchError::Protocol { host: host.clone(), source: error.into() };
         let policy = match endpoint.security {
             Security::Plain => {
                 let sender = start_http1(stream).await.map_err(broken)?;
-                return Ok(Connection { sender, facts: Facts { remote_addr, certificate_problem: None } });
+                let facts = Facts { remote_addr, certificate_problem: None, forwarder: None };
+                return Ok(Connection { sender, facts });
             }
             Security::Tls(policy) => policy,
         };
@@ -162,12 +184,13 @@ impl Connector {
         let certificate_problem = problem.and_then(|problem| problem.get().cloned());
         let speaks_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         let started = if speaks_http2 { start_http2(stream).await } else { start_http1(stream).await };
-        Ok(Connection { sender: started.map_err(broken)?, facts: Facts { remote_addr, certificate_problem } })
+        let facts = Facts { remote_addr, certificate_problem, forwarder: None };
+        Ok(Connection { sender: started.map_err(broken)?, facts })
     }
 }
 
 /// Tries the addresses in turn: one that does not answer leaves time for the others.
-async fn dial(addresses: &[SocketAddr], deadline: Instant) -> io::Result<TcpStream> {
+pub(super) async fn dial(addresses: &[SocketAddr], deadline: Instant) -> io::Result<TcpStream> {
     let addresses = &addresses[..addresses.len().min(MAX_ATTEMPTS)];
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for (tried, address) in addresses.iter().enumerate() {
@@ -187,7 +210,7 @@ async fn dial(addresses: &[SocketAddr], deadline: Instant) -> io::Result<TcpStre
     Err(last)
 }
 
-async fn start_http1<T>(stream: T) -> hyper::Result<Sender>
+pub(super) async fn start_http1<T>(stream: T) -> hyper::Result<Sender>
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -229,7 +252,7 @@ fn drive(connection: impl Future<Output = hyper::Result<()>> + Send + 'static) {
     });
 }
 
-fn server_name(host: &Host) -> io::Result<ServerName<'static>> {
+pub(super) fn server_name(host: &Host) -> io::Result<ServerName<'static>> {
     match host {
         Host::Domain(name) => {
             let name = name.strip_suffix('.').unwrap_or(name).to_owned();

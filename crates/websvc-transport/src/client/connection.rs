@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use http::header::{HOST, HeaderValue};
+use http::header::{HOST, HeaderValue, PROXY_AUTHORIZATION};
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{Request, Response, Uri, Version};
 use http_body_util::Full;
@@ -11,6 +11,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::{TrySendError, http1, http2};
 use url::{Position, Url};
 
+use super::proxy::Proxy;
 use super::redirect::Hop;
 use crate::error::FetchError;
 
@@ -30,6 +31,8 @@ pub(super) struct Facts {
     pub(super) remote_addr: SocketAddr,
     /// Why the certificate would have been refused, if verification is skipped.
     pub(super) certificate_problem: Option<String>,
+    /// The proxy at the other end, when it is to be asked for whole URLs.
+    pub(super) forwarder: Option<Proxy>,
 }
 
 #[derive(Debug)]
@@ -99,22 +102,31 @@ impl Connection {
             Sender::Http1(_) => {
                 let host = HeaderValue::from_str(authority).map_err(|_| bad_url())?;
                 request.headers_mut().insert(HOST, host);
-                *request.uri_mut() = Uri::from(path(&hop.url)?);
+                *request.uri_mut() = match &self.facts.forwarder {
+                    Some(_) => whole(&hop.url, authority)?,
+                    None => Uri::from(path(&hop.url)?),
+                };
             }
             Sender::Http2(_) => {
-                let scheme = Scheme::try_from(hop.url.scheme()).map_err(|_| bad_url())?;
-                let authority = Authority::try_from(authority).map_err(|_| bad_url())?;
-                let builder =
-                    Uri::builder().scheme(scheme).authority(authority).path_and_query(path(&hop.url)?);
-                *request.uri_mut() = builder.build().map_err(|_| bad_url())?;
+                *request.uri_mut() = whole(&hop.url, authority)?;
                 *request.version_mut() = Version::HTTP_2;
             }
+        }
+        if let Some(authorization) = self.facts.forwarder.as_ref().and_then(Proxy::authorization) {
+            request.headers_mut().insert(PROXY_AUTHORIZATION, authorization.clone());
         }
         for (name, value) in &hop.headers {
             request.headers_mut().append(name, value.clone());
         }
         Ok(request)
     }
+}
+
+fn whole(url: &Url, authority: &str) -> Result<Uri, FetchError> {
+    let scheme = Scheme::try_from(url.scheme()).map_err(|_| bad_url())?;
+    let authority = Authority::try_from(authority).map_err(|_| bad_url())?;
+    let builder = Uri::builder().scheme(scheme).authority(authority).path_and_query(path(url)?);
+    builder.build().map_err(|_| bad_url())
 }
 
 fn path(url: &Url) -> Result<PathAndQuery, FetchError> {

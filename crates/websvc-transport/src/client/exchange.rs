@@ -39,7 +39,7 @@ impl Lease {
 /// A kept connection may be closed by the server just as the request goes out. Then the request is sent again if that
 /// cannot do anything twice: it never left, or its method is safe.
 pub(super) async fn exchange(shared: &Shared, hop: &Hop, limits: &Limits) -> Result<Answer, FetchError> {
-    let endpoint = Endpoint::of(&hop.url, limits.tls)?;
+    let endpoint = Endpoint::of(&hop.url, limits.tls, limits.proxy.as_ref())?;
     limits.enter(Stage::Resolve);
     let place = shared.pool.place(&endpoint).await;
     let mut stale = 0;

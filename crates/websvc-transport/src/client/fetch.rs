@@ -12,6 +12,7 @@ use super::cookies::CookieJar;
 use super::decode::{ACCEPTED, Decoder};
 use super::exchange::{Answer, exchange};
 use super::headers;
+use super::proxy::Proxy;
 use super::receive::{discard, receive};
 use super::redirect::{Hop, target};
 use super::request::{FetchRequest, Fetched, RedirectPolicy, TlsPolicy};
@@ -23,6 +24,7 @@ pub(super) struct Limits {
     pub(super) max_body_bytes: u64,
     pub(super) max_decoded_bytes: u64,
     pub(super) tls: TlsPolicy,
+    pub(super) proxy: Option<Proxy>,
     stage: AtomicU8,
 }
 
@@ -35,6 +37,7 @@ impl Limits {
             max_body_bytes: request.max_body_bytes,
             max_decoded_bytes: request.max_decoded_bytes,
             tls: request.tls,
+            proxy: request.proxy.clone(),
             stage: AtomicU8::new(0),
         }
     }

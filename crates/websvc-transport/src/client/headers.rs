@@ -47,18 +47,24 @@ pub(super) fn drop_credentials(headers: &mut HeaderMap) {
 /// Moves the user and password of a URL into an `Authorization` header, unless there is one: they are not part of
 /// what is requested, and must not show up in what is reported.
 pub(super) fn take_credentials(url: &mut Url, headers: &mut HeaderMap) {
+    let Some(value) = basic_credentials(url) else { return };
+    headers.entry(AUTHORIZATION).or_insert(value);
+    // Only URLs without a host refuse this; those were refused before, and have no user either.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+}
+
+/// Returns the user and password of a URL, if it has any, as a header has them (RFC 7617).
+pub(super) fn basic_credentials(url: &Url) -> Option<HeaderValue> {
     if url.username().is_empty() && url.password().is_none() {
-        return;
+        return None;
     }
     let user = percent_decoded(url.username());
     let password = percent_decoded(url.password().unwrap_or_default());
     let value = format!("Basic {}", base64(&[user, password].join(&b':')));
     let mut value = HeaderValue::from_str(&value).expect("base64 is ASCII");
     value.set_sensitive(true);
-    headers.entry(AUTHORIZATION).or_insert(value);
-    // Only URLs without a host refuse this; those were refused before, and have no user either.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
+    Some(value)
 }
 
 fn percent_decoded(text: &str) -> Vec<u8> {

@@ -5,10 +5,12 @@ mod connect;
 mod connection;
 mod cookies;
 mod decode;
+mod detour;
 mod exchange;
 mod fetch;
 mod headers;
 mod pool;
+mod proxy;
 mod receive;
 mod redirect;
 mod request;
@@ -19,6 +21,7 @@ use std::sync::Arc;
 
 pub use config::ClientConfig;
 pub use headers::is_forbidden_header;
+pub use proxy::Proxy;
 pub use request::{FetchRequest, Fetched, RedirectPolicy, TlsPolicy};
 pub use resolve::{Resolve, Resolving, SystemResolver};
 

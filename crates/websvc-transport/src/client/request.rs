@@ -7,6 +7,8 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 use url::Url;
 
+use super::proxy::Proxy;
+
 /// One fetch. The fields are public: start from [`FetchRequest::get`] and change what differs.
 #[derive(Debug, Clone)]
 pub struct FetchRequest {
@@ -30,6 +32,8 @@ pub struct FetchRequest {
     pub redirects: RedirectPolicy,
     /// What to do about bad certificates.
     pub tls: TlsPolicy,
+    /// The way to the host; directly when there is none.
+    pub proxy: Option<Proxy>,
 }
 
 /// What to do about redirects.
@@ -65,6 +69,7 @@ impl FetchRequest {
             max_decoded_bytes: 50 * 1024 * 1024,
             redirects: RedirectPolicy::Follow(10),
             tls: TlsPolicy::Verify,
+            proxy: None,
         }
     }
 
@@ -88,7 +93,7 @@ pub struct Fetched {
     pub body: Bytes,
     /// The URLs that redirected, in order; empty when the first one answered.
     pub redirects: Vec<Url>,
-    /// The address that was connected to: of the page, or of where the guard's rules lead.
+    /// The address that was connected to: of the page, of where the guard's rules lead, or of the proxy.
     pub remote_addr: SocketAddr,
     /// The body broke off before its end.
     pub truncated: bool,

@@ -112,6 +112,11 @@ impl AddressGuard {
             || is_public(address)
     }
 
+    /// Tells whether nothing is left to decide about this host's addresses, so that they need not even be known.
+    pub(crate) fn is_indifferent_to(&self, host: &str, port: u16) -> bool {
+        self.scope == Scope::Everything && self.target(host, port).is_none()
+    }
+
     pub(crate) fn target(&self, host: &str, port: u16) -> Option<&Target> {
         self.connect_to.find(host, port)
     }

@@ -54,6 +54,13 @@ impl TrustStore {
         Ok(Arc::clone(&self.ready().await?.verifying))
     }
 
+    /// Returns the configuration that verifies the certificates of proxies, which are asked by HTTP/1.1 only.
+    pub(crate) async fn for_proxies(&self) -> io::Result<Arc<ClientConfig>> {
+        let mut config = ClientConfig::clone(&self.ready().await?.verifying);
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Arc::new(config))
+    }
+
     /// Returns a configuration for one connection that accepts any certificate, and where it notes what is wrong.
     pub(crate) async fn skipping(&self) -> io::Result<(Arc<ClientConfig>, CertificateProblem)> {
         let ready = self.ready().await?;

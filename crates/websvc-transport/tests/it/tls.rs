@@ -74,7 +74,8 @@ fn a_ca_file_without_certificates_is_an_error() {
     for path in [empty, dir.path().join("missing.pem")] {
         let config =
             ClientConfig { ca_file: Some(path.clone()), ..ClientConfig::new(AddressGuard::public()) };
-        let ClientError::CaFile { path: named, .. } = Client::new(config).unwrap_err();
+        let error = Client::new(config).unwrap_err();
+        let ClientError::CaFile { path: named, .. } = error else { panic!("{error}") };
         assert_eq!(named, path);
     }
 }

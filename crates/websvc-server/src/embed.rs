@@ -1,0 +1,225 @@
+//! The whole service on one directory, for programs that embed it: what `websvc serve` puts together, with its defaults.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::future::Future;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::HeaderValue;
+use tokio::task::JoinError;
+use websvc_engine::{Engine, EngineConfig, IndexSource, Pricing};
+use websvc_index::{Index, IndexConfig, IndexError};
+use websvc_scrape::{DEFAULT_USER_AGENT, ScrapeConfig, Scraper};
+use websvc_store::{Store, StoreError};
+use websvc_transport::{
+    AddressGuard, Client, ClientConfig, ClientError, DrainReport, Server, ServerConfig, ServerError,
+};
+
+use crate::authenticate::Authentication;
+use crate::service::{Service, ServiceConfig};
+
+/// Which process may write a data directory is settled by who holds the lock of this file in it, as in `websvc serve`.
+const LOCK_FILE: &str = "lock";
+
+/// How long pages stay in the cache: 30 days.
+const CACHE_MAX_AGE: Duration = Duration::from_secs(30 * 86_400);
+
+/// What an embedded service is told.
+#[derive(Debug, Clone)]
+pub struct EmbedConfig {
+    /// Where the index, the keys and the page cache are kept; made when it does not exist.
+    pub data_dir: PathBuf,
+    /// Where and how the service listens.
+    pub server: ServerConfig,
+    /// Whether callers have to show a key.
+    pub authentication: Authentication,
+    /// Which addresses pages may be fetched from.
+    pub guard: AddressGuard,
+    /// The bounds of fetching and of the page cache.
+    pub scrape: ScrapeConfig,
+    /// The price list.
+    pub pricing: Pricing,
+    /// How many requests are worked on at one time.
+    pub concurrency: usize,
+}
+
+impl EmbedConfig {
+    /// Returns the defaults of `websvc serve` on a free port of 127.0.0.1: a key is required, and only pages of
+    /// public addresses are fetched.
+    #[must_use]
+    pub fn new(data_dir: impl Into<PathBuf>) -> Self {
+        let mut scrape = ScrapeConfig::default();
+        scrape.cache.max_age = CACHE_MAX_AGE;
+        Self {
+            data_dir: data_dir.into(),
+            server: ServerConfig::new("127.0.0.1:0"),
+            authentication: Authentication::Required,
+            guard: AddressGuard::public(),
+            scrape,
+            pricing: Pricing::default(),
+            concurrency: 256,
+        }
+    }
+}
+
+/// Why an embedded service could not start or stop.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbedError {
+    /// The data directory cannot be made or used.
+    #[error("cannot use the data directory {}", dir.display())]
+    Directory {
+        /// The directory.
+        dir: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Another service writes to the data directory.
+    #[error("the data directory {} is in use by another websvc", dir.display())]
+    InUse {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// The keys or the page cache cannot be used.
+    #[error("the store failed")]
+    Store(#[from] StoreError),
+    /// The index cannot be used.
+    #[error("the index failed")]
+    Index(#[from] IndexError),
+    /// The client that fetches pages cannot be made.
+    #[error("the http client could not be made")]
+    Client(#[from] ClientError),
+    /// The address cannot be listened on.
+    #[error("the server could not be started")]
+    Server(#[from] ServerError),
+    /// The runtime is shutting down.
+    #[error("the runtime is shutting down")]
+    Stopping(#[source] JoinError),
+}
+
+/// A service that is bound to its address; it answers while [`run`](Self::run) does.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), websvc_server::EmbedError> {
+/// use websvc_server::{EmbedConfig, Embedded};
+///
+/// let service = Embedded::bind(EmbedConfig::new("/var/lib/my-program/search")).await?;
+/// let key = service.create_key("default", "my program").await?;
+/// println!("ask {} with {key}", service.url());
+/// service.run(std::future::pending()).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Embedded {
+    server: Server,
+    service: Service,
+    parts: Parts,
+}
+
+/// What is on disk.
+#[derive(Debug)]
+struct Parts {
+    store: Store,
+    index: Arc<Index>,
+    /// Held, not read: the right to write, which the system takes back however the process ends.
+    _lock: File,
+}
+
+impl Embedded {
+    /// Opens the data directory and binds the address.
+    ///
+    /// # Errors
+    /// [`EmbedError`]
+    pub async fn bind(config: EmbedConfig) -> Result<Self, EmbedError> {
+        let EmbedConfig { data_dir, server, authentication, guard, scrape, pricing, concurrency } = config;
+        let parts = blocking(move || Parts::open(&data_dir)).await?;
+        let client = ClientConfig {
+            user_agent: Some(HeaderValue::from_static(DEFAULT_USER_AGENT)),
+            ..ClientConfig::new(guard)
+        };
+        let engine = Engine::new(EngineConfig {
+            sources: vec![Arc::new(IndexSource::new(Arc::clone(&parts.index)))],
+            scraper: Scraper::new(Client::new(client)?, parts.store.clone(), scrape),
+            index: Some(Arc::clone(&parts.index)),
+            pricing,
+        });
+        let store = parts.store.clone();
+        let service = Service::new(ServiceConfig { engine, store, authentication, concurrency });
+        let server = Server::bind(server.with_error_reply(Service::error_reply)).await?;
+        Ok(Self { server, service, parts })
+    }
+
+    /// Returns the address as a URL, such as `http://127.0.0.1:3002`.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("{}://{}", self.server.scheme(), self.server.local_addr())
+    }
+
+    /// Makes a key of a team, and the team if it does not exist. Only its hash is kept.
+    ///
+    /// # Errors
+    /// [`EmbedError::Store`]
+    pub async fn create_key(&self, team: &str, label: &str) -> Result<String, EmbedError> {
+        let (store, team, label) = (self.parts.store.clone(), team.to_owned(), label.to_owned());
+        blocking(move || Ok(store.create_key(&team, &label)?.secret.expose().to_owned())).await
+    }
+
+    /// Serves until `stop` is ready, finishes what is in work and closes the index.
+    ///
+    /// # Errors
+    /// [`EmbedError::Index`] when documents that were accepted could not be written.
+    pub async fn run(self, stop: impl Future<Output = ()> + Send) -> Result<DrainReport, EmbedError> {
+        let Self { server, service, parts } = self;
+        let told = service.clone();
+        let stop = async move {
+            stop.await;
+            told.stop();
+        };
+        let handler = move |request| {
+            let service = service.clone();
+            async move { service.handle(request).await }
+        };
+        let drained = server.run(handler, stop).await?;
+        blocking(move || Ok(parts.index.flush()?)).await?;
+        Ok(drained)
+    }
+}
+
+impl Parts {
+    fn open(data_dir: &Path) -> Result<Self, EmbedError> {
+        let lock = lock(data_dir)?;
+        let store = Store::open(data_dir)?;
+        let index = Arc::new(Index::open(&data_dir.join("index"), IndexConfig::default())?);
+        Ok(Self { store, index, _lock: lock })
+    }
+}
+
+fn lock(data_dir: &Path) -> Result<File, EmbedError> {
+    let failed = |source| EmbedError::Directory { dir: data_dir.to_owned(), source };
+    create_private(data_dir).map_err(failed)?;
+    let file = OpenOptions::new().create(true).write(true).truncate(false).open(data_dir.join(LOCK_FILE));
+    let file = file.map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(EmbedError::InUse { dir: data_dir.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(failed(source)),
+    }
+}
+
+/// Makes a directory that only its owner can enter: it holds what was asked and read.
+fn create_private(path: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, EmbedError> + Send + 'static,
+) -> Result<T, EmbedError> {
+    tokio::task::spawn_blocking(work).await.map_err(EmbedError::Stopping)?
+}

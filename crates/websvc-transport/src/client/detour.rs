@@ -1,0 +1,114 @@
+//! Connections through a proxy: what it is asked for, and the stream it gives.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use http::uri::Authority;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
+use tokio_rustls::TlsConnector;
+use url::Host;
+
+use super::connect::{Connector, Endpoint, Security, dial, server_name, start_http1};
+use super::connection::{Connection, Facts};
+use super::proxy::{Proxy, ProxyScheme, authority};
+use crate::error::FetchError;
+use crate::tls::public_reason;
+
+/// A proxy, where it is, and what it is to do.
+pub(super) struct Detour<'a> {
+    proxy: &'a Proxy,
+    addresses: Vec<SocketAddr>,
+    errand: Errand,
+}
+
+/// What a proxy is asked to do.
+enum Errand {
+    /// To fetch URLs itself.
+    Forward,
+    /// To connect this, and to pass on bytes.
+    Tunnel(Authority),
+}
+
+impl Connector {
+    pub(super) async fn plan_detour<'a>(
+        &self,
+        endpoint: &Endpoint,
+        proxy: &'a Proxy,
+    ) -> Result<Detour<'a>, FetchError> {
+        let errand = self.errand(endpoint).await?;
+        // Named by whoever runs this process, so the guard is not asked.
+        let found = self.lookup(proxy.host()).await.map_err(|source| {
+            let source = source.unwrap_or_else(|| io::Error::other("it has no address"));
+            proxy.failed("it was not found", source)
+        })?;
+        let addresses = found.into_iter().map(|ip| SocketAddr::new(ip, proxy.port())).collect();
+        Ok(Detour { proxy, addresses, errand })
+    }
+
+    /// Only a guard that has nothing to say about a host lets the proxy find out the host's addresses.
+    async fn errand(&self, endpoint: &Endpoint) -> Result<Errand, FetchError> {
+        let Endpoint { security, host, port, route: _ } = endpoint;
+        let name = host.to_string();
+        if self.guard.is_indifferent_to(&name, *port) {
+            return Ok(match security {
+                Security::Plain => Errand::Forward,
+                Security::Tls(_) => Errand::Tunnel(authority(name, *port)?),
+            });
+        }
+        let addresses = self.addresses(endpoint).await?;
+        let address = addresses.first().ok_or(FetchError::Forbidden)?;
+        let host = match address.ip() {
+            IpAddr::V4(ip) => Host::<String>::Ipv4(ip),
+            IpAddr::V6(ip) => Host::Ipv6(ip),
+        };
+        Ok(Errand::Tunnel(authority(host, address.port())?))
+    }
+
+    pub(super) async fn open_through(
+        &self,
+        endpoint: &Endpoint,
+        detour: Detour<'_>,
+        deadline: Instant,
+    ) -> Result<Connection, FetchError> {
+        let Detour { proxy, addresses, errand } = detour;
+        let unreachable = |source| proxy.failed("it cannot be reached", source);
+        let stream = dial(&addresses, deadline).await.map_err(unreachable)?;
+        let remote_addr = stream.peer_addr().map_err(unreachable)?;
+        match proxy.scheme() {
+            ProxyScheme::Http => self.run_errand(endpoint, proxy, errand, stream, remote_addr).await,
+            ProxyScheme::Https => {
+                let insecure = |source: io::Error| proxy.failed(&public_reason(&source), source);
+                let name = server_name(proxy.host()).map_err(insecure)?;
+                let config = self.trust.for_proxies().await.map_err(insecure)?;
+                let stream = TlsConnector::from(config).connect(name, stream).await.map_err(insecure)?;
+                self.run_errand(endpoint, proxy, errand, stream, remote_addr).await
+            }
+        }
+    }
+
+    async fn run_errand<T>(
+        &self,
+        endpoint: &Endpoint,
+        proxy: &Proxy,
+        errand: Errand,
+        stream: T,
+        remote_addr: SocketAddr,
+    ) -> Result<Connection, FetchError>
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        match errand {
+            Errand::Forward => {
+                let started = start_http1(stream).await;
+                let sender = started.map_err(|error| proxy.failed("it gave no valid answer", error))?;
+                let forwarder = Some(proxy.clone());
+                Ok(Connection { sender, facts: Facts { remote_addr, certificate_problem: None, forwarder } })
+            }
+            Errand::Tunnel(target) => {
+                let tunnel = proxy.tunnel(stream, target).await?;
+                self.open(endpoint, tunnel, remote_addr).await
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Fetching through forward proxies: whole URLs, tunnels, credentials, and the guard's word in it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject;
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use websvc_testkit::{Page, World};
+use websvc_transport::{AddressGuard, Client, ClientConfig, FetchError, FetchRequest, Proxy};
+
+use crate::forward_proxy::{ForwardProxy, Rules};
+use crate::support::{get, url};
+
+async fn world() -> World {
+    World::builder()
+        .page("http://a.test/x", Page::text("plain"))
+        .page("https://a.test/y", Page::text("secret"))
+        .page("http://proxy.test/", Page::text("only for its certificate"))
+        .start()
+        .await
+}
+
+/// Leads the names of the world to it.
+fn rules(world: &World) -> Rules {
+    let (http, https) = (world.http_addr(), world.https_addr());
+    Rules::new(move |host| match host {
+        "a.test" | "a.test:80" => Some(http),
+        "a.test:443" => Some(https),
+        other => other.parse().ok().filter(|addr: &SocketAddr| addr.ip().is_loopback()),
+    })
+}
+
+fn open(world: &World) -> Client {
+    client(world, AddressGuard::open())
+}
+
+fn client(world: &World, guard: AddressGuard) -> Client {
+    Client::new(ClientConfig { ca_file: Some(world.ca_file()), ..ClientConfig::new(guard) }).unwrap()
+}
+
+fn through(proxy: &str, text: &str) -> FetchRequest {
+    FetchRequest { proxy: Some(Proxy::new(&url(proxy)).unwrap()), ..get(text) }
+}
+
+#[tokio::test]
+async fn an_http_page_is_asked_of_the_proxy_itself() {
+    let world = world().await;
+    let proxy = ForwardProxy::start(rules(&world)).await;
+    let address = format!("http://{}", proxy.addr);
+    let client = open(&world);
+    for _ in 0..2 {
+        let fetched = client.fetch(through(&address, "http://a.test/x?q=1")).await.unwrap();
+        assert_eq!(fetched.body, "plain");
+        assert_eq!(fetched.remote_addr, proxy.addr);
+    }
+    assert_eq!(proxy.asked(), ["GET http://a.test/x?q=1 HTTP/1.1"], "the connection is kept");
+    assert_eq!(world.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn an_https_page_is_reached_by_a_tunnel() {
+    let world = world().await;
+    let proxy = ForwardProxy::start(rules(&world)).await;
+    let address = format!("http://{}", proxy.addr);
+    let client = open(&world);
+    for _ in 0..2 {
+        let fetched = client.fetch(through(&address, "https://a.test/y")).await.unwrap();
+        assert_eq!(fetched.body, "secret");
+    }
+    assert_eq!(proxy.asked(), ["CONNECT a.test:443 HTTP/1.1"], "the tunnel is kept");
+}
+
+#[tokio::test]
+async fn a_connection_through_a_proxy_is_not_used_without_it() {
+    let world = world().await;
+    let proxy = ForwardProxy::start(rules(&world)).await;
+    let client = open(&world);
+    let page = format!("http://{}/", world.http_addr());
+    client.fetch(through(&format!("http://{}", proxy.addr), &page)).await.unwrap();
+    let direct = client.fetch(get(&page)).await.unwrap();
+    assert_eq!(direct.remote_addr, world.http_addr());
+    assert_eq!(proxy.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn credentials_go_to_the_proxy_and_not_to_the_page() {
+    let world = world().await;
+    // RFC 7617, section 2: the example of the user Aladdin.
+    let rules = rules(&world).demand("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+    let proxy = ForwardProxy::start(rules).await;
+    let address = format!("http://Aladdin:open%20sesame@{}", proxy.addr);
+    let client = open(&world);
+    client.fetch(through(&address, "http://a.test/x")).await.unwrap();
+    client.fetch(through(&address, "https://a.test/y")).await.unwrap();
+    let secure = &world.requests()[1];
+    assert_eq!((secure.header("proxy-authorization"), secure.header("authorization")), (None, None));
+    let said = format!("{:?}", Proxy::new(&url(&address)).unwrap());
+    assert!(!said.contains("sesame") && !said.contains("QWxh"), "{said}");
+}
+
+#[tokio::test]
+async fn a_proxy_that_wants_a_password_is_an_error_of_the_tunnel_and_an_answer_else() {
+    let world = world().await;
+    let proxy = ForwardProxy::start(rules(&world).demand("Basic none")).await;
+    let address = format!("http://{}", proxy.addr);
+    let client = open(&world);
+    assert_eq!(client.fetch(through(&address, "http://a.test/x")).await.unwrap().status, 407);
+    let error = client.fetch(through(&address, "https://a.test/y")).await.unwrap_err();
+    assert!(matches!(&error, FetchError::Proxy { status: Some(status), .. } if *status == 407), "{error:?}");
+    let text = "no connection through the proxy: it answered 407 Proxy Authentication Required";
+    assert_eq!(error.to_string(), text);
+    assert!(world.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_not_there_is_an_error() {
+    let world = world().await;
+    let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let request = through(&format!("http://{free}"), "http://a.test/x");
+    let error = open(&world).fetch(request).await.unwrap_err();
+    assert!(matches!(error, FetchError::Proxy { status: None, .. }), "{error:?}");
+    assert_eq!(error.to_string(), "no connection through the proxy: it cannot be reached");
+}
+
+#[tokio::test]
+async fn a_guard_with_something_to_decide_asks_for_the_address_it_has_checked() {
+    let world = world().await;
+    let proxy = ForwardProxy::start(rules(&world)).await;
+    let address = format!("http://{}", proxy.addr);
+    let guarded = client(&world, world.guard());
+    guarded.fetch(through(&address, "http://a.test/x")).await.unwrap();
+    guarded.fetch(through(&address, "https://a.test/y")).await.unwrap();
+    let expected = [world.http_addr(), world.https_addr()].map(|addr| format!("CONNECT {addr} HTTP/1.1"));
+    assert_eq!(proxy.asked(), expected);
+}
+
+#[tokio::test]
+async fn a_proxy_is_no_way_around_the_guard() {
+    let world = world().await;
+    let proxy = ForwardProxy::start(rules(&world)).await;
+    let address = format!("http://{}", proxy.addr);
+    let public = client(&world, AddressGuard::public());
+    for page in [format!("http://{}/", world.http_addr()), format!("https://{}/", world.https_addr())] {
+        let error = public.fetch(through(&address, &page)).await.unwrap_err();
+        assert!(matches!(error, FetchError::Forbidden), "{error:?}");
+    }
+    assert!(proxy.asked().is_empty());
+}
+
+#[tokio::test]
+async fn a_proxy_may_speak_tls() {
+    let world = world().await;
+    let (cert, key) = world.authority().issue(&["localhost".to_owned()]);
+    let chain =
+        rustls::pki_types::CertificateDer::pem_slice_iter(cert.as_bytes()).map(Result::unwrap).collect();
+    let key = rustls::pki_types::PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .unwrap();
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let rules = rules(&world);
+    let serving = rules.clone();
+    let task = tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let (acceptor, serving) = (acceptor.clone(), serving.clone());
+            tokio::spawn(async move { serving.serve(acceptor.accept(client).await.unwrap()).await });
+        }
+    });
+    let address = format!("https://localhost:{port}");
+    let client = open(&world);
+    assert_eq!(client.fetch(through(&address, "http://a.test/x")).await.unwrap().body, "plain");
+    assert_eq!(client.fetch(through(&address, "https://a.test/y")).await.unwrap().body, "secret");
+    assert_eq!(rules.asked(), ["GET http://a.test/x HTTP/1.1", "CONNECT a.test:443 HTTP/1.1"]);
+    task.abort();
+}
+
+#[test]
+fn an_address_that_is_no_proxy_is_refused() {
+    for text in ["socks5://127.0.0.1:1080", "http://p.test:3128/path", "http://p.test/?q", "http://p.test:0"]
+    {
+        Proxy::new(&url(text)).expect_err(text);
+    }
+    Proxy::new(&url("http://user:pass@p.test:3128/")).unwrap();
+}

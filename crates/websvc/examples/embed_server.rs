@@ -1,0 +1,58 @@
+//! Embedding the server: the whole service inside a program, on a free port, asked through the client.
+//!
+//! ```sh
+//! cargo run -p websvc --example embed_server
+//! ```
+//!
+//! A program of one's own depends on `websvc` with the feature `server`.
+
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::error::Error;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use websvc::Client;
+use websvc::server::{EmbedConfig, Embedded};
+use websvc::types::index::{IndexDocument, IndexUpload};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let data_dir = tempfile::tempdir()?;
+    let service = Embedded::bind(EmbedConfig::new(data_dir.path())).await?;
+    let key = service.create_key("default", "example").await?;
+    let client = Client::builder(service.url().parse()?).key(key).build()?;
+    println!("serving at {}", service.url());
+
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving = tokio::spawn(service.run(async {
+        // Sent or dropped, both mean the end.
+        let _ = stopped.await;
+    }));
+
+    index(&client).await?;
+    let found = client.search_for("run awaitables together").send().await?;
+    for result in found.data.web.unwrap_or_default() {
+        println!("found {} {}: {}", result.url, result.title, result.description);
+    }
+
+    drop(stop);
+    let drained = serving.await??;
+    println!("stopped, {} connections cut", drained.aborted);
+    Ok(())
+}
+
+/// Adds a document and waits until it can be found.
+async fn index(client: &Client) -> Result<(), Box<dyn Error>> {
+    let document = IndexDocument {
+        url: "https://docs.example/asyncio".to_owned(),
+        title: "asyncio".to_owned(),
+        body: "gather runs awaitables together and returns their results in order.".to_owned(),
+        ..IndexDocument::default()
+    };
+    client.add_documents(&IndexUpload { documents: vec![document] }).await?;
+    while client.index_stats().await?.documents == 0 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! The client against the real service, embedded.
+
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use websvc::Client;
+use websvc::server::{Authentication, EmbedConfig, EmbedError, Embedded};
+use websvc::transport::DrainReport;
+use websvc::types::index::{IndexDocument, IndexUpload};
+use websvc::types::{ErrorCode, ViolationCode};
+
+use crate::support::impatient;
+
+struct Running {
+    client: Client,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<Result<DrainReport, EmbedError>>,
+}
+
+impl Running {
+    async fn start(data_dir: &Path) -> Self {
+        let service = Embedded::bind(EmbedConfig::new(data_dir)).await.unwrap();
+        let key = service.create_key("default", "tests").await.unwrap();
+        let client =
+            Client::builder(service.url().parse().unwrap()).key(key).retry(impatient()).build().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(service.run(async {
+            let _ = stopped.await;
+        }));
+        Self { client, stop, task }
+    }
+
+    async fn stop(self) {
+        drop(self.stop);
+        self.task.await.unwrap().unwrap();
+    }
+}
+
+fn upload() -> IndexUpload {
+    let document = IndexDocument {
+        url: "https://docs.example/asyncio".to_owned(),
+        title: "asyncio".to_owned(),
+        body: "gather runs awaitables together".to_owned(),
+        ..IndexDocument::default()
+    };
+    IndexUpload { documents: vec![document] }
+}
+
+#[tokio::test]
+async fn what_was_added_is_found_also_after_a_restart() {
+    let data_dir = tempfile::tempdir().unwrap();
+    let first = Running::start(data_dir.path()).await;
+    assert_eq!(first.client.health().await.unwrap().status, "ok");
+    assert!(first.client.readiness().await.unwrap().is_ready());
+    assert_eq!(first.client.add_documents(&upload()).await.unwrap().accepted, 1);
+    // Stopping writes out what was accepted.
+    first.stop().await;
+
+    let second = Running::start(data_dir.path()).await;
+    assert_eq!(second.client.index_stats().await.unwrap().documents, 1);
+    let search = second.client.search_for("awaitables").limit(5).timeout(Duration::from_secs(5));
+    let found = search.send().await.unwrap();
+    let pages = found.data.web.unwrap();
+    assert_eq!(pages.len(), 1);
+    assert_eq!((pages[0].url.as_str(), pages[0].title.as_str()), ("https://docs.example/asyncio", "asyncio"));
+    assert!(found.data.images.is_none());
+    second.stop().await;
+}
+
+#[tokio::test]
+async fn refusals_of_the_real_service_are_typed() {
+    let data_dir = tempfile::tempdir().unwrap();
+    let running = Running::start(data_dir.path()).await;
+    let error = running.client.search_for("").limit(101).send().await.unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::BadRequest));
+    let broken: Vec<_> = error.details().iter().map(|v| (v.path.as_str(), v.code)).collect();
+    assert_eq!(broken, [("/limit", ViolationCode::TooBig), ("/query", ViolationCode::TooShort)]);
+    assert!(error.refusal().unwrap().request_id.is_some());
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn a_key_is_asked_for_unless_the_service_is_open() {
+    let data_dir = tempfile::tempdir().unwrap();
+    for (authentication, code) in
+        [(Authentication::Required, Some(ErrorCode::Unauthorized)), (Authentication::Open, None)]
+    {
+        let config = EmbedConfig { authentication, ..EmbedConfig::new(data_dir.path()) };
+        let service = Embedded::bind(config).await.unwrap();
+        let client = Client::builder(service.url().parse().unwrap()).key("fc-wrong").build().unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let task = tokio::spawn(service.run(async {
+            let _ = stopped.await;
+        }));
+        let result = client.search_for("q").send().await;
+        assert_eq!(result.err().and_then(|error| error.code()), code);
+        drop(stop);
+        task.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_data_directory_has_one_service() {
+    let data_dir = tempfile::tempdir().unwrap();
+    let first = Embedded::bind(EmbedConfig::new(data_dir.path())).await.unwrap();
+    let error = Embedded::bind(EmbedConfig::new(data_dir.path())).await.unwrap_err();
+    assert!(matches!(error, EmbedError::InUse { .. }), "{error:?}");
+    drop(first);
+    Embedded::bind(EmbedConfig::new(data_dir.path())).await.unwrap();
+}
