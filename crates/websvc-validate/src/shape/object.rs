@@ -111,7 +111,9 @@ impl Object {
             || nearest(key, known()).map_or_else(String::new, |name| format!("; did you mean {name}?"));
         if self.closed {
             report.violation(&path.key(key), ViolationCode::UnknownField, |_| {
-                let all = known().collect::<Vec<_>>().join(", ");
+                let mut all: Vec<&str> = known().collect();
+                all.sort_unstable();
+                let all = all.join(", ");
                 format!("unknown field {}; the fields are {all}{}", quoted(key), meant())
             });
         } else {
