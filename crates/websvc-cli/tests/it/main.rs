@@ -13,6 +13,7 @@ mod demo;
 mod harness;
 mod indexing;
 mod keys;
+mod reference;
 mod scraping;
 mod sdk;
 mod serving;

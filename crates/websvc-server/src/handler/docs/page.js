@@ -12,6 +12,8 @@ SwaggerUIBundle({
   deepLinking: true,
   displayRequestDuration: true,
   tryItOutEnabled: true,
+  defaultModelsExpandDepth: 0,
+  defaultModelExpandDepth: 2,
   // Keys stay in this page, and nobody else is asked about the document.
   persistAuthorization: false,
   validatorUrl: null,
