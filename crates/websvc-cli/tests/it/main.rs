@@ -10,6 +10,7 @@ mod bad_input;
 mod corpus;
 mod crash;
 mod demo;
+mod documentation;
 mod harness;
 mod indexing;
 mod keys;
