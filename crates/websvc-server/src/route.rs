@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use http::Method;
 
+use crate::handler::docs::{self, DocsFile};
 use crate::reply::Failure;
 use websvc_types::ErrorCode;
 
@@ -16,6 +17,7 @@ pub(crate) enum Operation {
     Health,
     Ready,
     OpenApi,
+    Docs(DocsFile),
     Root,
 }
 
@@ -43,6 +45,13 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::GET, "/health", Operation::Health, Access::Public),
     route(Method::GET, "/ready", Operation::Ready, Access::Public),
     route(Method::GET, "/openapi.json", Operation::OpenApi, Access::Public),
+    route(Method::GET, docs::PAGE, Operation::Docs(DocsFile::Page), Access::Public),
+    route(Method::GET, docs::PAGE_SCRIPT, Operation::Docs(DocsFile::PageScript), Access::Public),
+    route(Method::GET, docs::PAGE_STYLE, Operation::Docs(DocsFile::PageStyle), Access::Public),
+    route(Method::GET, docs::RENDERER, Operation::Docs(DocsFile::Renderer), Access::Public),
+    route(Method::GET, docs::RENDERER_STYLE, Operation::Docs(DocsFile::RendererStyle), Access::Public),
+    route(Method::GET, docs::RENDERER_LICENCE, Operation::Docs(DocsFile::RendererLicence), Access::Public),
+    route(Method::GET, docs::RENDERER_NOTICE, Operation::Docs(DocsFile::RendererNotice), Access::Public),
     route(Method::GET, "/", Operation::Root, Access::Public),
 ];
 
@@ -109,6 +118,9 @@ mod tests {
     fn only_these_paths_are_public() {
         let public: Vec<&str> =
             ROUTES.iter().filter(|route| route.access == Access::Public).map(|route| route.path).collect();
-        assert_eq!(public, ["/health", "/ready", "/openapi.json", "/"]);
+        let (docs, others): (Vec<&str>, Vec<&str>) =
+            public.into_iter().partition(|path| *path == "/docs" || path.starts_with("/docs/"));
+        assert_eq!(others, ["/health", "/ready", "/openapi.json", "/"]);
+        assert_eq!(docs.len(), 7);
     }
 }

@@ -151,6 +151,7 @@ async fn perform(
         Operation::Health => Ok(handler::health()),
         Operation::Ready => Ok(handler::ready(&context).await),
         Operation::OpenApi => Ok(handler::openapi()),
+        Operation::Docs(file) => handler::docs(file, request.headers()).await,
         Operation::Root => Ok(handler::root()),
     }
 }

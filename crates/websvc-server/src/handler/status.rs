@@ -48,6 +48,7 @@ pub(crate) fn root() -> Reply {
         &json!({
             "message": "websvc is running. Send POST /v2/search with a bearer key.",
             "version": env!("CARGO_PKG_VERSION"),
+            "docs": "/docs",
             "openapi": "/openapi.json",
         }),
     )
