@@ -1,10 +1,9 @@
 //! Cleaned HTML: no scripts, styles, comments, event handlers or script URLs; links absolute.
 
-use super::{BASE64_MARKER, Page};
+use super::Page;
 use crate::dom::{NodeId, NodeKind, Tag};
 use crate::limits::MAX_OUTPUT_BYTES;
 use crate::links;
-use crate::options::Base64Images;
 use crate::text::{is_dropped, starts_with_ignore_case};
 
 /// Writes the view as HTML.
@@ -60,7 +59,8 @@ fn attributes(page: Page<'_>, id: NodeId, tag: Tag, out: &mut String) {
             continue;
         }
         let absolute = match name {
-            "src" if tag == Tag::Img => match image(page, id) {
+            // Embedded images stay: the option that removes them is one of the markdown alone.
+            "src" if tag == Tag::Img => match links::image_source(page.dom, id, page.base) {
                 Some(source) => Some(source),
                 None => continue,
             },
@@ -77,20 +77,10 @@ fn attributes(page: Page<'_>, id: NodeId, tag: Tag, out: &mut String) {
     }
     if tag == Tag::Img
         && page.dom.attribute(id, "src").is_none()
-        && let Some(source) = image(page, id)
+        && let Some(source) = links::image_source(page.dom, id, page.base)
     {
         write_attribute(out, "src", &source);
     }
-}
-
-fn image(page: Page<'_>, id: NodeId) -> Option<String> {
-    let source = links::image_source(page.dom, id, page.base)?;
-    let embedded = starts_with_ignore_case(&source, "data:");
-    Some(if embedded && page.base64_images == Base64Images::Replace {
-        BASE64_MARKER.to_owned()
-    } else {
-        source
-    })
 }
 
 fn write_attribute(out: &mut String, name: &str, value: &str) {

@@ -71,6 +71,8 @@ fn html_is_cleaned() {
 fn embedded_images_are_removed_or_kept() {
     let page = parse("<p><img src='data:image/png;base64,AAAA' alt=Chart></p>");
     assert_eq!(page.content(&full()).markdown(), "![Chart](<Base64-Image-Removed>)\n");
+    // The specification's section 2.2: it does not affect html.
+    assert!(page.content(&full()).html().contains("src=\"data:image/png;base64,AAAA\""));
     let options = ContentOptions { base64_images: Base64Images::Keep, ..full() };
     assert_eq!(page.content(&options).markdown(), "![Chart](data:image/png;base64,AAAA)\n");
 }

@@ -27,7 +27,7 @@ pub struct SearchResponse {
     pub credits_used: u64,
 }
 
-/// The results, by source: those that were asked for are present.
+/// The results, by source: those that were asked for and could be searched are present.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SearchData {
