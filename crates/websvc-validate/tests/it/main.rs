@@ -4,6 +4,7 @@
 
 mod action;
 mod clients;
+mod conformance;
 mod country;
 mod domain;
 mod format;
