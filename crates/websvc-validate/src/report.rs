@@ -62,10 +62,10 @@ impl Report {
         self.warnings.push(message(&name));
     }
 
-    /// Tells whether something is wrong inside of a place: then a part of it may have been taken out.
-    pub(crate) fn is_broken_inside(&self, path: &Path<'_>) -> bool {
-        let inside = self.place(path).pointer + "/";
-        self.violations.iter().any(|violation| violation.path.starts_with(&inside))
+    /// Tells whether a place has a violation: then what was there may have been taken out.
+    pub(crate) fn has(&self, path: &Path<'_>) -> bool {
+        let pointer = self.place(path).pointer;
+        self.violations.iter().any(|violation| violation.path == pointer)
     }
 
     /// Notes that the team may not do this. The first reason is the one that is told.
