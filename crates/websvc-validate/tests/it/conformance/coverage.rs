@@ -39,7 +39,8 @@ fn every_field_of_a_request_has_its_row() {
         ("2.3", of("ThreatProtection")),
     ];
     let names = names();
-    let rows = table.iter().flat_map(|(section, fields)| fields.iter().map(move |f| format!("{section} {f}")));
+    let rows =
+        table.iter().flat_map(|(section, fields)| fields.iter().map(move |f| format!("{section} {f}")));
     let missing: Vec<String> = rows.filter(|row| !names.contains(row.as_str())).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
@@ -49,7 +50,12 @@ fn every_row_has_a_name_of_its_own_section() {
     let mut seen = BTreeSet::new();
     for section in sections::all() {
         for row in section.rows {
-            assert!(row.name.starts_with(&format!("{} ", section.number)), "{} in {}", row.name, section.number);
+            assert!(
+                row.name.starts_with(&format!("{} ", section.number)),
+                "{} in {}",
+                row.name,
+                section.number
+            );
             assert!(seen.insert(row.name), "{} is there twice", row.name);
         }
     }
@@ -95,9 +101,10 @@ fn collect(folder: &Path, text: &mut String) {
 fn has_test(source: &str, name: &str) -> bool {
     let mut above = "";
     for line in source.lines().map(str::trim) {
-        let is_function = line.trim_start_matches("async ").strip_prefix("fn ").is_some_and(|rest| {
-            rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('('))
-        });
+        let is_function = line
+            .trim_start_matches("async ")
+            .strip_prefix("fn ")
+            .is_some_and(|rest| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('(')));
         if is_function && above.contains("test") && above.starts_with("#[") {
             return true;
         }

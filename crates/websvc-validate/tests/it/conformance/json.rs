@@ -77,7 +77,10 @@ fn short_text(text: &str) -> String {
         count if count <= SHOWN_CHARS => Value::from(text).to_string(),
         count => match first.filter(|first| letters.all(|letter| letter == *first)) {
             Some(letter) => format!("{count} x {:?}", letter.to_string()),
-            None => format!("{} ({count} characters)", Value::from(text.chars().take(12).collect::<String>() + "...")),
+            None => format!(
+                "{} ({count} characters)",
+                Value::from(text.chars().take(12).collect::<String>() + "...")
+            ),
         },
     }
 }

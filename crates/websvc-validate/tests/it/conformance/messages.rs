@@ -37,7 +37,11 @@ fn shown(violation: &Violation, body: &Value) -> Option<String> {
 fn wrong(case: &Case, violation: &Violation, body: &Value) -> Option<String> {
     let Violation { path, message, .. } = violation;
     let name = name(path);
-    let begins = message.strip_prefix(&name).is_some_and(|rest| rest.starts_with([' ', ':', '.', '[']));
+    // A name that was never one is in quotes.
+    let quoted = format!("{name:?}");
+    let rest =
+        message.strip_prefix(&name).filter(|_| !name.is_empty()).or_else(|| message.strip_prefix(&quoted));
+    let begins = rest.is_some_and(|rest| rest.starts_with([' ', ':']));
     let value = shown(violation, body);
     let names = value.as_ref().is_none_or(|value| message.contains(value.trim_matches('"')));
     let sentence = !message.ends_with('.') && message.chars().count() <= 400;

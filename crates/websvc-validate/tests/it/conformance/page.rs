@@ -116,7 +116,9 @@ fn refused(case: &Case) -> Option<String> {
                 .collect();
             rules.join(", ")
         }
-        Expected::Accepted | Expected::Warned(_) | Expected::Read { .. } | Expected::Forbidden => return None,
+        Expected::Accepted | Expected::Warned(_) | Expected::Read { .. } | Expected::Forbidden => {
+            return None;
+        }
     };
     Some(format!("{} ({what})", cell(&case.label)))
 }

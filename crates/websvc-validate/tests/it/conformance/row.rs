@@ -177,8 +177,12 @@ impl Row {
         assert_ne!(with_null, without, "{}: the field can be left out", self.name);
         let expect = || Expected::read(read.clone(), expected.clone());
         let (policy, pointer) = (self.policy, &self.place.pointer);
-        let case = |label: &str, body| {
-            Case { label: label.into(), pointer: pointer.clone(), body, policy, expected: expect() }
+        let case = |label: &str, body| Case {
+            label: label.into(),
+            pointer: pointer.clone(),
+            body,
+            policy,
+            expected: expect(),
         };
         let both = [case("nothing", without), case("`null`", with_null)];
         self.cases.extend(both);

@@ -188,7 +188,11 @@ fn exclude_domains() -> Row {
         .bad_in(json!(["http://b.example/"]), &[("/0", InvalidFormat)])
         .bad_in(json!([{}]), &[("/0", InvalidType)])
         .at(body())
-        .reads(json!({ "query": "q", "includeDomains": [], "excludeDomains": ["b.example"] }), domains, excluded)
+        .reads(
+            json!({ "query": "q", "includeDomains": [], "excludeDomains": ["b.example"] }),
+            domains,
+            excluded,
+        )
 }
 
 fn tbs() -> Row {
@@ -204,42 +208,52 @@ fn tbs() -> Row {
 
 fn location() -> Row {
     let read = |plan: &SearchPlan| plan.location().map(str::to_owned);
-    row("2.1 location", "text, `<city>,<region>,<country name>` or a country name; an empty one counts as not given")
-        .at(search("location"))
-        .default(read, None)
-        .reads("", read, None)
-        .reads(" ", read, None)
-        .reads("Germany", read, Some("Germany".to_owned()))
-        .reads("San Francisco,California,United States", read, Some("San Francisco,California,United States".to_owned()))
-        .bad(json!({ "country": "DE" }), InvalidType)
-        .later(4, "the embedded index ranks by place; until then a warning says that it does not")
+    row(
+        "2.1 location",
+        "text, `<city>,<region>,<country name>` or a country name; an empty one counts as not given",
+    )
+    .at(search("location"))
+    .default(read, None)
+    .reads("", read, None)
+    .reads(" ", read, None)
+    .reads("Germany", read, Some("Germany".to_owned()))
+    .reads(
+        "San Francisco,California,United States",
+        read,
+        Some("San Francisco,California,United States".to_owned()),
+    )
+    .bad(json!({ "country": "DE" }), InvalidType)
+    .later(4, "the embedded index ranks by place; until then a warning says that it does not")
 }
 
 fn country() -> Row {
     let read = |plan: &SearchPlan| (plan.country().to_owned(), plan.country_given());
     let given = |code: &str| (code.to_owned(), true);
-    row("2.1 country", "ISO 3166-1 alpha-2 code in any case, and UK, which the specification names; default US")
-        .at(search("country"))
-        .default(read, ("US".to_owned(), false))
-        .reads("", read, ("US".to_owned(), false))
-        .reads("US", read, given("US"))
-        .reads("DE", read, given("DE"))
-        .reads("FR", read, given("FR"))
-        .reads("JP", read, given("JP"))
-        .reads("UK", read, given("GB"))
-        .reads("CA", read, given("CA"))
-        .reads("de", read, given("DE"))
-        .reads("AX", read, given("AX"))
-        .reads("ZW", read, given("ZW"))
-        .bad("XX", UnknownValue)
-        .bad("ZZ", UnknownValue)
-        .bad("AN", UnknownValue)
-        .bad("EU", UnknownValue)
-        .bad("USA", UnknownValue)
-        .bad("U", UnknownValue)
-        .bad("Germany", UnknownValue)
-        .bad(49, InvalidType)
-        .later(4, "the embedded index ranks by country; until then a warning says that it does not")
+    row(
+        "2.1 country",
+        "ISO 3166-1 alpha-2 code in any case, and UK, which the specification names; default US",
+    )
+    .at(search("country"))
+    .default(read, ("US".to_owned(), false))
+    .reads("", read, ("US".to_owned(), false))
+    .reads("US", read, given("US"))
+    .reads("DE", read, given("DE"))
+    .reads("FR", read, given("FR"))
+    .reads("JP", read, given("JP"))
+    .reads("UK", read, given("GB"))
+    .reads("CA", read, given("CA"))
+    .reads("de", read, given("DE"))
+    .reads("AX", read, given("AX"))
+    .reads("ZW", read, given("ZW"))
+    .bad("XX", UnknownValue)
+    .bad("ZZ", UnknownValue)
+    .bad("AN", UnknownValue)
+    .bad("EU", UnknownValue)
+    .bad("USA", UnknownValue)
+    .bad("U", UnknownValue)
+    .bad("Germany", UnknownValue)
+    .bad(49, InvalidType)
+    .later(4, "the embedded index ranks by country; until then a warning says that it does not")
 }
 
 fn safe() -> Row {
@@ -255,40 +269,49 @@ fn safe() -> Row {
 
 fn timeout() -> Row {
     let seconds = |plan: &SearchPlan| plan.timeout();
-    row("2.1 timeout", "whole milliseconds for the search; default 60000; 1 to 300000 and at least 1000 in effect (our own)")
-        .at(search("timeout"))
-        .default(seconds, Duration::from_secs(60))
-        .reads(1, seconds, Duration::from_secs(1))
-        .reads(1001, seconds, Duration::from_millis(1001))
-        .reads(60000.0, seconds, Duration::from_secs(60))
-        .reads(300_000, seconds, Duration::from_secs(300))
-        .bad(300_001, TooBig)
-        .bad(0, TooSmall)
-        .bad(-1, TooSmall)
-        .bad(1000.5, InvalidType)
-        .bad("60000", InvalidType)
-        .tested("websvc-cli", "late_pages_do_not_hold_the_answer_up")
+    row(
+        "2.1 timeout",
+        "whole milliseconds for the search; default 60000; 1 to 300000 and at least 1000 in effect (our own)",
+    )
+    .at(search("timeout"))
+    .default(seconds, Duration::from_secs(60))
+    .reads(1, seconds, Duration::from_secs(1))
+    .reads(1001, seconds, Duration::from_millis(1001))
+    .reads(60000.0, seconds, Duration::from_secs(60))
+    .reads(300_000, seconds, Duration::from_secs(300))
+    .bad(300_001, TooBig)
+    .bad(0, TooSmall)
+    .bad(-1, TooSmall)
+    .bad(1000.5, InvalidType)
+    .bad("60000", InvalidType)
+    .tested("websvc-cli", "late_pages_do_not_hold_the_answer_up")
 }
 
 fn ignore_invalid_urls() -> Row {
-    row("2.1 ignoreInvalidURLs", "true or false, default false; also spelled ignoreInvalidUrls, as the Rust client does")
-        .at(search("ignoreInvalidURLs"))
-        .default(SearchPlan::ignore_invalid_urls, false)
-        .reads(true, SearchPlan::ignore_invalid_urls, true)
-        .bad("yes", InvalidType)
-        .at(search("ignoreInvalidUrls"))
-        .reads(true, SearchPlan::ignore_invalid_urls, true)
-        .untested("that such results are left out")
+    row(
+        "2.1 ignoreInvalidURLs",
+        "true or false, default false; also spelled ignoreInvalidUrls, as the Rust client does",
+    )
+    .at(search("ignoreInvalidURLs"))
+    .default(SearchPlan::ignore_invalid_urls, false)
+    .reads(true, SearchPlan::ignore_invalid_urls, true)
+    .bad("yes", InvalidType)
+    .at(search("ignoreInvalidUrls"))
+    .reads(true, SearchPlan::ignore_invalid_urls, true)
+    .untested("that such results are left out")
 }
 
 fn highlights() -> Row {
-    row("2.1 highlights", "true or false, default true: descriptions show the passage about the query, else the page's own")
-        .at(search("highlights"))
-        .default(SearchPlan::highlights, true)
-        .reads(false, SearchPlan::highlights, false)
-        .bad(0, InvalidType)
-        .tested("websvc-index", "the_passage_with_the_words_is_shown_however_deep")
-        .tested("websvc-index", "the_page_description_is_shown_on_request_or_without_a_passage")
+    row(
+        "2.1 highlights",
+        "true or false, default true: descriptions show the passage about the query, else the page's own",
+    )
+    .at(search("highlights"))
+    .default(SearchPlan::highlights, true)
+    .reads(false, SearchPlan::highlights, false)
+    .bad(0, InvalidType)
+    .tested("websvc-index", "the_passage_with_the_words_is_shown_however_deep")
+    .tested("websvc-index", "the_page_description_is_shown_on_request_or_without_a_passage")
 }
 
 fn enterprise() -> Row {
