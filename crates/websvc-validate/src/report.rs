@@ -166,7 +166,12 @@ fn by_place(a: &str, b: &str) -> Ordering {
 
 /// Returns a text short enough for a sentence.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(SHOWN_CHARS) {
+    cut(text, SHOWN_CHARS)
+}
+
+/// Returns a text cut to so many characters.
+pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
     }

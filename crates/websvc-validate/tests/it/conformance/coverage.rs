@@ -92,7 +92,7 @@ fn collect(folder: &Path, text: &mut String) {
         if path.is_dir() {
             collect(&path, text);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            text.push_str(&fs::read_to_string(&path).unwrap());
+            text.push_str(&fs::read_to_string(&path).expect("sources are text"));
         }
     }
 }

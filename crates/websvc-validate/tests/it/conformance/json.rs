@@ -7,53 +7,45 @@ const SHOWN_CHARS: usize = 48;
 const SHOWN_ITEMS: usize = 12;
 
 /// A value of a body.
-pub(crate) trait Json {
-    /// Returns the value as the body has it.
-    fn text(&self) -> String;
+pub(crate) struct Written {
+    /// As the body has it.
+    pub(crate) text: String,
+    /// As the page shows it.
+    pub(crate) shown: String,
+}
 
-    /// Returns the value short enough for a cell of a table.
-    fn shown(&self) -> String {
-        let text = self.text();
-        serde_json::from_str(&text).map_or(text, |value| short(&value))
-    }
+/// What can be a value of a body.
+pub(crate) trait Json {
+    /// Writes the value down.
+    fn written(self) -> Written;
 }
 
 /// A value as it is written, for what a [`Value`] cannot hold.
 pub(crate) struct Raw(pub(crate) &'static str);
 
 impl Json for Raw {
-    fn text(&self) -> String {
-        self.0.to_owned()
-    }
-
-    fn shown(&self) -> String {
-        self.text()
+    fn written(self) -> Written {
+        Written { text: self.0.to_owned(), shown: self.0.to_owned() }
     }
 }
 
 impl Json for Value {
-    fn text(&self) -> String {
-        self.to_string()
+    fn written(self) -> Written {
+        Written { text: self.to_string(), shown: short(&self) }
     }
 }
 
 macro_rules! json_values {
     ($($kind:ty),*) => {
         $(impl Json for $kind {
-            fn text(&self) -> String {
-                Value::from(self.clone()).to_string()
+            fn written(self) -> Written {
+                Value::from(self).written()
             }
         })*
     };
 }
 
-json_values!(bool, i64, u64, f64, &str, String, Vec<String>, Vec<Value>);
-
-impl Json for i32 {
-    fn text(&self) -> String {
-        self.to_string()
-    }
-}
+json_values!(bool, i32, i64, u64, f64, &str, String, Vec<String>, Vec<Value>);
 
 fn short(value: &Value) -> String {
     match value {

@@ -45,7 +45,7 @@ fn wrong(case: &Case, violation: &Violation, body: &Value) -> Option<String> {
     let value = shown(violation, body);
     let names = value.as_ref().is_none_or(|value| message.contains(value.trim_matches('"')));
     let sentence = !message.ends_with('.') && message.chars().count() <= 400;
-    let label = &case.label;
+    let label: String = case.body.chars().take(300).collect();
     (!(begins && names && sentence)).then(|| format!("{label}: {path}: {message:?}, not of {name} {value:?}"))
 }
 

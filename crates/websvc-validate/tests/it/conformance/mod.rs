@@ -7,6 +7,7 @@ mod case;
 mod coverage;
 mod json;
 mod messages;
+mod nulls;
 mod page;
 mod row;
 mod sections;
@@ -23,7 +24,8 @@ fn check(section: &Section) {
     for row in &section.rows {
         for case in &row.cases {
             if let Err(what) = case.run() {
-                failures.push(format!("{}: {}: {what}", row.name, case.label));
+                let body: String = case.body.chars().take(300).collect();
+                failures.push(format!("{}: {body}: {what}", row.name));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::case::{Case, Expected};
+use super::case::{Case, Expected, Reading};
 use super::row::{Row, Section};
 
 /// Where the page is, in the repository.
@@ -20,8 +20,12 @@ enum Status {
 /// Writes the page.
 pub(crate) fn write(sections: &[Section]) -> String {
     let mut page = head(sections);
-    for Section { number, title, rows } in sections {
-        let _ = write!(page, "\n## {number} {title}\n\n| Row | Rule | Proof | Status |\n|---|---|---|---|\n");
+    for Section { number, title, test, rows } in sections {
+        let _ = write!(page, "\n## {number} {title}\n\n");
+        if rows.iter().any(|row| !row.cases.is_empty()) {
+            let _ = write!(page, "The cases are run by the test `{test}`.\n\n");
+        }
+        page.push_str("| Row | Rule | Proof | Status |\n|---|---|---|---|\n");
         for row in rows {
             let name = row.name.strip_prefix(number).unwrap_or(row.name).trim();
             let (rule, proof, status) = (row.rule, proof(row), status_text(row));
@@ -68,8 +72,7 @@ fn status(row: &Row) -> Status {
 }
 
 fn status_text(row: &Row) -> String {
-    let later: Vec<String> =
-        row.later.iter().map(|(issue, what)| format!("issue {issue}: {}", cell(what))).collect();
+    let later: Vec<String> = row.later.iter().map(later).collect();
     let untested = row.untested.iter().map(|what| format!("no test: {}", cell(what)));
     let head = match status(row) {
         Status::Holds => "holds",
@@ -80,6 +83,11 @@ fn status_text(row: &Row) -> String {
     std::iter::once(head.to_owned()).chain(untested).chain(later).collect::<Vec<_>>().join("<br>")
 }
 
+fn later((issue, what): &(Option<u8>, &str)) -> String {
+    let issue = issue.map_or_else(|| "no issue yet".to_owned(), |issue| format!("issue {issue}"));
+    format!("{issue}: {}", cell(what))
+}
+
 fn proof(row: &Row) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut add = |verb: &str, texts: Vec<String>| {
@@ -88,18 +96,36 @@ fn proof(row: &Row) -> String {
         }
     };
     let cases = |wanted: fn(&Case) -> Option<String>| row.cases.iter().filter_map(wanted).collect::<Vec<_>>();
-    add("takes", cases(|case| matches!(case.expected, Expected::Accepted).then(|| cell(&case.label))));
+    add("takes", cases(taken));
     add("reads", cases(read));
-    add("warns of", cases(|case| matches!(case.expected, Expected::Warned(_)).then(|| cell(&case.label))));
+    add("warns of", cases(warned));
     add("refuses", cases(refused));
-    add("forbids", cases(|case| matches!(case.expected, Expected::Forbidden).then(|| cell(&case.label))));
+    add("forbids", cases(forbidden));
     add("tests", row.tests.iter().map(|(in_crate, name)| format!("`{in_crate}` `{name}`")).collect());
     lines.join("<br>")
 }
 
+fn taken(case: &Case) -> Option<String> {
+    let Expected::Accepted { warning: None, reading: None } = &case.expected else { return None };
+    Some(cell(case.label.as_ref()?))
+}
+
 fn read(case: &Case) -> Option<String> {
-    let Expected::Read { shown, .. } = &case.expected else { return None };
-    Some(format!("{} as `{}`", cell(&case.label), cell(shown)))
+    let Expected::Accepted { reading: Some(Reading { shown, .. }), warning } = &case.expected else {
+        return None;
+    };
+    let warning = if warning.is_some() { " with a warning" } else { "" };
+    Some(format!("{} as `{}`{warning}", cell(case.label.as_ref()?), cell(shown)))
+}
+
+fn warned(case: &Case) -> Option<String> {
+    let Expected::Accepted { warning: Some(_), reading: None } = &case.expected else { return None };
+    Some(cell(case.label.as_ref()?))
+}
+
+fn forbidden(case: &Case) -> Option<String> {
+    let Expected::Forbidden = &case.expected else { return None };
+    Some(cell(case.label.as_ref()?))
 }
 
 fn refused(case: &Case) -> Option<String> {
@@ -116,11 +142,9 @@ fn refused(case: &Case) -> Option<String> {
                 .collect();
             rules.join(", ")
         }
-        Expected::Accepted | Expected::Warned(_) | Expected::Read { .. } | Expected::Forbidden => {
-            return None;
-        }
+        Expected::Accepted { .. } | Expected::Forbidden => return None,
     };
-    Some(format!("{} ({what})", cell(&case.label)))
+    Some(format!("{} ({what})", cell(case.label.as_ref()?)))
 }
 
 /// Returns a text that stays in its cell.

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use websvc_types::ViolationCode;
 use websvc_validate::{Allowance, Policy, ScrapePlan, SearchPlan, ThreatOverride, ThreatPolicy};
 
-use super::case::{Case, Expected};
-use super::json::Json;
+use super::case::{Case, Expected, Reading};
+use super::json::{Json, Written};
 
 /// A part of the specification.
 pub(crate) struct Section {
@@ -15,6 +15,8 @@ pub(crate) struct Section {
     pub(crate) number: &'static str,
     /// What it is about.
     pub(crate) title: &'static str,
+    /// The test that runs its cases.
+    pub(crate) test: &'static str,
     /// Its rows, in the order of the specification.
     pub(crate) rows: Vec<Row>,
 }
@@ -31,8 +33,8 @@ pub(crate) struct Row {
     pub(crate) tests: Vec<(&'static str, &'static str)>,
     /// What is in force but proven by no test.
     pub(crate) untested: Vec<&'static str>,
-    /// What is not there yet: the issue that brings it, and what.
-    pub(crate) later: Vec<(u8, &'static str)>,
+    /// What is not there yet: the issue that brings it, if there is one, and what.
+    pub(crate) later: Vec<(Option<u8>, &'static str)>,
     place: Place,
     policy: Policy,
 }
@@ -125,12 +127,12 @@ impl Row {
 
     /// The value is accepted without a warning.
     pub(crate) fn ok(self, value: impl Json) -> Self {
-        self.case(&value, Expected::Accepted)
+        self.case(value.written(), Expected::Accepted { warning: None, reading: None })
     }
 
     /// The value is accepted, with one warning that holds these words.
     pub(crate) fn warns(self, value: impl Json, words: &'static str) -> Self {
-        self.case(&value, Expected::Warned(words))
+        self.case(value.written(), Expected::Accepted { warning: Some(words), reading: None })
     }
 
     /// The value breaks this rule and no other.
@@ -142,17 +144,17 @@ impl Row {
     pub(crate) fn bad_in(self, value: impl Json, rules: &[(&str, ViolationCode)]) -> Self {
         let pointer = &self.place.pointer;
         let rules = rules.iter().map(|(below, code)| (format!("{pointer}{below}"), *code)).collect();
-        self.case(&value, Expected::Refused(rules))
+        self.case(value.written(), Expected::Refused(rules))
     }
 
     /// The team may not send the value.
     pub(crate) fn forbidden(self, value: impl Json) -> Self {
-        self.case(&value, Expected::Forbidden)
+        self.case(value.written(), Expected::Forbidden)
     }
 
     /// The body with the value is no JSON that can be read.
     pub(crate) fn unreadable(self, value: impl Json) -> Self {
-        self.case(&value, Expected::Unreadable)
+        self.case(value.written(), Expected::Unreadable)
     }
 
     /// The value is accepted and becomes this in the plan.
@@ -162,7 +164,20 @@ impl Row {
         read: impl Fn(&SearchPlan) -> T + 'static,
         expected: T,
     ) -> Self {
-        self.case(&value, Expected::read(read, expected))
+        let reading = Some(Reading::new(read, expected));
+        self.case(value.written(), Expected::Accepted { warning: None, reading })
+    }
+
+    /// The value is accepted with one warning that holds these words, and becomes this in the plan.
+    pub(crate) fn reads_with_warning<T: PartialEq + Debug + 'static>(
+        self,
+        value: impl Json,
+        words: &'static str,
+        read: impl Fn(&SearchPlan) -> T + 'static,
+        expected: T,
+    ) -> Self {
+        let reading = Some(Reading::new(read, expected));
+        self.case(value.written(), Expected::Accepted { warning: Some(words), reading })
     }
 
     /// When the place is left out, or null, the plan has this.
@@ -175,16 +190,16 @@ impl Row {
         let with_null = self.place.template.replace('@', "null");
         let without = with_null.replace(&format!(r#","{field}":null"#), "");
         assert_ne!(with_null, without, "{}: the field can be left out", self.name);
-        let expect = || Expected::read(read.clone(), expected.clone());
         let (policy, pointer) = (self.policy, &self.place.pointer);
-        let case = |label: &str, body| Case {
-            label: label.into(),
-            pointer: pointer.clone(),
-            body,
-            policy,
-            expected: expect(),
+        let case = |label, body, reading| {
+            let expected = Expected::Accepted { warning: None, reading: Some(reading) };
+            Case { label, pointer: pointer.clone(), body, policy, expected }
         };
-        let both = [case("nothing", without), case("`null`", with_null)];
+        let label = format!("{}nothing or `null`", self.field());
+        let both = [
+            case(Some(label), without, Reading::new(read.clone(), expected.clone())),
+            case(None, with_null, Reading::new(read, expected)),
+        ];
         self.cases.extend(both);
         self
     }
@@ -203,15 +218,34 @@ impl Row {
 
     /// A part of the row is not there yet.
     pub(crate) fn later(mut self, issue: u8, what: &'static str) -> Self {
-        self.later.push((issue, what));
+        self.later.push((Some(issue), what));
         self
     }
 
-    fn case(mut self, value: &dyn Json, expected: Expected) -> Self {
-        let body = self.place.template.replace('@', &value.text());
-        let (label, pointer) = (format!("`{}`", value.shown()), self.place.pointer.clone());
+    /// A part of the row is not there yet, and no issue brings it.
+    pub(crate) fn unplanned(mut self, what: &'static str) -> Self {
+        self.later.push((None, what));
+        self
+    }
+
+    fn case(mut self, value: Written, expected: Expected) -> Self {
+        let Written { text, shown } = value;
+        let body = self.place.template.replace('@', &text);
+        let label = Some(format!("{}`{shown}`", self.field()));
+        let pointer = self.place.pointer.clone();
         self.cases.push(Case { label, pointer, body, policy: self.policy, expected });
         self
+    }
+
+    /// Returns the field that the cases are about, where the name of the row does not say so.
+    fn field(&self) -> String {
+        let own = self.name.rsplit(' ').next().unwrap_or_default();
+        match self.place.pointer.rsplit('/').next().unwrap_or_default() {
+            "" => String::new(),
+            item if item.starts_with(|letter: char| letter.is_ascii_digit()) => String::new(),
+            field if field == own => String::new(),
+            field => format!("{field} "),
+        }
     }
 }
 

@@ -121,7 +121,7 @@ fn location() -> Row {
         .bad_in(json!([1, null]), &[("/0", InvalidType), ("/1", InvalidType)])
         .bad("en", InvalidType)
         .later(5, "a proxy of the country is chosen; until then a warning says that there is none")
-        .later(6, "language and time zone are emulated; until then languages are sent as Accept-Language")
+        .later(6, "language and time zone are emulated, by default those of the country; until then languages are sent as Accept-Language")
 }
 
 fn redact_pii() -> Row {
