@@ -36,12 +36,15 @@ pub(crate) enum Expected {
     Unreadable,
 }
 
+/// Looks into a plan; the error is what is there instead of what is expected.
+type Find = Box<dyn Fn(&SearchPlan) -> Result<(), String>>;
+
 /// What is in a plan.
 pub(crate) struct Reading {
     /// As the page shows it.
     pub(crate) shown: String,
-    /// Finds it; the error is what is there instead.
-    find: Box<dyn Fn(&SearchPlan) -> Result<(), String>>,
+    /// Looks for it.
+    find: Find,
 }
 
 impl Reading {

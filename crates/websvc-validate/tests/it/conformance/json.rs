@@ -1,5 +1,7 @@
 //! Values of cases: how a body has them, and how the page shows them.
 
+use std::fmt;
+
 use serde_json::Value;
 
 /// Longer texts and lists are shown shortened.
@@ -25,7 +27,8 @@ pub(crate) struct Raw(pub(crate) &'static str);
 
 impl Json for Raw {
     fn written(self) -> Written {
-        Written { text: self.0.to_owned(), shown: self.0.to_owned() }
+        let shown = if self.0.is_empty() { "(no body)" } else { self.0 };
+        Written { text: self.0.to_owned(), shown: shown.to_owned() }
     }
 }
 
@@ -47,6 +50,16 @@ macro_rules! json_values {
 
 json_values!(bool, i32, i64, u64, f64, &str, String, Vec<String>, Vec<Value>);
 
+/// A value that is printed as JSON.
+#[derive(PartialEq)]
+pub(crate) struct Shown(pub(crate) Value);
+
+impl fmt::Debug for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&short(&self.0))
+    }
+}
+
 fn short(value: &Value) -> String {
     match value {
         Value::String(text) => short_text(text),
@@ -63,16 +76,25 @@ fn short(value: &Value) -> String {
 }
 
 fn short_text(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next();
-    match text.chars().count() {
-        count if count <= SHOWN_CHARS => Value::from(text).to_string(),
-        count => match first.filter(|first| letters.all(|letter| letter == *first)) {
-            Some(letter) => format!("{count} x {:?}", letter.to_string()),
-            None => format!(
-                "{} ({count} characters)",
-                Value::from(text.chars().take(12).collect::<String>() + "...")
-            ),
-        },
+    let count = text.chars().count();
+    if count <= SHOWN_CHARS {
+        return quoted(text);
     }
+    let mut letters = text.chars();
+    match letters.next().filter(|first| letters.all(|letter| letter == *first)) {
+        Some(letter) => format!("{count} x {}", quoted(&letter.to_string())),
+        None => {
+            format!("{} ({count} characters)", quoted(&(text.chars().take(12).collect::<String>() + "...")))
+        }
+    }
+}
+
+/// Returns a text as JSON has it; what JSON need not escape but nobody sees is escaped too.
+fn quoted(text: &str) -> String {
+    let json = Value::from(text).to_string();
+    let seen = |letter: char| match letter.is_control() {
+        true => format!("\\u{:04x}", u32::from(letter)),
+        false => letter.to_string(),
+    };
+    json.chars().map(seen).collect()
 }

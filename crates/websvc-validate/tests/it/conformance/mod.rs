@@ -1,7 +1,7 @@
 //! The specification as a table: every row, rule and limit with what proves it, and a page made from it.
 //!
-//! Each file of `sections` is a section of the specification. Its rows have the specification's own names, so that a
-//! reader can tick the one off against the other.
+//! Each file of `sections` is a section of the specification. Its rows have the specification's own names, so
+//! that a reader can tick the one off against the other.
 
 mod case;
 mod coverage;

@@ -47,7 +47,7 @@ fn least(kind: &str, list: &str) -> Value {
     }
 }
 
-/// Adds a failure for each optional field that reads otherwise when it is null; `put` makes the body of an object.
+/// Adds a failure for each optional field that reads otherwise when it is null; `put` makes the body.
 fn compare(fields: &[String], object: &Value, put: &dyn Fn(Value) -> Value, failures: &mut Vec<String>) {
     let without = read(&put(object.clone()));
     assert!(without.is_ok(), "{object}: {without:?}");
@@ -71,7 +71,10 @@ fn a_null_is_as_if_not_given_for_every_optional_field() {
     let of = |definition: &str| optional(&root, &root["$defs"][definition]);
     let mut failures = Vec::new();
     let options = |options: Value| json!({ "query": "q", "scrapeOptions": options });
-    let option = |field: &'static str| move |value: Value| json!({ "query": "q", "scrapeOptions": { "formats": ["links"], field: value } });
+    let option = |field: &'static str| {
+        let options = |value: Value| json!({ "formats": ["links"], field: value });
+        move |value: Value| json!({ "query": "q", "scrapeOptions": options(value) })
+    };
     compare(&optional(&root, &root), &json!({ "query": "q" }), &|body| body, &mut failures);
     compare(&of("ScrapeOptions"), &json!({ "mobile": true }), &options, &mut failures);
     compare(&of("Location"), &json!({}), &option("location"), &mut failures);

@@ -43,15 +43,17 @@ fn head(sections: &[Section]) -> String {
         "# Conformance\n\n\
          Every row, rule and limit of the specification with what proves it, to be ticked off against the \
          specification.\n\n\
-         This page is generated from the table in `crates/websvc-validate/tests/it/conformance`, whose cases are run by \
-         the tests; do not edit it. `UPDATE_FIXTURES=1 cargo test -p websvc-validate conformance` writes it anew, and \
-         a test compares it.\n\n\
-         {} rows: {} hold, {} hold in part, {} hold without a test of their own, {} come later. {cases} cases.\n\n\
-         - *takes* lists values that are accepted, *reads* what a value becomes, *warns* what is accepted with a word \
-         about it in `warning`, *refuses* what is answered with 400 (in parentheses the code in `details`, with the \
-         place below the field where it is not the field itself), *forbids* what is answered with 403.\n\
+         This page is generated from the table in `crates/websvc-validate/tests/it/conformance`, whose cases \
+         are run by the tests; do not edit it. `UPDATE_FIXTURES=1 cargo test -p websvc-validate conformance` \
+         writes it anew, and a test compares it.\n\n\
+         {} rows: {} hold, {} hold in part, {} hold without a test of their own, {} come later. {cases} \
+         cases.\n\n\
+         - *takes* lists values that are accepted, *reads* what a value becomes, *warns* what is accepted with \
+         a word about it in `warning`, *refuses* what is answered with 400 (in parentheses the code in \
+         `details`, with the place below the field where it is not the field itself), *forbids* what is \
+         answered with 403.\n\
          - A test is named by its crate and its function.\n\
-         - *later* names the issue that brings what is missing.\n",
+         - Under *in part* and *later*, the issue is named that brings what is missing.\n",
         rows().count(),
         count(Status::Holds),
         count(Status::Partly),

@@ -2,12 +2,13 @@
 
 use std::fmt::Debug;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use websvc_types::ViolationCode;
 use websvc_validate::{Allowance, Policy, ScrapePlan, SearchPlan, ThreatOverride, ThreatPolicy};
 
 use super::case::{Case, Expected, Reading};
-use super::json::{Json, Written};
+use super::json::{Json, Shown, Written};
 
 /// A part of the specification.
 pub(crate) struct Section {
@@ -168,6 +169,17 @@ impl Row {
         self.case(value.written(), Expected::Accepted { warning: None, reading })
     }
 
+    /// The value is accepted and becomes this in the plan, as JSON.
+    pub(crate) fn becomes<T: Serialize>(
+        self,
+        value: impl Json,
+        read: impl Fn(&SearchPlan) -> T + 'static,
+        expected: Value,
+    ) -> Self {
+        let read = move |plan: &SearchPlan| Shown(serde_json::to_value(read(plan)).expect("plans are JSON"));
+        self.reads(value, read, Shown(expected))
+    }
+
     /// The value is accepted with one warning that holds these words, and becomes this in the plan.
     pub(crate) fn reads_with_warning<T: PartialEq + Debug + 'static>(
         self,
@@ -239,11 +251,10 @@ impl Row {
 
     /// Returns the field that the cases are about, where the name of the row does not say so.
     fn field(&self) -> String {
-        let own = self.name.rsplit(' ').next().unwrap_or_default();
         match self.place.pointer.rsplit('/').next().unwrap_or_default() {
-            "" => String::new(),
+            "" | "query" => String::new(),
             item if item.starts_with(|letter: char| letter.is_ascii_digit()) => String::new(),
-            field if field == own => String::new(),
+            field if self.name.contains(field) => String::new(),
             field => format!("{field} "),
         }
     }

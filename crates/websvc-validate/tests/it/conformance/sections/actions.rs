@@ -3,10 +3,9 @@
 use serde_json::{Value, json};
 use websvc_types::Action;
 use websvc_types::ViolationCode::*;
-use websvc_types::action::{Click, Direction, Paper, Pdf, Scroll, Wait};
 use websvc_validate::SearchPlan;
 
-use crate::conformance::row::{Row, item, option, page, row, typed};
+use crate::conformance::row::{Row, item, option, page, row, scrape, typed};
 
 pub(super) fn rows() -> Vec<Row> {
     vec![
@@ -49,34 +48,38 @@ fn selectors(row: Row, kind: &str) -> Row {
 }
 
 fn wait() -> Row {
-    let ms = |milliseconds| Action::Wait(Wait { milliseconds: Some(milliseconds), selector: None });
-    let for_selector = Action::Wait(Wait { milliseconds: None, selector: Some("#a".to_owned()) });
-    let row = row("2.2.2 wait", "exactly one of milliseconds (whole, from 1, at most 60000 of our own) and selector (CSS); no other property")
-        .at(item("actions"))
-        .reads(typed("wait", "milliseconds", 1.0), first, ms(1))
-        .reads(typed("wait", "selector", "#a"), first, for_selector)
-        .reads(json!({ "type": "wait", "milliseconds": 5, "selector": null }), first, ms(5))
-        .bad_in(json!({ "type": "wait" }), &[("", Missing)])
-        .bad_in(json!({ "type": "wait", "milliseconds": null, "selector": null }), &[("", Missing)])
-        .bad_in(json!({ "type": "wait", "milliseconds": 1, "selector": "#a" }), &[("", Conflict)])
-        .bad_in(json!({ "type": "wait", "milliseconds": 1, "all": true }), &[("/all", UnknownField)])
-        .bad_in(json!({ "type": "wait", "ms": 1 }), &[("", Missing), ("/ms", UnknownField)])
-        .at(option("actions", "wait", "milliseconds"))
-        .ok(1)
-        .ok(60_000)
-        .bad(0, TooSmall)
-        .bad(-1, TooSmall)
-        .bad(60_001, TooBig)
-        .bad(1.5, InvalidType)
-        .bad("1", InvalidType);
+    let ms = |milliseconds: u64| typed("wait", "milliseconds", milliseconds);
+    let row = row(
+        "2.2.2 wait",
+        "exactly one of milliseconds (whole, from 1, at most 60000 of our own) and selector \
+         (CSS); no other property",
+    )
+    .at(item("actions"))
+    .becomes(typed("wait", "milliseconds", 1.0), first, ms(1))
+    .becomes(typed("wait", "selector", "#a"), first, typed("wait", "selector", "#a"))
+    .becomes(json!({ "type": "wait", "milliseconds": 5, "selector": null }), first, ms(5))
+    .bad_in(json!({ "type": "wait" }), &[("", Missing)])
+    .bad_in(json!({ "type": "wait", "milliseconds": null, "selector": null }), &[("", Missing)])
+    .bad_in(json!({ "type": "wait", "milliseconds": 1, "selector": "#a" }), &[("", Conflict)])
+    .bad_in(json!({ "type": "wait", "milliseconds": 1, "all": true }), &[("/all", UnknownField)])
+    .bad_in(json!({ "type": "wait", "ms": 1 }), &[("", Missing), ("/ms", UnknownField)])
+    .at(option("actions", "wait", "milliseconds"))
+    .ok(1)
+    .ok(60_000)
+    .bad(0, TooSmall)
+    .bad(-1, TooSmall)
+    .bad(60_001, TooBig)
+    .bad(1.5, InvalidType)
+    .bad("1", InvalidType);
     selectors(row, "wait").later(6, RUNS)
 }
 
 fn screenshot() -> Row {
+    let size = json!({ "width": 800, "height": 600 });
     row("2.2.2 screenshot", "fullPage, quality and viewport as the format screenshot has them")
         .at(item("actions"))
         .ok(json!({ "type": "screenshot" }))
-        .ok(json!({ "type": "screenshot", "fullPage": true, "quality": 100, "viewport": { "width": 1, "height": 1 } }))
+        .ok(json!({ "type": "screenshot", "fullPage": true, "quality": 100, "viewport": size }))
         .ok(json!({ "type": "screenshot", "fullPage": null, "quality": null, "viewport": null }))
         .bad_in(typed("screenshot", "quality", 0), &[("/quality", TooSmall)])
         .bad_in(typed("screenshot", "quality", 101), &[("/quality", TooBig)])
@@ -86,12 +89,13 @@ fn screenshot() -> Row {
 }
 
 fn click() -> Row {
-    let click = |all| Action::Click(Click { selector: "a".to_owned(), all });
+    let click = || typed("click", "selector", "a");
+    let all = || json!({ "type": "click", "selector": "a", "all": true });
     let row = row("2.2.2 click", "selector (CSS) required; all default false")
         .at(item("actions"))
-        .reads(typed("click", "selector", "a"), first, click(None))
-        .reads(json!({ "type": "click", "selector": "a", "all": null }), first, click(None))
-        .reads(json!({ "type": "click", "selector": "a", "all": true }), first, click(Some(true)))
+        .becomes(click(), first, click())
+        .becomes(json!({ "type": "click", "selector": "a", "all": null }), first, click())
+        .becomes(all(), first, all())
         .bad_in(json!({ "type": "click" }), &[("/selector", Missing)])
         .bad_in(
             json!({ "type": "click", "selector": null, "all": 1 }),
@@ -113,39 +117,43 @@ fn text(name: &'static str, kind: &str, field: &str, rule: &'static str) -> Row 
 }
 
 fn scroll() -> Row {
-    let scroll = |direction, selector: Option<&str>| {
-        Action::Scroll(Scroll { direction, selector: selector.map(str::to_owned) })
-    };
+    let to = |direction: &str| typed("scroll", "direction", direction);
+    let null = json!({ "type": "scroll", "direction": null, "selector": null });
     let row = row("2.2.2 scroll", "direction up or down, default down; selector (CSS) optional")
         .at(item("actions"))
-        .reads(json!({ "type": "scroll" }), first, scroll(None, None))
-        .reads(json!({ "type": "scroll", "direction": null, "selector": null }), first, scroll(None, None))
-        .reads(typed("scroll", "direction", "up"), first, scroll(Some(Direction::Up), None))
-        .reads(typed("scroll", "direction", "down"), first, scroll(Some(Direction::Down), None))
+        .becomes(json!({ "type": "scroll" }), first, json!({ "type": "scroll" }))
+        .becomes(null, first, json!({ "type": "scroll" }))
+        .becomes(to("up"), first, to("up"))
+        .becomes(to("down"), first, to("down"))
         .bad_in(typed("scroll", "direction", "left"), &[("/direction", UnknownValue)])
         .bad_in(typed("scroll", "direction", 1), &[("/direction", InvalidType)]);
     selectors(row, "scroll").tested("websvc-types", "defaults_are_those_of_the_specification").later(6, RUNS)
 }
 
 fn pdf() -> Row {
-    let pdf = |format, landscape, scale| Action::Pdf(Pdf { format, landscape, scale });
+    let full = || json!({ "type": "pdf", "format": "A4", "landscape": true, "scale": 2.5 });
+    let null = json!({ "type": "pdf", "format": null, "landscape": null, "scale": null });
     let papers = ["A0", "A1", "A2", "A3", "A4", "A5", "A6", "Letter", "Legal", "Tabloid", "Ledger"];
     let every: Vec<Value> = papers.iter().map(|paper| typed("pdf", "format", *paper)).collect();
-    row("2.2.2 pdf", "format A0 to A6, Letter, Legal, Tabloid or Ledger, default Letter; landscape default false; scale, a number above 0, default 1")
-        .at(item("actions"))
-        .reads(json!({ "type": "pdf" }), first, pdf(None, None, None))
-        .reads(json!({ "type": "pdf", "format": null, "landscape": null, "scale": null }), first, pdf(None, None, None))
-        .reads(json!({ "type": "pdf", "format": "A4", "landscape": true, "scale": 2.0 }), first, pdf(Some(Paper::A4), Some(true), Some(2.0)))
-        .reads(typed("pdf", "scale", 1), first, pdf(None, None, Some(1.0)))
-        .at(crate::conformance::row::scrape("actions"))
-        .ok(every)
-        .at(item("actions"))
-        .bad_in(typed("pdf", "format", "A7"), &[("/format", UnknownValue)])
-        .bad_in(typed("pdf", "format", "a4"), &[("/format", UnknownValue)])
-        .bad_in(typed("pdf", "landscape", 1), &[("/landscape", InvalidType)])
-        .bad_in(typed("pdf", "scale", 0), &[("/scale", TooSmall)])
-        .bad_in(typed("pdf", "scale", -0.5), &[("/scale", TooSmall)])
-        .bad_in(typed("pdf", "scale", "1"), &[("/scale", InvalidType)])
-        .tested("websvc-types", "defaults_are_those_of_the_specification")
-        .later(6, RUNS)
+    row(
+        "2.2.2 pdf",
+        "format A0 to A6, Letter, Legal, Tabloid or Ledger, default Letter; landscape default \
+         false; scale, a number above 0, default 1",
+    )
+    .at(item("actions"))
+    .becomes(json!({ "type": "pdf" }), first, json!({ "type": "pdf" }))
+    .becomes(null, first, json!({ "type": "pdf" }))
+    .becomes(full(), first, full())
+    .becomes(typed("pdf", "scale", 1), first, typed("pdf", "scale", 1.0))
+    .at(scrape("actions"))
+    .ok(every)
+    .at(item("actions"))
+    .bad_in(typed("pdf", "format", "A7"), &[("/format", UnknownValue)])
+    .bad_in(typed("pdf", "format", "a4"), &[("/format", UnknownValue)])
+    .bad_in(typed("pdf", "landscape", 1), &[("/landscape", InvalidType)])
+    .bad_in(typed("pdf", "scale", 0), &[("/scale", TooSmall)])
+    .bad_in(typed("pdf", "scale", -0.5), &[("/scale", TooSmall)])
+    .bad_in(typed("pdf", "scale", "1"), &[("/scale", InvalidType)])
+    .tested("websvc-types", "defaults_are_those_of_the_specification")
+    .later(6, RUNS)
 }

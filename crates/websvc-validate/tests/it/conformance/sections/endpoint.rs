@@ -78,12 +78,16 @@ fn all_at_once() -> Row {
         ("/scrapeOptions/timeout", TooSmall),
         ("/tbs", InvalidFormat),
     ];
-    row("4.1 all violations", "come in one answer, at most 1000 (our own), each with place, code, and a message that names value and rule")
-        .at(body())
-        .bad_in(everything, &rules)
-        .tested("websvc-validate", "a_body_full_of_mistakes_gets_an_answer_of_bounded_size")
-        .tested("websvc-validate", "every_message_begins_with_the_field_and_names_the_value")
-        .tested("websvc-cli", "every_rule_has_its_answer")
+    row(
+        "4.1 all violations",
+        "come in one answer, at most 1000 (our own), each with place, code, and a message that \
+         names value and rule",
+    )
+    .at(body())
+    .bad_in(everything, &rules)
+    .tested("websvc-validate", "a_body_full_of_mistakes_gets_an_answer_of_bounded_size")
+    .tested("websvc-validate", "every_message_begins_with_the_field_and_names_the_value")
+    .tested("websvc-cli", "every_rule_has_its_answer")
 }
 
 fn nested_paths() -> Row {

@@ -26,7 +26,8 @@ pub(super) fn authentication() -> Vec<Row> {
 
 pub(super) fn errors() -> Vec<Row> {
     vec![
-        row("7 200", "a successful search: section 2.6").tested("websvc-types", "a_client_reads_back_what_the_service_writes"),
+        row("7 200", "a successful search: section 2.6")
+            .tested("websvc-types", "a_client_reads_back_what_the_service_writes"),
         row("7 403", "threatProtection where it is not enabled for the team, or overrides are disabled")
             .at(search("threatProtection"))
             .forbidden(json!({}))
@@ -52,12 +53,17 @@ pub(super) fn errors() -> Vec<Row> {
             .tested("websvc-types", "every_error_code_has_its_row"),
         row("7 rule 1", "mode off is refused where threat protection is enforced; the case is in 2.3 mode")
             .tested("websvc-validate", "threat_protection_needs_its_permission"),
-        row("7 rule 2", "failurePolicy decides when the classifier cannot be reached").later(7, "a classifier is asked"),
-        row("7 rule 3", "a broken rule is 400 BAD_REQUEST, every one in details; a misread body 400 BAD_REQUEST_INVALID_JSON (our own)")
-            .at(body())
-            .bad_in(json!({ "limit": 101 }), &[("/limit", TooBig), ("/query", Missing)])
-            .tested("websvc-cli", "every_rule_has_its_answer")
-            .tested("websvc-cli", "malformed_json_is_told_with_its_place")
-            .tested("websvc-types", "every_violation_code_has_its_row"),
+        row("7 rule 2", "failurePolicy decides when the classifier cannot be reached")
+            .later(7, "a classifier is asked"),
+        row(
+            "7 rule 3",
+            "a broken rule is 400 BAD_REQUEST, every one in details; a misread body 400 \
+             BAD_REQUEST_INVALID_JSON (our own)",
+        )
+        .at(body())
+        .bad_in(json!({ "limit": 101 }), &[("/limit", TooBig), ("/query", Missing)])
+        .tested("websvc-cli", "every_rule_has_its_answer")
+        .tested("websvc-cli", "malformed_json_is_told_with_its_place")
+        .tested("websvc-types", "every_violation_code_has_its_row"),
     ]
 }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use websvc_types::RedactEntity::{Email, Financial, Location, Person, Phone, Secret};
+use websvc_types::RedactOptions;
 use websvc_types::ViolationCode::*;
-use websvc_types::{RedactMode, RedactOptions, ReplaceStyle};
 use websvc_validate::SearchPlan;
 
 use crate::conformance::row::{Row, inside, page, row, scrape};
@@ -19,12 +19,11 @@ fn read(plan: &SearchPlan) -> RedactOptions {
 const REDACTS: &str = "the redaction itself";
 
 fn mode() -> Row {
-    let of = |mode| RedactOptions { mode: Some(mode), ..RedactOptions::default() };
     row("2.2.3 mode", "accurate, aggressive or fast; default accurate")
         .at(inside("redactPII", "mode"))
-        .reads("accurate", read, of(RedactMode::Accurate))
-        .reads("aggressive", read, of(RedactMode::Aggressive))
-        .reads("fast", read, of(RedactMode::Fast))
+        .becomes("accurate", read, json!({ "mode": "accurate" }))
+        .becomes("aggressive", read, json!({ "mode": "aggressive" }))
+        .becomes("fast", read, json!({ "mode": "fast" }))
         .ok(json!(null))
         .bad("slow", UnknownValue)
         .bad(1, InvalidType)
@@ -50,12 +49,11 @@ fn entities() -> Row {
 }
 
 fn replace_style() -> Row {
-    let of = |style| RedactOptions { replace_style: Some(style), ..RedactOptions::default() };
     row("2.2.3 replaceStyle", "tag, mask or remove; default tag")
         .at(inside("redactPII", "replaceStyle"))
-        .reads("tag", read, of(ReplaceStyle::Tag))
-        .reads("mask", read, of(ReplaceStyle::Mask))
-        .reads("remove", read, of(ReplaceStyle::Remove))
+        .becomes("tag", read, json!({ "replaceStyle": "tag" }))
+        .becomes("mask", read, json!({ "replaceStyle": "mask" }))
+        .becomes("remove", read, json!({ "replaceStyle": "remove" }))
         .ok(json!(null))
         .bad("hide", UnknownValue)
         .bad(true, InvalidType)

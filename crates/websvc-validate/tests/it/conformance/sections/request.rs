@@ -9,7 +9,7 @@ use websvc_validate::SourceKind::{self, Images, News, Web};
 use websvc_validate::{DomainFilter, Retention, SearchPlan};
 
 use crate::conformance::json::Raw;
-use crate::conformance::row::{Row, body, everything, row, scrape, search, threat};
+use crate::conformance::row::{Row, body, everything, row, search, threat};
 
 pub(super) fn rows() -> Vec<Row> {
     vec![
@@ -34,22 +34,26 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 fn query() -> Row {
-    row("2.1 query", "required text, at most 500 characters; characters are Unicode scalar values; with the operators of 2.5")
-        .at(body())
-        .bad_in(json!({}), &[("/query", Missing)])
-        .at(search("query"))
-        .ok("q")
-        .ok("q".repeat(500))
-        .ok("\u{1d11e}".repeat(500))
-        .ok("e\u{301}".repeat(250))
-        .bad("q".repeat(501), TooLong)
-        .bad("\u{1d11e}".repeat(501), TooLong)
-        .bad("", TooShort)
-        .bad(" \t\n", TooShort)
-        .bad(Raw("null"), Missing)
-        .bad(7, InvalidType)
-        .bad(json!(["q"]), InvalidType)
-        .tested("websvc-cli", "five_hundred_characters_are_not_too_many")
+    row(
+        "2.1 query",
+        "required text, at most 500 characters; characters are Unicode scalar values; with the \
+         operators of 2.5",
+    )
+    .at(body())
+    .bad_in(json!({}), &[("/query", Missing)])
+    .at(search("query"))
+    .ok("q")
+    .ok("q".repeat(500))
+    .ok("\u{1d11e}".repeat(500))
+    .ok("e\u{301}".repeat(250))
+    .bad("q".repeat(501), TooLong)
+    .bad("\u{1d11e}".repeat(501), TooLong)
+    .bad("", TooShort)
+    .bad(" \t\n", TooShort)
+    .bad(Raw("null"), Missing)
+    .bad(7, InvalidType)
+    .bad(json!(["q"]), InvalidType)
+    .tested("websvc-cli", "five_hundred_characters_are_not_too_many")
 }
 
 fn limit() -> Row {
@@ -86,31 +90,42 @@ fn last_source(plan: &SearchPlan) -> (bool, Option<String>) {
 }
 
 fn sources() -> Row {
-    row("2.1 sources", "objects with type web, images or news, or the bare names, mixed; default web; tbs and location of its own")
-        .at(search("sources"))
-        .default(kinds, vec![Web])
-        .reads(json!([]), kinds, vec![Web])
-        .reads(json!(["web", { "type": "images" }, "news"]), kinds, vec![Web, Images, News])
-        .reads(json!([{ "type": "web" }, "web"]), kinds, vec![Web])
-        .reads(json!([{ "type": "web", "tbs": "qdr:d", "location": "Rome" }]), last_source, (true, Some("Rome".into())))
-        .reads(json!([{ "type": "web", "tbs": null, "location": null }]), last_source, (false, None))
-        .reads(json!([{ "type": "news", "tbs": "", "location": "" }]), last_source, (false, None))
-        .warns(json!([{ "type": "web", "tb": "qdr:d" }]), "did you mean tbs?")
-        .warns(json!(["web", "alexandria"]), "sources[1]: alexandria is not available here")
-        .bad_in(json!(["wbe"]), &[("/0", UnknownValue)])
-        .bad_in(json!(["Web"]), &[("/0", UnknownValue)])
-        .bad_in(json!(["web", { "type": "video" }]), &[("/1/type", UnknownValue)])
-        .bad_in(json!([{ "tbs": "qdr:d" }]), &[("/0/type", Missing)])
-        .bad_in(json!([{ "type": null }]), &[("/0/type", Missing)])
-        .bad_in(json!([{ "type": 1 }]), &[("/0/type", InvalidType)])
-        .bad_in(json!([null]), &[("/0", InvalidType)])
-        .bad_in(json!([{ "type": "web", "tbs": "qdr:x" }]), &[("/0/tbs", InvalidFormat)])
-        .bad_in(json!([{ "type": "web", "tbs": 1, "location": [] }]), &[("/0/location", InvalidType), ("/0/tbs", InvalidType)])
-        .bad_in(json!(["web", { "type": "web", "tbs": "qdr:d" }]), &[("/1", Conflict)])
-        .bad("web", InvalidType)
-        .tested("websvc-types", "a_response_has_only_the_sources_that_were_asked_for")
-        .tested("websvc-cli", "a_source_that_is_not_there_is_told_apart_from_nothing_found")
-        .later(4, "the embedded index answers images and news")
+    row(
+        "2.1 sources",
+        "objects with type web, images or news, or the bare names, mixed; default web; tbs and \
+         location of its own",
+    )
+    .at(search("sources"))
+    .default(kinds, vec![Web])
+    .reads(json!([]), kinds, vec![Web])
+    .reads(json!(["web", { "type": "images" }, "news"]), kinds, vec![Web, Images, News])
+    .reads(json!([{ "type": "web" }, "web"]), kinds, vec![Web])
+    .reads(
+        json!([{ "type": "web", "tbs": "qdr:d", "location": "Rome" }]),
+        last_source,
+        (true, Some("Rome".into())),
+    )
+    .reads(json!([{ "type": "web", "tbs": null, "location": null }]), last_source, (false, None))
+    .reads(json!([{ "type": "news", "tbs": "", "location": "" }]), last_source, (false, None))
+    .warns(json!([{ "type": "web", "tb": "qdr:d" }]), "did you mean tbs?")
+    .warns(json!(["web", "alexandria"]), "sources[1]: alexandria is not available here")
+    .bad_in(json!(["wbe"]), &[("/0", UnknownValue)])
+    .bad_in(json!(["Web"]), &[("/0", UnknownValue)])
+    .bad_in(json!(["web", { "type": "video" }]), &[("/1/type", UnknownValue)])
+    .bad_in(json!([{ "tbs": "qdr:d" }]), &[("/0/type", Missing)])
+    .bad_in(json!([{ "type": null }]), &[("/0/type", Missing)])
+    .bad_in(json!([{ "type": 1 }]), &[("/0/type", InvalidType)])
+    .bad_in(json!([null]), &[("/0", InvalidType)])
+    .bad_in(json!([{ "type": "web", "tbs": "qdr:x" }]), &[("/0/tbs", InvalidFormat)])
+    .bad_in(
+        json!([{ "type": "web", "tbs": 1, "location": [] }]),
+        &[("/0/location", InvalidType), ("/0/tbs", InvalidType)],
+    )
+    .bad_in(json!(["web", { "type": "web", "tbs": "qdr:d" }]), &[("/1", Conflict)])
+    .bad("web", InvalidType)
+    .tested("websvc-types", "a_response_has_only_the_sources_that_were_asked_for")
+    .tested("websvc-cli", "a_source_that_is_not_there_is_told_apart_from_nothing_found")
+    .later(4, "the embedded index answers images and news")
 }
 
 fn categories() -> Row {
@@ -141,40 +156,51 @@ fn include(host: &str) -> DomainFilter {
 }
 
 fn include_domains() -> Row {
-    row("2.1 includeDomains", "hostnames (IDNA) without protocol, port and path; at most 1000 (our own); not together with excludeDomains")
-        .at(search("includeDomains"))
-        .default(domains, DomainFilter::Any)
-        .reads(json!([]), domains, DomainFilter::Any)
-        .reads(json!(["example.com"]), domains, include("example.com"))
-        .reads(json!([" Docs.Example.COM. "]), domains, include("docs.example.com"))
-        .reads(json!(["b\u{fc}cher.example"]), domains, include("xn--bcher-kva.example"))
-        .reads(json!(["xn--bcher-kva.example"]), domains, include("xn--bcher-kva.example"))
-        .reads(json!(["\u{4f8b}\u{3048}.\u{30c6}\u{30b9}\u{30c8}"]), domains, include("xn--r8jz45g.xn--zckzah"))
-        .reads(json!(["stra\u{df}e.example"]), domains, include("xn--strae-oqa.example"))
-        .reads(json!(["a.example", "A.example"]), domains, include("a.example"))
-        .ok(json!([format!("{}.example", "a".repeat(63))]))
-        .ok(vec!["a.example".to_owned(); 1000])
-        .bad(vec!["a.example".to_owned(); 1001], TooLong)
-        .bad_in(json!([format!("{}.example", "a".repeat(64))]), &[("/0", InvalidFormat)])
-        .bad_in(json!(["https://example.com"]), &[("/0", InvalidFormat)])
-        .bad_in(json!(["//example.com"]), &[("/0", InvalidFormat)])
-        .bad_in(json!(["example.com:443"]), &[("/0", InvalidFormat)])
-        .bad_in(json!(["example.com/docs"]), &[("/0", InvalidFormat)])
-        .bad_in(json!(["example.com?q"]), &[("/0", InvalidFormat)])
-        .bad_in(json!(["user@example.com"]), &[("/0", InvalidFormat)])
-        .bad_in(json!(["*.example.com"]), &[("/0", InvalidFormat)])
-        .bad_in(json!(["exa mple.com"]), &[("/0", InvalidFormat)])
-        .bad_in(json!(["a..example"]), &[("/0", InvalidFormat)])
-        .bad_in(json!(["-a.example"]), &[("/0", InvalidFormat)])
-        .bad_in(json!(["xn--\u{fc}.example"]), &[("/0", InvalidFormat)])
-        .bad_in(json!(["[::1]"]), &[("/0", InvalidFormat)])
-        .bad_in(json!(["ok.example", ""]), &[("/1", InvalidFormat)])
-        .bad_in(json!(["ok.example", null, 7]), &[("/1", InvalidType), ("/2", InvalidType)])
-        .bad("example.com", InvalidType)
-        .at(body())
-        .bad_in(json!({ "query": "q", "includeDomains": ["a.example"], "excludeDomains": ["b.example"] }), &[("/excludeDomains", Conflict)])
-        .reads(json!({ "query": "q", "includeDomains": ["a.example"], "excludeDomains": [] }), domains, include("a.example"))
-        .tested("websvc-index", "domains_are_included_and_excluded_with_their_subdomains")
+    row(
+        "2.1 includeDomains",
+        "hostnames (IDNA) without protocol, port and path; at most 1000 (our own); not together \
+         with excludeDomains",
+    )
+    .at(search("includeDomains"))
+    .default(domains, DomainFilter::Any)
+    .reads(json!([]), domains, DomainFilter::Any)
+    .reads(json!(["example.com"]), domains, include("example.com"))
+    .reads(json!([" Docs.Example.COM. "]), domains, include("docs.example.com"))
+    .reads(json!(["b\u{fc}cher.example"]), domains, include("xn--bcher-kva.example"))
+    .reads(json!(["xn--bcher-kva.example"]), domains, include("xn--bcher-kva.example"))
+    .reads(json!(["\u{4f8b}\u{3048}.\u{30c6}\u{30b9}\u{30c8}"]), domains, include("xn--r8jz45g.xn--zckzah"))
+    .reads(json!(["stra\u{df}e.example"]), domains, include("xn--strae-oqa.example"))
+    .reads(json!(["a.example", "A.example"]), domains, include("a.example"))
+    .ok(json!([format!("{}.example", "a".repeat(63))]))
+    .ok(vec!["a.example".to_owned(); 1000])
+    .bad(vec!["a.example".to_owned(); 1001], TooLong)
+    .bad_in(json!([format!("{}.example", "a".repeat(64))]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["https://example.com"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["//example.com"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["example.com:443"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["example.com/docs"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["example.com?q"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["user@example.com"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["*.example.com"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["exa mple.com"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["a..example"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["-a.example"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["xn--\u{fc}.example"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["[::1]"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["ok.example", ""]), &[("/1", InvalidFormat)])
+    .bad_in(json!(["ok.example", null, 7]), &[("/1", InvalidType), ("/2", InvalidType)])
+    .bad("example.com", InvalidType)
+    .at(body())
+    .bad_in(
+        json!({ "query": "q", "includeDomains": ["a.example"], "excludeDomains": ["b.example"] }),
+        &[("/excludeDomains", Conflict)],
+    )
+    .reads(
+        json!({ "query": "q", "includeDomains": ["a.example"], "excludeDomains": [] }),
+        domains,
+        include("a.example"),
+    )
+    .tested("websvc-index", "domains_are_included_and_excluded_with_their_subdomains")
 }
 
 fn exclude_domains() -> Row {
@@ -227,15 +253,15 @@ fn location() -> Row {
 }
 
 fn country() -> Row {
-    let read = |plan: &SearchPlan| (plan.country().to_owned(), plan.country_given());
-    let given = |code: &str| (code.to_owned(), true);
+    let read = |plan: &SearchPlan| plan.country().to_owned();
+    let given = |code: &str| code.to_owned();
     row(
         "2.1 country",
         "ISO 3166-1 alpha-2 code in any case, and UK, which the specification names; default US",
     )
     .at(search("country"))
-    .default(read, ("US".to_owned(), false))
-    .reads("", read, ("US".to_owned(), false))
+    .default(read, given("US"))
+    .reads("", read, given("US"))
     .reads("US", read, given("US"))
     .reads("DE", read, given("DE"))
     .reads("FR", read, given("FR"))
@@ -315,23 +341,27 @@ fn highlights() -> Row {
 }
 
 fn enterprise() -> Row {
-    row("2.1 enterprise", "list of anon and zdr, which the team must have enabled; default, as JavaScript clients send it, is neither")
-        .at(search("enterprise"))
-        .forbidden(json!(["zdr"]))
-        .forbidden(json!(["anon"]))
-        .by(everything())
-        .default(SearchPlan::retention, Retention::Normal)
-        .reads(json!([]), SearchPlan::retention, Retention::Normal)
-        .reads(json!(["default"]), SearchPlan::retention, Retention::Normal)
-        .reads(json!(["anon"]), SearchPlan::retention, Retention::Anonymous)
-        .reads(json!(["zdr"]), SearchPlan::retention, Retention::Zero)
-        .reads(json!(["anon", "zdr"]), SearchPlan::retention, Retention::Zero)
-        .bad_in(json!(["zdr", "none"]), &[("/1", UnknownValue)])
-        .bad_in(json!([{ "type": "zdr" }]), &[("/0", InvalidType)])
-        .bad("zdr", InvalidType)
-        .tested("websvc-validate", "retention_is_the_strictest_that_is_asked_for_or_demanded")
-        .tested("websvc-cli", "what_may_not_be_left_out_is_refused")
-        .later(7, "proof that nothing of the request is kept anywhere")
+    row(
+        "2.1 enterprise",
+        "list of anon and zdr, which the team must have enabled; default, as JavaScript clients \
+         send it, is neither",
+    )
+    .at(search("enterprise"))
+    .forbidden(json!(["zdr"]))
+    .forbidden(json!(["anon"]))
+    .by(everything())
+    .default(SearchPlan::retention, Retention::Normal)
+    .reads(json!([]), SearchPlan::retention, Retention::Normal)
+    .reads(json!(["default"]), SearchPlan::retention, Retention::Normal)
+    .reads(json!(["anon"]), SearchPlan::retention, Retention::Anonymous)
+    .reads(json!(["zdr"]), SearchPlan::retention, Retention::Zero)
+    .reads(json!(["anon", "zdr"]), SearchPlan::retention, Retention::Zero)
+    .bad_in(json!(["zdr", "none"]), &[("/1", UnknownValue)])
+    .bad_in(json!([{ "type": "zdr" }]), &[("/0", InvalidType)])
+    .bad("zdr", InvalidType)
+    .tested("websvc-validate", "retention_is_the_strictest_that_is_asked_for_or_demanded")
+    .tested("websvc-cli", "what_may_not_be_left_out_is_refused")
+    .later(7, "proof that nothing of the request is kept anywhere")
 }
 
 fn scrape_options() -> Row {
@@ -347,6 +377,10 @@ fn scrape_options() -> Row {
         .bad_in(json!({ "timeout": 999 }), &[("/timeout", TooSmall)])
 }
 
+/// What threat protection lacks.
+const SCANS: &str =
+    "URLs are checked; until then threatProtection of a team that may send it is refused with not_supported";
+
 fn threat_protection() -> Row {
     row("2.1 threatProtection", "object, see 2.3; needs threat protection to be enabled for the team")
         .at(search("threatProtection"))
@@ -357,36 +391,39 @@ fn threat_protection() -> Row {
         .bad(true, InvalidType)
         .at(threat("mod"))
         .warns("off", "did you mean mode?")
-        .at(scrape("threatProtection"))
-        .ok(json!({}))
+        .later(7, SCANS)
 }
 
 fn client_keys() -> Row {
-    row("2.1 other keys", "ignored and named in warning with the nearest known name; those of official clients are ignored without a word")
-        .at(search("origin"))
-        .ok("python-sdk@4.55.0")
-        .at(search("integration"))
-        .ok("_e2e-test")
-        .at(search("domainTools"))
-        .ok(true)
-        .at(search("toolDetail"))
-        .ok("compact")
-        .at(search("lang"))
-        .ok("en")
-        .at(search("filter"))
-        .ok("x")
-        .at(search("asyncScraping"))
-        .ok(false)
-        .at(search("__agentInterop"))
-        .ok(json!({}))
-        .at(search("limits"))
-        .warns(3, "\"limits\" was ignored; did you mean limit?")
-        .at(search("qwertyuiop"))
-        .warns(json!({ "deep": [] }), "\"qwertyuiop\" was ignored")
-        .tested("websvc-validate", "the_python_client_is_understood")
-        .tested("websvc-validate", "the_javascript_client_is_understood")
-        .tested("websvc-validate", "the_command_line_and_n8n_are_understood")
-        .tested("websvc-validate", "the_mcp_servers_sources_are_left_out_with_a_warning")
-        .tested("websvc-validate", "the_rust_clients_spellings_are_understood")
-        .tested("websvc-cli", "an_unknown_key_is_named_in_the_warning")
+    row(
+        "2.1 other keys",
+        "ignored and named in warning with the nearest known name; those of official clients are \
+         ignored without a word",
+    )
+    .at(search("origin"))
+    .ok("python-sdk@4.55.0")
+    .at(search("integration"))
+    .ok("_e2e-test")
+    .at(search("domainTools"))
+    .ok(true)
+    .at(search("toolDetail"))
+    .ok("compact")
+    .at(search("lang"))
+    .ok("en")
+    .at(search("filter"))
+    .ok("x")
+    .at(search("asyncScraping"))
+    .ok(false)
+    .at(search("__agentInterop"))
+    .ok(json!({}))
+    .at(search("limits"))
+    .warns(3, "\"limits\" was ignored; did you mean limit?")
+    .at(search("qwertyuiop"))
+    .warns(json!({ "deep": [] }), "\"qwertyuiop\" was ignored")
+    .tested("websvc-validate", "the_python_client_is_understood")
+    .tested("websvc-validate", "the_javascript_client_is_understood")
+    .tested("websvc-validate", "the_command_line_and_n8n_are_understood")
+    .tested("websvc-validate", "the_mcp_servers_sources_are_left_out_with_a_warning")
+    .tested("websvc-validate", "the_rust_clients_spellings_are_understood")
+    .tested("websvc-cli", "an_unknown_key_is_named_in_the_warning")
 }

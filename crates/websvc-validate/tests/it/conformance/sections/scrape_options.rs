@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use websvc_types::ViolationCode::*;
-use websvc_types::{Format, Parser, ParserKind, ParserMode, Proxy};
+use websvc_types::{Format, Parser, ParserKind, Proxy};
 use websvc_validate::{ScrapePlan, SearchPlan};
 
 use crate::conformance::json::Raw;
@@ -75,21 +75,28 @@ fn formats() -> Row {
             plan.scrape().map(|scrape| scrape.formats().iter().map(Format::name).collect::<Vec<_>>());
         formats.unwrap_or_default()
     };
-    row("2.2 formats", "names of formats or objects of 2.2.1, mixed; default markdown for a scrape, none for a search (4.1 rule 2)")
-        .at(search("scrapeOptions"))
-        .reads(json!({ "formats": null }), names, vec![])
-        .at(scrape("formats"))
-        .reads(json!([]), names, vec![])
-        .reads(json!(["markdown", { "type": "html" }, "links"]), names, vec!["markdown", "html", "links"])
-        .reads(json!(["html", { "type": "html" }]), names, vec!["html"])
-        .bad_in(json!(["rawhtml"]), &[("/0", UnknownValue)])
-        .bad_in(json!(["attributes"]), &[("/0", UnknownValue)])
-        .bad_in(json!([{ "type": "extract" }]), &[("/0/type", UnknownValue)])
-        .bad_in(json!([{}, { "type": 1 }, 7, null]), &[("/0/type", Missing), ("/1/type", InvalidType), ("/2", InvalidType), ("/3", InvalidType)])
-        .bad_in(json!(["screenshot", { "type": "screenshot", "fullPage": true }]), &[("/1", Conflict)])
-        .bad("markdown", InvalidType)
-        .tested("websvc-validate", "everything_left_out_has_its_default")
-        .tested("websvc-cli", "results_carry_the_formats_that_were_asked_for")
+    row(
+        "2.2 formats",
+        "names of formats or objects of 2.2.1, mixed; default markdown for a scrape, none for a \
+         search (4.1 rule 2)",
+    )
+    .at(search("scrapeOptions"))
+    .reads(json!({ "formats": null }), names, vec![])
+    .at(scrape("formats"))
+    .reads(json!([]), names, vec![])
+    .reads(json!(["markdown", { "type": "html" }, "links"]), names, vec!["markdown", "html", "links"])
+    .reads(json!(["html", { "type": "html" }]), names, vec!["html"])
+    .bad_in(json!(["rawhtml"]), &[("/0", UnknownValue)])
+    .bad_in(json!(["attributes"]), &[("/0", UnknownValue)])
+    .bad_in(json!([{ "type": "extract" }]), &[("/0/type", UnknownValue)])
+    .bad_in(
+        json!([{}, { "type": 1 }, 7, null]),
+        &[("/0/type", Missing), ("/1/type", InvalidType), ("/2", InvalidType), ("/3", InvalidType)],
+    )
+    .bad_in(json!(["screenshot", { "type": "screenshot", "fullPage": true }]), &[("/1", Conflict)])
+    .bad("markdown", InvalidType)
+    .tested("websvc-validate", "everything_left_out_has_its_default")
+    .tested("websvc-cli", "results_carry_the_formats_that_were_asked_for")
 }
 
 fn only_clean_content() -> Row {
@@ -145,15 +152,19 @@ fn max_age() -> Row {
 
 fn min_age() -> Row {
     let read = |plan: &SearchPlan| page(plan).min_age();
-    row("2.2 minAge", "whole milliseconds; with it only the cache is asked, 1 takes any cached page, none is SCRAPE_NO_CACHED_DATA")
-        .at(scrape("minAge"))
-        .default(read, None)
-        .reads(1, read, Some(Duration::from_millis(1)))
-        .bad(-1, TooSmall)
-        .bad(1.5, InvalidType)
-        .bad(false, InvalidType)
-        .tested("websvc-scrape", "min_age_never_fetches")
-        .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache")
+    row(
+        "2.2 minAge",
+        "whole milliseconds; with it only the cache is asked, 1 takes any cached page, none is \
+         SCRAPE_NO_CACHED_DATA",
+    )
+    .at(scrape("minAge"))
+    .default(read, None)
+    .reads(1, read, Some(Duration::from_millis(1)))
+    .bad(-1, TooSmall)
+    .bad(1.5, InvalidType)
+    .bad(false, InvalidType)
+    .tested("websvc-scrape", "min_age_never_fetches")
+    .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache")
 }
 
 fn wait_for() -> Row {
@@ -187,34 +198,40 @@ fn timeout() -> Row {
 
 fn parsers() -> Row {
     let read = |plan: &SearchPlan| page(plan).parsers().to_vec();
-    let pdf = |mode, max_pages| vec![Parser { kind: ParserKind::Pdf, mode, max_pages }];
-    row("2.2 parsers", "pdf as name or object with mode fast, auto or ocr and maxPages from 1 to 10000 and no other property; default [pdf]")
-        .at(scrape("parsers"))
-        .default(read, pdf(None, None))
-        .reads(json!([]), read, vec![])
-        .reads(json!(["pdf"]), read, pdf(None, None))
-        .reads(json!([{ "type": "pdf", "mode": null, "maxPages": null }]), read, pdf(None, None))
-        .reads(json!([typed("pdf", "mode", "fast")]), read, pdf(Some(ParserMode::Fast), None))
-        .reads(json!([typed("pdf", "mode", "auto")]), read, pdf(Some(ParserMode::Auto), None))
-        .reads(json!([typed("pdf", "mode", "ocr")]), read, pdf(Some(ParserMode::Ocr), None))
-        .reads(json!([typed("pdf", "maxPages", 3.0)]), read, pdf(None, Some(3)))
-        .bad_in(json!([typed("pdf", "mode", "slow")]), &[("/0/mode", UnknownValue)])
-        .bad_in(json!([typed("pdf", "pages", 1)]), &[("/0/pages", UnknownField)])
-        .bad_in(json!([{ "mode": "fast" }]), &[("/0/type", Missing)])
-        .bad_in(json!(["image"]), &[("/0", UnknownValue)])
-        .bad_in(json!([{ "type": "image" }]), &[("/0/type", UnknownValue)])
-        .bad_in(json!(["pdf", typed("pdf", "maxPages", 1)]), &[("/1", Conflict)])
-        .bad_in(json!([true]), &[("/0", InvalidType)])
-        .bad("pdf", InvalidType)
-        .at(option("parsers", "pdf", "maxPages"))
-        .ok(1)
-        .ok(10_000)
-        .bad(0, TooSmall)
-        .bad(10_001, TooBig)
-        .bad(-1, TooSmall)
-        .bad(1.5, InvalidType)
-        .bad("3", InvalidType)
-        .later(5, "PDF to markdown, its modes, and PDF as base64 for an empty list")
+    let modes = |mode: &str| json!([typed("pdf", "mode", mode)]);
+    let pdf = || json!([{ "type": "pdf" }]);
+    row(
+        "2.2 parsers",
+        "pdf as name or object with mode fast, auto or ocr and maxPages from 1 to 10000 and no \
+         other property; default [pdf]",
+    )
+    .at(scrape("parsers"))
+    .default(read, vec![Parser { kind: ParserKind::Pdf, mode: None, max_pages: None }])
+    .becomes(json!([]), read, json!([]))
+    .becomes(json!(["pdf"]), read, pdf())
+    .becomes(pdf(), read, pdf())
+    .becomes(json!([{ "type": "pdf", "mode": null, "maxPages": null }]), read, pdf())
+    .becomes(modes("fast"), read, modes("fast"))
+    .becomes(modes("auto"), read, modes("auto"))
+    .becomes(modes("ocr"), read, modes("ocr"))
+    .becomes(json!([typed("pdf", "maxPages", 3.0)]), read, json!([typed("pdf", "maxPages", 3)]))
+    .bad_in(json!([typed("pdf", "mode", "slow")]), &[("/0/mode", UnknownValue)])
+    .bad_in(json!([typed("pdf", "pages", 1)]), &[("/0/pages", UnknownField)])
+    .bad_in(json!([{ "mode": "fast" }]), &[("/0/type", Missing)])
+    .bad_in(json!(["image"]), &[("/0", UnknownValue)])
+    .bad_in(json!([{ "type": "image" }]), &[("/0/type", UnknownValue)])
+    .bad_in(json!(["pdf", typed("pdf", "maxPages", 1)]), &[("/1", Conflict)])
+    .bad_in(json!([true]), &[("/0", InvalidType)])
+    .bad("pdf", InvalidType)
+    .at(option("parsers", "pdf", "maxPages"))
+    .ok(1)
+    .ok(10_000)
+    .bad(0, TooSmall)
+    .bad(10_001, TooBig)
+    .bad(-1, TooSmall)
+    .bad(1.5, InvalidType)
+    .bad("3", InvalidType)
+    .later(5, "PDF to markdown, its modes, and PDF as base64 for an empty list")
 }
 
 fn proxy() -> Row {
@@ -229,7 +246,10 @@ fn proxy() -> Row {
         .bad("fast", UnknownValue)
         .bad("Basic", UnknownValue)
         .bad(true, InvalidType)
-        .later(5, "pools of proxies and the second try of auto; until then a warning names an enhanced way that is not there")
+        .later(
+            5,
+            "pools of proxies, and the second try of auto; until then a warning says that there are none",
+        )
 }
 
 fn store_in_cache() -> Row {
@@ -259,18 +279,26 @@ fn store_in_cache() -> Row {
 fn lockdown() -> Row {
     let years = Duration::from_secs(2 * 365 * 86_400);
     let read = |plan: &SearchPlan| (page(plan).lockdown(), page(plan).max_age());
-    row("2.2 lockdown", "default false; only the cache is asked, a miss is SCRAPE_LOCKDOWN_CACHE_MISS; maxAge is two years when left out")
-        .at(scrape("lockdown"))
-        .default(|plan| page(plan).lockdown(), false)
-        .reads(true, read, (true, years))
-        .bad("on", InvalidType)
-        .at(search("scrapeOptions"))
-        .reads(json!({ "formats": ["links"], "lockdown": true, "maxAge": 5 }), read, (true, Duration::from_millis(5)))
-        // What the official Python client always sends is nobody's wish.
-        .reads(json!({ "formats": ["links"], "lockdown": true, "maxAge": 14_400_000 }), read, (true, years))
-        .tested("websvc-scrape", "lockdown_never_fetches")
-        .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache")
-        .later(7, "proof that the URL is logged nowhere")
+    row(
+        "2.2 lockdown",
+        "default false; only the cache is asked, a miss is SCRAPE_LOCKDOWN_CACHE_MISS; maxAge is \
+         two years when left out",
+    )
+    .at(scrape("lockdown"))
+    .default(|plan| page(plan).lockdown(), false)
+    .reads(true, read, (true, years))
+    .bad("on", InvalidType)
+    .at(search("scrapeOptions"))
+    .reads(
+        json!({ "formats": ["links"], "lockdown": true, "maxAge": 5 }),
+        read,
+        (true, Duration::from_millis(5)),
+    )
+    // What the official Python client always sends is nobody's wish.
+    .reads(json!({ "formats": ["links"], "lockdown": true, "maxAge": 14_400_000 }), read, (true, years))
+    .tested("websvc-scrape", "lockdown_never_fetches")
+    .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache")
+    .later(7, "proof that the URL is logged nowhere")
 }
 
 fn other_keys() -> Row {

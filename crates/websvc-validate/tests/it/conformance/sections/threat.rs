@@ -127,16 +127,20 @@ fn failure_policy() -> Row {
 }
 
 fn permission() -> Row {
-    row("2.3 permission", "403 unless enabled for the team, and for any request that has the object where overrides are disabled")
-        .at(search("threatProtection"))
-        .forbidden(json!({}))
-        .forbidden(json!({ "mode": "normal" }))
-        .by(Policy { threat_override: ThreatOverride::Denied, ..everything() })
-        .forbidden(json!({}))
-        .by(Policy { threat_override: ThreatOverride::Denied, ..enforced() })
-        .forbidden(json!({ "mode": "normal" }))
-        .by(enforced())
-        .ok(json!({}))
-        .tested("websvc-validate", "threat_protection_needs_its_permission")
-        .tested("websvc-validate", "what_is_forbidden_is_told_before_what_is_wrong")
+    row(
+        "2.3 permission",
+        "403 unless enabled for the team, and for any request that has the object where overrides \
+         are disabled",
+    )
+    .at(search("threatProtection"))
+    .forbidden(json!({}))
+    .forbidden(json!({ "mode": "normal" }))
+    .by(Policy { threat_override: ThreatOverride::Denied, ..everything() })
+    .forbidden(json!({}))
+    .by(Policy { threat_override: ThreatOverride::Denied, ..enforced() })
+    .forbidden(json!({ "mode": "normal" }))
+    .by(enforced())
+    .ok(json!({}))
+    .tested("websvc-validate", "threat_protection_needs_its_permission")
+    .tested("websvc-validate", "what_is_forbidden_is_told_before_what_is_wrong")
 }
