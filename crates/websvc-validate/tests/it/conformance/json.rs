@@ -68,6 +68,9 @@ fn short(value: &Value) -> String {
         }
         Value::Array(items) => format!("[{}]", items.iter().map(short).collect::<Vec<_>>().join(", ")),
         Value::Object(fields) => {
+            // The order of an object depends on how serde_json was built, the page may not.
+            let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
+            fields.sort_by_key(|(name, _)| (*name != "type", *name));
             let fields = fields.iter().map(|(name, value)| format!("{}: {}", short_text(name), short(value)));
             format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
         }
