@@ -11,27 +11,6 @@ use crate::report::{Report, quoted};
 /// Longer tags are refused: RFC 5646, section 4.4.1, finds no use for more than this many characters.
 const TAG_MAX_CHARS: usize = 35;
 
-/// Tags from before the grammar, which it does not cover (RFC 5646, section 2.1, `irregular`).
-const IRREGULAR: &[&str] = &[
-    "en-gb-oed",
-    "i-ami",
-    "i-bnn",
-    "i-default",
-    "i-enochian",
-    "i-hak",
-    "i-klingon",
-    "i-lux",
-    "i-mingo",
-    "i-navajo",
-    "i-pwn",
-    "i-tao",
-    "i-tay",
-    "i-tsu",
-    "sgn-be-fr",
-    "sgn-be-nl",
-    "sgn-ch-de",
-];
-
 /// Checks the languages of a visit; a tag with underscores (`en_US`) is read as with hyphens.
 pub(crate) fn tags(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Vec<String> {
     let mut tags = Vec::new();
@@ -39,7 +18,7 @@ pub(crate) fn tags(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Ve
         return tags;
     }
     for (index, text) in texts.iter().enumerate() {
-        let tag = text.trim().replace('_', "-");
+        let tag = text.replace('_', "-");
         if is_tag(&tag) {
             tags.push(tag);
         } else {
@@ -52,22 +31,19 @@ pub(crate) fn tags(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Ve
 }
 
 /// Tells whether a text is a tag by the grammar of RFC 5646, section 2.1. That its parts are registered is not
-/// checked, except that no language of more than three letters is.
+/// checked, except that no language of more than three letters is; the few tags from before the grammar are left out.
 fn is_tag(tag: &str) -> bool {
-    if tag.len() > TAG_MAX_CHARS || !tag.is_ascii() {
-        return false;
-    }
-    let tag = tag.to_ascii_lowercase();
     let parts: Vec<&str> = tag.split('-').collect();
     let legal =
-        |part: &&str| (1..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric());
-    parts.iter().all(legal) && (is_regular(&parts) || IRREGULAR.contains(&tag.as_str()))
+        |part: &&str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    tag.len() <= TAG_MAX_CHARS && parts.iter().all(legal) && is_ordered(&parts)
 }
 
-/// Tells whether lower-case parts stand in the order of the grammar.
-fn is_regular(parts: &[&str]) -> bool {
+/// Tells whether parts stand in the order of the grammar: language, extended language, script, region, variants,
+/// extensions, private parts.
+fn is_ordered(parts: &[&str]) -> bool {
     let Some((language, mut rest)) = parts.split_first() else { return false };
-    if *language == "x" {
+    if is_private(language) {
         return !rest.is_empty();
     }
     if !is_letters(language, 2..=3) {
@@ -76,37 +52,33 @@ fn is_regular(parts: &[&str]) -> bool {
     take(&mut rest, 3, |part| is_letters(part, 3..=3));
     take(&mut rest, 1, |part| is_letters(part, 4..=4));
     take(&mut rest, 1, |part| is_letters(part, 2..=2) || (part.len() == 3 && is_digits(part)));
-    let variants =
-        take(&mut rest, usize::MAX, |part| part.len() > 4 || (part.len() == 4 && is_digits(&part[..1])));
-    each_once(variants) && are_extensions(rest)
+    take(&mut rest, usize::MAX, |part| part.len() > 4 || (part.len() == 4 && is_digits(&part[..1])));
+    are_extensions(rest)
 }
 
-/// Tells whether parts are extensions, each with a letter of its own, perhaps with private parts at the end.
+/// Tells whether parts are extensions, each begun by a single letter or digit, perhaps with private parts at the end.
 fn are_extensions(mut parts: &[&str]) -> bool {
-    let mut singletons = Vec::new();
     while let Some((singleton, rest)) = parts.split_first() {
-        if *singleton == "x" {
+        if is_private(singleton) {
             return !rest.is_empty();
         }
         parts = rest;
-        if singleton.len() > 1 || take(&mut parts, usize::MAX, |part| part.len() > 1).is_empty() {
+        if singleton.len() > 1 || take(&mut parts, usize::MAX, |part| part.len() > 1) == 0 {
             return false;
         }
-        singletons.push(*singleton);
     }
-    each_once(&singletons)
+    true
 }
 
-/// Takes the first parts of a kind, at most `most`.
-fn take<'p, 't>(parts: &mut &'p [&'t str], most: usize, kind: impl Fn(&str) -> bool) -> &'p [&'t str] {
+/// Takes the first parts of a kind, at most `most`, and returns how many they are.
+fn take(parts: &mut &[&str], most: usize, kind: impl Fn(&str) -> bool) -> usize {
     let count = parts.iter().take(most).take_while(|part| kind(part)).count();
-    let (taken, rest) = parts.split_at(count);
-    *parts = rest;
-    taken
+    *parts = &parts[count..];
+    count
 }
 
-fn each_once(parts: &[&str]) -> bool {
-    parts.iter().enumerate().all(|(position, part)| !parts[..position].contains(part))
+fn is_private(part: &str) -> bool {
+    part.eq_ignore_ascii_case("x")
 }
 
 fn is_letters(part: &str, length: std::ops::RangeInclusive<usize>) -> bool {
