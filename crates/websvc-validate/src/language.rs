@@ -33,10 +33,13 @@ pub(crate) fn tags(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Ve
 /// Tells whether a text is a tag by the grammar of RFC 5646, section 2.1. That its parts are registered is not
 /// checked, except that no language of more than three letters is; the few tags from before the grammar are left out.
 fn is_tag(tag: &str) -> bool {
+    if tag.len() > TAG_MAX_CHARS {
+        return false;
+    }
     let parts: Vec<&str> = tag.split('-').collect();
     let legal =
         |part: &&str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    tag.len() <= TAG_MAX_CHARS && parts.iter().all(legal) && is_ordered(&parts)
+    parts.iter().all(legal) && is_ordered(&parts)
 }
 
 /// Tells whether parts stand in the order of the grammar: language, extended language, script, region, variants,
