@@ -31,6 +31,7 @@ static PAGES: &[Page] = pages![
     "security",
     "clients",
     "statuses",
+    "conformance",
     "benchmarks",
     "architecture",
     "contributing",

@@ -6,8 +6,13 @@
 pub const NOT_BLANK: &str =
     r"[^\u0009-\u000D\u0020\u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]";
 
-/// A language tag (RFC 5646, section 2.1), also with underscores.
-pub const LANGUAGE: &str = "^([A-Za-z]{2,3}|[A-Za-z]{5,8})([-_][A-Za-z0-9]{1,8})*$";
+/// A language tag by the grammar of RFC 5646, section 2.1: language, extended languages, script, region, variants,
+/// extensions, private parts; or private parts alone. Underscores count as hyphens.
+pub const LANGUAGE: &str = concat!(
+    "^([A-Za-z]{2,3}([-_][A-Za-z]{3}){0,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?",
+    "([-_]([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*([-_][0-9A-WY-Za-wy-z]([-_][A-Za-z0-9]{2,8})+)*",
+    "([-_][Xx]([-_][A-Za-z0-9]{1,8})+)?|[Xx]([-_][A-Za-z0-9]{1,8})+)$"
+);
 
 /// The name of a header (RFC 9110, section 5.1).
 pub const HEADER_NAME: &str = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";

@@ -25,7 +25,7 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, actions: &[Action], wa
     if total_ms > WAIT_TOTAL_MAX_MS {
         report.violation(path, ViolationCode::TooBig, |name| {
             let what = if wait_for_ms == 0 { "" } else { " and waitFor" };
-            format!("the waits of {name}{what} must be at most {WAIT_TOTAL_MAX_MS} ms in all, not {total_ms}")
+            format!("{name}{what} must wait at most {WAIT_TOTAL_MAX_MS} ms in all, not {total_ms}")
         });
     }
 }
@@ -79,7 +79,7 @@ fn check_wait(report: &mut Report, path: &Path<'_>, wait: &Wait) {
             format!("{name} must have either milliseconds or selector, not both")
         }),
         // The form that was given has a violation of its own.
-        (None, None) if report.is_broken_inside(path) => {}
+        (None, None) if ["milliseconds", "selector"].iter().any(|form| report.has(&path.key(form))) => {}
         (None, None) => report.violation(path, ViolationCode::Missing, |name| {
             format!("{name} must have milliseconds or selector")
         }),

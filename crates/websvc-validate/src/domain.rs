@@ -32,8 +32,8 @@ pub(crate) fn filter(
 ) -> DomainFilter {
     let (include, exclude) = (include.unwrap_or_default(), exclude.unwrap_or_default());
     if !include.is_empty() && !exclude.is_empty() {
-        report.violation(&path.key("excludeDomains"), ViolationCode::Conflict, |_| {
-            "includeDomains and excludeDomains cannot both be specified".to_owned()
+        report.violation(&path.key("excludeDomains"), ViolationCode::Conflict, |name| {
+            format!("{name} cannot be given together with includeDomains")
         });
     }
     let include = hosts(report, &path.key("includeDomains"), &include);

@@ -48,8 +48,8 @@ pub(crate) fn check(
         let path = path.key(&name);
         let Some(name) = legal_name(report, &path, &name) else { continue };
         if HeaderValue::from_str(&value).is_err() {
-            report.violation(&path, ViolationCode::InvalidFormat, |_| {
-                format!("the value of the header {name} has characters that a header cannot have")
+            report.violation(&path, ViolationCode::InvalidFormat, |key| {
+                format!("{key}: the value has characters that a header cannot have")
             });
             continue;
         }
@@ -57,8 +57,8 @@ pub(crate) fn check(
             Entry::Vacant(entry) => {
                 entry.insert(value);
             }
-            Entry::Occupied(entry) => report.violation(&path, ViolationCode::Conflict, |_| {
-                format!("the header {} is given twice, in different cases", entry.key())
+            Entry::Occupied(_) => report.violation(&path, ViolationCode::Conflict, |key| {
+                format!("{key} is given twice, in different cases")
             }),
         }
     }
@@ -68,7 +68,7 @@ pub(crate) fn check(
 fn legal_name(report: &mut Report, path: &Path<'_>, text: &str) -> Option<String> {
     let Ok(name) = HeaderName::from_bytes(text.as_bytes()) else {
         report.violation(path, ViolationCode::InvalidFormat, |_| {
-            format!("{} is no name of a header", quoted(text))
+            format!("{} must be the name of a header: letters, digits and -, without spaces", quoted(text))
         });
         return None;
     };
@@ -76,8 +76,10 @@ fn legal_name(report: &mut Report, path: &Path<'_>, text: &str) -> Option<String
     let reserved = NOT_THE_CALLERS.contains(&name)
         || NOT_THE_CALLERS_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     if reserved {
-        report.violation(path, ViolationCode::NotSupported, |_| {
-            format!("the header {name} cannot be set by a request")
+        report.violation(path, ViolationCode::NotSupported, |key| {
+            format!(
+                "{key} cannot be set by a request: it belongs to the connection or unlocks metadata of clouds"
+            )
         });
         return None;
     }

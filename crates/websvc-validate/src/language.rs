@@ -1,12 +1,12 @@
 //! Languages by their BCP 47 tags.
 
 use websvc_types::ViolationCode;
+use websvc_types::limits::{LANGUAGE_MAX_CHARS, LANGUAGES_MAX};
 
 use crate::bounds;
 use crate::domain::without_repetitions;
 use crate::path::Path;
 use crate::report::{Report, quoted};
-use websvc_types::limits::{LANGUAGE_MAX_CHARS, LANGUAGES_MAX};
 
 /// Checks the languages of a visit; a tag with underscores (`en_US`) is read as with hyphens.
 pub(crate) fn tags(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Vec<String> {
@@ -27,12 +27,64 @@ pub(crate) fn tags(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Ve
     without_repetitions(tags)
 }
 
-/// Tells whether a text has the form of a tag (RFC 5646, section 2.1); that its parts are registered is not checked.
+/// Tells whether a text is a tag by the grammar of RFC 5646, section 2.1. That its parts are registered is not
+/// checked, except that no language of more than three letters is; the few tags from before the grammar are left out.
 fn is_tag(tag: &str) -> bool {
-    let mut parts = tag.split('-');
-    let language = parts.next().unwrap_or_default();
-    matches!(language.len(), 2..=3 | 5..=8)
-        && language.bytes().all(|byte| byte.is_ascii_alphabetic())
-        && parts.all(|part| (1..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric()))
-        && tag.len() <= LANGUAGE_MAX_CHARS as usize
+    if tag.len() > LANGUAGE_MAX_CHARS as usize {
+        return false;
+    }
+    let parts: Vec<&str> = tag.split('-').collect();
+    let legal =
+        |part: &&str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    parts.iter().all(legal) && is_ordered(&parts)
+}
+
+/// Tells whether parts stand in the order of the grammar: language, extended language, script, region, variants,
+/// extensions, private parts.
+fn is_ordered(parts: &[&str]) -> bool {
+    let Some((language, mut rest)) = parts.split_first() else { return false };
+    if is_private(language) {
+        return !rest.is_empty();
+    }
+    if !is_letters(language, 2..=3) {
+        return false;
+    }
+    take(&mut rest, 3, |part| is_letters(part, 3..=3));
+    take(&mut rest, 1, |part| is_letters(part, 4..=4));
+    take(&mut rest, 1, |part| is_letters(part, 2..=2) || (part.len() == 3 && is_digits(part)));
+    take(&mut rest, usize::MAX, |part| part.len() > 4 || (part.len() == 4 && is_digits(&part[..1])));
+    are_extensions(rest)
+}
+
+/// Tells whether parts are extensions, each begun by a single letter or digit, perhaps with private parts at the end.
+fn are_extensions(mut parts: &[&str]) -> bool {
+    while let Some((singleton, rest)) = parts.split_first() {
+        if is_private(singleton) {
+            return !rest.is_empty();
+        }
+        parts = rest;
+        if singleton.len() > 1 || take(&mut parts, usize::MAX, |part| part.len() > 1) == 0 {
+            return false;
+        }
+    }
+    true
+}
+
+/// Takes the first parts of a kind, at most `most`, and returns how many they are.
+fn take(parts: &mut &[&str], most: usize, kind: impl Fn(&str) -> bool) -> usize {
+    let count = parts.iter().take(most).take_while(|part| kind(part)).count();
+    *parts = &parts[count..];
+    count
+}
+
+fn is_private(part: &str) -> bool {
+    part.eq_ignore_ascii_case("x")
+}
+
+fn is_letters(part: &str, length: std::ops::RangeInclusive<usize>) -> bool {
+    length.contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
+fn is_digits(part: &str) -> bool {
+    part.bytes().all(|byte| byte.is_ascii_digit())
 }

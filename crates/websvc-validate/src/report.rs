@@ -62,10 +62,10 @@ impl Report {
         self.warnings.push(message(&name));
     }
 
-    /// Tells whether something is wrong inside of a place: then a part of it may have been taken out.
-    pub(crate) fn is_broken_inside(&self, path: &Path<'_>) -> bool {
-        let inside = self.place(path).pointer + "/";
-        self.violations.iter().any(|violation| violation.path.starts_with(&inside))
+    /// Tells whether a place has a violation: then what was there may have been taken out.
+    pub(crate) fn has(&self, path: &Path<'_>) -> bool {
+        let pointer = self.place(path).pointer;
+        self.violations.iter().any(|violation| violation.path == pointer)
     }
 
     /// Notes that the team may not do this. The first reason is the one that is told.
@@ -172,7 +172,12 @@ fn by_place(a: &str, b: &str) -> Ordering {
 
 /// Returns a text short enough for a sentence.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(SHOWN_CHARS) {
+    cut(text, SHOWN_CHARS)
+}
+
+/// Returns a text cut to so many characters.
+pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
     }

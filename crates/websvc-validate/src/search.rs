@@ -13,11 +13,14 @@ use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::path::Path;
 use crate::policy::{Allowance, Policy};
-use crate::report::Report;
+use crate::report::{Report, cut, quoted};
 use crate::retention::Retention;
 use crate::scrape::{self, Setting};
 use crate::search_plan::{SearchPlan, SourcePlan};
 use crate::{bounds, country, domain, threat};
+
+/// Longer reasons are cut: they repeat the sender's words.
+const REASON_CHARS: usize = 160;
 
 /// Checks a search.
 ///
@@ -108,10 +111,14 @@ fn parse_query(report: &mut Report, path: &Path<'_>, text: &str) -> websvc_query
 }
 
 fn parse_tbs(report: &mut Report, path: &Path<'_>, text: Option<&str>) -> Option<Tbs> {
-    match websvc_query::parse_tbs(text?) {
+    let text = text?;
+    match websvc_query::parse_tbs(text) {
         Ok(tbs) => tbs,
         Err(error) => {
-            report.violation(path, ViolationCode::InvalidFormat, |name| format!("{name}: {error}"));
+            report.violation(path, ViolationCode::InvalidFormat, |name| {
+                let why = error.to_string();
+                format!("{name} must be a time filter, not {}: {}", quoted(text), cut(&why, REASON_CHARS))
+            });
             None
         }
     }

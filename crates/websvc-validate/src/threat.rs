@@ -81,6 +81,9 @@ fn domain(text: &str) -> Option<String> {
 }
 
 fn top_level(text: &str) -> Option<String> {
-    let single = !text.contains('.') && !text.chars().any(char::is_uppercase);
-    canonical(text).filter(|_| single)
+    if text.contains('.') || text.chars().any(char::is_uppercase) {
+        return None;
+    }
+    // Other signs than the dot can divide labels, and no top-level domain is a number (RFC 3696, section 2).
+    canonical(text).filter(|tld| !tld.contains(['.', '_']) && !tld.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -59,7 +59,7 @@ fn only_one_filter_may_be_given() {
     let both = json!({ "query": "q", "includeDomains": ["a.example"], "excludeDomains": ["b.example"] });
     let found = violations(&both);
     assert_eq!((found[0].path.as_str(), found[0].code), ("/excludeDomains", Conflict));
-    assert_eq!(found[0].message, "includeDomains and excludeDomains cannot both be specified");
+    assert_eq!(found[0].message, "excludeDomains cannot be given together with includeDomains");
     assert_eq!(found.len(), 1);
 }
 

@@ -56,5 +56,5 @@ fn headers_have_a_largest_size() {
 fn a_bad_value_is_not_repeated() {
     let body = json!({ "query": "q", "scrapeOptions": { "headers": { "cookie": "secret\n" } } });
     let found = violations(&body);
-    assert_eq!(found[0].message, "the value of the header cookie has characters that a header cannot have");
+    assert_eq!(found[0].message, "cookie: the value has characters that a header cannot have");
 }

@@ -5,6 +5,7 @@
 mod action;
 mod agreement;
 mod clients;
+mod conformance;
 mod country;
 mod domain;
 mod format;

@@ -1,0 +1,239 @@
+//! JSON Schemas that callers bring: they must be valid, and may refer only to themselves.
+//!
+//! A schema goes to a validator and to a language model. One that refers to another document would make either fetch
+//! it, around the address guard; one that takes another identity would change what `#` means; one that is no schema
+//! would fail there, after pages were fetched and paid for. All drafts from 4 on are understood: a keyword may have
+//! the form that any of them gives it, and unknown keywords may have any.
+
+mod keyword;
+mod reference;
+
+use serde_json::{Map, Value};
+use websvc_types::ViolationCode;
+
+use crate::nearest::nearest;
+use crate::path::Path;
+use crate::report::{Report, quoted, shown};
+use keyword::{Form, TYPES};
+use reference::Document;
+
+/// Deeper schemas are refused: whoever walks them by recursion has a stack.
+const MAX_DEPTH: usize = 64;
+
+/// Checks a schema.
+pub(crate) fn check(report: &mut Report, path: &Path<'_>, schema: &Map<String, Value>) {
+    let mut walk = Walk { report, document: Document::new(schema) };
+    walk.keywords(path, schema, 0);
+}
+
+/// A walk along a schema.
+struct Walk<'a, 'd> {
+    report: &'a mut Report,
+    document: Document<'d>,
+}
+
+impl Walk<'_, '_> {
+    fn keywords(&mut self, path: &Path<'_>, schema: &Map<String, Value>, depth: usize) {
+        if self.too_deep(path, depth) {
+            return;
+        }
+        for (key, value) in schema {
+            self.keyword(&path.key(key), Form::of(key, value), value, depth);
+        }
+    }
+
+    fn keyword(&mut self, path: &Path<'_>, form: Form, value: &Value, depth: usize) {
+        match form {
+            Form::Reference => self.document.check_reference(self.report, path, value),
+            Form::Identity => self.document.check_identity(self.report, path, value),
+            Form::Data => {}
+            Form::Schema => self.schema(path, value, depth + 1),
+            Form::Schemas => self.schemas(path, value, depth + 1),
+            Form::SchemaOrList if value.is_array() => self.items(path, value, depth + 1),
+            Form::SchemaOrList => self.schema(path, value, depth + 1),
+            Form::Named => self.named(path, value, depth + 1, Self::schema),
+            Form::Dependencies => self.named(path, value, depth + 1, Self::dependency),
+            Form::NamesByName => {
+                self.named(path, value, depth + 1, |walk, path, names, _| walk.names(path, names));
+            }
+            Form::Types => self.types(path, value),
+            Form::Names => self.names(path, value),
+            Form::Values => self.expect(path, value, value.is_array(), "an array"),
+            Form::Text => self.expect(path, value, value.is_string(), "a string"),
+            Form::Switch => self.expect(path, value, value.is_boolean(), "true or false"),
+            Form::Number => self.expect(path, value, value.is_number(), "a number"),
+            Form::NumberOrSwitch => {
+                let fits = value.is_number() || value.is_boolean();
+                self.expect(path, value, fits, "a number, or true or false");
+            }
+            Form::Divisor => self.divisor(path, value),
+            Form::Count => self.count(path, value),
+            Form::Unknown => self.unknown(path, value, depth),
+        }
+    }
+
+    fn schema(&mut self, path: &Path<'_>, value: &Value, depth: usize) {
+        match value {
+            Value::Object(schema) => self.keywords(path, schema, depth),
+            Value::Bool(_) => {}
+            other => self.wrong(path, other, "a schema: an object, or true or false"),
+        }
+    }
+
+    fn schemas(&mut self, path: &Path<'_>, value: &Value, depth: usize) {
+        match value {
+            Value::Array(schemas) if schemas.is_empty() => {
+                self.report
+                    .violation(path, ViolationCode::TooShort, |name| format!("{name} must not be empty"));
+            }
+            Value::Array(_) => self.items(path, value, depth),
+            other => self.wrong(path, other, "an array of schemas"),
+        }
+    }
+
+    fn items(&mut self, path: &Path<'_>, list: &Value, depth: usize) {
+        if self.too_deep(path, depth) {
+            return;
+        }
+        for (index, schema) in list.as_array().into_iter().flatten().enumerate() {
+            self.schema(&path.index(index), schema, depth + 1);
+        }
+    }
+
+    /// Checks an object whose keys are the caller's own.
+    fn named(
+        &mut self,
+        path: &Path<'_>,
+        value: &Value,
+        depth: usize,
+        check: fn(&mut Self, &Path<'_>, &Value, usize),
+    ) {
+        let Value::Object(fields) = value else { return self.wrong(path, value, "an object") };
+        if self.too_deep(path, depth) {
+            return;
+        }
+        for (key, value) in fields {
+            check(self, &path.key(key), value, depth + 1);
+        }
+    }
+
+    fn dependency(&mut self, path: &Path<'_>, value: &Value, depth: usize) {
+        if value.is_array() { self.names(path, value) } else { self.schema(path, value, depth) }
+    }
+
+    fn names(&mut self, path: &Path<'_>, value: &Value) {
+        let Value::Array(names) = value else { return self.wrong(path, value, "an array of strings") };
+        let mut seen = std::collections::HashSet::with_capacity(names.len());
+        for (index, name) in names.iter().enumerate() {
+            let path = path.index(index);
+            match name.as_str() {
+                None => self.wrong(&path, name, "a string"),
+                Some(text) if !seen.insert(text) => self.twice(&path, text),
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn types(&mut self, path: &Path<'_>, value: &Value) {
+        match value {
+            Value::String(name) => self.type_name(path, name),
+            Value::Array(names) if names.is_empty() => {
+                self.report
+                    .violation(path, ViolationCode::TooShort, |name| format!("{name} must not be empty"));
+            }
+            Value::Array(names) => {
+                self.names(path, value);
+                for (index, name) in names.iter().enumerate() {
+                    if let Some(name) = name.as_str() {
+                        self.type_name(&path.index(index), name);
+                    }
+                }
+            }
+            other => self.wrong(path, other, "the name of a type, or an array of them"),
+        }
+    }
+
+    fn type_name(&mut self, path: &Path<'_>, text: &str) {
+        if TYPES.contains(&text) {
+            return;
+        }
+        self.report.violation(path, ViolationCode::UnknownValue, |name| {
+            let meant = nearest(text, TYPES.iter().copied());
+            let meant = meant.map_or_else(String::new, |name| format!("; did you mean {name}?"));
+            format!("{name} must be one of {}, not {}{meant}", TYPES.join(", "), quoted(text))
+        });
+    }
+
+    fn divisor(&mut self, path: &Path<'_>, value: &Value) {
+        match value.as_f64() {
+            Some(divisor) if divisor > 0.0 => {}
+            Some(_) => self.report.violation(path, ViolationCode::TooSmall, |name| {
+                format!("{name} must be a number above 0, not {}", shown(value))
+            }),
+            None => self.wrong(path, value, "a number"),
+        }
+    }
+
+    fn count(&mut self, path: &Path<'_>, value: &Value) {
+        match value.as_f64() {
+            Some(count) if count.fract() != 0.0 => self.wrong(path, value, "an integer"),
+            Some(count) if count < 0.0 => self.report.violation(path, ViolationCode::TooSmall, |name| {
+                format!("{name} must be at least 0, not {}", shown(value))
+            }),
+            Some(_) => {}
+            None => self.wrong(path, value, "an integer"),
+        }
+    }
+
+    /// Searches what no draft knows for references: whoever reads the schema may know it.
+    fn unknown(&mut self, path: &Path<'_>, value: &Value, depth: usize) {
+        if (value.is_object() || value.is_array()) && self.too_deep(path, depth + 1) {
+            return;
+        }
+        match value {
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    let form = match Form::of(key, value) {
+                        form @ (Form::Reference | Form::Identity) if value.is_string() => form,
+                        _ => Form::Unknown,
+                    };
+                    self.keyword(&path.key(key), form, value, depth + 1);
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.unknown(&path.index(index), item, depth + 1);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    fn too_deep(&mut self, path: &Path<'_>, depth: usize) -> bool {
+        if depth <= MAX_DEPTH {
+            return false;
+        }
+        self.report.violation(path, ViolationCode::TooLong, |name| {
+            format!("{name} must not be nested deeper in the schema than {MAX_DEPTH} levels")
+        });
+        true
+    }
+
+    fn twice(&mut self, path: &Path<'_>, text: &str) {
+        self.report.violation(path, ViolationCode::Conflict, |name| {
+            format!("{name}: {} is given twice", quoted(text))
+        });
+    }
+
+    fn expect(&mut self, path: &Path<'_>, value: &Value, fits: bool, expected: &str) {
+        if !fits {
+            self.wrong(path, value, expected);
+        }
+    }
+
+    fn wrong(&mut self, path: &Path<'_>, value: &Value, expected: &str) {
+        self.report.violation(path, ViolationCode::InvalidType, |name| {
+            format!("{name} must be {expected}, not {}", shown(value))
+        });
+    }
+}

@@ -1,0 +1,114 @@
+//! The table is whole: it has a row for every field of the schemas, and the tests it names exist.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use websvc_types::{Format, schema};
+
+use super::sections;
+
+fn names() -> BTreeSet<&'static str> {
+    sections::all().iter().flat_map(|section| &section.rows).map(|row| row.name).collect()
+}
+
+fn root(name: &str) -> Value {
+    let (_, schema) = schema::roots().into_iter().find(|(root, _)| *root == name).expect("the root exists");
+    schema.to_value()
+}
+
+/// Returns the fields of an object's schema but those of clients.
+fn fields(schema: &Value) -> Vec<String> {
+    let fields = schema["properties"].as_object().expect("the schema of an object");
+    fields.keys().filter(|name| !["origin", "integration"].contains(&name.as_str())).cloned().collect()
+}
+
+#[test]
+fn every_field_of_a_request_has_its_row() {
+    let request = root("search-request");
+    let of = |definition: &str| fields(&request["$defs"][definition]);
+    let actions = request["$defs"]["Action"]["oneOf"].as_array().expect("a list of actions");
+    let actions = actions.iter().filter_map(|one| one["properties"]["type"]["const"].as_str());
+    let table = [
+        ("2.1", fields(&request)),
+        ("2.2", of("ScrapeOptions")),
+        ("2.2.1", Format::NAMES.iter().map(|name| (*name).to_owned()).collect()),
+        ("2.2.2", actions.map(str::to_owned).collect()),
+        ("2.2.3", of("RedactOptions")),
+        ("2.3", of("ThreatProtection")),
+    ];
+    let names = names();
+    let rows =
+        table.iter().flat_map(|(section, fields)| fields.iter().map(move |f| format!("{section} {f}")));
+    let missing: Vec<String> = rows.filter(|row| !names.contains(row.as_str())).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn every_row_has_a_name_of_its_own_section() {
+    let mut seen = BTreeSet::new();
+    for section in sections::all() {
+        for row in section.rows {
+            assert!(
+                row.name.starts_with(&format!("{} ", section.number)),
+                "{} in {}",
+                row.name,
+                section.number
+            );
+            assert!(seen.insert(row.name), "{} is there twice", row.name);
+        }
+    }
+}
+
+#[test]
+fn every_named_test_exists() {
+    let mut sources: BTreeMap<&str, String> = BTreeMap::new();
+    let mut missing = Vec::new();
+    for row in sections::all().iter().flat_map(|section| &section.rows) {
+        for (in_crate, test) in &row.tests {
+            let source = sources.entry(in_crate).or_insert_with(|| source(in_crate));
+            if !has_test(source, test) {
+                missing.push(format!("{}: {in_crate} {test}", row.name));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// Returns the text of all source files of a crate.
+fn source(in_crate: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(in_crate);
+    let mut text = String::new();
+    for part in ["src", "tests"] {
+        collect(&folder.join(part), &mut text);
+    }
+    text
+}
+
+fn collect(folder: &Path, text: &mut String) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, text);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            text.push_str(&fs::read_to_string(&path).expect("sources are text"));
+        }
+    }
+}
+
+/// Tells whether a source has a test function of this name: the attribute stands above it.
+fn has_test(source: &str, name: &str) -> bool {
+    let mut above = "";
+    for line in source.lines().map(str::trim) {
+        let is_function = line
+            .trim_start_matches("async ")
+            .strip_prefix("fn ")
+            .is_some_and(|rest| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('(')));
+        if is_function && above.contains("test") && above.starts_with("#[") {
+            return true;
+        }
+        above = line;
+    }
+    false
+}

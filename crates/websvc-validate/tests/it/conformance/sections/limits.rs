@@ -1,0 +1,134 @@
+//! Section 8: limits and prices.
+
+use std::time::Duration;
+
+use websvc_types::ViolationCode::*;
+use websvc_validate::SearchPlan;
+
+use crate::conformance::row::{Row, everything, inside, option, page, row, scrape, search, threat};
+
+/// Every character of these texts has four bytes: characters are counted, not bytes.
+const CLEF: &str = "\u{1d11e}";
+
+pub(super) fn rows() -> Vec<Row> {
+    let mut rows = vec![
+        text("8 query length", "500 characters at most", search("query"), 500),
+        row("8 limit", "1 to 100, default 10, for each source")
+            .at(search("limit"))
+            .default(SearchPlan::limit, 10)
+            .bad(0, TooSmall)
+            .ok(1)
+            .ok(100)
+            .bad(101, TooBig),
+        row("8 search timeout", "default 60000 ms")
+            .at(search("timeout"))
+            .default(SearchPlan::timeout, Duration::from_millis(60_000)),
+        row("8 scrapeOptions.timeout", "1000 to 300000 ms, default 60000")
+            .at(scrape("timeout"))
+            .default(|plan| page(plan).timeout(), Duration::from_millis(60_000))
+            .bad(999, TooSmall)
+            .ok(1000)
+            .ok(300_000)
+            .bad(300_001, TooBig),
+        max_age(),
+        row("8 parsers maxPages", "1 to 10000")
+            .at(option("parsers", "pdf", "maxPages"))
+            .bad(0, TooSmall)
+            .ok(1)
+            .ok(10_000)
+            .bad(10_001, TooBig),
+        text("8 profile.name length", "1 to 128 characters", inside("profile", "name"), 128)
+            .bad("", TooShort)
+            .ok("p"),
+        text(
+            "8 auditMetadata.username length",
+            "1024 characters at most",
+            inside("auditMetadata", "username"),
+            1024,
+        ),
+        text(
+            "8 question length",
+            "10000 characters at most",
+            option("formats", "question", "question"),
+            10_000,
+        ),
+        text(
+            "8 highlights query length",
+            "10000 characters at most",
+            option("formats", "highlights", "query"),
+            10_000,
+        ),
+        list("8 blacklist", "blacklist"),
+        list("8 whitelist", "whitelist"),
+        list("8 blockedTlds", "blockedTlds"),
+        row("8 riskScoreThreshold", "0 to 100")
+            .by(everything())
+            .at(threat("riskScoreThreshold"))
+            .bad(-1, TooSmall)
+            .ok(0)
+            .ok(100)
+            .bad(101, TooBig),
+        row("8 screenshot URL lifetime", "24 hours").later(6, "screenshots are taken and kept so long"),
+        row("8 audio and video signed URL lifetime", "1 hour")
+            .later(6, "artifacts are kept so long")
+            .unplanned("media are extracted"),
+    ];
+    rows.extend(prices());
+    rows
+}
+
+fn text(name: &'static str, rule: &'static str, place: crate::conformance::row::Place, most: usize) -> Row {
+    row(name, rule)
+        .at(place)
+        .ok("x".repeat(most))
+        .bad("x".repeat(most + 1), TooLong)
+        .ok(CLEF.repeat(most))
+        .bad(CLEF.repeat(most + 1), TooLong)
+}
+
+fn list(name: &'static str, field: &str) -> Row {
+    row(name, "1000 items at most")
+        .by(everything())
+        .at(threat(field))
+        .ok(vec!["example".to_owned(); 1000])
+        .bad(vec!["example".to_owned(); 1001], TooLong)
+}
+
+fn max_age() -> Row {
+    let read = |plan: &SearchPlan| page(plan).max_age();
+    row("8 maxAge", "default 172800000 ms; two years under lockdown")
+        .at(scrape("maxAge"))
+        .default(read, Duration::from_millis(172_800_000))
+        .at(scrape("lockdown"))
+        .reads(true, read, Duration::from_secs(2 * 365 * 86_400))
+        .reads(false, read, Duration::from_millis(172_800_000))
+}
+
+fn prices() -> Vec<Row> {
+    vec![
+        row(
+            "8 price of a search",
+            "2 per 10 results, rounded up, none when there are none; 1 per scraped page (our own)",
+        )
+        .tested("websvc-cli", "results_carry_the_formats_that_were_asked_for")
+        .tested("websvc-cli", "a_source_that_is_not_there_is_told_apart_from_nothing_found"),
+        row("8 price of zdr", "10 per 10 results")
+            .untested("in the price list and in force")
+            .later(7, "accounts and budgets"),
+        row("8 price of anon", "2 per 10 results")
+            .untested("in the price list and in force")
+            .later(7, "accounts and budgets"),
+        row("8 price of proxy enhanced", "up to 5 per request").later(5, "there are enhanced proxies"),
+        row("8 price of proxy auto", "5 when the enhanced retry succeeds, else the regular price")
+            .later(5, "there is a retry"),
+        row("8 price of PDF parsing", "1 per page").later(5, "PDF are read"),
+        row("8 price of PDF as base64", "1 per PDF").later(5, "PDF are returned"),
+        row("8 price of lockdown", "5 per hit, 1 per miss")
+            .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache")
+            .untested("the price of a miss beside a hit"),
+        row("8 price of threat protection", "2 more per scanned URL").later(7, "URLs are scanned"),
+        row("8 429", "when the limits of the plan are exceeded")
+            .untested("more requests at one time than the service takes")
+            .later(7, "limits of teams and keys"),
+    ]
+}

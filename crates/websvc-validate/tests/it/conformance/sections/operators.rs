@@ -1,0 +1,95 @@
+//! Section 2.5: query operators.
+
+use websvc_validate::SearchPlan;
+
+use crate::conformance::row::{Row, row, search};
+
+pub(super) fn rows() -> Vec<Row> {
+    let found = "operators_filter";
+    vec![
+        reading("2.5 \"text\"", "these words in this order, not fuzzy")
+            .printed("\"context manager\"", "\"context manager\"")
+            .printed("a \"b  c\" d", "a \"b c\" d")
+            .printed("5\" disk", "5 disk")
+            .tested("websvc-index", "quotes_match_literally"),
+        reading("2.5 -", "excludes a word, a phrase, a group, or negates an operator")
+            .printed("jaguar -car", "jaguar -car")
+            .printed("-\"used cars\"", "-\"used cars\"")
+            .printed("-(a b)", "-(a b)")
+            .printed("a -site:example.com -filetype:pdf", "a -site:example.com -filetype:pdf")
+            .printed("well-known a - b", "well-known a b")
+            .tested("websvc-index", "negation_and_alternatives_combine"),
+        reading("2.5 OR and ( )", "alternatives and groups (our own)")
+            .printed("(a OR b) c", "a OR b c")
+            .printed("(a b) OR c", "(a b) OR c")
+            .tested("websvc-query", "or_binds_closer_than_standing_side_by_side"),
+        reading("2.5 site:", "only results of the host and its subdomains, below the path when one is given")
+            .printed("site:Docs.Python.org", "site:docs.python.org")
+            .printed("site:example.com/docs/ x", "site:example.com/docs x")
+            .printed("site:https://example.com", "site:example.com")
+            .plain("site:a..b", "site:a..b")
+            .tested("websvc-index", found),
+        reading("2.5 filetype:", "only results of the file extension; can be negated")
+            .printed("filetype:PDF", "filetype:pdf")
+            .printed("-filetype:.doc", "-filetype:doc")
+            .plain("filetype:p/df", "filetype:p/df")
+            .tested("websvc-index", found),
+        reading("2.5 inurl:", "the URL contains the word")
+            .printed("inurl:login x", "inurl:login x")
+            .plain("inurl:", "inurl")
+            .tested("websvc-index", found),
+        reading("2.5 allinurl:", "the URL contains all the words that follow")
+            .printed("allinurl:docs api", "allinurl:docs api")
+            .plain("allinurl:", "allinurl")
+            .tested("websvc-index", found),
+        reading("2.5 intitle:", "the title contains the word")
+            .printed("intitle:\"release notes\" x", "intitle:\"release notes\" x")
+            .plain("intitle: -x", "intitle -x")
+            .tested("websvc-index", found),
+        reading("2.5 allintitle:", "the title contains all the words that follow")
+            .printed("allintitle: python release", "allintitle:python release")
+            .plain("allintitle:", "allintitle")
+            .tested("websvc-index", found),
+        reading("2.5 related:", "results related to the domain")
+            .printed("related:Example.com", "related:example.com")
+            .plain("related:a..b", "related:a..b")
+            .tested("websvc-index", "operators_of_other_verticals_are_ignored_with_a_warning")
+            .later(4, "the index knows what is related; until then a warning says that it does not"),
+        reading("2.5 imagesize:", "images of exactly this size")
+            .printed("imagesize:1920x1080 cats", "imagesize:1920x1080 cats")
+            .plain("imagesize:big", "imagesize:big")
+            .plain("imagesize:0x10", "imagesize:0x10")
+            .later(4, "the index has images"),
+        reading("2.5 larger:", "images larger than this size")
+            .printed("larger:800X600 cats", "larger:800x600 cats")
+            .plain("larger:99999999999x1", "larger:99999999999x1")
+            .later(4, "the index has images"),
+        reading("2.5 bad arguments", "never an error: plain words, and a warning that names the operator")
+            .plain("cats site:", "cats site")
+            .plain("cats -site:\"two words\"", "cats -\"two words\"")
+            .tested("websvc-query", "a_bad_argument_becomes_plain_words_and_a_warning")
+            .tested("websvc-query", "a_warning_names_operator_and_argument")
+            .tested("websvc-query", "printing_then_parsing_gives_the_same_tree")
+            .tested("websvc-query", "deep_and_long_texts_take_linear_time"),
+    ]
+}
+
+fn reading(name: &'static str, rule: &'static str) -> Row {
+    row(name, rule).at(search("query"))
+}
+
+fn print(plan: &SearchPlan) -> String {
+    plan.query().to_string()
+}
+
+impl Row {
+    /// The query is read as the tree that is printed so.
+    fn printed(self, query: &str, tree: &'static str) -> Self {
+        self.reads(query, print, tree.to_owned())
+    }
+
+    /// The query is read with a warning, as the same plain words.
+    fn plain(self, query: &str, words: &'static str) -> Self {
+        self.reads_with_warning(query, "was searched as", print, words.to_owned())
+    }
+}

@@ -1,0 +1,70 @@
+//! Section 2.2.3: removal of personal data.
+
+use serde_json::json;
+use websvc_types::RedactEntity::{Email, Financial, Location, Person, Phone, Secret};
+use websvc_types::RedactOptions;
+use websvc_types::ViolationCode::*;
+use websvc_validate::SearchPlan;
+
+use crate::conformance::row::{Row, inside, page, row, scrape};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![mode(), entities(), replace_style(), other_properties()]
+}
+
+fn read(plan: &SearchPlan) -> RedactOptions {
+    page(plan).redact_pii().cloned().unwrap_or_default()
+}
+
+const REDACTS: &str = "the redaction itself";
+
+fn mode() -> Row {
+    row("2.2.3 mode", "accurate, aggressive or fast; default accurate")
+        .at(inside("redactPII", "mode"))
+        .becomes("accurate", read, json!({ "mode": "accurate" }))
+        .becomes("aggressive", read, json!({ "mode": "aggressive" }))
+        .becomes("fast", read, json!({ "mode": "fast" }))
+        .ok(json!(null))
+        .bad("slow", UnknownValue)
+        .bad(1, InvalidType)
+        .tested("websvc-types", "defaults_are_those_of_the_specification")
+        .later(5, REDACTS)
+}
+
+fn entities() -> Row {
+    let entities = |plan: &SearchPlan| read(plan).entities;
+    let all = json!(["PERSON", "EMAIL", "PHONE", "LOCATION", "FINANCIAL", "SECRET"]);
+    row(
+        "2.2.3 entities",
+        "list of PERSON, EMAIL, PHONE, LOCATION, FINANCIAL and SECRET; default all, as is an empty list",
+    )
+    .at(inside("redactPII", "entities"))
+    .reads(all, entities, Some(vec![Person, Email, Phone, Location, Financial, Secret]))
+    .reads(json!([]), entities, None)
+    .reads(json!(null), entities, None)
+    .bad_in(json!(["EMAIL", "email"]), &[("/1", UnknownValue)])
+    .bad_in(json!(["NAME", 1]), &[("/0", UnknownValue), ("/1", InvalidType)])
+    .bad("EMAIL", InvalidType)
+    .later(5, REDACTS)
+}
+
+fn replace_style() -> Row {
+    row("2.2.3 replaceStyle", "tag, mask or remove; default tag")
+        .at(inside("redactPII", "replaceStyle"))
+        .becomes("tag", read, json!({ "replaceStyle": "tag" }))
+        .becomes("mask", read, json!({ "replaceStyle": "mask" }))
+        .becomes("remove", read, json!({ "replaceStyle": "remove" }))
+        .ok(json!(null))
+        .bad("hide", UnknownValue)
+        .bad(true, InvalidType)
+        .tested("websvc-types", "defaults_are_those_of_the_specification")
+        .later(5, REDACTS)
+}
+
+fn other_properties() -> Row {
+    row("2.2.3 other properties", "refused, with the nearest known name")
+        .at(scrape("redactPII"))
+        .bad_in(json!({ "mod": "fast" }), &[("/mod", UnknownField)])
+        .bad_in(json!({ "type": null, "mode": "fast" }), &[("/type", UnknownField)])
+        .tested("websvc-cli", "every_rule_has_its_answer")
+}

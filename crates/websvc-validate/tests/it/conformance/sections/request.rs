@@ -1,0 +1,429 @@
+//! Section 2.1: the request of a search.
+
+use std::time::Duration;
+
+use serde_json::json;
+use websvc_types::Category::{self, Github, Pdf, Research};
+use websvc_types::ViolationCode::*;
+use websvc_validate::SourceKind::{self, Images, News, Web};
+use websvc_validate::{DomainFilter, Retention, SearchPlan};
+
+use crate::conformance::json::Raw;
+use crate::conformance::row::{Row, body, everything, row, search, threat};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![
+        query(),
+        limit(),
+        sources(),
+        categories(),
+        include_domains(),
+        exclude_domains(),
+        tbs(),
+        location(),
+        country(),
+        safe(),
+        timeout(),
+        ignore_invalid_urls(),
+        highlights(),
+        enterprise(),
+        scrape_options(),
+        threat_protection(),
+        client_keys(),
+    ]
+}
+
+fn query() -> Row {
+    row(
+        "2.1 query",
+        "required text, at most 500 characters; characters are Unicode scalar values; with the \
+         operators of 2.5",
+    )
+    .at(body())
+    .bad_in(json!({}), &[("/query", Missing)])
+    .at(search("query"))
+    .ok("q")
+    .ok("q".repeat(500))
+    .ok("\u{1d11e}".repeat(500))
+    .ok("e\u{301}".repeat(250))
+    .bad("q".repeat(501), TooLong)
+    .bad("\u{1d11e}".repeat(501), TooLong)
+    .bad("", TooShort)
+    .bad(" \t\n", TooShort)
+    .bad(Raw("null"), Missing)
+    .bad(7, InvalidType)
+    .bad(json!(["q"]), InvalidType)
+    .tested("websvc-cli", "five_hundred_characters_are_not_too_many")
+}
+
+fn limit() -> Row {
+    row("2.1 limit", "whole number from 1 to 100, for each source by itself; default 10")
+        .at(search("limit"))
+        .default(SearchPlan::limit, 10)
+        .ok(1)
+        .ok(100)
+        .reads(2.0, SearchPlan::limit, 2)
+        .reads(Raw("1e1"), SearchPlan::limit, 10)
+        .bad(0, TooSmall)
+        .bad(-1, TooSmall)
+        .bad(Raw("-0.0"), TooSmall)
+        .bad(Raw("-9223372036854775809"), TooSmall)
+        .bad(101, TooBig)
+        .bad(Raw("18446744073709551616"), TooBig)
+        .bad(1e300, TooBig)
+        .unreadable(Raw("1e400"))
+        .unreadable(Raw("NaN"))
+        .bad(1.5, InvalidType)
+        .bad("10", InvalidType)
+        .bad(true, InvalidType)
+        .bad(json!([10]), InvalidType)
+}
+
+fn kinds(plan: &SearchPlan) -> Vec<SourceKind> {
+    plan.sources().iter().map(websvc_validate::SourcePlan::kind).collect()
+}
+
+/// Returns whether the last source has a time filter, and its place.
+fn last_source(plan: &SearchPlan) -> (bool, Option<String>) {
+    let source = plan.sources().last().expect("there is a source");
+    (source.tbs().is_some(), source.location().map(str::to_owned))
+}
+
+fn sources() -> Row {
+    row(
+        "2.1 sources",
+        "objects with type web, images or news, or the bare names, mixed; default web; tbs and \
+         location of its own",
+    )
+    .at(search("sources"))
+    .default(kinds, vec![Web])
+    .reads(json!([]), kinds, vec![Web])
+    .reads(json!(["web", { "type": "images" }, "news"]), kinds, vec![Web, Images, News])
+    .reads(json!([{ "type": "web" }, "web"]), kinds, vec![Web])
+    .reads(
+        json!([{ "type": "web", "tbs": "qdr:d", "location": "Rome" }]),
+        last_source,
+        (true, Some("Rome".into())),
+    )
+    .reads(json!([{ "type": "web", "tbs": null, "location": null }]), last_source, (false, None))
+    .reads(json!([{ "type": "news", "tbs": "", "location": "" }]), last_source, (false, None))
+    .warns(json!([{ "type": "web", "tb": "qdr:d" }]), "did you mean tbs?")
+    .warns(json!(["web", "alexandria"]), "sources[1]: alexandria is not available here")
+    .bad_in(json!(["wbe"]), &[("/0", UnknownValue)])
+    .bad_in(json!(["Web"]), &[("/0", UnknownValue)])
+    .bad_in(json!(["web", { "type": "video" }]), &[("/1/type", UnknownValue)])
+    .bad_in(json!([{ "tbs": "qdr:d" }]), &[("/0/type", Missing)])
+    .bad_in(json!([{ "type": null }]), &[("/0/type", Missing)])
+    .bad_in(json!([{ "type": 1 }]), &[("/0/type", InvalidType)])
+    .bad_in(json!([null]), &[("/0", InvalidType)])
+    .bad_in(json!([{ "type": "web", "tbs": "qdr:x" }]), &[("/0/tbs", InvalidFormat)])
+    .bad_in(
+        json!([{ "type": "web", "tbs": 1, "location": [] }]),
+        &[("/0/location", InvalidType), ("/0/tbs", InvalidType)],
+    )
+    .bad_in(json!(["web", { "type": "web", "tbs": "qdr:d" }]), &[("/1", Conflict)])
+    .bad("web", InvalidType)
+    .tested("websvc-types", "a_response_has_only_the_sources_that_were_asked_for")
+    .tested("websvc-cli", "a_source_that_is_not_there_is_told_apart_from_nothing_found")
+    .later(4, "the embedded index answers images and news")
+}
+
+fn categories() -> Row {
+    let read = |plan: &SearchPlan| plan.categories().to_vec();
+    row("2.1 categories", "objects with type github, research or pdf, or the bare names, mixed; default none")
+        .at(search("categories"))
+        .default(read, Vec::<Category>::new())
+        .reads(json!(["github", { "type": "research" }, "pdf"]), read, vec![Github, Research, Pdf])
+        .reads(json!(["pdf", { "type": "pdf" }]), read, vec![Pdf])
+        .warns(json!([{ "type": "pdf", "mode": 1 }]), "mode")
+        .warns(json!(["developer"]), "developer is not available here")
+        .warns(json!([{ "type": "gov" }]), "gov is not available here")
+        .bad_in(json!(["githib"]), &[("/0", UnknownValue)])
+        .bad_in(json!([{}]), &[("/0/type", Missing)])
+        .bad_in(json!([{ "type": "papers" }]), &[("/0/type", UnknownValue)])
+        .bad_in(json!([1]), &[("/0", InvalidType)])
+        .bad("github", InvalidType)
+        .tested("websvc-engine", "categories_are_alternatives")
+        .tested("websvc-engine", "no_category_restricts_nothing")
+}
+
+fn domains(plan: &SearchPlan) -> DomainFilter {
+    plan.domains().clone()
+}
+
+fn include(host: &str) -> DomainFilter {
+    DomainFilter::Include(vec![host.to_owned()])
+}
+
+fn include_domains() -> Row {
+    row(
+        "2.1 includeDomains",
+        "hostnames (IDNA) without protocol, port and path; at most 1000 (our own); not together \
+         with excludeDomains",
+    )
+    .at(search("includeDomains"))
+    .default(domains, DomainFilter::Any)
+    .reads(json!([]), domains, DomainFilter::Any)
+    .reads(json!(["example.com"]), domains, include("example.com"))
+    .reads(json!([" Docs.Example.COM. "]), domains, include("docs.example.com"))
+    .reads(json!(["b\u{fc}cher.example"]), domains, include("xn--bcher-kva.example"))
+    .reads(json!(["xn--bcher-kva.example"]), domains, include("xn--bcher-kva.example"))
+    .reads(json!(["\u{4f8b}\u{3048}.\u{30c6}\u{30b9}\u{30c8}"]), domains, include("xn--r8jz45g.xn--zckzah"))
+    .reads(json!(["stra\u{df}e.example"]), domains, include("xn--strae-oqa.example"))
+    .reads(json!(["a.example", "A.example"]), domains, include("a.example"))
+    .ok(json!([format!("{}.example", "a".repeat(63))]))
+    .ok(vec!["a.example".to_owned(); 1000])
+    .bad(vec!["a.example".to_owned(); 1001], TooLong)
+    .bad_in(json!([format!("{}.example", "a".repeat(64))]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["https://example.com"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["//example.com"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["example.com:443"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["example.com/docs"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["example.com?q"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["user@example.com"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["*.example.com"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["exa mple.com"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["a..example"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["-a.example"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["xn--\u{fc}.example"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["[::1]"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["ok.example", ""]), &[("/1", InvalidFormat)])
+    .bad_in(json!(["ok.example", null, 7]), &[("/1", InvalidType), ("/2", InvalidType)])
+    .bad("example.com", InvalidType)
+    .at(body())
+    .bad_in(
+        json!({ "query": "q", "includeDomains": ["a.example"], "excludeDomains": ["b.example"] }),
+        &[("/excludeDomains", Conflict)],
+    )
+    .reads(
+        json!({ "query": "q", "includeDomains": ["a.example"], "excludeDomains": [] }),
+        domains,
+        include("a.example"),
+    )
+    .tested("websvc-index", "domains_are_included_and_excluded_with_their_subdomains")
+}
+
+fn exclude_domains() -> Row {
+    let excluded = DomainFilter::Exclude(vec!["b.example".to_owned()]);
+    row("2.1 excludeDomains", "as includeDomains; not together with it, an empty list counting as not given")
+        .at(search("excludeDomains"))
+        .default(domains, DomainFilter::Any)
+        .reads(json!(["B.example"]), domains, excluded.clone())
+        .ok(vec!["a.example".to_owned(); 1000])
+        .bad(vec!["a.example".to_owned(); 1001], TooLong)
+        .bad_in(json!(["http://b.example/"]), &[("/0", InvalidFormat)])
+        .bad_in(json!([{}]), &[("/0", InvalidType)])
+        .at(body())
+        .reads(
+            json!({ "query": "q", "includeDomains": [], "excludeDomains": ["b.example"] }),
+            domains,
+            excluded,
+        )
+}
+
+fn tbs() -> Row {
+    let given = |plan: &SearchPlan| plan.sources()[0].tbs().is_some();
+    row("2.1 tbs", "time filter, see 2.4; an empty text counts as not given")
+        .at(search("tbs"))
+        .default(given, false)
+        .reads("", given, false)
+        .reads("qdr:d", given, true)
+        .bad("qdr:x", InvalidFormat)
+        .bad(1, InvalidType)
+}
+
+fn location() -> Row {
+    let read = |plan: &SearchPlan| plan.location().map(str::to_owned);
+    row(
+        "2.1 location",
+        "text, `<city>,<region>,<country name>` or a country name; an empty one counts as not given",
+    )
+    .at(search("location"))
+    .default(read, None)
+    .reads("", read, None)
+    .reads(" ", read, None)
+    .reads("Germany", read, Some("Germany".to_owned()))
+    .reads(
+        "San Francisco,California,United States",
+        read,
+        Some("San Francisco,California,United States".to_owned()),
+    )
+    .bad(json!({ "country": "DE" }), InvalidType)
+    .later(4, "the embedded index ranks by place; until then a warning says that it does not")
+}
+
+fn country() -> Row {
+    let read = |plan: &SearchPlan| plan.country().to_owned();
+    let given = |code: &str| code.to_owned();
+    row(
+        "2.1 country",
+        "ISO 3166-1 alpha-2 code in any case, and UK, which the specification names; default US",
+    )
+    .at(search("country"))
+    .default(read, given("US"))
+    .reads("", read, given("US"))
+    .reads("US", read, given("US"))
+    .reads("DE", read, given("DE"))
+    .reads("FR", read, given("FR"))
+    .reads("JP", read, given("JP"))
+    .reads("UK", read, given("GB"))
+    .reads("CA", read, given("CA"))
+    .reads("de", read, given("DE"))
+    .reads("AX", read, given("AX"))
+    .reads("ZW", read, given("ZW"))
+    .bad("XX", UnknownValue)
+    .bad("ZZ", UnknownValue)
+    .bad("AN", UnknownValue)
+    .bad("EU", UnknownValue)
+    .bad("USA", UnknownValue)
+    .bad("U", UnknownValue)
+    .bad("Germany", UnknownValue)
+    .bad(49, InvalidType)
+    .later(4, "the embedded index ranks by country; until then a warning says that it does not")
+}
+
+fn safe() -> Row {
+    row("2.1 safe", "true or false; no filter when left out")
+        .at(search("safe"))
+        .default(SearchPlan::safe, false)
+        .reads(true, SearchPlan::safe, true)
+        .reads(false, SearchPlan::safe, false)
+        .bad("true", InvalidType)
+        .bad(1, InvalidType)
+        .later(4, "a classifier of explicit content; until then a warning says that nothing is filtered")
+}
+
+fn timeout() -> Row {
+    let seconds = |plan: &SearchPlan| plan.timeout();
+    row(
+        "2.1 timeout",
+        "whole milliseconds for the search; default 60000; 1 to 300000 and at least 1000 in effect (our own)",
+    )
+    .at(search("timeout"))
+    .default(seconds, Duration::from_secs(60))
+    .reads(1, seconds, Duration::from_secs(1))
+    .reads(1001, seconds, Duration::from_millis(1001))
+    .reads(60000.0, seconds, Duration::from_secs(60))
+    .reads(300_000, seconds, Duration::from_secs(300))
+    .bad(300_001, TooBig)
+    .bad(0, TooSmall)
+    .bad(-1, TooSmall)
+    .bad(1000.5, InvalidType)
+    .bad("60000", InvalidType)
+    .tested("websvc-cli", "late_pages_do_not_hold_the_answer_up")
+}
+
+fn ignore_invalid_urls() -> Row {
+    row(
+        "2.1 ignoreInvalidURLs",
+        "true or false, default false; also spelled ignoreInvalidUrls, as the Rust client does",
+    )
+    .at(search("ignoreInvalidURLs"))
+    .default(SearchPlan::ignore_invalid_urls, false)
+    .reads(true, SearchPlan::ignore_invalid_urls, true)
+    .bad("yes", InvalidType)
+    .at(search("ignoreInvalidUrls"))
+    .reads(true, SearchPlan::ignore_invalid_urls, true)
+    .untested("that such results are left out")
+}
+
+fn highlights() -> Row {
+    row(
+        "2.1 highlights",
+        "true or false, default true: descriptions show the passage about the query, else the page's own",
+    )
+    .at(search("highlights"))
+    .default(SearchPlan::highlights, true)
+    .reads(false, SearchPlan::highlights, false)
+    .bad(0, InvalidType)
+    .tested("websvc-index", "the_passage_with_the_words_is_shown_however_deep")
+    .tested("websvc-index", "the_page_description_is_shown_on_request_or_without_a_passage")
+}
+
+fn enterprise() -> Row {
+    row(
+        "2.1 enterprise",
+        "list of anon and zdr, which the team must have enabled; default, as JavaScript clients \
+         send it, is neither",
+    )
+    .at(search("enterprise"))
+    .forbidden(json!(["zdr"]))
+    .forbidden(json!(["anon"]))
+    .by(everything())
+    .default(SearchPlan::retention, Retention::Normal)
+    .reads(json!([]), SearchPlan::retention, Retention::Normal)
+    .reads(json!(["default"]), SearchPlan::retention, Retention::Normal)
+    .reads(json!(["anon"]), SearchPlan::retention, Retention::Anonymous)
+    .reads(json!(["zdr"]), SearchPlan::retention, Retention::Zero)
+    .reads(json!(["anon", "zdr"]), SearchPlan::retention, Retention::Zero)
+    .bad_in(json!(["zdr", "none"]), &[("/1", UnknownValue)])
+    .bad_in(json!([{ "type": "zdr" }]), &[("/0", InvalidType)])
+    .bad("zdr", InvalidType)
+    .tested("websvc-validate", "retention_is_the_strictest_that_is_asked_for_or_demanded")
+    .tested("websvc-cli", "what_may_not_be_left_out_is_refused")
+    .later(7, "proof that nothing of the request is kept anywhere")
+}
+
+fn scrape_options() -> Row {
+    let scraped = |plan: &SearchPlan| plan.scrape().is_some();
+    row("2.1 scrapeOptions", "object, see 2.2; default {}, which scrapes nothing")
+        .at(search("scrapeOptions"))
+        .default(scraped, false)
+        .reads(json!({}), scraped, false)
+        .reads(json!({ "formats": ["links"] }), scraped, true)
+        .warns(json!({ "format": ["links"] }), "did you mean formats?")
+        .bad("markdown", InvalidType)
+        .bad(json!(["markdown"]), InvalidType)
+        .bad_in(json!({ "timeout": 999 }), &[("/timeout", TooSmall)])
+}
+
+/// What threat protection lacks.
+const SCANS: &str =
+    "URLs are checked; until then threatProtection of a team that may send it is refused with not_supported";
+
+fn threat_protection() -> Row {
+    row("2.1 threatProtection", "object, see 2.3; needs threat protection to be enabled for the team")
+        .at(search("threatProtection"))
+        .forbidden(json!({}))
+        .by(everything())
+        .default(|plan| plan.threat().is_some(), false)
+        .ok(json!({}))
+        .bad(true, InvalidType)
+        .at(threat("mod"))
+        .warns("off", "did you mean mode?")
+        .later(7, SCANS)
+}
+
+fn client_keys() -> Row {
+    row(
+        "2.1 other keys",
+        "ignored and named in warning with the nearest known name; those of official clients are \
+         ignored without a word",
+    )
+    .at(search("origin"))
+    .ok("python-sdk@4.55.0")
+    .at(search("integration"))
+    .ok("_e2e-test")
+    .at(search("domainTools"))
+    .ok(true)
+    .at(search("toolDetail"))
+    .ok("compact")
+    .at(search("lang"))
+    .ok("en")
+    .at(search("filter"))
+    .ok("x")
+    .at(search("asyncScraping"))
+    .ok(false)
+    .at(search("__agentInterop"))
+    .ok(json!({}))
+    .at(search("limits"))
+    .warns(3, "\"limits\" was ignored; did you mean limit?")
+    .at(search("qwertyuiop"))
+    .warns(json!({ "deep": [] }), "\"qwertyuiop\" was ignored")
+    .tested("websvc-validate", "the_python_client_is_understood")
+    .tested("websvc-validate", "the_javascript_client_is_understood")
+    .tested("websvc-validate", "the_command_line_and_n8n_are_understood")
+    .tested("websvc-validate", "the_mcp_servers_sources_are_left_out_with_a_warning")
+    .tested("websvc-validate", "the_rust_clients_spellings_are_understood")
+    .tested("websvc-cli", "an_unknown_key_is_named_in_the_warning")
+}

@@ -1,0 +1,209 @@
+//! Section 2.2: scrape options, those that are objects.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use websvc_types::ViolationCode::*;
+use websvc_validate::SearchPlan;
+
+use crate::conformance::row::{Row, everything, inside, page, row, scrape};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![headers(), actions(), location(), redact_pii(), profile(), threat_protection(), audit_metadata()]
+}
+
+fn headers() -> Row {
+    let read = |plan: &SearchPlan| page(plan).headers().clone();
+    let one = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
+    row(
+        "2.2 headers",
+        "names and values legal in HTTP; not those of the connection and of cloud metadata \
+         services; at most 65536 bytes (our own)",
+    )
+    .at(scrape("headers"))
+    .default(read, BTreeMap::new())
+    .reads(json!({}), read, BTreeMap::new())
+    .reads(json!({ "User-Agent": "x y" }), read, one("user-agent", "x y"))
+    .reads(json!({ "Cookie": "a=b; c=d" }), read, one("cookie", "a=b; c=d"))
+    .reads(json!({ "x-tab": "a\tb" }), read, one("x-tab", "a\tb"))
+    .reads(json!({ "x-empty": "" }), read, one("x-empty", ""))
+    .reads(json!({ "x": "na\u{ef}ve" }), read, one("x", "na\u{ef}ve"))
+    .reads(json!({ "Cookie": null }), read, BTreeMap::new())
+    .ok(json!({ "x": "v".repeat(65_535) }))
+    .bad(json!({ "x": "v".repeat(65_536) }), TooLong)
+    .bad_in(json!({ "": "x" }), &[("/", InvalidFormat)])
+    .bad_in(json!({ "two words": "x" }), &[("/two words", InvalidFormat)])
+    .bad_in(json!({ "x:": "x" }), &[("/x:", InvalidFormat)])
+    .bad_in(json!({ "na\u{ef}ve": "x" }), &[("/na\u{ef}ve", InvalidFormat)])
+    .bad_in(json!({ "a/b": "x" }), &[("/a~1b", InvalidFormat)])
+    .bad_in(json!({ "x": "a\r\nInjected: 1" }), &[("/x", InvalidFormat)])
+    .bad_in(json!({ "x": "a\u{0}b" }), &[("/x", InvalidFormat)])
+    .bad_in(json!({ "x": "a\u{7f}" }), &[("/x", InvalidFormat)])
+    .bad_in(json!({ "Host": "x" }), &[("/Host", NotSupported)])
+    .bad_in(json!({ "content-length": "1" }), &[("/content-length", NotSupported)])
+    .bad_in(json!({ "Transfer-Encoding": "chunked" }), &[("/Transfer-Encoding", NotSupported)])
+    .bad_in(json!({ "Connection": "close" }), &[("/Connection", NotSupported)])
+    .bad_in(json!({ "Proxy-Authorization": "x" }), &[("/Proxy-Authorization", NotSupported)])
+    .bad_in(json!({ "Metadata-Flavor": "Google" }), &[("/Metadata-Flavor", NotSupported)])
+    .bad_in(json!({ "X-aws-ec2-metadata-token": "x" }), &[("/X-aws-ec2-metadata-token", NotSupported)])
+    .bad_in(json!({ "A": "x", "a": "x" }), &[("/a", Conflict)])
+    .bad_in(json!({ "x": 1, "y": ["z"] }), &[("/x", InvalidType), ("/y", InvalidType)])
+    .bad(json!(["x: y"]), InvalidType)
+    .bad("x: y", InvalidType)
+    .tested("websvc-validate", "a_bad_value_is_not_repeated")
+    .tested("websvc-transport", "framing_and_metadata_headers_may_not_be_given")
+}
+
+fn actions() -> Row {
+    let read = |plan: &SearchPlan| page(plan).actions().len();
+    let scrapes = |count: usize| vec![json!({ "type": "scrape" }); count];
+    let waits = |ms: [u64; 2]| json!(ms.map(|ms| json!({ "type": "wait", "milliseconds": ms })));
+    row(
+        "2.2 actions",
+        "actions of 2.2.2, each with its type; at most 50, and 60000 ms of waiting in all (our own)",
+    )
+    .at(scrape("actions"))
+    .default(read, 0)
+    .reads(json!([]), read, 0)
+    .reads(scrapes(50), read, 50)
+    .bad(scrapes(51), TooLong)
+    .ok(waits([30_000, 30_000]))
+    .bad(waits([30_000, 30_001]), TooBig)
+    .bad_in(json!([{ "selector": "a" }]), &[("/0/type", Missing)])
+    .bad_in(
+        json!([{ "type": "swipe" }, { "type": null }]),
+        &[("/0/type", UnknownValue), ("/1/type", Missing)],
+    )
+    .bad_in(json!(["scrape", null]), &[("/0", InvalidType), ("/1", InvalidType)])
+    .bad(json!({ "type": "scrape" }), InvalidType)
+    .tested("websvc-cli", "what_may_not_be_left_out_is_refused")
+    .later(6, "a browser runs them; until then they are refused with SCRAPE_ACTIONS_NOT_SUPPORTED")
+}
+
+fn location() -> Row {
+    let country = |plan: &SearchPlan| page(plan).location().country().to_owned();
+    let languages = |plan: &SearchPlan| page(plan).location().languages().to_vec();
+    let tags = |tags: &[&str]| tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>();
+    row(
+        "2.2 location",
+        "country: two upper-case letters, ISO 3166-1 alpha-2, default US; languages: BCP 47 tags, \
+         at most 20 (our own), by default none",
+    )
+    .at(scrape("location"))
+    .default(country, "US".to_owned())
+    .reads(json!({}), country, "US".to_owned())
+    .bad("DE", InvalidType)
+    .at(inside("location", "country"))
+    .reads("DE", country, "DE".to_owned())
+    .reads("SS", country, "SS".to_owned())
+    .reads("UK", country, "GB".to_owned())
+    .bad("de", UnknownValue)
+    .bad("De", UnknownValue)
+    .bad("XX", UnknownValue)
+    .bad("DEU", UnknownValue)
+    .bad("D", UnknownValue)
+    .bad("", UnknownValue)
+    .bad("D1", UnknownValue)
+    .bad(" DE", UnknownValue)
+    .bad(1, InvalidType)
+    .at(inside("location", "languages"))
+    .reads(json!([]), languages, vec![])
+    .reads(json!(["pt_BR", "en", "pt-BR"]), languages, tags(&["pt-BR", "en"]))
+    .ok(json!(["zh-Hant-TW", "de-CH-1901", "sl-rozaj-biske-1994", "es-419", "gsw"]))
+    .ok(json!(["en-a-bbb-x-a-ccc", "de-DE-u-co-phonebk", "X-whatever", "zh-cmn-Hans-CN"]))
+    .ok(vec!["en".to_owned(); 20])
+    .bad(vec!["en".to_owned(); 21], TooLong)
+    .bad_in(json!(["en", ""]), &[("/1", InvalidFormat)])
+    .bad_in(json!(["e"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["english language"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["en-"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["en--US"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["en-US-DE"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["en-a"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["en-x"]), &[("/0", InvalidFormat)])
+    .bad_in(json!([" en"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["en-US-Latn"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["en-abcdefghi"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["419"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["english"]), &[("/0", InvalidFormat)])
+    .bad_in(json!([1, null]), &[("/0", InvalidType), ("/1", InvalidType)])
+    .bad("en", InvalidType)
+    .later(5, "a proxy of the country is chosen; until then a warning says that there is none")
+    .later(6, "language and time zone are emulated, by default the country's; until then they are a header")
+}
+
+fn redact_pii() -> Row {
+    let read = |plan: &SearchPlan| page(plan).redact_pii().is_some();
+    row("2.2 redactPII", "true for the defaults, or an object of 2.2.3; default false")
+        .at(scrape("redactPII"))
+        .default(read, false)
+        .reads(false, read, false)
+        .reads(true, read, true)
+        .reads(json!({}), read, true)
+        .bad("true", InvalidType)
+        .bad(1, InvalidType)
+        .bad(json!([]), InvalidType)
+        .later(5, "removal without a model; until then redactPII is refused with not_supported")
+}
+
+fn profile() -> Row {
+    let read = |plan: &SearchPlan| page(plan).profile().cloned();
+    let loaded = || json!({ "name": "p", "saveChanges": false });
+
+    row("2.2 profile", "name of 1 to 128 characters, required; saveChanges default true")
+        .at(scrape("profile"))
+        .default(read, None)
+        .becomes(json!({ "name": "p" }), read, json!({ "name": "p" }))
+        .becomes(json!({ "name": "p", "saveChanges": null }), read, json!({ "name": "p" }))
+        .becomes(loaded(), read, loaded())
+        .warns(json!({ "name": "p", "save": false }), "profile: the unknown field \"save\" was ignored")
+        .bad_in(json!({}), &[("/name", Missing)])
+        .bad_in(
+            json!({ "name": null, "saveChanges": 1 }),
+            &[("/name", Missing), ("/saveChanges", InvalidType)],
+        )
+        .bad_in(json!({ "name": 1 }), &[("/name", InvalidType)])
+        .bad("p", InvalidType)
+        .at(inside("profile", "name"))
+        .ok("p")
+        .ok("\u{1d11e}".repeat(128))
+        .bad("\u{1d11e}".repeat(129), TooLong)
+        .bad("", TooShort)
+        .tested("websvc-types", "defaults_are_those_of_the_specification")
+        .later(6, "the storage itself; until then a profile is refused with not_supported")
+}
+
+fn threat_protection() -> Row {
+    row("2.2 threatProtection", "object, see 2.3; wins over that of the search for the pages")
+        .at(scrape("threatProtection"))
+        .forbidden(json!({}))
+        .by(everything())
+        .default(|plan| page(plan).threat().is_some(), false)
+        .reads(json!({}), |plan| page(plan).threat().is_some(), true)
+        .bad("off", InvalidType)
+        .bad_in(
+            json!({ "mode": "on", "riskScoreThreshold": 101 }),
+            &[("/mode", UnknownValue), ("/riskScoreThreshold", TooBig)],
+        )
+        .tested("websvc-validate", "the_scrapes_own_protection_wins_over_the_searchs")
+        .later(7, "URLs are checked; until then the object is refused with not_supported")
+}
+
+fn audit_metadata() -> Row {
+    let read = |plan: &SearchPlan| page(plan).audit().map(|audit| audit.username.clone());
+    row("2.2 auditMetadata", "username of at most 1024 characters, required; no other property")
+        .at(scrape("auditMetadata"))
+        .default(read, None)
+        .reads(json!({ "username": "u" }), read, Some("u".to_owned()))
+        .reads(json!({ "username": "" }), read, Some(String::new()))
+        .bad_in(json!({}), &[("/username", Missing)])
+        .bad_in(json!({ "user": "u" }), &[("/user", UnknownField), ("/username", Missing)])
+        .bad_in(json!({ "username": "u", "name": null }), &[("/name", UnknownField)])
+        .bad_in(json!({ "username": 1 }), &[("/username", InvalidType)])
+        .bad("u", InvalidType)
+        .at(inside("auditMetadata", "username"))
+        .ok("\u{1d11e}".repeat(1024))
+        .bad("\u{1d11e}".repeat(1025), TooLong)
+        .later(7, "the events that name the user")
+}

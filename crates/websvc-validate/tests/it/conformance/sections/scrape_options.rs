@@ -1,0 +1,323 @@
+//! Section 2.2: scrape options, their values.
+
+use std::time::Duration;
+
+use serde_json::json;
+use websvc_types::ViolationCode::*;
+use websvc_types::{Format, Parser, ParserKind, Proxy};
+use websvc_validate::{ScrapePlan, SearchPlan};
+
+use crate::conformance::json::Raw;
+use crate::conformance::row::{Row, inside, option, page, row, scrape, search, typed};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![
+        formats(),
+        flag("2.2 onlyMainContent", "onlyMainContent", "default true", ScrapePlan::only_main_content, true)
+            .tested("websvc-extract", "an_article_loses_navigation_sidebar_and_footer")
+            .tested("websvc-extract", "the_full_page_keeps_everything_visible"),
+        only_clean_content(),
+        tags("2.2 includeTags", "includeTags", "what is kept", |plan| page(plan).include_tags().to_vec())
+            .tested("websvc-extract", "include_tags_take_selectors_and_tag_names_and_write_nothing_twice"),
+        tags("2.2 excludeTags", "excludeTags", "what is left out", |plan| page(plan).exclude_tags().to_vec())
+            .tested("websvc-extract", "exclude_tags_win_over_include_tags"),
+        max_age(),
+        min_age(),
+        wait_for(),
+        flag("2.2 mobile", "mobile", "default false", ScrapePlan::mobile, false)
+            .later(6, "a device is emulated; until then the page is asked for as a mobile browser would"),
+        flag(
+            "2.2 skipTlsVerification",
+            "skipTlsVerification",
+            "default true; a bad certificate is accepted, with a warning",
+            ScrapePlan::skip_tls_verification,
+            true,
+        )
+        .tested("websvc-transport", "an_unknown_issuer_is_refused_or_reported"),
+        timeout(),
+        parsers(),
+        flag(
+            "2.2 removeBase64Images",
+            "removeBase64Images",
+            "default true; only in markdown, the alternative text stays",
+            ScrapePlan::remove_base64_images,
+            true,
+        )
+        .tested("websvc-extract", "embedded_images_are_removed_or_kept"),
+        flag("2.2 blockAds", "blockAds", "default true", ScrapePlan::block_ads, true)
+            .later(6, "advertisements and cookie banners of rendered pages are blocked"),
+        proxy(),
+        store_in_cache(),
+        lockdown(),
+        other_keys(),
+    ]
+}
+
+/// Returns the row of a field that is true or false.
+fn flag(
+    name: &'static str,
+    field: &str,
+    rule: &'static str,
+    read: fn(&ScrapePlan) -> bool,
+    default: bool,
+) -> Row {
+    row(name, rule)
+        .at(scrape(field))
+        .default(move |plan| read(page(plan)), default)
+        .reads(!default, move |plan| read(page(plan)), !default)
+        .bad("true", InvalidType)
+        .bad(1, InvalidType)
+}
+
+fn formats() -> Row {
+    let names = |plan: &SearchPlan| {
+        let formats =
+            plan.scrape().map(|scrape| scrape.formats().iter().map(Format::name).collect::<Vec<_>>());
+        formats.unwrap_or_default()
+    };
+    row(
+        "2.2 formats",
+        "names of formats or objects of 2.2.1, mixed; default markdown for a scrape, none for a \
+         search (4.1 rule 2)",
+    )
+    .at(search("scrapeOptions"))
+    .reads(json!({ "formats": null }), names, vec![])
+    .at(scrape("formats"))
+    .reads(json!([]), names, vec![])
+    .reads(json!(["markdown", { "type": "html" }, "links"]), names, vec!["markdown", "html", "links"])
+    .reads(json!(["html", { "type": "html" }]), names, vec!["html"])
+    .bad_in(json!(["rawhtml"]), &[("/0", UnknownValue)])
+    .bad_in(json!(["attributes"]), &[("/0", UnknownValue)])
+    .bad_in(json!([{ "type": "extract" }]), &[("/0/type", UnknownValue)])
+    .bad_in(
+        json!([{}, { "type": 1 }, 7, null]),
+        &[("/0/type", Missing), ("/1/type", InvalidType), ("/2", InvalidType), ("/3", InvalidType)],
+    )
+    .bad_in(json!(["screenshot", { "type": "screenshot", "fullPage": true }]), &[("/1", Conflict)])
+    .bad("markdown", InvalidType)
+    .tested("websvc-validate", "everything_left_out_has_its_default")
+    .tested("websvc-cli", "results_carry_the_formats_that_were_asked_for")
+}
+
+fn only_clean_content() -> Row {
+    let read = |plan: &SearchPlan| page(plan).only_clean_content();
+    row(
+        "2.2 onlyCleanContent",
+        "default false; together with onlyMainContent; not on requests of zero data retention",
+    )
+    .at(scrape("onlyCleanContent"))
+    .default(read, false)
+    .reads(true, read, true)
+    .bad("yes", InvalidType)
+    .at(search("scrapeOptions"))
+    .ok(json!({ "formats": ["markdown"], "onlyCleanContent": true, "onlyMainContent": true }))
+    .ok(json!({ "formats": ["markdown"], "onlyCleanContent": false, "lockdown": true }))
+    .bad_in(json!({ "onlyCleanContent": true, "lockdown": true }), &[("/onlyCleanContent", Conflict)])
+    .unplanned("a model's pass over the markdown; until then a warning says that it did not happen")
+}
+
+fn tags(name: &'static str, field: &str, rule: &'static str, read: fn(&SearchPlan) -> Vec<String>) -> Row {
+    let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+    row(name, rule)
+        .at(scrape(field))
+        .default(read, vec![])
+        .reads(json!([]), read, vec![])
+        .reads(json!(["main", "#content", ".a > b"]), read, texts(&["main", "#content", ".a > b"]))
+        .ok(json!(["article:not(.ad) p:nth-child(2n+1)", "[data-x=\"y\"]", "h1, h2"]))
+        .bad_in(json!(["main", "", " "]), &[("/1", TooShort), ("/2", TooShort)])
+        .bad_in(json!(["div["]), &[("/0", InvalidFormat)])
+        .bad_in(json!(["a >"]), &[("/0", InvalidFormat)])
+        .bad_in(json!(["p", "..a"]), &[("/1", InvalidFormat)])
+        .bad_in(json!(["<div>"]), &[("/0", InvalidFormat)])
+        .bad_in(json!([1, null]), &[("/0", InvalidType), ("/1", InvalidType)])
+        .bad("main", InvalidType)
+}
+
+fn max_age() -> Row {
+    let read = |plan: &SearchPlan| page(plan).max_age();
+    row("2.2 maxAge", "whole milliseconds; default 172800000 (two days)")
+        .at(scrape("maxAge"))
+        .default(read, Duration::from_millis(172_800_000))
+        .reads(0, read, Duration::ZERO)
+        .reads(Raw("-0.0"), read, Duration::ZERO)
+        .reads(3_600_000.0, read, Duration::from_secs(3600))
+        .ok(u64::MAX)
+        .bad(-1, TooSmall)
+        .bad(1e20, TooBig)
+        .bad(0.5, InvalidType)
+        .bad("1d", InvalidType)
+        .tested("websvc-scrape", "max_age_decides_between_cache_and_fetch")
+        .tested("websvc-cli", "a_second_search_is_served_from_the_cache")
+}
+
+fn min_age() -> Row {
+    let read = |plan: &SearchPlan| page(plan).min_age();
+    row(
+        "2.2 minAge",
+        "whole milliseconds; with it only the cache is asked, 1 takes any cached page, none is \
+         SCRAPE_NO_CACHED_DATA",
+    )
+    .at(scrape("minAge"))
+    .default(read, None)
+    .reads(1, read, Some(Duration::from_millis(1)))
+    .bad(-1, TooSmall)
+    .bad(1.5, InvalidType)
+    .bad(false, InvalidType)
+    .tested("websvc-scrape", "min_age_never_fetches")
+    .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache")
+}
+
+fn wait_for() -> Row {
+    let read = |plan: &SearchPlan| page(plan).wait_for();
+    row("2.2 waitFor", "whole milliseconds; default 0; at most 60000 (our own)")
+        .at(scrape("waitFor"))
+        .default(read, Duration::ZERO)
+        .reads(0, read, Duration::ZERO)
+        .reads(60_000, read, Duration::from_secs(60))
+        .bad(60_001, TooBig)
+        .bad(-1, TooSmall)
+        .bad("1s", InvalidType)
+        .later(6, "a browser waits; until then a warning says that pages are read as served")
+}
+
+fn timeout() -> Row {
+    let read = |plan: &SearchPlan| page(plan).timeout();
+    row("2.2 timeout", "whole milliseconds from 1000 to 300000; default 60000")
+        .at(scrape("timeout"))
+        .default(read, Duration::from_secs(60))
+        .reads(1000, read, Duration::from_secs(1))
+        .reads(1000.0, read, Duration::from_secs(1))
+        .reads(300_000, read, Duration::from_secs(300))
+        .bad(999, TooSmall)
+        .bad(0, TooSmall)
+        .bad(-5000, TooSmall)
+        .bad(300_001, TooBig)
+        .bad(1000.5, InvalidType)
+        .bad("1000", InvalidType)
+}
+
+fn parsers() -> Row {
+    let read = |plan: &SearchPlan| page(plan).parsers().to_vec();
+    let modes = |mode: &str| json!([typed("pdf", "mode", mode)]);
+    let pdf = || json!([{ "type": "pdf" }]);
+    row(
+        "2.2 parsers",
+        "pdf as name or object with mode fast, auto or ocr and maxPages from 1 to 10000 and no \
+         other property; default [pdf]",
+    )
+    .at(scrape("parsers"))
+    .default(read, vec![Parser { kind: ParserKind::Pdf, mode: None, max_pages: None }])
+    .becomes(json!([]), read, json!([]))
+    .becomes(json!(["pdf"]), read, pdf())
+    .becomes(pdf(), read, pdf())
+    .becomes(json!([{ "type": "pdf", "mode": null, "maxPages": null }]), read, pdf())
+    .becomes(modes("fast"), read, modes("fast"))
+    .becomes(modes("auto"), read, modes("auto"))
+    .becomes(modes("ocr"), read, modes("ocr"))
+    .becomes(json!([typed("pdf", "maxPages", 3.0)]), read, json!([typed("pdf", "maxPages", 3)]))
+    .bad_in(json!([typed("pdf", "mode", "slow")]), &[("/0/mode", UnknownValue)])
+    .bad_in(json!([typed("pdf", "pages", 1)]), &[("/0/pages", UnknownField)])
+    .bad_in(json!([{ "mode": "fast" }]), &[("/0/type", Missing)])
+    .bad_in(json!(["image"]), &[("/0", UnknownValue)])
+    .bad_in(json!([{ "type": "image" }]), &[("/0/type", UnknownValue)])
+    .bad_in(json!(["pdf", typed("pdf", "maxPages", 1)]), &[("/1", Conflict)])
+    .bad_in(json!([true]), &[("/0", InvalidType)])
+    .bad("pdf", InvalidType)
+    .at(option("parsers", "pdf", "maxPages"))
+    .ok(1)
+    .ok(10_000)
+    .bad(0, TooSmall)
+    .bad(10_001, TooBig)
+    .bad(-1, TooSmall)
+    .bad(1.5, InvalidType)
+    .bad("3", InvalidType)
+    .later(5, "PDF to markdown, its modes, and PDF as base64 for an empty list")
+}
+
+fn proxy() -> Row {
+    let read = |plan: &SearchPlan| page(plan).proxy();
+    row("2.2 proxy", "basic, enhanced or auto; default auto; stealth is the clients' older name of enhanced")
+        .at(scrape("proxy"))
+        .default(read, Proxy::Auto)
+        .reads("basic", read, Proxy::Basic)
+        .reads("enhanced", read, Proxy::Enhanced)
+        .reads("stealth", read, Proxy::Enhanced)
+        .reads("auto", read, Proxy::Auto)
+        .bad("fast", UnknownValue)
+        .bad("Basic", UnknownValue)
+        .bad(true, InvalidType)
+        .later(
+            5,
+            "pools of proxies, and the second try of auto; until then a warning says that there are none",
+        )
+}
+
+fn store_in_cache() -> Row {
+    let read = |plan: &SearchPlan| page(plan).store_in_cache();
+    row(
+        "2.2 storeInCache",
+        "default true; headers, actions, profile, lockdown and zero data retention force it to false",
+    )
+    .at(scrape("storeInCache"))
+    .default(read, true)
+    .reads(false, read, false)
+    .bad("no", InvalidType)
+    .at(search("scrapeOptions"))
+    .reads(json!({ "formats": ["links"], "storeInCache": true, "headers": { "cookie": "a=b" } }), read, false)
+    .reads(json!({ "formats": ["links"], "storeInCache": true, "headers": {} }), read, true)
+    .reads(
+        json!({ "formats": ["links"], "storeInCache": true, "actions": [{ "type": "scrape" }] }),
+        read,
+        false,
+    )
+    .reads(json!({ "formats": ["links"], "storeInCache": true, "profile": { "name": "p" } }), read, false)
+    .reads(json!({ "formats": ["links"], "storeInCache": true, "lockdown": true }), read, false)
+    .tested("websvc-validate", "what_is_private_is_not_stored")
+    .tested("websvc-cli", "a_scraped_page_is_searchable_and_the_shell_prints_it")
+}
+
+fn lockdown() -> Row {
+    let years = Duration::from_secs(2 * 365 * 86_400);
+    let read = |plan: &SearchPlan| (page(plan).lockdown(), page(plan).max_age());
+    row(
+        "2.2 lockdown",
+        "default false; only the cache is asked, a miss is SCRAPE_LOCKDOWN_CACHE_MISS; maxAge is \
+         two years when left out",
+    )
+    .at(scrape("lockdown"))
+    .default(|plan| page(plan).lockdown(), false)
+    .reads(true, read, (true, years))
+    .bad("on", InvalidType)
+    .at(search("scrapeOptions"))
+    .reads(
+        json!({ "formats": ["links"], "lockdown": true, "maxAge": 5 }),
+        read,
+        (true, Duration::from_millis(5)),
+    )
+    // What the official Python client always sends is nobody's wish.
+    .reads(json!({ "formats": ["links"], "lockdown": true, "maxAge": 14_400_000 }), read, (true, years))
+    .tested("websvc-scrape", "lockdown_never_fetches")
+    .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache")
+    .later(7, "proof that the URL is logged nowhere")
+}
+
+fn other_keys() -> Row {
+    row(
+        "2.2 other keys",
+        "ignored and named in warning; those of official clients are ignored without a word",
+    )
+    .at(scrape("fastMode"))
+    .ok(false)
+    .at(scrape("useMock"))
+    .ok("x")
+    .at(scrape("checkPromptInjection"))
+    .ok(true)
+    .at(scrape("__experimental_x"))
+    .ok(1)
+    .at(scrape("integration"))
+    .ok("x")
+    .at(scrape("timeOut"))
+    .warns(1, "scrapeOptions: the unknown field \"timeOut\" was ignored; did you mean timeout?")
+    .at(inside("location", "city"))
+    .warns("Rome", "location: the unknown field \"city\" was ignored")
+}

@@ -1,0 +1,146 @@
+//! Section 2.3: threat protection.
+
+use serde_json::json;
+use websvc_types::ViolationCode::*;
+use websvc_types::{ThreatFailurePolicy, ThreatMode, ThreatProtection};
+use websvc_validate::{Policy, SearchPlan, ThreatOverride, ThreatPolicy};
+
+use crate::conformance::json::Raw;
+use crate::conformance::row::{Place, Row, everything, row, search, threat};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![
+        mode(),
+        risk_score_threshold(),
+        domains("2.3 blacklist", "blacklist", |plan| read(plan).blacklist),
+        domains("2.3 whitelist", "whitelist", |plan| read(plan).whitelist),
+        blocked_tlds(),
+        failure_policy(),
+        permission(),
+    ]
+}
+
+const SCANS: &str =
+    "URLs are checked; until then threatProtection of a team that may send it is refused with not_supported";
+
+fn read(plan: &SearchPlan) -> ThreatProtection {
+    plan.threat().cloned().unwrap_or_default()
+}
+
+fn rule(name: &'static str, rule: &'static str, place: Place) -> Row {
+    row(name, rule).by(everything()).at(place)
+}
+
+fn enforced() -> Policy {
+    Policy { threat: ThreatPolicy::Enforced, ..everything() }
+}
+
+fn mode() -> Row {
+    rule("2.3 mode", "off or normal; not off where protection is enforced for the team", threat("mode"))
+        .reads("off", |plan| read(plan).mode, Some(ThreatMode::Off))
+        .reads("normal", |plan| read(plan).mode, Some(ThreatMode::Normal))
+        .reads(json!(null), |plan| read(plan).mode, None)
+        .bad("manual-only", UnknownValue)
+        .bad(false, InvalidType)
+        .by(enforced())
+        .ok("normal")
+        .forbidden("off")
+        .later(7, SCANS)
+}
+
+fn risk_score_threshold() -> Row {
+    let place = threat("riskScoreThreshold");
+    rule("2.3 riskScoreThreshold", "whole number from 0 to 100", place)
+        .ok(0)
+        .ok(100)
+        .ok(json!(null))
+        .reads(50.0, |plan| read(plan).risk_score_threshold, Some(50))
+        .reads(Raw("-0.0"), |plan| read(plan).risk_score_threshold, Some(0))
+        .bad(-1, TooSmall)
+        .bad(101, TooBig)
+        .bad(0.5, InvalidType)
+        .bad("50", InvalidType)
+        .later(7, SCANS)
+}
+
+fn domains(name: &'static str, field: &str, read: fn(&SearchPlan) -> Option<Vec<String>>) -> Row {
+    let one = |domain: &str| Some(vec![domain.to_owned()]);
+    rule(
+        name,
+        "at most 1000 domains, plain or as `*.<domain>`, without protocol, path and port",
+        threat(field),
+    )
+    .reads(json!(null), read, None)
+    .reads(json!([]), read, Some(vec![]))
+    .reads(json!(["Example.COM"]), read, one("example.com"))
+    .reads(json!(["*.Example.com"]), read, one("*.example.com"))
+    .reads(json!(["*.b\u{fc}cher.example"]), read, one("*.xn--bcher-kva.example"))
+    .ok(vec!["a.example".to_owned(); 1000])
+    .bad(vec!["a.example".to_owned(); 1001], TooLong)
+    .bad_in(json!(["a.example", "https://a.example"]), &[("/1", InvalidFormat)])
+    .bad_in(json!(["a.example/x"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["a.example:80"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["*"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["*."]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["*a.example"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["a.*.example"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["*.*.example"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["", 1]), &[("/0", InvalidFormat), ("/1", InvalidType)])
+    .bad("a.example", InvalidType)
+    .later(7, SCANS)
+}
+
+fn blocked_tlds() -> Row {
+    let tlds = |plan: &SearchPlan| read(plan).blocked_tlds;
+    rule(
+        "2.3 blockedTlds",
+        "at most 1000 top-level domains in lower case, without the dot",
+        threat("blockedTlds"),
+    )
+    .reads(json!(["zip", "xn--p1ai"]), tlds, Some(vec!["zip".to_owned(), "xn--p1ai".to_owned()]))
+    .reads(json!(["\u{440}\u{444}"]), tlds, Some(vec!["xn--p1ai".to_owned()]))
+    .ok(vec!["zip".to_owned(); 1000])
+    .bad(vec!["zip".to_owned(); 1001], TooLong)
+    .bad_in(json!([".zip"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["zip."]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["Zip"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["\u{420}\u{424}"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["co.uk"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["co\u{3002}uk"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["*.zip"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["z_p"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["123"]), &[("/0", InvalidFormat)])
+    .bad_in(json!(["", null]), &[("/0", InvalidFormat), ("/1", InvalidType)])
+    .bad("zip", InvalidType)
+    .later(7, SCANS)
+}
+
+fn failure_policy() -> Row {
+    let policy = |plan: &SearchPlan| read(plan).failure_policy;
+    rule("2.3 failurePolicy", "open or closed", threat("failurePolicy"))
+        .reads("open", policy, Some(ThreatFailurePolicy::Open))
+        .reads("closed", policy, Some(ThreatFailurePolicy::Closed))
+        .reads(json!(null), policy, None)
+        .bad("ajar", UnknownValue)
+        .bad(true, InvalidType)
+        .later(7, SCANS)
+}
+
+fn permission() -> Row {
+    row(
+        "2.3 permission",
+        "403 unless enabled for the team, and for any request that has the object where overrides \
+         are disabled",
+    )
+    .at(search("threatProtection"))
+    .forbidden(json!({}))
+    .forbidden(json!({ "mode": "normal" }))
+    .by(Policy { threat_override: ThreatOverride::Denied, ..everything() })
+    .forbidden(json!({}))
+    .by(Policy { threat_override: ThreatOverride::Denied, ..enforced() })
+    .forbidden(json!({ "mode": "normal" }))
+    .by(enforced())
+    .ok(json!({}))
+    .tested("websvc-validate", "threat_protection_needs_its_permission")
+    .tested("websvc-validate", "what_is_forbidden_is_told_before_what_is_wrong")
+}
