@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use serde_json::Value;
 use websvc_types::limits::{VIOLATIONS_MAX, WARNINGS_MAX};
 use websvc_types::{Violation, ViolationCode};
 
@@ -201,5 +202,15 @@ pub(crate) fn shown(value: &Tree<'_>) -> String {
         Tree::Text(text) => quoted(text),
         Tree::List(_) => "an array".to_owned(),
         Tree::Object(_) => "an object".to_owned(),
+    }
+}
+
+/// Returns a value of a caller's own document as a sentence shows it.
+pub(crate) fn shown_json(value: &Value) -> String {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::String(text) => quoted(text),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
     }
 }

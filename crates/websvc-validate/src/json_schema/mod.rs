@@ -13,7 +13,7 @@ use websvc_types::ViolationCode;
 
 use crate::nearest::nearest;
 use crate::path::Path;
-use crate::report::{Report, quoted, shown};
+use crate::report::{Report, quoted, shown_json};
 use keyword::{Form, TYPES};
 use reference::Document;
 
@@ -168,7 +168,7 @@ impl Walk<'_, '_> {
         match value.as_f64() {
             Some(divisor) if divisor > 0.0 => {}
             Some(_) => self.report.violation(path, ViolationCode::TooSmall, |name| {
-                format!("{name} must be a number above 0, not {}", shown(value))
+                format!("{name} must be a number above 0, not {}", shown_json(value))
             }),
             None => self.wrong(path, value, "a number"),
         }
@@ -178,7 +178,7 @@ impl Walk<'_, '_> {
         match value.as_f64() {
             Some(count) if count.fract() != 0.0 => self.wrong(path, value, "an integer"),
             Some(count) if count < 0.0 => self.report.violation(path, ViolationCode::TooSmall, |name| {
-                format!("{name} must be at least 0, not {}", shown(value))
+                format!("{name} must be at least 0, not {}", shown_json(value))
             }),
             Some(_) => {}
             None => self.wrong(path, value, "an integer"),
@@ -233,7 +233,7 @@ impl Walk<'_, '_> {
 
     fn wrong(&mut self, path: &Path<'_>, value: &Value, expected: &str) {
         self.report.violation(path, ViolationCode::InvalidType, |name| {
-            format!("{name} must be {expected}, not {}", shown(value))
+            format!("{name} must be {expected}, not {}", shown_json(value))
         });
     }
 }

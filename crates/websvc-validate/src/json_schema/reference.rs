@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use websvc_types::ViolationCode;
 
 use crate::path::Path;
-use crate::report::{Report, quoted, shown};
+use crate::report::{Report, quoted, shown_json};
 
 /// The well-known dialects.
 const DIALECTS: &[&str] = &[
@@ -116,6 +116,6 @@ fn outside(report: &mut Report, path: &Path<'_>, text: &str) {
 
 fn no_text(report: &mut Report, path: &Path<'_>, value: &Value) {
     report.violation(path, ViolationCode::InvalidType, |name| {
-        format!("{name} must be a string, not {}", shown(value))
+        format!("{name} must be a string, not {}", shown_json(value))
     });
 }

@@ -114,7 +114,7 @@ impl Object {
                 let mut all: Vec<&str> = known().collect();
                 all.sort_unstable();
                 let all = all.join(", ");
-                format!("unknown field {}; the fields are {all}{}", quoted(key), meant())
+                format!("{} is no known field; the fields are {all}{}", quoted(key), meant())
             });
         } else {
             report.warning(path, |place| {

@@ -96,7 +96,7 @@ fn an_unknown_field_of_a_closed_object_is_an_error_with_the_nearest() {
     let found = violations(&json!({ "query": "q", "scrapeOptions": { "redactPII": { "mod": "fast" } } }));
     assert_eq!(
         found[0].message,
-        "unknown field \"mod\"; the fields are entities, mode, replaceStyle; did you mean mode?"
+        "\"mod\" is no known field; the fields are entities, mode, replaceStyle; did you mean mode?"
     );
 }
 
