@@ -18,7 +18,9 @@ mod lexer;
 mod operator;
 mod parser;
 mod printer;
+mod site;
 mod tbs;
+mod tokens;
 
 pub use ast::{Node, Operator, Query, Site, Size, Term, Words};
 pub use error::TbsError;

@@ -3,6 +3,7 @@
 use std::fmt::{Display, Formatter, Result};
 
 use crate::ast::{Node, Operator, Query, Site, Size, Term};
+use crate::lexer::ends_word;
 
 impl Display for Query {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -80,6 +81,9 @@ fn starts_as_term(node: &Node) -> bool {
 impl Display for Operator {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
+            Self::Site(site) if site.path.as_deref().is_some_and(needs_quotes) => {
+                write!(f, "site:\"{site}\"")
+            }
             Self::Site(site) => write!(f, "site:{site}"),
             Self::FileType(extension) => write!(f, "filetype:{extension}"),
             Self::InUrl(term) => write!(f, "inurl:{term}"),
@@ -91,6 +95,11 @@ impl Display for Operator {
             Self::Larger(size) => write!(f, "larger:{size}"),
         }
     }
+}
+
+/// Tells whether a text, typed without quotes, would not be one word.
+fn needs_quotes(text: &str) -> bool {
+    text.contains(ends_word)
 }
 
 fn write_terms(name: &str, terms: &[Term], f: &mut Formatter<'_>) -> Result {
