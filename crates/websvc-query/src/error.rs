@@ -2,6 +2,8 @@
 
 use jiff::civil::Date;
 
+use crate::tbs::Slashed;
+
 /// The reason why a `tbs` value was refused; every message names the value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -31,7 +33,7 @@ pub enum TbsError {
         value: String,
     },
     /// The first day lies after the last.
-    #[error("cd_min {min} lies after cd_max {max}")]
+    #[error("cd_min:{} lies after cd_max:{}", Slashed(*min), Slashed(*max))]
     Reversed {
         /// The first day.
         min: Date,

@@ -53,10 +53,21 @@ fn is_close(c: char) -> bool {
 
 /// Tells whether a word ends before `c`: white space, quotes and parentheses stand in none.
 pub(crate) fn ends_word(c: char) -> bool {
-    if c.is_ascii() {
-        return matches!(c, '\0'..=' ' | '"' | '(' | ')' | '\u{7f}');
+    match u8::try_from(c) {
+        Ok(byte) if byte.is_ascii() => ends_ascii_word(byte),
+        _ => is_space(c) || is_quote(c) || is_open(c) || is_close(c),
     }
-    is_space(c) || is_quote(c) || is_open(c) || is_close(c)
+}
+
+fn ends_ascii_word(byte: u8) -> bool {
+    matches!(byte, 0..=b' ' | b'"' | b'(' | b')' | 0x7f)
+}
+
+/// Returns the length of the word that `text` begins with. Most are ASCII, which needs no decoding.
+fn word_length(text: &str) -> usize {
+    let ascii = text.bytes().position(|byte| !byte.is_ascii() || ends_ascii_word(byte));
+    let ascii = ascii.unwrap_or(text.len());
+    text[ascii..].find(ends_word).map_or(text.len(), |more| ascii + more)
 }
 
 /// Returns the last of an odd number of quotes: quotes pair up from the left, so it has no partner.
@@ -116,7 +127,7 @@ impl<'a> Lexer<'a> {
 
     fn word(&mut self, at: usize) -> usize {
         let rest = &self.text[at..];
-        let word = &rest[..rest.find(ends_word).unwrap_or(rest.len())];
+        let word = &rest[..word_length(rest)];
         if let Some((name, argument)) = word.split_once([':', '\u{ff1a}'])
             && let Some(kind) = Name::from_text(name)
         {

@@ -62,7 +62,7 @@ fn errors_name_the_value() {
     check_error("cdr:1,cd_max:01/01/0000", "\"01/01/0000\"");
     check_error(
         "cdr:1,cd_min:02/01/2024,cd_max:01/31/2024",
-        "cd_min 2024-02-01 lies after cd_max 2024-01-31",
+        "cd_min:02/01/2024 lies after cd_max:01/31/2024",
     );
     check_error("qdr:d,qdr:w", "\"qdr\" is given twice");
     check_error("qdr:d,cdr:1,cd_min:01/01/2024", "\"qdr:d\" and a custom range");
