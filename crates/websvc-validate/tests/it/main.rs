@@ -4,6 +4,7 @@
 
 mod action;
 mod clients;
+mod corpus;
 mod country;
 mod domain;
 mod format;
