@@ -39,7 +39,7 @@ fn is_quote(c: char) -> bool {
 }
 
 /// Tells whether `c` negates what it touches: the hyphen of keyboards, also the full-width one.
-fn is_dash(c: char) -> bool {
+pub(crate) fn is_dash(c: char) -> bool {
     matches!(c, '-' | '\u{ff0d}')
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter, Result};
 
 use crate::ast::{Node, Operator, Query, Site, Size, Term};
-use crate::lexer::ends_word;
+use crate::lexer::{ends_word, is_dash};
 
 impl Display for Query {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -62,6 +62,8 @@ fn write_alternatives(children: &[Node], next: Option<&Node>, f: &mut Formatter<
 fn write_negated(child: &Node, next: Option<&Node>, f: &mut Formatter<'_>) -> Result {
     match child {
         Node::And(_) | Node::Or(_) => write!(f, "-({child})"),
+        // Two dashes side by side would begin a word.
+        Node::Word(text) if text.starts_with(is_dash) => write!(f, "-({text})"),
         _ => {
             f.write_str("-")?;
             write_guarded(child, next, f)

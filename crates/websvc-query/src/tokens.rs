@@ -63,6 +63,8 @@ impl<'a> Tokens<'a> {
         self.settle();
         if self.open == MAX_DEPTH {
             self.too_deep += 1;
+            // With its parenthesis, so that every dash touches what it negates.
+            self.drop_dangling_minus();
         } else {
             self.open += 1;
             self.kept.push(Token::Open);
@@ -71,7 +73,6 @@ impl<'a> Tokens<'a> {
 
     pub(crate) fn close(&mut self) {
         self.settle();
-        self.drop_dangling_minus();
         if self.too_deep > 0 {
             self.too_deep -= 1;
             return;
@@ -90,10 +91,7 @@ impl<'a> Tokens<'a> {
 
     pub(crate) fn minus(&mut self) {
         self.settle();
-        // Two meet where a parenthesis between them was left out.
-        if self.kept.pop_if(|last| *last == Token::Minus).is_none() {
-            self.kept.push(Token::Minus);
-        }
+        self.kept.push(Token::Minus);
     }
 
     pub(crate) fn or(&mut self) {
@@ -170,7 +168,6 @@ impl<'a> Tokens<'a> {
         while self.open > 0 {
             self.close();
         }
-        self.drop_dangling_minus();
         self.demote_dangling_or();
         (self.kept, self.warnings)
     }

@@ -77,6 +77,9 @@ fn a_dash_negates_only_what_it_touches() {
     check("a -\"\" b", "(and a b)", 0);
     check("-()", "", 0);
     check("(-)", "", 0);
+    check("-(--x)", "(not --x)", 0);
+    check("--x -- ---", "(and --x -- ---)", 0);
+    check("\u{ff0d}a -(\u{ff0d}-b)", "(and (not a) (not \u{ff0d}-b))", 0);
 }
 
 #[test]
