@@ -201,8 +201,7 @@ fn day(value: &str) -> Option<Date> {
         return None;
     }
     let (month, day, year) = (number(month, 2)?, number(day, 2)?, number(year, 4)?);
-    let (year, month, day) =
-        (i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?);
+    let (year, month, day) = (i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?);
     Date::new(year, month, day).ok().filter(|_| year > 0)
 }
 

@@ -4,3 +4,4 @@ mod corpus;
 mod grammar;
 mod properties;
 mod tbs;
+mod tree;
