@@ -41,12 +41,12 @@ impl Name {
     /// Says what the argument must be, for warnings.
     pub(crate) fn expects(self) -> &'static str {
         match self {
-            Self::Site => "a host name, optionally with a path",
-            Self::FileType => "a file extension",
+            Self::Site => "a host name, optionally with a port and a path",
+            Self::FileType => "a file extension of 1 to 12 letters and digits",
             Self::InUrl | Self::InTitle => "a word",
             Self::AllInUrl | Self::AllInTitle => "words",
             Self::Related => "a host name",
-            Self::ImageSize | Self::Larger => "a size such as 1920x1080",
+            Self::ImageSize | Self::Larger => "a size in pixels such as 1920x1080",
         }
     }
 

@@ -18,8 +18,12 @@ pub(crate) fn site(text: &str) -> Option<Site> {
     let text = without_prefix(text, "https://").or_else(|| without_prefix(text, "http://")).unwrap_or(text);
     let text = text.split(['?', '#']).next().unwrap_or(text);
     let (authority, path) = text.find('/').map_or((text, ""), |slash| text.split_at(slash));
-    let (host, port) = authority.split_once(':').unwrap_or((authority, ""));
-    let port = if port.is_empty() { None } else { Some(digits(port)?) };
+    let (host, port) = match authority.split_once(':') {
+        None => (authority, None),
+        // A colon of prose; before a path it would be that of another scheme.
+        Some((host, "")) if path.is_empty() => (host, None),
+        Some((host, port)) => (host, Some(digits(port)?)),
+    };
     let host = host.strip_prefix("*.").or_else(|| host.strip_prefix('.')).unwrap_or(host);
     Some(Site {
         host: canonical(host)?,

@@ -5,6 +5,7 @@
 //! has no case to doubt, and the printer need not write more parentheses than were there.
 
 use crate::ast::{Operator, Term};
+use crate::error::shortened;
 use crate::lexer::is_space;
 use crate::operator::Name;
 use crate::parser::MAX_DEPTH;
@@ -195,8 +196,9 @@ impl<'a> Tokens<'a> {
     }
 
     fn warn_of_argument(&mut self, kind: Name, shown: &str) {
-        let expects = kind.expects();
-        self.warnings.push(format!("\"{shown}\" was searched as plain words: the operator needs {expects}"));
+        let (shown, expects) = (shortened(shown), kind.expects());
+        let done = if self.kept.last() == Some(&Token::Minus) { "excluded" } else { "searched" };
+        self.warnings.push(format!("\"{shown}\" was {done} as plain words: the operator needs {expects}"));
     }
 
     fn drop_dangling_minus(&mut self) {
