@@ -4,13 +4,13 @@
 //! printing reversible: no group of one, no group directly inside a group of its own kind, no double negation, groups
 //! nest at most [`MAX_DEPTH`](crate::MAX_DEPTH) deep, and every text is one that can be typed at its place.
 
-/// A parsed query; [`Display`](std::fmt::Display) prints it in the query language again.
+/// A parsed query (specification 2.5); [`Display`](std::fmt::Display) prints it in the query language again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
     root: Option<Node>,
 }
 
-/// One node of the tree.
+/// One node of the tree of a query (specification 2.5).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
     /// Every child applies; at least two children. Written side by side.
@@ -53,7 +53,7 @@ pub enum Operator {
     Larger(Size),
 }
 
-/// The argument of `site:`.
+/// The argument of `site:` (specification 2.5).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
     /// The host in lower case and ASCII form (UTS 46), at most 253 bytes; a single label such as `gov` is allowed.
@@ -64,7 +64,7 @@ pub struct Site {
     pub path: Option<String>,
 }
 
-/// A word or a phrase as the argument of an operator.
+/// A word or a phrase as the argument of an operator (specification 2.5).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Term {
     /// A word as in [`Node::Word`]. The one that touches the colon may begin with `-` or be `OR`.
@@ -83,7 +83,7 @@ impl Term {
     }
 }
 
-/// The dimensions of an image in pixels, both at least 1.
+/// The dimensions of an image in pixels, both at least 1 (specification 2.5: `<width>x<height>`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
     /// Width in pixels.

@@ -10,7 +10,8 @@ use crate::error::TbsError;
 
 const SECONDS_OF_DAY: i64 = 86_400;
 
-/// A parsed `tbs` value; [`Display`] prints it in one form, whatever the order and the digits it was sent with.
+/// A parsed `tbs` value (specification 2.4); [`Display`] prints it in one form, whatever the order and the digits it was
+/// sent with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tbs {
     /// The time range; `None` when only the order was given, so that `sort` is then [`Sort::Date`].
@@ -19,7 +20,7 @@ pub struct Tbs {
     pub sort: Sort,
 }
 
-/// The order of the results.
+/// The order of the results (specification 2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sort {
     /// Best match first.
@@ -29,7 +30,7 @@ pub enum Sort {
     Date,
 }
 
-/// A time range.
+/// A time range (specification 2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TbsRange {
     /// The last `count` units before now (`qdr:d3`).
@@ -49,18 +50,18 @@ pub enum TbsRange {
     },
 }
 
-/// The unit of a predefined range.
+/// The unit of a predefined range (specification 2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TbsUnit {
-    /// `h`
+    /// An hour (`h`).
     Hour,
-    /// `d`
+    /// A day of 24 hours (`d`).
     Day,
-    /// `w`
+    /// A week (`w`).
     Week,
-    /// `m`
+    /// A calendar month (`m`).
     Month,
-    /// `y`
+    /// A calendar year (`y`).
     Year,
 }
 
@@ -98,7 +99,7 @@ fn first_second(day: Date) -> i64 {
     EPOCH.duration_until(day).as_secs()
 }
 
-/// Parses a `tbs` value; an empty or blank text means "not given" (clients send one for that).
+/// Parses a `tbs` value (specification 2.4); an empty or blank text means "not given" (clients send one for that).
 ///
 /// How each form is read is listed at the [crate](crate#how-a-time-filter-is-read).
 ///
