@@ -1,15 +1,16 @@
 //! The syntax tree of a query.
 //!
-//! Trees are built only by [`parse`](crate::parse) and are always in normal form: no group of one, no group
-//! directly inside a group of its own kind, no double negation. That is what makes printing reversible.
+//! A [`Query`] is built only by [`parse`](crate::parse), and its tree is always in normal form, which is what makes
+//! printing reversible: no group of one, no group directly inside a group of its own kind, no double negation, groups
+//! nest at most [`MAX_DEPTH`](crate::MAX_DEPTH) deep, and every text is one that can be typed at its place.
 
-/// A parsed query; [`Display`](std::fmt::Display) prints it in the query language again.
+/// A parsed query (specification 2.5); [`Display`](std::fmt::Display) prints it in the query language again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
     root: Option<Node>,
 }
 
-/// One node of the tree.
+/// One node of the tree of a query (specification 2.5).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
     /// Every child applies; at least two children. Written side by side.
@@ -19,9 +20,11 @@ pub enum Node {
     Or(Vec<Node>),
     /// The child must not apply. Written with `-`.
     Not(Box<Node>),
-    /// A plain word as it was typed, without white space, double quotes and parentheses.
+    /// A plain word as it was typed, without white space, double quotes and parentheses. It is never `OR` or `|`, and
+    /// begins with `-` only if that is followed by a second one.
     Word(String),
-    /// A quoted text that must occur literally; inner white space is single spaces.
+    /// A quoted text that must occur literally; never empty, without double quotes, inner white space is single
+    /// spaces.
     Phrase(String),
     /// A search operator.
     Operator(Operator),
@@ -32,7 +35,7 @@ pub enum Node {
 pub enum Operator {
     /// `site:` the host or one of its subdomains, optionally below a path.
     Site(Site),
-    /// `filetype:` the file extension in lower case, without the dot.
+    /// `filetype:` or `ext:` the file extension in lower case, without the dot: 1 to 12 ASCII letters and digits.
     FileType(String),
     /// `inurl:` the URL contains the word.
     InUrl(Term),
@@ -42,7 +45,7 @@ pub enum Operator {
     InTitle(Term),
     /// `allintitle:` the title contains all the words; never empty.
     AllInTitle(Vec<Term>),
-    /// `related:` the host in lower case whose neighbourhood is wanted.
+    /// `related:` the host, as in [`Site::host`], whose neighbourhood is wanted.
     Related(String),
     /// `imagesize:` images of exactly this size.
     ImageSize(Size),
@@ -50,23 +53,23 @@ pub enum Operator {
     Larger(Size),
 }
 
-/// The argument of `site:`.
+/// The argument of `site:` (specification 2.5).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
-    /// The host in lower case, Unicode or ASCII form as typed; a single label such as `gov` is allowed.
+    /// The host in lower case and ASCII form (UTS 46), at most 253 bytes; a single label such as `gov` is allowed.
     pub host: String,
-    /// The port, when one was typed.
+    /// The port, when one was typed that is not a default one (80 or 443).
     pub port: Option<u16>,
-    /// The path prefix as typed, starting with `/`; never just `/`.
+    /// The path prefix as typed, starting with `/`; it does not end with `/` and has no query, fragment or `*`.
     pub path: Option<String>,
 }
 
-/// A word or a phrase as the argument of an operator.
+/// A word or a phrase as the argument of an operator (specification 2.5).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Term {
-    /// A word as typed.
+    /// A word as in [`Node::Word`]. The one that touches the colon may begin with `-` or be `OR`.
     Word(String),
-    /// A quoted text.
+    /// A quoted text as in [`Node::Phrase`].
     Phrase(String),
 }
 
@@ -80,7 +83,7 @@ impl Term {
     }
 }
 
-/// The dimensions of an image in pixels, both at least 1.
+/// The dimensions of an image in pixels, both at least 1 (specification 2.5: `<width>x<height>`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
     /// Width in pixels.

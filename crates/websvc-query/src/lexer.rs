@@ -1,165 +1,142 @@
-//! Text in, tokens out: quotes paired, parentheses balanced, `OR` recognised only between operands.
+//! Characters in, tokens out: where words and phrases begin and end, and which dashes negate.
+
+use std::borrow::Cow;
 
 use crate::operator::Name;
-use crate::parser::MAX_DEPTH;
+use crate::tokens::{Token, Tokens};
 
-/// A token; it borrows from the query text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Token<'a> {
-    Open,
-    Close,
-    Or,
-    /// A `-` that negates what follows it directly.
-    Minus,
-    Word(&'a str),
-    /// The text between two quotes, not yet normalised.
-    Phrase(&'a str),
-    /// An operator name; the argument is in `whole` after the colon, or, when it is empty, in the next token.
-    Operator {
-        name: Name,
-        /// The whole word, for the case that the argument is bad.
-        whole: &'a str,
-        argument: &'a str,
-        /// Whether the next token is a phrase that follows the colon without a space.
-        quoted: bool,
-    },
+/// Splits `text` into tokens in linear time; with it, the warnings about operators that became words.
+pub(crate) fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<String>) {
+    let mut lexer = Lexer { text, lone_quote: lone_quote(text), tokens: Tokens::new(text.len()) };
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        at = lexer.step(at, c);
+    }
+    lexer.tokens.finish()
 }
 
-/// Splits `text` into tokens in linear time.
-pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
-    let raw = scan(text);
-    let raw = drop_empty_phrases(raw);
-    let raw = balance(&raw);
-    settle_or(&raw)
+/// Returns `text` without characters that cannot be seen and mean nothing: soft hyphens, byte order marks, word joiners
+/// and marks of direction come along when text is copied from pages. Joiners of letters (U+200C, U+200D) are spelling.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    let invisible = |c| {
+        matches!(c, '\u{ad}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
+    if text.is_ascii() || !text.contains(invisible) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replace(invisible, ""))
 }
 
-/// Tells whether `c` opens or closes a phrase: typed and typographic double quotes.
+/// Tells whether `c` separates words: white space, control characters, the zero width space.
+pub(crate) fn is_space(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || c == '\u{200b}'
+}
+
+/// Tells whether `c` opens or closes a phrase: typed, typographic and full-width double quotes.
 fn is_quote(c: char) -> bool {
     matches!(c, '"' | '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{201f}' | '\u{ff02}')
 }
 
-fn ends_word(c: char) -> bool {
-    c.is_whitespace() || is_quote(c) || c == '(' || c == ')'
+/// Tells whether `c` negates what it touches: the hyphen of keyboards, also the full-width one.
+pub(crate) fn is_dash(c: char) -> bool {
+    matches!(c, '-' | '\u{ff0d}')
 }
 
-fn scan(text: &str) -> Vec<Token<'_>> {
-    // Quotes pair up from the left, so only the last of an odd number is alone; it is skipped.
-    let quotes = text.char_indices().filter(|&(_, c)| is_quote(c));
-    let (count, last) = quotes.fold((0usize, 0), |(count, _), (at, _)| (count + 1, at));
-    let lone = (count % 2 == 1).then_some(last);
+fn is_open(c: char) -> bool {
+    matches!(c, '(' | '\u{ff08}')
+}
 
-    let mut tokens = Vec::new();
-    let mut at = 0;
-    while let Some(c) = text[at..].chars().next() {
+fn is_close(c: char) -> bool {
+    matches!(c, ')' | '\u{ff09}')
+}
+
+/// Tells whether a word ends before `c`: white space, quotes and parentheses stand in none.
+pub(crate) fn ends_word(c: char) -> bool {
+    match u8::try_from(c) {
+        Ok(byte) if byte.is_ascii() => ends_ascii_word(byte),
+        _ => is_space(c) || is_quote(c) || is_open(c) || is_close(c),
+    }
+}
+
+fn ends_ascii_word(byte: u8) -> bool {
+    matches!(byte, 0..=b' ' | b'"' | b'(' | b')' | 0x7f)
+}
+
+/// Returns the length of the word that `text` begins with. Most are ASCII, which needs no decoding.
+fn word_length(text: &str) -> usize {
+    let ascii = text.bytes().position(|byte| !byte.is_ascii() || ends_ascii_word(byte));
+    let ascii = ascii.unwrap_or(text.len());
+    text[ascii..].find(ends_word).map_or(text.len(), |more| ascii + more)
+}
+
+/// Returns the last of an odd number of quotes: quotes pair up from the left, so it has no partner.
+fn lone_quote(text: &str) -> Option<usize> {
+    let mut unpaired = None;
+    for (at, c) in text.char_indices() {
+        if is_quote(c) {
+            unpaired = if unpaired.is_none() { Some(at) } else { None };
+        }
+    }
+    unpaired
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    lone_quote: Option<usize>,
+    tokens: Tokens<'a>,
+}
+
+impl<'a> Lexer<'a> {
+    /// Reads what begins with `c` at byte `at`; returns where it ends.
+    fn step(&mut self, at: usize, c: char) -> usize {
         let next = at + c.len_utf8();
-        match c {
-            '(' => tokens.push(Token::Open),
-            ')' => tokens.push(Token::Close),
-            _ if c.is_whitespace() || lone == Some(at) => {}
-            _ if is_quote(c) => {
-                let rest = &text[next..];
-                let end = rest.find(is_quote).unwrap_or(rest.len());
-                tokens.push(Token::Phrase(&rest[..end]));
-                at = next + end;
-                at += text[at..].chars().next().map_or(0, char::len_utf8);
-                continue;
-            }
-            '-' if negates(text, next, lone) => tokens.push(Token::Minus),
-            _ => {
-                let end = text[at..].find(ends_word).map_or(text.len(), |end| at + end);
-                let quoted = end != text.len() && lone != Some(end) && text[end..].starts_with(is_quote);
-                push_word(&mut tokens, &text[at..end], quoted);
-                at = end;
-                continue;
-            }
+        if is_space(c) || self.lone_quote == Some(at) {
+            return next;
         }
-        at = next;
-    }
-    tokens
-}
-
-/// Tells whether a `-` before byte `next` negates: something other than a second `-` must touch it, so that
-/// `--help` stays a word and a dash between spaces is nothing.
-fn negates(text: &str, next: usize, lone: Option<usize>) -> bool {
-    let follower = text[next..].chars().next();
-    lone != Some(next) && follower.is_some_and(|c| !c.is_whitespace() && c != '-' && c != ')')
-}
-
-fn push_word<'a>(tokens: &mut Vec<Token<'a>>, word: &'a str, quoted: bool) {
-    if word == "-" {
-        return;
-    }
-    if let Some((name, argument)) = word.split_once(':')
-        && let Some(name) = Name::from_text(name)
-    {
-        let quoted = quoted && argument.is_empty();
-        tokens.push(Token::Operator { name, whole: word, argument, quoted });
-    } else if word == "OR" || word == "|" {
-        tokens.push(Token::Or);
-    } else {
-        tokens.push(Token::Word(word));
-    }
-}
-
-/// Removes phrases without text together with the `-` before them.
-fn drop_empty_phrases(raw: Vec<Token<'_>>) -> Vec<Token<'_>> {
-    let mut kept: Vec<Token<'_>> = Vec::with_capacity(raw.len());
-    for token in raw {
-        if let Token::Phrase(text) = token
-            && text.trim().is_empty()
-        {
-            if let Some(Token::Operator { quoted, .. }) = kept.last_mut() {
-                *quoted = false;
-            }
-            kept.pop_if(|before| *before == Token::Minus);
+        if is_quote(c) {
+            return self.phrase(at, next);
+        }
+        if is_open(c) {
+            self.tokens.open();
+        } else if is_close(c) {
+            self.tokens.close();
+        } else if is_dash(c) && self.negates(next) {
+            self.tokens.minus();
         } else {
-            kept.push(token);
+            return self.word(at);
         }
+        next
     }
-    kept
-}
 
-/// Removes parentheses that have no partner or nest deeper than [`MAX_DEPTH`], and closes open ones.
-fn balance<'a>(raw: &[Token<'a>]) -> Vec<Token<'a>> {
-    let mut kept = Vec::with_capacity(raw.len());
-    let (mut open, mut too_deep) = (0, 0);
-    for &token in raw {
-        match token {
-            Token::Open if open == MAX_DEPTH => too_deep += 1,
-            Token::Open => {
-                open += 1;
-                kept.push(token);
-            }
-            Token::Close if too_deep > 0 => too_deep -= 1,
-            Token::Close if open == 0 => {}
-            Token::Close => {
-                open -= 1;
-                kept.push(token);
-            }
-            Token::Or | Token::Minus | Token::Word(_) | Token::Phrase(_) | Token::Operator { .. } => {
-                kept.push(token);
-            }
-        }
+    /// Reads the phrase whose text begins at byte `start`, after its opening quote at byte `at`.
+    fn phrase(&mut self, at: usize, start: usize) -> usize {
+        let rest = &self.text[start..];
+        let (end, closing) = rest.char_indices().find(|&(_, c)| is_quote(c)).unwrap_or((rest.len(), ' '));
+        let glued = self.text[..at].chars().next_back().is_some_and(|before| !is_space(before));
+        self.tokens.phrase(&rest[..end], glued);
+        (start + end + closing.len_utf8()).min(self.text.len())
     }
-    kept.extend(std::iter::repeat_n(Token::Close, open));
-    kept
-}
 
-/// Keeps `OR` only between two operands; elsewhere it is the word "or" (or one of a row of `OR`s).
-fn settle_or<'a>(raw: &[Token<'a>]) -> Vec<Token<'a>> {
-    let mut kept: Vec<Token<'a>> = Vec::with_capacity(raw.len());
-    for (at, &token) in raw.iter().enumerate() {
-        if token != Token::Or {
-            kept.push(token);
-            continue;
-        }
-        let next = raw.get(at + 1);
-        if next == Some(&Token::Or) {
-            continue;
-        }
-        let follows = !matches!(kept.last(), None | Some(Token::Open | Token::Minus | Token::Or));
-        let precedes = !matches!(next, None | Some(Token::Close));
-        kept.push(if follows && precedes { Token::Or } else { Token::Word("or") });
+    /// Tells whether a dash before byte `next` negates: something must touch it, but no second dash, so that
+    /// `--help` stays a word and a dash between spaces is nothing.
+    fn negates(&self, next: usize) -> bool {
+        let follower = self.text[next..].chars().next();
+        self.lone_quote != Some(next) && follower.is_some_and(|c| !is_space(c) && !is_dash(c) && !is_close(c))
     }
-    kept
+
+    fn word(&mut self, at: usize) -> usize {
+        let rest = &self.text[at..];
+        let word = &rest[..word_length(rest)];
+        if let Some((name, argument)) = word.split_once([':', '\u{ff1a}'])
+            && let Some(kind) = Name::from_text(name)
+        {
+            self.tokens.operator(kind, &word[..name.len()], word, argument);
+        } else if word == "OR" || word == "|" {
+            self.tokens.or();
+        } else if !matches!(word, "-" | "\u{ff0d}") {
+            self.tokens.word(word);
+        }
+        at + word.len()
+    }
 }

@@ -1,6 +1,9 @@
 //! The operators: their names, and the rules of their arguments.
 
-use crate::ast::{Operator, Site, Size, Term};
+use std::str::FromStr;
+
+use crate::ast::{Operator, Size, Term};
+use crate::site::site;
 
 /// The name of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,18 +41,19 @@ impl Name {
     /// Says what the argument must be, for warnings.
     pub(crate) fn expects(self) -> &'static str {
         match self {
-            Self::Site => "a host name, optionally with a path",
-            Self::FileType => "a file extension",
+            Self::Site => "a host name, optionally with a port and a path",
+            Self::FileType => "a file extension of 1 to 12 letters and digits",
             Self::InUrl | Self::InTitle => "a word",
             Self::AllInUrl | Self::AllInTitle => "words",
             Self::Related => "a host name",
-            Self::ImageSize | Self::Larger => "a size such as 1920x1080",
+            Self::ImageSize | Self::Larger => "a size in pixels such as 1920x1080",
         }
     }
 
-    /// Tells whether the operator takes all the words that follow.
-    pub(crate) fn takes_rest(self) -> bool {
-        matches!(self, Self::AllInUrl | Self::AllInTitle)
+    /// Tells whether `word`, which stands after a space, can be meant as the argument. In "the official site: rust book"
+    /// the word is none: a host without a dot must touch the colon.
+    pub(crate) fn takes_after_space(self, word: &str) -> bool {
+        !matches!(self, Self::Site | Self::Related) || word.contains('.')
     }
 
     /// Builds the operator, or `None` when the argument breaks its rule.
@@ -68,54 +72,21 @@ impl Name {
     }
 }
 
-/// Reads `host`, `host/path`, `host:port/path`, also behind `http://` or `https://`.
-fn site(text: &str) -> Option<Site> {
-    let text = strip_prefix_ignoring_case(text, "https://")
-        .or_else(|| strip_prefix_ignoring_case(text, "http://"))
-        .unwrap_or(text);
-    let (authority, path) = text.find('/').map_or((text, ""), |slash| text.split_at(slash));
-    let (host, port) = match authority.split_once(':') {
-        Some((host, port)) => (host, Some(port.parse().ok()?)),
-        None => (authority, None),
-    };
-    let host = host.strip_prefix("*.").or_else(|| host.strip_prefix('.')).unwrap_or(host);
-    let host = host.strip_suffix('.').unwrap_or(host).to_lowercase();
-    let label_ok = |label: &str| {
-        !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_' || is_mark(c))
-    };
-    // Lower-casing can change what a character is, so a second pass must find nothing to do.
-    let stable = host.to_lowercase() == host;
-    let path_ok = !path.contains(char::is_whitespace);
-    if host.len() > 253 || !stable || !path_ok || !host.split('.').all(label_ok) {
-        return None;
-    }
-    let path = path.trim_end_matches('/');
-    Some(Site { host, port, path: (!path.is_empty()).then(|| path.to_owned()) })
-}
-
-/// Tells whether `c` is a combining mark that host names of some scripts need (Indic, Thai, Hebrew, Arabic).
-fn is_mark(c: char) -> bool {
-    matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{670}' | '\u{900}'..='\u{eff}')
-}
-
-fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
-    let (head, rest) = text.split_at_checked(prefix.len())?;
-    head.eq_ignore_ascii_case(prefix).then_some(rest)
-}
-
 /// Reads a file extension of at most 12 ASCII letters and digits, with or without the dot.
 fn extension(text: &str) -> Option<String> {
     let text = text.strip_prefix('.').unwrap_or(text);
-    let ok = (1..=12).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric());
+    let ok = (1..=12).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     ok.then(|| text.to_ascii_lowercase())
 }
 
 /// Reads `<width>x<height>`; `X`, `*` and the multiplication sign are understood too.
 fn size(text: &str) -> Option<Size> {
     let (width, height) = text.split_once(['x', 'X', '*', '\u{d7}'])?;
-    let pixels = |text: &str| {
-        let digits = text.bytes().all(|b| b.is_ascii_digit());
-        text.parse().ok().filter(|&pixels: &u32| digits && pixels > 0)
-    };
+    let pixels = |text| digits(text).filter(|&pixels| pixels > 0);
     Some(Size { width: pixels(width)?, height: pixels(height)? })
+}
+
+/// Reads a number of digits alone, without a sign.
+pub(crate) fn digits<T: FromStr>(text: &str) -> Option<T> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
 }

@@ -3,6 +3,7 @@
 use std::fmt::{Display, Formatter, Result};
 
 use crate::ast::{Node, Operator, Query, Site, Size, Term};
+use crate::lexer::{ends_word, is_dash};
 
 impl Display for Query {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -61,6 +62,8 @@ fn write_alternatives(children: &[Node], next: Option<&Node>, f: &mut Formatter<
 fn write_negated(child: &Node, next: Option<&Node>, f: &mut Formatter<'_>) -> Result {
     match child {
         Node::And(_) | Node::Or(_) => write!(f, "-({child})"),
+        // Two dashes side by side would begin a word.
+        Node::Word(text) if text.starts_with(is_dash) => write!(f, "-({text})"),
         _ => {
             f.write_str("-")?;
             write_guarded(child, next, f)
@@ -80,6 +83,9 @@ fn starts_as_term(node: &Node) -> bool {
 impl Display for Operator {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
+            Self::Site(site) if site.path.as_deref().is_some_and(needs_quotes) => {
+                write!(f, "site:\"{site}\"")
+            }
             Self::Site(site) => write!(f, "site:{site}"),
             Self::FileType(extension) => write!(f, "filetype:{extension}"),
             Self::InUrl(term) => write!(f, "inurl:{term}"),
@@ -91,6 +97,11 @@ impl Display for Operator {
             Self::Larger(size) => write!(f, "larger:{size}"),
         }
     }
+}
+
+/// Tells whether a text, typed without quotes, would not be one word.
+fn needs_quotes(text: &str) -> bool {
+    text.contains(ends_word)
 }
 
 fn write_terms(name: &str, terms: &[Term], f: &mut Formatter<'_>) -> Result {

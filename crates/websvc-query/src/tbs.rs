@@ -1,21 +1,26 @@
 //! The time filter `tbs` (specification 2.4).
 
-use jiff::civil::Date;
+use std::fmt::{Display, Formatter};
+
+use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
 use crate::error::TbsError;
 
-/// A parsed `tbs` value.
+const SECONDS_OF_DAY: i64 = 86_400;
+
+/// A parsed `tbs` value (specification 2.4); [`Display`] prints it in one form, whatever the order and the digits it was
+/// sent with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tbs {
-    /// The time range; `None` when only the order was given.
+    /// The time range; `None` when only the order was given, so that `sort` is then [`Sort::Date`].
     pub range: Option<TbsRange>,
     /// The order of the results.
     pub sort: Sort,
 }
 
-/// The order of the results.
+/// The order of the results (specification 2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sort {
     /// Best match first.
@@ -25,7 +30,7 @@ pub enum Sort {
     Date,
 }
 
-/// A time range.
+/// A time range (specification 2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TbsRange {
     /// The last `count` units before now (`qdr:d3`).
@@ -35,27 +40,28 @@ pub enum TbsRange {
         /// How many units, 1 to 9999.
         count: u16,
     },
-    /// From the first to the last day, both included (`cdr:1`); at least one is given.
+    /// From the first to the last day, both included (`cdr:1`). At least one is given, the first is not after the
+    /// last, and the year is 1 to 9999. Days are those of UTC.
     Between {
-        /// The first day.
+        /// The first day (`cd_min`).
         min: Option<Date>,
-        /// The last day.
+        /// The last day (`cd_max`).
         max: Option<Date>,
     },
 }
 
-/// The unit of a predefined range.
+/// The unit of a predefined range (specification 2.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TbsUnit {
-    /// `h`
+    /// An hour (`h`).
     Hour,
-    /// `d`
+    /// A day of 24 hours (`d`).
     Day,
-    /// `w`
+    /// A week (`w`).
     Week,
-    /// `m`
+    /// A calendar month (`m`).
     Month,
-    /// `y`
+    /// A calendar year (`y`).
     Year,
 }
 
@@ -66,7 +72,7 @@ impl TbsRange {
         match *self {
             Self::Last { unit, count } => (Some(unit.before(now, i64::from(count))), None),
             Self::Between { min, max } => {
-                (min.and_then(first_second), max.and_then(|day| first_second(day).map(|at| at + 86_399)))
+                (min.map(first_second), max.map(|day| first_second(day) + SECONDS_OF_DAY - 1))
             }
         }
     }
@@ -87,14 +93,18 @@ impl TbsUnit {
     }
 }
 
-fn first_second(day: Date) -> Option<i64> {
-    Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
+/// Counts days rather than asking for a timestamp, because jiff has none for the last days of the year 9999.
+fn first_second(day: Date) -> i64 {
+    const EPOCH: Date = date(1970, 1, 1);
+    EPOCH.duration_until(day).as_secs()
 }
 
-/// Parses a `tbs` value; an empty text means "not given".
+/// Parses a `tbs` value (specification 2.4); an empty or blank text means "not given" (clients send one for that).
+///
+/// How each form is read is listed at the [crate](crate#how-a-time-filter-is-read).
 ///
 /// # Errors
-/// An item that is unknown, given twice, contradicts another, or names an impossible date.
+/// The first item that is unknown, given twice, contradicts another, or names an impossible date.
 pub fn parse_tbs(text: &str) -> Result<Option<Tbs>, TbsError> {
     if text.trim().is_empty() {
         return Ok(None);
@@ -110,8 +120,9 @@ pub fn parse_tbs(text: &str) -> Result<Option<Tbs>, TbsError> {
 struct Items<'a> {
     qdr: Option<(&'a str, TbsRange)>,
     cdr: Option<()>,
-    min: Option<Date>,
-    max: Option<Date>,
+    /// `Some(None)` is a bound that was sent without a date.
+    min: Option<Option<Date>>,
+    max: Option<Option<Date>>,
     sbd: Option<()>,
 }
 
@@ -122,8 +133,8 @@ impl<'a> Items<'a> {
         match (key, value) {
             ("qdr", _) => set(&mut self.qdr, "qdr", (value, last(value)?)),
             ("cdr", "1") => set(&mut self.cdr, "cdr", ()),
-            ("cd_min", _) => set(&mut self.min, "cd_min", date("cd_min", value)?),
-            ("cd_max", _) => set(&mut self.max, "cd_max", date("cd_max", value)?),
+            ("cd_min", _) => set(&mut self.min, "cd_min", bound("cd_min", value)?),
+            ("cd_max", _) => set(&mut self.max, "cd_max", bound("cd_max", value)?),
             ("sbd", "1") => set(&mut self.sbd, "sbd", ()),
             _ => Err(unknown()),
         }
@@ -136,7 +147,7 @@ impl<'a> Items<'a> {
             (_, None) if min.is_some() => return Err(TbsError::NoSwitch { key: "cd_min" }),
             (_, None) if max.is_some() => return Err(TbsError::NoSwitch { key: "cd_max" }),
             (qdr, None) => qdr.map(|(_, range)| range),
-            (None, Some(())) => Some(between(min, max)?),
+            (None, Some(())) => Some(between(min.flatten(), max.flatten())?),
         };
         Ok(Tbs { range, sort: if sbd.is_some() { Sort::Date } else { Sort::Relevance } })
     }
@@ -167,31 +178,90 @@ fn last(value: &str) -> Result<TbsRange, TbsError> {
     };
     let count = match letters.as_str() {
         "" => 1,
-        digits => number(digits, 4).ok_or_else(bad)?,
+        digits => number(digits, 4).filter(|&count| count > 0).ok_or_else(bad)?,
     };
-    if count == 0 { Err(bad()) } else { Ok(TbsRange::Last { unit, count }) }
+    Ok(TbsRange::Last { unit, count })
+}
+
+/// Reads a bound; without a date it is an open one, as the search pages write it.
+fn bound(key: &'static str, value: &str) -> Result<Option<Date>, TbsError> {
+    if value.is_empty() {
+        return Ok(None);
+    }
+    match day(value) {
+        Some(day) => Ok(Some(day)),
+        None => Err(TbsError::BadDate { key, value: value.to_owned() }),
+    }
 }
 
 /// Reads `MM/DD/YYYY`; month and day may lack their leading zero.
-fn date(key: &'static str, value: &str) -> Result<Date, TbsError> {
-    let mut parts = value.split('/');
-    let mut part = |digits| parts.next().and_then(|text| number(text, digits));
-    let parsed = match (part(2), part(2), value.rsplit('/').next().filter(|year| year.len() == 4)) {
-        (Some(month), Some(day), Some(year)) if value.matches('/').count() == 2 => {
-            number(year, 4).filter(|&year| year > 0).and_then(|year| calendar_date(year, month, day))
-        }
-        _ => None,
-    };
-    parsed.ok_or_else(|| TbsError::BadDate { key, value: value.to_owned() })
-}
-
-fn calendar_date(year: u16, month: u16, day: u16) -> Option<Date> {
+fn day(value: &str) -> Option<Date> {
+    let (month, rest) = value.split_once('/')?;
+    let (day, year) = rest.split_once('/')?;
+    if year.len() != 4 {
+        return None;
+    }
+    let (month, day, year) = (number(month, 2)?, number(day, 2)?, number(year, 4)?);
     let (year, month, day) = (i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?);
-    Date::new(year, month, day).ok()
+    Date::new(year, month, day).ok().filter(|_| year > 0)
 }
 
 /// Reads a number of at most `digits` ASCII digits.
 fn number(text: &str, digits: usize) -> Option<u16> {
-    let ok = text.len() <= digits && text.bytes().all(|b| b.is_ascii_digit());
+    let ok = text.len() <= digits && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if ok { text.parse().ok() } else { None }
+}
+
+impl Display for Tbs {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self { range, sort } = self;
+        if let Some(range) = range {
+            range.fmt(f)?;
+        }
+        match (range, sort) {
+            (_, Sort::Relevance) => Ok(()),
+            (None, Sort::Date) => f.write_str("sbd:1"),
+            (Some(_), Sort::Date) => f.write_str(",sbd:1"),
+        }
+    }
+}
+
+impl Display for TbsRange {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Last { unit, count: 1 } => write!(f, "qdr:{unit}"),
+            Self::Last { unit, count } => write!(f, "qdr:{unit}{count}"),
+            Self::Between { min, max } => {
+                f.write_str("cdr:1")?;
+                for (key, day) in [("cd_min", min), ("cd_max", max)] {
+                    if let Some(day) = day {
+                        write!(f, ",{key}:{}", Slashed(*day))?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Display for TbsUnit {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Hour => "h",
+            Self::Day => "d",
+            Self::Week => "w",
+            Self::Month => "m",
+            Self::Year => "y",
+        })
+    }
+}
+
+/// A day as the time filter writes it.
+pub(crate) struct Slashed(pub(crate) Date);
+
+impl Display for Slashed {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self(day) = self;
+        write!(f, "{:02}/{:02}/{:04}", day.month(), day.day(), day.year())
+    }
 }

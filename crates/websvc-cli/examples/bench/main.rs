@@ -61,6 +61,7 @@ async fn main() {
     };
     let mut report = Report::default();
     bare_server(&mut report).await;
+    parts::query(&mut report);
     parts::extraction(&corpus, &mut report);
 
     let world = World::builder().directory("docs.test", &corpus).start().await;

@@ -1,5 +1,6 @@
 //! The parts of the service, in this process and on one core.
 
+use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,28 @@ pub(crate) const INDEX_ROW: &str = "index in process, ten hits with passages";
 
 const SPAN: Duration = Duration::from_secs(3);
 
+/// Measures the parsers of the query and of the time filter.
+pub(crate) fn query(report: &mut Report) {
+    const TEN_WORDS: &str = "how do I read lines of large files with pathlib";
+    const TIME: &str = "cdr:1,cd_min:01/31/2024,cd_max:12/31/2024,sbd:1";
+    let words = microseconds(|| drop(black_box(websvc_query::parse(black_box(TEN_WORDS)))));
+    report.figure("parse a query of ten words", words, "us", "under 1");
+    let time = microseconds(|| drop(black_box(websvc_query::parse_tbs(black_box(TIME)))));
+    report.figure("parse a time filter of four items", time, "us", "");
+}
+
+/// Returns how long a piece of work takes, many times over.
+fn microseconds(mut work: impl FnMut()) -> f64 {
+    const ROUNDS: u32 = 10_000;
+    let started = Instant::now();
+    let mut count = 0_u32;
+    while started.elapsed() < SPAN / 3 {
+        (0..ROUNDS).for_each(|_| work());
+        count += ROUNDS;
+    }
+    started.elapsed().as_secs_f64() * 1e6 / f64::from(count)
+}
+
 /// Measures HTML to markdown over the pages of the corpus.
 pub(crate) fn extraction(corpus: &Path, report: &mut Report) {
     let pages: Vec<Vec<u8>> = html_files(corpus).iter().map(|path| std::fs::read(path).unwrap()).collect();
@@ -24,7 +47,7 @@ pub(crate) fn extraction(corpus: &Path, report: &mut Report) {
     for bytes in &pages {
         let source = Source { bytes, content_type: Some("text/html"), url: &url };
         let page = Document::parse(source).unwrap();
-        std::hint::black_box(page.content(&ContentOptions::default()).markdown());
+        black_box(page.content(&ContentOptions::default()).markdown());
     }
     let elapsed = started.elapsed().as_secs_f64();
     #[expect(clippy::cast_precision_loss, reason = "figures to be read")]
@@ -45,7 +68,7 @@ pub(crate) fn index(data_dir: &Path, report: &mut Report) {
         let mut count = 0_u32;
         while started.elapsed() < SPAN {
             for query in &queries {
-                std::hint::black_box(index.search(query, &options).unwrap());
+                black_box(index.search(query, &options).unwrap());
                 count += 1;
             }
         }

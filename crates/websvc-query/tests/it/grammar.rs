@@ -60,6 +60,28 @@ fn words_and_phrases_stand_side_by_side() {
     check("\"\" a \"  \"", "a", 0);
     check("C++ std::vec foo:bar 3.11", "(and C++ std::vec foo:bar 3.11)", 0);
     check("東京　ラーメン", "(and 東京 ラーメン)", 0);
+    check("http://x 12:30 re:zero foo: :", "(and http://x 12:30 re:zero foo: :)", 0);
+    check("+a ~b c* #d @e", "(and +a ~b c* #d @e)", 0);
+    check("it's \u{ab}quoted\u{bb} \u{2018}x\u{2019}", "(and it's \u{ab}quoted\u{bb} \u{2018}x\u{2019})", 0);
+    check("\u{201e}a b\u{201c} \u{ff02}c\u{ff02}", "(and \"a b\" \"c\")", 0);
+    check("\"(a OR -b) site:c.org\"", "\"(a OR -b) site:c.org\"", 0);
+}
+
+#[test]
+fn what_cannot_be_seen_is_left_out_or_separates() {
+    check("\u{feff}so\u{ad}ft \u{202e}a\u{202c}\u{2060}b", "(and soft ab)", 0);
+    check("site:\u{200e}example.com", "(site example.com None None)", 0);
+    check("a\u{200b}b\u{0}c\u{85}d\u{2028}e", "(and a b c d e)", 0);
+    check("\"a\u{7}b\u{200b}\u{ad}c\"", "\"a b c\"", 0);
+    check("\"\u{ad}\" \u{200b}", "", 0);
+    check("\u{645}\u{6cc}\u{200c}\u{62e}", "\u{645}\u{6cc}\u{200c}\u{62e}", 0);
+}
+
+#[test]
+fn full_width_signs_are_signs() {
+    check("\u{ff08}a OR b\u{ff09}c", "(and (or a b) c)", 0);
+    check("\u{ff0d}site\u{ff1a}a.org", "(not (site a.org None None))", 0);
+    check("re\u{ff1a}zero a\u{ff0d}b", "(and re\u{ff1a}zero a\u{ff0d}b)", 0);
 }
 
 #[test]
@@ -77,6 +99,9 @@ fn a_dash_negates_only_what_it_touches() {
     check("a -\"\" b", "(and a b)", 0);
     check("-()", "", 0);
     check("(-)", "", 0);
+    check("-(--x)", "(not --x)", 0);
+    check("--x -- ---", "(and --x -- ---)", 0);
+    check("\u{ff0d}a -(\u{ff0d}-b)", "(and (not a) (not \u{ff0d}-b))", 0);
 }
 
 #[test]
@@ -104,7 +129,13 @@ fn or_without_operands_is_a_word() {
     check("(a OR) b", "(and a or b)", 0);
     check("-OR", "(not or)", 0);
     check("\"OR\"", "\"OR\"", 0);
-    check("a OR ()", "a", 0);
+    check("a OR ()", "(and a or)", 0);
+    check("a OR \"\"", "(and a or)", 0);
+    check("OR OR a", "(and or a)", 0);
+    check("a OR -\"\" OR b", "(or a b)", 0);
+    check("a | OR b", "(or a b)", 0);
+    check("-OR x", "(and (not or) x)", 0);
+    check("a|b AND Or c", "(and a|b AND Or c)", 0);
 }
 
 #[test]
@@ -135,7 +166,7 @@ fn operators_take_their_argument() {
     check("site:https://example.com:8080/a", "(site example.com Some(8080) Some(\"/a\"))", 0);
     check("site:*.gov", "(site gov None None)", 0);
     check("site:.gov.uk", "(site gov.uk None None)", 0);
-    check("site:bücher.example", "(site bücher.example None None)", 0);
+    check("site:bücher.example", "(site xn--bcher-kva.example None None)", 0);
     check("site: example.com x", "(and (site example.com None None) x)", 0);
     check("filetype:PDF", "(filetype pdf)", 0);
     check("filetype:.tar", "(filetype tar)", 0);
@@ -146,7 +177,91 @@ fn operators_take_their_argument() {
     check("related:Example.com", "(related example.com)", 0);
     check("imagesize:1920x1080", "(imagesize 1920 1080)", 0);
     check("larger:800X600", "(larger 800 600)", 0);
+    check("larger:800\u{d7}0600", "(larger 800 600)", 0);
+    check("imagesize:1*4294967295", "(imagesize 1 4294967295)", 0);
+    check("imagesize:\"1x2\" filetype: \"PDF\"", "(and (imagesize 1 2) (filetype pdf))", 0);
+    check("related:\"a.org\" related:https://b.org/c", "(and (related a.org) (related b.org))", 0);
+    check("inurl:a:b intitle:c\"d e\"", "(and (inurl a:b) (intitle c) \"d e\")", 0);
+    check("intitle:site:x intitle:-x", "(and (intitle site:x) (intitle -x))", 0);
     check("-inurl:tag -intitle:draft", "(and (not (inurl tag)) (not (intitle draft)))", 0);
+}
+
+#[test]
+fn a_site_is_a_host_with_port_and_path() {
+    let site = |text: &str, expected: &str| check(&format!("site:{text}"), &format!("(site {expected})"), 0);
+    site("gov", "gov None None");
+    site("*.Example.COM.", "example.com None None");
+    site("example.com/*", "example.com None None");
+    site("example.com/a/*", "example.com None Some(\"/a\")");
+    site("HTTPS://example.com/A/?q=1#f", "example.com None Some(\"/A\")");
+    site("example.com?q", "example.com None None");
+    site("example.com:", "example.com None None");
+    site("example.com:443/a", "example.com None Some(\"/a\")");
+    site("localhost:3000", "localhost Some(3000) None");
+    site("127.0.0.1", "127.0.0.1 None None");
+    site("a_b.example", "a_b.example None None");
+    site("STRASSE.example", "strasse.example None None");
+    site("bücher.example", "xn--bcher-kva.example None None");
+    site("xn--bcher-kva.example", "xn--bcher-kva.example None None");
+    site("例え\u{3002}jp", "xn--r8jz45g.jp None None");
+    site("\"example.com\"", "example.com None None");
+    site("\"en.example.org/wiki/Rust_(language)\"", "en.example.org None Some(\"/wiki/Rust_(language)\")");
+    site(&format!("{}.org", "a".repeat(63)), &format!("{}.org None None", "a".repeat(63)));
+    let (longest, longer) = ("a23456789.".repeat(25) + "abc", "a23456789.".repeat(25) + "abcd");
+    site(&longest, &format!("{longest} None None"));
+    for bad in [
+        "???",
+        "a..b",
+        "host:port",
+        "a.org:65536",
+        "a.org:+80",
+        "a.org/*/b",
+        "a.org/b*",
+        "[::1]",
+        "u@a.org",
+        "ftp://a.org",
+        "http:/a.org",
+        "http://",
+        "/a",
+        "*",
+        "3.11",
+        "1.2.3.4.5",
+        "a.0x1",
+        "-a.org",
+        "a-.org",
+        "a.org,",
+        "xn--a.org",
+        "\u{fdfa}.org",
+        &longer,
+        &format!("{}.org", "a".repeat(64)),
+    ] {
+        check(&format!("site:{bad}"), &format!("site:{bad}"), 1);
+    }
+}
+
+#[test]
+fn behind_a_space_a_site_has_a_dot() {
+    check("site: a.org b", "(and (site a.org None None) b)", 0);
+    check("related: a.org", "(related a.org)", 0);
+    check("the official site: rust book", "(and the official site rust book)", 1);
+    check("filetype: pdf imagesize: 1x2 intitle: a", "(and (filetype pdf) (imagesize 1 2) (intitle a))", 0);
+    check("site: site:a.org", "(and site (site a.org None None))", 1);
+    check("site: OR a", "(or site a)", 1);
+    check("site: (a.org OR b.org)", "(and site (or a.org b.org))", 1);
+}
+
+#[test]
+fn a_negated_operator_without_argument_is_left_out() {
+    check("-site:", "", 1);
+    check("a -site: b", "(and a b)", 1);
+    check("a -intitle:\"\" b", "(and a b)", 1);
+    check("-inurl:(a)", "a", 1);
+    check("a OR -site:", "(and a or)", 1);
+    check("-site:???", "(not site:???)", 1);
+    assert_eq!(
+        parse("-Ext: ???").warnings,
+        ["the operator \"-Ext:\" was ignored: it needs a file extension of 1 to 12 letters and digits"]
+    );
 }
 
 #[test]
@@ -160,6 +275,12 @@ fn all_operators_take_the_words_that_follow() {
     check("-(allintitle:a) b", "(and (not (allintitle a)) b)", 0);
     check("(c OR allintitle:a) b OR d", "(and (or c (allintitle a)) (or b d))", 0);
     check("allintitle:a OR b", "(or (allintitle a) b)", 0);
+    check("allintitle:a (b) c", "(and (allintitle a) b c)", 0);
+    check("allintitle:a () - \"\" b", "(allintitle a b)", 0);
+    check("allintitle:a site: site:? b", "(allintitle a site site:? b)", 2);
+    check("allintitle:a allinurl:b c", "(and (allintitle a) (allinurl b c))", 0);
+    check("-allintitle:a b", "(not (allintitle a b))", 0);
+    check("allintitle: (a b)", "(and allintitle a b)", 1);
 }
 
 #[test]
@@ -177,7 +298,8 @@ fn a_bad_argument_becomes_plain_words_and_a_warning() {
     check("imagesize:+1x+1", "imagesize:+1x+1", 1);
     check("intitle: -x", "(and intitle (not x))", 1);
     check("allintitle:", "allintitle", 1);
-    check("inurl:\"\" x", "(inurl x)", 0);
+    check("inurl:\"\" x", "(and inurl x)", 1);
+    check("inurl: \"\" x", "(inurl x)", 0);
 }
 
 #[test]
@@ -185,8 +307,24 @@ fn a_warning_names_operator_and_argument() {
     let warnings = parse("imagesize:big").warnings;
     assert_eq!(
         warnings,
-        ["\"imagesize:big\" was searched as plain words: the operator needs a size such as 1920x1080"]
+        [
+            "\"imagesize:big\" was searched as plain words: the operator needs a size in pixels such as 1920x1080"
+        ]
     );
+}
+
+#[test]
+fn a_warning_shows_names_as_typed_and_cuts_long_arguments() {
+    let expected = "a host name, optionally with a port and a path";
+    assert_eq!(
+        parse("SITE: x -site:\"a  b\"").warnings,
+        [
+            format!("the operator \"SITE:\" was searched as a plain word: it needs {expected}"),
+            format!("\"site:a b\" was excluded as plain words: the operator needs {expected}"),
+        ]
+    );
+    let long = &parse(&format!("site:{}", "?".repeat(400))).warnings[0];
+    assert!(long.starts_with(&format!("\"site:{}…\" was", "?".repeat(55))), "{long}");
 }
 
 #[test]

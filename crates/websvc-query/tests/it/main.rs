@@ -1,5 +1,7 @@
 //! Tests of the query language and the time filter, through the public API only.
 
+mod corpus;
 mod grammar;
 mod properties;
 mod tbs;
+mod tree;

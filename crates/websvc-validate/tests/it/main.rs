@@ -6,6 +6,7 @@ mod action;
 mod agreement;
 mod clients;
 mod conformance;
+mod corpus;
 mod country;
 mod domain;
 mod format;

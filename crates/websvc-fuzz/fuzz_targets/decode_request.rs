@@ -1,0 +1,12 @@
+//! The body of a search: every one is answered.
+
+#![no_main]
+
+#[path = "../properties/body.rs"]
+mod property;
+
+use libfuzzer_sys::fuzz_target;
+use websvc_types::SearchRequest;
+use websvc_validate::{check_search, read_search};
+
+fuzz_target!(|data: &[u8]| property::check::<SearchRequest, _>(data, read_search, check_search));
