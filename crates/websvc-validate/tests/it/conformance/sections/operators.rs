@@ -69,7 +69,7 @@ pub(super) fn rows() -> Vec<Row> {
             .plain("cats -site:\"two words\"", "cats -\"two words\"")
             .tested("websvc-query", "a_bad_argument_becomes_plain_words_and_a_warning")
             .tested("websvc-query", "a_warning_names_operator_and_argument")
-            .tested("websvc-query", "printing_then_parsing_gives_the_same_tree")
+            .tested("websvc-query", "every_text_has_a_tree_that_is_printed_in_one_form")
             .tested("websvc-query", "deep_and_long_texts_take_linear_time"),
     ]
 }
@@ -90,6 +90,6 @@ impl Row {
 
     /// The query is read with a warning, as the same plain words.
     fn plain(self, query: &str, words: &'static str) -> Self {
-        self.reads_with_warning(query, "was searched as", print, words.to_owned())
+        self.reads_with_warning(query, "as plain word", print, words.to_owned())
     }
 }

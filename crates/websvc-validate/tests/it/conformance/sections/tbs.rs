@@ -109,5 +109,5 @@ fn combined() -> Row {
         .bad("qdr:w,", InvalidFormat)
         .bad("week", InvalidFormat)
         .bad("x".repeat(100_000), InvalidFormat)
-        .tested("websvc-query", "tbs_never_panics")
+        .tested("websvc-query", "every_text_is_a_time_filter_or_an_error")
 }
