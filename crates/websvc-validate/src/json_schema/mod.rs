@@ -13,7 +13,7 @@ use websvc_types::ViolationCode;
 
 use crate::nearest::nearest;
 use crate::path::Path;
-use crate::report::{Report, quoted, shown};
+use crate::report::{Report, quoted};
 use keyword::{Form, TYPES};
 use reference::Document;
 
@@ -235,5 +235,15 @@ impl Walk<'_, '_> {
         self.report.violation(path, ViolationCode::InvalidType, |name| {
             format!("{name} must be {expected}, not {}", shown(value))
         });
+    }
+}
+
+/// Returns a value of a schema as a sentence shows it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
 }

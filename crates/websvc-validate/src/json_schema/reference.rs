@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 use websvc_types::ViolationCode;
 
+use super::shown;
 use crate::path::Path;
-use crate::report::{Report, quoted, shown};
+use crate::report::{Report, quoted};
 
 /// The well-known dialects.
 const DIALECTS: &[&str] = &[
