@@ -33,6 +33,7 @@ pub(super) fn rows() -> Vec<Row> {
         row("4.1 rule 4", "limit counts for each source by itself")
             .later(4, "there is more than one kind of source"),
         null(),
+        given_twice(),
         all_at_once(),
         nested_paths(),
     ]
@@ -61,6 +62,13 @@ fn null() -> Row {
     row("4.1 null", "an explicit null is a field that is not given, wherever the field is optional")
         .tested("websvc-validate", "a_null_is_as_if_not_given_for_every_optional_field")
         .tested("websvc-validate", "nulls_in_a_callers_own_schema_stay")
+}
+
+fn given_twice() -> Row {
+    row("4.1 field given twice", "refused: nobody can tell which value is meant (our own)")
+        .at(body())
+        .bad_in(Raw(r#"{"query": "a", "query": "b"}"#), &[("/query", Conflict)])
+        .bad_in(Raw(r#"{"query": "a", "limit": 1, "limit": null}"#), &[("/limit", Conflict)])
 }
 
 fn all_at_once() -> Row {

@@ -17,9 +17,9 @@ pub(super) fn rows() -> Vec<Row> {
             .tested("websvc-extract", "an_article_loses_navigation_sidebar_and_footer")
             .tested("websvc-extract", "the_full_page_keeps_everything_visible"),
         only_clean_content(),
-        tags("2.2 includeTags", "includeTags", "what is kept", |plan| page(plan).include_tags().to_vec())
+        tags("2.2 includeTags", "includeTags", "what is kept: tag names and CSS selectors of at most 2000 characters (our own), without states", |plan| page(plan).include_tags().to_vec())
             .tested("websvc-extract", "include_tags_take_selectors_and_tag_names_and_write_nothing_twice"),
-        tags("2.2 excludeTags", "excludeTags", "what is left out", |plan| page(plan).exclude_tags().to_vec())
+        tags("2.2 excludeTags", "excludeTags", "what is left out: tag names and CSS selectors of at most 2000 characters (our own), without states", |plan| page(plan).exclude_tags().to_vec())
             .tested("websvc-extract", "exclude_tags_win_over_include_tags"),
         max_age(),
         min_age(),
@@ -125,6 +125,9 @@ fn tags(name: &'static str, field: &str, rule: &'static str, read: fn(&SearchPla
         .reads(json!(["main", "#content", ".a > b"]), read, texts(&["main", "#content", ".a > b"]))
         .ok(json!(["article:not(.ad) p:nth-child(2n+1)", "[data-x=\"y\"]", "h1, h2"]))
         .bad_in(json!(["main", "", " "]), &[("/1", TooShort), ("/2", TooShort)])
+        .ok(json!(["p".repeat(2000)]))
+        .bad_in(json!(["p".repeat(2001)]), &[("/0", TooLong)])
+        .bad_in(json!(["p:hover"]), &[("/0", InvalidFormat)])
         .bad_in(json!(["div["]), &[("/0", InvalidFormat)])
         .bad_in(json!(["a >"]), &[("/0", InvalidFormat)])
         .bad_in(json!(["p", "..a"]), &[("/1", InvalidFormat)])
@@ -135,7 +138,7 @@ fn tags(name: &'static str, field: &str, rule: &'static str, read: fn(&SearchPla
 
 fn max_age() -> Row {
     let read = |plan: &SearchPlan| page(plan).max_age();
-    row("2.2 maxAge", "whole milliseconds; default 172800000 (two days)")
+    row("2.2 maxAge", "whole milliseconds; default 172800000 (two days); at most 2^53 - 1 (our own)")
         .at(scrape("maxAge"))
         .default(read, Duration::from_millis(172_800_000))
         .reads(0, read, Duration::ZERO)
@@ -161,6 +164,8 @@ fn min_age() -> Row {
     .at(scrape("minAge"))
     .default(read, None)
     .reads(1, read, Some(Duration::from_millis(1)))
+    .ok(9_007_199_254_740_991_u64)
+    .bad(9_007_199_254_740_992_u64, TooBig)
     .bad(-1, TooSmall)
     .bad(1.5, InvalidType)
     .bad(false, InvalidType)
