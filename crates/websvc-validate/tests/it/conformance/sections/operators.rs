@@ -90,6 +90,6 @@ impl Row {
 
     /// The query is read with a warning, as the same plain words.
     fn plain(self, query: &str, words: &'static str) -> Self {
-        self.reads_with_warning(query, "as plain word", print, words.to_owned())
+        self.reads_with_warning(query, "plain word", print, words.to_owned())
     }
 }
