@@ -19,3 +19,26 @@ pub const HEADER_NAME: &str = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
 
 /// The value of a header (RFC 9110, section 5.5): no control characters but the tab. Beyond ASCII it is sent as UTF-8.
 pub const HEADER_VALUE: &str = r"^[^\u0000-\u0008\u000A-\u001F\u007F]*$";
+
+/// White space of Unicode, as a class of characters.
+macro_rules! space {
+    () => {
+        r"[\u0009-\u000D\u0020\u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]*"
+    };
+}
+
+/// An item of a time filter.
+macro_rules! tbs_item {
+    () => {
+        concat!(
+            "(qdr:[hdwmy](0{0,3}[1-9]|0{0,2}[1-9][0-9]|0?[1-9][0-9]{2}|[1-9][0-9]{3})?|sbd:1|cdr:1|",
+            "cd_(min|max):((0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/",
+            "(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3}))?)"
+        )
+    };
+}
+
+/// A time filter (specification, section 2.4): items between commas, or nothing. That they go together, and that a day
+/// is one of its month, is more than a pattern can say.
+pub const TBS: &str =
+    concat!("^", space!(), "(", tbs_item!(), space!(), "(,", space!(), tbs_item!(), space!(), ")*)?$");

@@ -11,7 +11,7 @@ use crate::limits::{
     COUNTRY_DEFAULT, DOMAINS_MAX, LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, QUERY_MAX_CHARS,
     SEARCH_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_MAX_MS, SEARCH_TIMEOUT_MIN_MS,
 };
-use crate::pattern::NOT_BLANK;
+use crate::pattern::{NOT_BLANK, TBS};
 use crate::scrape::{ScrapeOptions, ThreatProtection};
 
 /// A search, with the content of the results when `scrapeOptions.formats` asks for it.
@@ -44,6 +44,7 @@ pub struct SearchRequest {
     pub exclude_domains: Option<Vec<String>>,
     /// Time filter: `qdr:d`, `cdr:1,cd_min:MM/DD/YYYY,cd_max:MM/DD/YYYY`, `sbd:1`, combined by commas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = TBS))]
     pub tbs: Option<String>,
     /// Place of the searcher: `<city>,<region>,<country>` or a country. Best together with `country`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

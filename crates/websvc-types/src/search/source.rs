@@ -6,6 +6,7 @@ use serde::de::{Error, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::foreign;
+use crate::pattern::TBS;
 use crate::short_form::{self, ShortForm, with_names};
 
 /// A source: an object with `type`, or the bare name.
@@ -18,6 +19,7 @@ pub struct Source {
     pub kind: SourceKind,
     /// Time filter of this source, in place of the request's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = TBS))]
     pub tbs: Option<String>,
     /// Place of the searcher for this source, in place of the request's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]

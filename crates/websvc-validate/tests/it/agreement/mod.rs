@@ -20,11 +20,7 @@ use websvc_validate::{Allowance, Policy, Rejection, ThreatPolicy, read_search};
 /// The rules that the schema does not say, each with the places and the codes of its violations. Only these may be
 /// broken by what the schema allows.
 const BEYOND_THE_SCHEMA: &[(&str, &[&str], ViolationCode)] = &[
-    (
-        "the range of a time filter exists and does not end before it begins",
-        TBS,
-        ViolationCode::InvalidFormat,
-    ),
+    ("the items of a time filter go together, and its days exist", TBS, ViolationCode::InvalidFormat),
     ("hostnames are those of IDNA", HOSTS, ViolationCode::InvalidFormat),
     ("selectors keep to the grammar of CSS", SELECTORS, ViolationCode::InvalidFormat),
     ("a schema is a JSON Schema", SCHEMAS, ViolationCode::InvalidFormat),
