@@ -49,7 +49,7 @@ impl Walk<'_, '_> {
             Form::Data => {}
             Form::Schema => self.schema(path, value, depth + 1),
             Form::Schemas => self.schemas(path, value, depth + 1),
-            Form::SchemaOrList if value.is_array() => self.items(path, value, depth + 1),
+            Form::SchemaOrList if value.is_array() => self.schemas(path, value, depth + 1),
             Form::SchemaOrList => self.schema(path, value, depth + 1),
             Form::Named => self.named(path, value, depth + 1, Self::schema),
             Form::Dependencies => self.named(path, value, depth + 1, Self::dependency),

@@ -198,6 +198,7 @@ fn schemas() -> Row {
     .bad_in(json!({ "required": ["a", 1] }), &[("/required/1", InvalidType)])
     .bad_in(json!({ "required": ["a", "a"] }), &[("/required/1", Conflict)])
     .bad_in(json!({ "items": 1 }), &[("/items", InvalidType)])
+    .bad_in(json!({ "items": [] }), &[("/items", TooShort)])
     .bad_in(json!({ "anyOf": [] }), &[("/anyOf", TooShort)])
     .bad_in(json!({ "allOf": {} }), &[("/allOf", InvalidType)])
     .bad_in(json!({ "oneOf": [{}, 1] }), &[("/oneOf/1", InvalidType)])
