@@ -22,10 +22,12 @@ pub mod format;
 pub mod index;
 pub mod limits;
 mod metadata;
+pub mod openapi;
 pub mod schema;
 pub mod scrape;
 pub mod search;
 mod short_form;
+pub mod status;
 
 pub use action::Action;
 pub use error::{ErrorBody, ErrorCode, Violation, ViolationCode};
