@@ -20,7 +20,7 @@ fn examples(content: &Value) -> Vec<Value> {
 fn check<T: DeserializeOwned + Serialize>(content: &Value) {
     for example in examples(content) {
         let read: T = serde_json::from_value(example.clone()).expect("the example has the form of its type");
-        assert_eq!(serde_json::to_value(&read).unwrap(), example);
+        assert_eq!(serde_json::to_value(&read).ok(), Some(example));
     }
 }
 
