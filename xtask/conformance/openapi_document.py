@@ -1,5 +1,6 @@
 """Checks the OpenAPI document of a running service: `openapi_document.py ADDRESS PUBLISHED_FILE`."""
 
+import importlib.metadata
 import json
 import pathlib
 import sys
@@ -45,7 +46,7 @@ def contents(value, where):
 
 
 def main():
-    print("client openapi-spec-validator")
+    print("client openapi-spec-validator", importlib.metadata.version("openapi-spec-validator"))
     with urllib.request.urlopen(f"{ADDRESS}/openapi.json", timeout=30) as answer:
         served = answer.read()
     document = json.loads(served)

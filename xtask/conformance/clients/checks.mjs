@@ -5,6 +5,9 @@ import { createRequire } from "node:module";
 export const [address, key] = process.argv.slice(2);
 export const page = "http://tea.test/green.html";
 
+// A client that waits for ever has failed.
+setTimeout(() => process.exit(1), 120_000).unref();
+
 const require = createRequire(import.meta.url);
 
 /** Says which version of which client is driven, and returns the package's description of itself. */

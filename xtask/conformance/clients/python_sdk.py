@@ -3,6 +3,7 @@
 import asyncio
 import importlib.metadata
 import inspect
+import signal
 import sys
 
 from firecrawl import AsyncFirecrawl, Firecrawl
@@ -100,4 +101,6 @@ async def main():
                 print(f"failed {kind}: {name}: {type(error).__name__}: {error}".replace("\n", " "))
 
 
+# A client that waits for ever has failed.
+signal.alarm(120)
 asyncio.run(main())
