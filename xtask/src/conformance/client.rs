@@ -7,14 +7,14 @@ use std::process::Command;
 use super::folder;
 use super::report::{Line, Outcome, Report};
 use super::service::Service;
-use crate::{Result, npm, python};
+use crate::{npm, python};
 
 /// A client with its script of checks.
 #[derive(Debug)]
 pub(super) struct Client {
     name: &'static str,
     /// What runs the script, and the script; or why it cannot be run.
-    script: std::result::Result<(OsString, PathBuf), String>,
+    script: Result<(OsString, PathBuf), String>,
 }
 
 /// Returns the clients, installing them the first time.
@@ -36,18 +36,18 @@ pub(super) fn prepare() -> Vec<Client> {
 
 impl Client {
     /// Runs the checks of the client against a service.
-    pub(super) fn run(&self, service: &Service, scratch: &Path, report: &mut Report) -> Result {
+    pub(super) fn run(&self, service: &Service, scratch: &Path, report: &mut Report) {
         let (program, script) = match &self.script {
             Ok(script) => script,
             Err(reason) => {
                 let check = format!("{}: {}", service.mode.name(), self.name);
                 report.add(&check, &Outcome::Skipped(reason.clone()));
-                return Ok(());
+                return;
             }
         };
         let mut command = Command::new(program);
         command.arg(script).arg(&service.address).args(service.mode.key());
-        run_script(self.name, isolated(&mut command, scratch), service, report)
+        run_script(self.name, isolated(&mut command, scratch), service, report);
     }
 }
 
@@ -64,13 +64,16 @@ pub(super) fn isolated<'a>(command: &'a mut Command, scratch: &Path) -> &'a mut 
 }
 
 /// Runs a script of checks, and adds them to the report. A script that ends before its time has failed.
-pub(super) fn run_script(
-    name: &str,
-    command: &mut Command,
-    service: &Service,
-    report: &mut Report,
-) -> Result {
-    let output = command.output()?;
+pub(super) fn run_script(name: &str, command: &mut Command, service: &Service, report: &mut Report) {
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) => {
+            let program = Path::new(command.get_program()).display();
+            let reason = Outcome::Failed(format!("cannot run {program}: {error}"));
+            report.add(&format!("{}: {name}", service.mode.name()), &reason);
+            return;
+        }
+    };
     let mut client = name.to_owned();
     let mut checks = 0;
     for line in String::from_utf8_lossy(&output.stdout).lines() {
@@ -88,5 +91,4 @@ pub(super) fn run_script(
         let reason = format!("the script ended after {checks} checks ({}): {}", output.status, said.trim());
         report.add(&format!("{}: {client}", service.mode.name()), &Outcome::Failed(reason));
     }
-    Ok(())
 }

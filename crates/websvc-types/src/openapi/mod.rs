@@ -19,8 +19,8 @@ a request that breaks rules gets all of them at once in `details`. Beside what e
 not exist is answered with 404 `NOT_FOUND`, another method with 405 `METHOD_NOT_ALLOWED` and `Allow`, and what is no \
 valid HTTP, by 400, 408 or 431, before it comes to an operation.
 
-Doubled and trailing slashes of a path do not count, `HEAD` is answered wherever `GET` is, and every answer carries \
-`x-request-id`, by which the log can be searched. Unknown fields of a request are ignored and named in `warning`, \
+Doubled and trailing slashes of a path do not count, `HEAD` is answered wherever `GET` is, and every answer to valid \
+HTTP carries `x-request-id`, by which the log can be searched. Unknown fields of a request are ignored and named in `warning`, \
 except where a schema says that there are no others.
 
 Operators can run the service without authentication; then a key is neither needed nor looked at.";
