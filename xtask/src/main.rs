@@ -4,11 +4,14 @@
 
 mod bench;
 mod cache;
+mod conformance;
 mod corpus;
 mod debian;
 mod layers;
+mod npm;
 mod python;
 mod schema;
+mod summary;
 mod test;
 mod tidy;
 
@@ -21,12 +24,14 @@ type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
 const USAGE: &str = "usage: cargo xtask TASK
 
-  test      the whole gate: format, rules, lints, docs, schemas, tests
-  schema    write docs/schema and docs/openapi.json (--check: only compare)
-  bench     measure the service beside its parts
-  layers    check which crate depends on what
-  tidy      check files, names and links
-  corpus    fetch the pages that the relevance tests search";
+  test         the whole gate: format, rules, lints, docs, schemas, tests
+  conformance  the official clients and schemathesis against the program
+               (--binary FILE: against this one, instead of building it)
+  schema       write docs/schema and docs/openapi.json (--check: only compare)
+  bench        measure the service beside its parts
+  layers       check which crate depends on what
+  tidy         check files, names and links
+  corpus       fetch the pages that the relevance tests search";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -47,6 +52,8 @@ fn run(arguments: &[&str]) -> Result {
         ["tidy"] => tidy::run(),
         ["corpus"] => corpus::run(),
         ["bench"] => bench::run(),
+        ["conformance"] => conformance::run(None),
+        ["conformance", "--binary", binary] => conformance::run(Some(Path::new(binary))),
         ["schema"] => schema::run(schema::Mode::Write),
         ["schema", "--check"] => schema::run(schema::Mode::Check),
         ["help" | "--help" | "-h"] => {

@@ -4,8 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use serde_json::Value;
-use websvc_types::schema;
+use websvc_types::{openapi, schema};
 
 use crate::{Result, root};
 
@@ -50,7 +49,7 @@ struct Stale {
 
 /// Returns the files that are missing, outdated, or no schema any more.
 fn stale() -> Result<Vec<Stale>> {
-    let wanted = wanted()?;
+    let wanted = wanted();
     let mut stale = Vec::new();
     for (path, text) in &wanted {
         let written = match fs::read_to_string(root().join(path)) {
@@ -71,13 +70,13 @@ fn stale() -> Result<Vec<Stale>> {
 }
 
 /// Returns the files with their texts.
-fn wanted() -> Result<Vec<(String, String)>> {
+fn wanted() -> Vec<(String, String)> {
     let mut files = Vec::new();
     for (name, schema) in schema::roots() {
-        files.push((format!("{SCHEMA_FOLDER}/{name}.json"), pretty(schema.to_value())?));
+        files.push((format!("{SCHEMA_FOLDER}/{name}.json"), schema::text(schema.to_value())));
     }
-    files.push((OPENAPI.to_owned(), pretty(schema::openapi())?));
-    Ok(files)
+    files.push((OPENAPI.to_owned(), openapi::text()));
+    files
 }
 
 /// Returns the schemas that are there.
@@ -93,13 +92,6 @@ fn written() -> Result<Vec<String>> {
     }
     names.sort_unstable();
     Ok(names)
-}
-
-/// Writes a document with its keys in order: their order must not depend on which features of the JSON library the
-/// rest of the build happens to turn on.
-fn pretty(mut value: Value) -> Result<String> {
-    value.sort_all_objects();
-    Ok(serde_json::to_string_pretty(&value)? + "\n")
 }
 
 fn write(stale: &[Stale]) -> Result {

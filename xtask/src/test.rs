@@ -3,8 +3,6 @@
 //! The quick checks come first and the tests last, so that the output ends with the summary of the test runner and
 //! with one line that sums it up: `N passed, N failed, N skipped`.
 
-mod summary;
-
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -13,8 +11,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use summary::Summary;
-
+use crate::summary::Summary;
 use crate::{Result, corpus, python, root};
 
 /// Names a file in which a test that has to skip itself adds one line, `name: reason`.

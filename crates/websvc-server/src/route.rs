@@ -110,6 +110,30 @@ mod tests {
     }
 
     #[test]
+    fn what_the_openapi_document_lists_is_there_for_the_same_callers() {
+        let document = websvc_types::openapi::document();
+        let paths = document["paths"].as_object().unwrap();
+        assert!(!paths.is_empty());
+        for (path, methods) in paths {
+            for (method, operation) in methods.as_object().unwrap() {
+                let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).unwrap();
+                let route = find(&method, path).expect("a documented operation exists");
+                let public = operation["security"].as_array().is_some_and(Vec::is_empty);
+                assert_eq!(route.access == Access::Public, public, "{method} {path}");
+            }
+        }
+        for route in ROUTES.iter().filter(|route| route.access == Access::Key) {
+            let method = route.method.as_str().to_ascii_lowercase();
+            assert!(
+                paths[route.path][method].is_object(),
+                "{} {} is not documented",
+                route.method,
+                route.path
+            );
+        }
+    }
+
+    #[test]
     fn head_is_answered_like_get() {
         check(&Method::HEAD, "/health", Some(Operation::Health));
     }

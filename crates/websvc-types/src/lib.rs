@@ -24,11 +24,13 @@ pub mod format;
 pub mod index;
 pub mod limits;
 mod metadata;
+pub mod openapi;
 pub mod pattern;
 pub mod schema;
 pub mod scrape;
 pub mod search;
 mod short_form;
+pub mod status;
 mod tagged;
 
 pub use action::Action;

@@ -1,6 +1,7 @@
 //! The embedded index over HTTP, for the command line beside a running server.
 
 use http::{Request, StatusCode};
+use url::Url;
 use websvc_engine::ingest;
 use websvc_scrape::IndexCopy;
 use websvc_transport::ServerBody;
@@ -65,15 +66,21 @@ fn unreadable(error: &serde_json::Error) -> Failure {
 
 /// Returns what is wrong with a document, if anything is.
 fn violation(at: usize, document: &IndexDocument) -> Option<Violation> {
-    let url: Option<http::Uri> = document.url.parse().ok();
-    if url.is_some_and(|url| url.scheme().is_some()) {
+    if is_address(&document.url) {
         return None;
     }
     Some(Violation {
         path: format!("/documents/{at}/url"),
         code: ViolationCode::InvalidFormat,
-        message: format!("url must be an absolute URL, got {:?}", document.url),
+        message: format!("url must be an absolute URL with a host, not {:?}", document.url),
     })
+}
+
+/// Tells whether the index can take a document of this URL. Were it left to the index, the documents before the
+/// mistaken one would be in it already.
+fn is_address(url: &str) -> bool {
+    let schemes = ["http://", "https://", "file://"];
+    schemes.iter().any(|scheme| url.starts_with(scheme)) && Url::parse(url).is_ok_and(|url| url.has_host())
 }
 
 fn copy(document: IndexDocument) -> IndexCopy {
@@ -89,4 +96,27 @@ fn copy(document: IndexDocument) -> IndexCopy {
         content_type,
     } = document;
     IndexCopy { url, title, headings, body, description, language, published, modified, content_type }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(url: &str, accepted: bool) {
+        let document = IndexDocument { url: url.to_owned(), ..IndexDocument::default() };
+        assert_eq!(violation(0, &document).is_none(), accepted, "{url}");
+    }
+
+    #[test]
+    fn documents_have_absolute_urls_with_a_host() {
+        check("http://tea.test/", true);
+        check("https://b\u{fc}cher.test/t\u{ea}te?a#b", true);
+        check("http://[::1]:8080/", true);
+        check("http://1.2.3.999/", false);
+        check("http://", false);
+        check("mailto:tea@tea.test", false);
+        check("HTTP:/tea.test", false);
+        check(" http://tea.test/", false);
+        check("", false);
+    }
 }

@@ -2,38 +2,36 @@
 
 use std::sync::LazyLock;
 
+use bytes::Bytes;
 use http::StatusCode;
-use serde_json::json;
 use websvc_transport::Body;
+use websvc_types::openapi;
+use websvc_types::status::{Condition, Health, Readiness, ReadinessChecks, ReadinessStatus, Welcome};
 
 use crate::reply::{Reply, json, with_type};
 use crate::service::Context;
 
 /// The OpenAPI document as bytes; it is the same for every request.
-static OPENAPI: LazyLock<Vec<u8>> =
-    LazyLock::new(|| serde_json::to_vec(&websvc_types::schema::openapi()).unwrap_or_default());
+static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| openapi::text().into());
 
 /// `GET /health`: the process answers.
 pub(crate) fn health() -> Reply {
-    json(StatusCode::OK, &json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))
+    json(StatusCode::OK, &Health { status: Condition::Ok, version: env!("CARGO_PKG_VERSION").to_owned() })
 }
 
 /// `GET /ready`: the parts that a request needs answer too, and the service is not stopping.
 pub(crate) async fn ready(context: &Context<'_>) -> Reply {
     let store = context.store.clone();
     let store = matches!(tokio::task::spawn_blocking(move || store.list_teams()).await, Ok(Ok(_)));
-    let ready = store && !context.stopping;
-    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let word = |good: bool| if good { "ok" } else { "unavailable" };
-    let checks = json!({ "store": word(store), "index": word(context.engine.index().is_some()) });
-    let said = if context.stopping {
-        "stopping"
-    } else if ready {
-        "ready"
-    } else {
-        "not ready"
+    let (code, status) = match (context.stopping, store) {
+        (true, _) => (StatusCode::SERVICE_UNAVAILABLE, ReadinessStatus::Stopping),
+        (false, false) => (StatusCode::SERVICE_UNAVAILABLE, ReadinessStatus::NotReady),
+        (false, true) => (StatusCode::OK, ReadinessStatus::Ready),
     };
-    json(status, &json!({ "status": said, "checks": checks }))
+    let condition = |good: bool| if good { Condition::Ok } else { Condition::Unavailable };
+    let checks =
+        ReadinessChecks { store: condition(store), index: condition(context.engine.index().is_some()) };
+    json(code, &Readiness { status, checks })
 }
 
 /// `GET /openapi.json`.
@@ -45,11 +43,25 @@ pub(crate) fn openapi() -> Reply {
 pub(crate) fn root() -> Reply {
     json(
         StatusCode::OK,
-        &json!({
-            "message": "websvc is running. Send POST /v2/search with a bearer key.",
-            "version": env!("CARGO_PKG_VERSION"),
-            "docs": "/docs",
-            "openapi": "/openapi.json",
-        }),
+        &Welcome {
+            message: "websvc is running. Send POST /v2/search with a bearer key.".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            docs: "/docs".to_owned(),
+            openapi: "/openapi.json".to_owned(),
+        },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_document_that_is_served_is_the_published_file() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json");
+        let published = std::fs::read(path).unwrap();
+        assert!(*OPENAPI == published, "docs/openapi.json differs: run `cargo xtask schema`");
+    }
 }

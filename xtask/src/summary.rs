@@ -4,16 +4,16 @@ use std::fmt;
 
 /// How many tests passed, failed and were skipped.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Summary {
-    pub(super) passed: u64,
-    pub(super) failed: u64,
-    pub(super) skipped: u64,
+pub(crate) struct Summary {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+    pub(crate) skipped: u64,
 }
 
 impl Summary {
     /// Adds the counts of a line such as
     /// `test result: ok. 8 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
-    pub(super) fn add_line(&mut self, line: &str) {
+    pub(crate) fn add_line(&mut self, line: &str) {
         let Some(counts) = line.trim().strip_prefix("test result: ") else { return };
         let counts = counts.split_once(". ").map_or("", |(_, counts)| counts);
         for part in counts.split(';') {
@@ -29,7 +29,7 @@ impl Summary {
     }
 
     /// Counts a test that said it skipped itself, which the runner took for passed.
-    pub(super) fn count_as_skipped(&mut self) {
+    pub(crate) fn count_as_skipped(&mut self) {
         self.passed = self.passed.saturating_sub(1);
         self.skipped += 1;
     }

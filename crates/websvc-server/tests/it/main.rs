@@ -1,0 +1,3 @@
+//! What the service promises in its OpenAPI document.
+
+mod openapi;

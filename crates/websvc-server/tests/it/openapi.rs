@@ -1,0 +1,73 @@
+//! The examples of the OpenAPI document are what they say they are.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use websvc_types::index::{IndexReply, IndexStats, IndexUpload};
+use websvc_types::status::{Health, Readiness, Welcome};
+use websvc_types::{ErrorBody, ErrorCode, SearchRequest, SearchResponse, openapi};
+use websvc_validate::{Policy, read_search};
+
+/// Returns the examples of a body of the document; there is at least one.
+fn examples(content: &Value) -> Vec<Value> {
+    let examples =
+        content["content"]["application/json"]["examples"].as_object().expect("a body with examples");
+    assert!(!examples.is_empty());
+    examples.values().map(|example| example["value"].clone()).collect()
+}
+
+/// Checks that a type reads the examples and writes them unchanged: nothing of them is unknown to it.
+fn check<T: DeserializeOwned + Serialize>(content: &Value) {
+    for example in examples(content) {
+        let read: T = serde_json::from_value(example.clone()).expect("the example has the form of its type");
+        assert_eq!(serde_json::to_value(&read).ok(), Some(example));
+    }
+}
+
+#[test]
+fn searches_are_accepted_without_a_warning() {
+    let document = openapi::document();
+    let bodies = examples(&document["paths"]["/v2/search"]["post"]["requestBody"]);
+    assert!(bodies.len() >= 3);
+    for body in bodies {
+        let checked = read_search(body.to_string().as_bytes(), &Policy::default()).unwrap();
+        assert!(checked.warnings.is_empty(), "{body}: {:?}", checked.warnings);
+        let _known: SearchRequest = serde_json::from_value(body).unwrap();
+    }
+}
+
+#[test]
+fn answers_have_the_form_of_their_types() {
+    let document = openapi::document();
+    let answer =
+        |path: &str, method: &str, status: &str| &document["paths"][path][method]["responses"][status];
+    check::<SearchResponse>(answer("/v2/search", "post", "200"));
+    check::<IndexUpload>(&document["paths"]["/v2/index/documents"]["post"]["requestBody"]);
+    check::<IndexReply>(answer("/v2/index/documents", "post", "200"));
+    check::<IndexStats>(answer("/v2/index/stats", "get", "200"));
+    check::<Health>(answer("/health", "get", "200"));
+    check::<Readiness>(answer("/ready", "get", "200"));
+    check::<Readiness>(answer("/ready", "get", "503"));
+    check::<Welcome>(answer("/", "get", "200"));
+}
+
+#[test]
+fn failures_carry_the_codes_of_their_status() {
+    let document = openapi::document();
+    let responses = document["components"]["responses"].as_object().unwrap();
+    for response in responses.values() {
+        check::<ErrorBody>(response);
+    }
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for operation in methods.as_object().unwrap().values() {
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                let Some(reference) = response["$ref"].as_str() else { continue };
+                for example in examples(document.pointer(reference.trim_start_matches('#')).unwrap()) {
+                    let code = example["code"].as_str().unwrap_or(ErrorCode::RequestTimeout.as_str());
+                    let known = ErrorCode::ALL.iter().find(|known| known.as_str() == code).unwrap();
+                    assert_eq!(known.status().to_string(), *status, "{path}: {code}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The examples: requests as clients send them, and the answers to them.
+
+use serde_json::{Value, json};
+
+use crate::ErrorCode;
+
+/// An identifier as the service makes them.
+pub(super) const REQUEST_ID: &str = "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60";
+
+/// A body with its name in the document.
+#[derive(Debug, Clone)]
+pub(super) struct Example {
+    pub(super) name: String,
+    pub(super) summary: &'static str,
+    pub(super) value: Value,
+}
+
+fn example(name: &str, summary: &'static str, value: Value) -> Example {
+    Example { name: name.to_owned(), summary, value }
+}
+
+pub(super) fn search_requests() -> Vec<Example> {
+    vec![
+        example("plain", "A search", json!({ "query": "brew green tea" })),
+        example(
+            "scraping",
+            "A search whose results come with their content",
+            json!({
+                "query": "brew green tea",
+                "limit": 3,
+                "scrapeOptions": {
+                    "formats": ["markdown", { "type": "links" }],
+                    "onlyMainContent": true,
+                    "maxAge": 3_600_000,
+                },
+            }),
+        ),
+        example(
+            "filters",
+            "A search for recent pages of some hosts",
+            json!({
+                "query": "\"green tea\" -matcha intitle:brewing",
+                "includeDomains": ["tea.example", "blog.example"],
+                "categories": ["research", { "type": "pdf" }],
+                "tbs": "qdr:y,sbd:1",
+                "location": "Berlin,Germany",
+                "country": "DE",
+                "timeout": 30_000,
+                "ignoreInvalidURLs": true,
+            }),
+        ),
+    ]
+}
+
+pub(super) fn search_responses() -> Vec<Example> {
+    let result = json!({
+        "title": "Green tea",
+        "description": "Green tea wants water of seventy degrees, never boiling, and two minutes of patience.",
+        "url": "https://tea.example/green",
+    });
+    let mut scraped = result.clone();
+    scraped["markdown"] = json!("# Green tea\n\nGreen tea wants water of [seventy degrees](/water).\n");
+    scraped["links"] = json!(["https://tea.example/water"]);
+    scraped["metadata"] = json!({
+        "title": "Green tea",
+        "description": "How to brew green tea.",
+        "language": "en",
+        "sourceURL": "https://tea.example/green",
+        "url": "https://tea.example/green",
+        "statusCode": 200,
+        "contentType": "text/html",
+        "proxyUsed": "basic",
+        "cacheState": "miss",
+        "scrapeId": REQUEST_ID,
+    });
+    let failed = json!({
+        "title": "Teas of the world",
+        "description": "Green, white, yellow, black: what sets teas apart.",
+        "url": "https://slow.example/teas",
+        "metadata": {
+            "title": "Teas of the world",
+            "sourceURL": "https://slow.example/teas",
+            "url": "https://slow.example/teas",
+            "statusCode": 408,
+            "error": "SCRAPE_TIMEOUT: the page was not done within 60000 ms",
+            "proxyUsed": "basic",
+        },
+    });
+    vec![
+        example(
+            "plain",
+            "Results without content",
+            json!({ "success": true, "data": { "web": [result] }, "id": REQUEST_ID, "creditsUsed": 2 }),
+        ),
+        example(
+            "scraping",
+            "Results with their content; one page could not be had",
+            json!({
+                "success": true, "data": { "web": [scraped, failed] }, "id": REQUEST_ID, "creditsUsed": 3,
+            }),
+        ),
+        example(
+            "warning",
+            "Nothing was found, and a part of the request was left out",
+            json!({
+                "success": true,
+                "data": { "web": [] },
+                "warning": "sources[1]: alexandria is not available here and was left out",
+                "id": REQUEST_ID,
+                "creditsUsed": 0,
+            }),
+        ),
+    ]
+}
+
+pub(super) fn uploads() -> Vec<Example> {
+    let document = json!({
+        "url": "https://tea.example/green",
+        "title": "Green tea",
+        "headings": ["Green tea", "Water"],
+        "body": "Green tea wants water of seventy degrees, never boiling, and two minutes of patience.",
+        "language": "en",
+        "published": "2026-03-21",
+    });
+    vec![
+        example("one", "A page", json!({ "documents": [document] })),
+        example(
+            "text",
+            "A page of which little is known",
+            json!({ "documents": [{ "url": "https://tea.example/oolong", "body": "Oolong is partly oxidised." }] }),
+        ),
+    ]
+}
+
+pub(super) fn upload_replies() -> Vec<Example> {
+    vec![example("taken", "The document was taken", json!({ "success": true, "accepted": 1 }))]
+}
+
+pub(super) fn stats() -> Vec<Example> {
+    let value = json!({ "success": true, "documents": 1250, "bytes": 8_388_608, "segments": 3 });
+    vec![example("some", "An index in use", value)]
+}
+
+pub(super) fn health() -> Vec<Example> {
+    vec![example("ok", "The process answers", json!({ "status": "ok", "version": "0.1.0" }))]
+}
+
+pub(super) fn welcome() -> Vec<Example> {
+    let value = json!({
+        "message": "websvc is running. Send POST /v2/search with a bearer key.",
+        "version": "0.1.0",
+        "docs": "/docs",
+        "openapi": "/openapi.json",
+    });
+    vec![example("welcome", "The service answers", value)]
+}
+
+pub(super) fn ready() -> Vec<Example> {
+    let value = json!({ "status": "ready", "checks": { "store": "ok", "index": "ok" } });
+    vec![example("ready", "Requests are served", value)]
+}
+
+pub(super) fn not_ready() -> Vec<Example> {
+    let stopping = json!({ "status": "stopping", "checks": { "store": "ok", "index": "ok" } });
+    let broken = json!({ "status": "not ready", "checks": { "store": "unavailable", "index": "ok" } });
+    vec![
+        example("stopping", "The service finishes what it has begun", stopping),
+        example("broken", "A part does not answer", broken),
+    ]
+}
+
+/// Returns the body of a failure of this kind.
+pub(super) fn failure(code: ErrorCode) -> Example {
+    let mut value = json!({ "success": false, "error": error(code) });
+    // The specification gives the body of a 408 without a code (section 4.1).
+    if code != ErrorCode::RequestTimeout {
+        value["code"] = json!(code.as_str());
+    }
+    if code == ErrorCode::BadRequest {
+        value["details"] = json!([
+            { "path": "/limit", "code": "too_big", "message": "limit must be between 1 and 100, not 500" },
+            { "path": "/query", "code": "too_short", "message": "query must not be empty" },
+        ]);
+    }
+    if code == ErrorCode::ScrapeActionsNotSupported {
+        let message = "actions are not available: no browser is installed";
+        value["details"] =
+            json!([{ "path": "/scrapeOptions/actions", "code": "not_supported", "message": message }]);
+    }
+    Example { name: code.as_str().to_owned(), summary: code.meaning(), value }
+}
+
+/// Returns a text as the service writes it under this condition.
+fn error(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::BadRequest | ErrorCode::ScrapeActionsNotSupported => "Invalid request body",
+        ErrorCode::BadRequestInvalidJson => {
+            "Bad request, malformed JSON at line 1 column 14: expected `,` or `}`"
+        }
+        ErrorCode::Unauthorized => "Unauthorized: Invalid token",
+        ErrorCode::InsufficientCredits => "Insufficient credits: the team has used what it had",
+        ErrorCode::Forbidden => "enterprise zdr is not enabled for this team",
+        ErrorCode::UnsafeDomainBlocked => "threat protection blocks this URL",
+        ErrorCode::ScrapeForbiddenUrl => "the address of this URL may not be connected to",
+        ErrorCode::NotFound => "Not found: GET /v2/nothing",
+        ErrorCode::ScrapeNoCachedData => "no cached data of the asked age is available for this URL",
+        ErrorCode::ScrapeLockdownCacheMiss => "lockdown is set and the page is not in the cache",
+        ErrorCode::MethodNotAllowed => "Method not allowed, use POST",
+        ErrorCode::RequestTimeout => "Request timed out: the search was not done within its time of 60000 ms",
+        ErrorCode::ScrapeTimeout => "the page was not done within 60000 ms",
+        ErrorCode::PayloadTooLarge => "the body is larger than 10485760 bytes",
+        ErrorCode::UnsupportedMediaType => "Unsupported media type \"text/plain\", use application/json",
+        ErrorCode::RateLimited => {
+            "Rate limit exceeded: the service works on as many requests as it may, retry after 1s"
+        }
+        ErrorCode::UnknownError => "An unexpected error occurred: the operation failed",
+        ErrorCode::ScrapeDnsResolutionError => "the host of this URL was not found",
+        ErrorCode::ScrapeSslError => "no secure connection to the host of this URL",
+        ErrorCode::ScrapeSiteError => "the host of this URL cannot be reached",
+        ErrorCode::ScrapeUnsupportedFileError => "the URL is a file of a kind that cannot be read",
+        ErrorCode::SearchUnavailable => {
+            "no search source could answer: source index: images are not indexed by this version"
+        }
+    }
+}

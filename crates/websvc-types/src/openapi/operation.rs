@@ -1,0 +1,177 @@
+//! The operations: what each is for, what it takes and how it may end.
+
+use serde_json::{Map, Value, json};
+
+use super::example::{self, Example};
+use super::response::{self, Failure};
+
+/// How every operation that needs a key may end.
+const KEYED: &[Failure] = &[Failure::Unauthorized, Failure::RateLimited, Failure::UnknownError];
+
+/// How every operation with a body may end beside that.
+const WITH_BODY: &[Failure] = &[Failure::Timeout, Failure::PayloadTooLarge, Failure::UnsupportedMediaType];
+
+/// One operation of the document.
+struct Operation {
+    id: &'static str,
+    tag: &'static str,
+    summary: &'static str,
+    description: &'static str,
+    /// The schema of the request's body, and examples of it.
+    body: Option<(&'static str, Vec<Example>)>,
+    /// The schema of the answer, and examples of it.
+    answer: (&'static str, Vec<Example>),
+    failures: &'static [&'static [Failure]],
+}
+
+/// Returns the operations by path and method.
+pub(super) fn paths() -> Value {
+    json!({
+        "/v2/search": { "post": search().to_value() },
+        "/v2/index/documents": { "post": add_documents().to_value() },
+        "/v2/index/stats": { "get": index_stats().to_value() },
+        "/health": { "get": health().to_public_value() },
+        "/ready": { "get": ready() },
+        "/openapi.json": { "get": openapi() },
+        "/": { "get": welcome().to_public_value() },
+    })
+}
+
+fn search() -> Operation {
+    Operation {
+        id: "searchAndScrape",
+        tag: "search",
+        summary: "Searches, and scrapes the results when formats are asked for",
+        description: "Answers with one list for each of the `sources`. With `scrapeOptions.formats`, each result \
+            carries its page in those formats. A page that could not be had does not fail the search: its result \
+            has `metadata.statusCode` and `metadata.error`, which begins with a code such as `SCRAPE_TIMEOUT`. \
+            What could not be done but may be left out is told in `warning`.",
+        body: Some(("SearchRequest", example::search_requests())),
+        answer: ("SearchResponse", example::search_responses()),
+        failures: &[
+            KEYED,
+            WITH_BODY,
+            &[
+                Failure::InvalidSearch,
+                Failure::InsufficientCredits,
+                Failure::Forbidden,
+                Failure::NotCached,
+                Failure::Unavailable,
+            ],
+        ],
+    }
+}
+
+fn add_documents() -> Operation {
+    Operation {
+        id: "addDocuments",
+        tag: "index",
+        summary: "Adds documents to the embedded index",
+        description: "Each document replaces the older one of its URL, and is searchable within two seconds. \
+            Either all are taken or none.",
+        body: Some(("IndexUpload", example::uploads())),
+        answer: ("IndexReply", example::upload_replies()),
+        failures: &[KEYED, WITH_BODY, &[Failure::InvalidBody, Failure::Unavailable]],
+    }
+}
+
+fn index_stats() -> Operation {
+    Operation {
+        id: "indexStats",
+        tag: "index",
+        summary: "Returns the figures of the embedded index",
+        description: "What can be found now; documents that were just added are counted within two seconds.",
+        body: None,
+        answer: ("IndexStats", example::stats()),
+        failures: &[KEYED, &[Failure::Unavailable]],
+    }
+}
+
+fn health() -> Operation {
+    Operation {
+        id: "health",
+        tag: "status",
+        summary: "Tells that the process answers",
+        description: "For supervisors that restart what does not answer.",
+        body: None,
+        answer: ("Health", example::health()),
+        failures: &[],
+    }
+}
+
+fn welcome() -> Operation {
+    Operation {
+        id: "welcome",
+        tag: "status",
+        summary: "Tells what this is",
+        description: "For those who try the address in a browser.",
+        body: None,
+        answer: ("Welcome", example::welcome()),
+        failures: &[],
+    }
+}
+
+/// The one operation whose 503 is no failure of the request: its body has the same form as that of the 200.
+fn ready() -> Value {
+    let operation = Operation {
+        id: "ready",
+        tag: "status",
+        summary: "Tells whether requests can be served",
+        description: "For load balancers: 503 as long as a part does not answer, and while the service stops.",
+        body: None,
+        answer: ("Readiness", example::ready()),
+        failures: &[],
+    };
+    let mut value = operation.to_public_value();
+    value["responses"]["503"] =
+        response::success("Requests cannot be served", "Readiness", &example::not_ready());
+    value
+}
+
+/// The one operation whose answer has no schema of ours.
+fn openapi() -> Value {
+    json!({
+        "operationId": "openapi",
+        "tags": ["status"],
+        "summary": "Returns this document",
+        "description": "The OpenAPI 3.1 document of the service, the same for everybody.",
+        "security": [],
+        "responses": { "200": {
+            "description": "Success",
+            "headers": { "x-request-id": response::request_id() },
+            "content": { "application/json": { "schema": {
+                "type": "object",
+                "required": ["openapi", "info", "paths"],
+            } } },
+        } },
+    })
+}
+
+impl Operation {
+    fn to_value(&self) -> Value {
+        let (schema, examples) = &self.answer;
+        let mut responses = Map::new();
+        responses.insert("200".to_owned(), response::success("Success", schema, examples));
+        for failure in self.failures.iter().copied().flatten() {
+            responses.insert(failure.status().to_string(), failure.reference());
+        }
+        let mut value = json!({
+            "operationId": self.id,
+            "tags": [self.tag],
+            "summary": self.summary,
+            "description": self.description,
+            "responses": responses,
+        });
+        if let Some((schema, examples)) = &self.body {
+            value["requestBody"] =
+                json!({ "required": true, "content": response::content(schema, examples) });
+        }
+        value
+    }
+
+    fn to_public_value(&self) -> Value {
+        let mut value = self.to_value();
+        value["security"] = json!([]);
+        value
+    }
+}

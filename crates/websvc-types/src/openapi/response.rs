@@ -1,0 +1,185 @@
+//! The responses: headers, and the failures that operations share.
+
+use serde_json::{Map, Value, json};
+
+use super::example::{self, Example};
+use crate::ErrorCode;
+
+/// A failure that operations refer to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failure {
+    InvalidSearch,
+    InvalidBody,
+    Unauthorized,
+    InsufficientCredits,
+    Forbidden,
+    NotFound,
+    NotCached,
+    MethodNotAllowed,
+    Timeout,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    RateLimited,
+    UnknownError,
+    Unavailable,
+}
+
+impl Failure {
+    const ALL: [Failure; 14] = [
+        Failure::InvalidSearch,
+        Failure::InvalidBody,
+        Failure::Unauthorized,
+        Failure::InsufficientCredits,
+        Failure::Forbidden,
+        Failure::NotFound,
+        Failure::NotCached,
+        Failure::MethodNotAllowed,
+        Failure::Timeout,
+        Failure::PayloadTooLarge,
+        Failure::UnsupportedMediaType,
+        Failure::RateLimited,
+        Failure::UnknownError,
+        Failure::Unavailable,
+    ];
+
+    /// Returns the conditions that end so; they have one status.
+    const fn codes(self) -> &'static [ErrorCode] {
+        match self {
+            Failure::InvalidSearch => &[
+                ErrorCode::BadRequest,
+                ErrorCode::BadRequestInvalidJson,
+                ErrorCode::ScrapeActionsNotSupported,
+            ],
+            Failure::InvalidBody => &[ErrorCode::BadRequest, ErrorCode::BadRequestInvalidJson],
+            Failure::Unauthorized => &[ErrorCode::Unauthorized],
+            Failure::InsufficientCredits => &[ErrorCode::InsufficientCredits],
+            Failure::Forbidden => &[ErrorCode::Forbidden],
+            Failure::NotFound => &[ErrorCode::NotFound],
+            Failure::NotCached => &[ErrorCode::ScrapeNoCachedData, ErrorCode::ScrapeLockdownCacheMiss],
+            Failure::MethodNotAllowed => &[ErrorCode::MethodNotAllowed],
+            Failure::Timeout => &[ErrorCode::RequestTimeout],
+            Failure::PayloadTooLarge => &[ErrorCode::PayloadTooLarge],
+            Failure::UnsupportedMediaType => &[ErrorCode::UnsupportedMediaType],
+            Failure::RateLimited => &[ErrorCode::RateLimited],
+            Failure::UnknownError => &[ErrorCode::UnknownError],
+            Failure::Unavailable => &[ErrorCode::SearchUnavailable],
+        }
+    }
+
+    pub(super) const fn status(self) -> u16 {
+        self.codes()[0].status()
+    }
+
+    /// Returns the header that comes with it, and what it says.
+    const fn header(self) -> Option<&'static str> {
+        match self {
+            Failure::Unauthorized => Some("WWW-Authenticate"),
+            Failure::MethodNotAllowed => Some("Allow"),
+            Failure::RateLimited => Some("Retry-After"),
+            Failure::InvalidSearch
+            | Failure::InvalidBody
+            | Failure::InsufficientCredits
+            | Failure::Forbidden
+            | Failure::NotFound
+            | Failure::NotCached
+            | Failure::Timeout
+            | Failure::PayloadTooLarge
+            | Failure::UnsupportedMediaType
+            | Failure::UnknownError
+            | Failure::Unavailable => None,
+        }
+    }
+
+    pub(super) fn reference(self) -> Value {
+        json!({ "$ref": format!("#/components/responses/{self:?}") })
+    }
+
+    fn to_value(self) -> Value {
+        let codes = self.codes();
+        let description: Vec<String> =
+            codes.iter().map(|code| format!("`{code}`: {}", code.meaning())).collect();
+        let mut headers = json!({ "x-request-id": request_id() });
+        if let Some(name) = self.header() {
+            headers[name] = json!({ "$ref": format!("#/components/headers/{name}") });
+        }
+        let examples: Vec<Example> = codes.iter().copied().map(example::failure).collect();
+        let mut content = content("Error", &examples);
+        content["application/json"]["schema"] =
+            json!({ "allOf": [{ "$ref": "#/components/schemas/Error" }, codes_schema(codes)] });
+        json!({ "description": description.join(" "), "headers": headers, "content": content })
+    }
+}
+
+/// Returns what the code of a body can be. The specification gives the body of a 408 without one (section 4.1).
+fn codes_schema(codes: &[ErrorCode]) -> Value {
+    if codes == [ErrorCode::RequestTimeout] {
+        return json!({ "properties": { "code": false } });
+    }
+    let names: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
+    json!({ "properties": { "code": { "enum": names } }, "required": ["code"] })
+}
+
+/// Returns the responses that operations refer to.
+pub(super) fn components() -> Map<String, Value> {
+    Failure::ALL.iter().map(|failure| (format!("{failure:?}"), failure.to_value())).collect()
+}
+
+/// Returns the headers that responses refer to.
+pub(super) fn headers() -> Value {
+    let header = |description: &str, schema: Value, example: Value| json!({ "description": description, "required": true, "schema": schema, "example": example });
+    json!({
+        "x-request-id": header(
+            "Names the request in the log",
+            json!({ "type": "string" }),
+            json!(example::REQUEST_ID),
+        ),
+        "WWW-Authenticate": header(
+            "How to authenticate",
+            json!({ "type": "string", "const": "Bearer" }),
+            json!("Bearer"),
+        ),
+        "Allow": header("The methods of the path", json!({ "type": "string" }), json!("POST")),
+        "Retry-After": header(
+            "After how many seconds to try again",
+            json!({ "type": "integer", "minimum": 1 }),
+            json!(1),
+        ),
+    })
+}
+
+pub(super) fn request_id() -> Value {
+    json!({ "$ref": "#/components/headers/x-request-id" })
+}
+
+/// Returns a response whose body has this schema.
+pub(super) fn success(description: &str, schema: &str, examples: &[Example]) -> Value {
+    json!({
+        "description": description,
+        "headers": { "x-request-id": request_id() },
+        "content": content(schema, examples),
+    })
+}
+
+/// Returns a JSON body with this schema.
+pub(super) fn content(schema: &str, examples: &[Example]) -> Value {
+    let examples: Map<String, Value> = examples
+        .iter()
+        .map(|Example { name, summary, value }| (name.clone(), json!({ "summary": summary, "value": value })))
+        .collect();
+    json!({ "application/json": {
+        "schema": { "$ref": format!("#/components/schemas/{schema}") },
+        "examples": examples,
+    } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_conditions_of_a_response_have_one_status() {
+        for failure in Failure::ALL {
+            assert!(failure.codes().iter().all(|code| code.status() == failure.status()), "{failure:?}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What the service says of itself. Our own, not of the specification.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Whether the process answers: `GET /health`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Health {
+    /// The process answers, so this is always `ok`.
+    pub status: Condition,
+    /// The version of the service.
+    pub version: String,
+}
+
+/// Whether requests can be served: `GET /ready`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Readiness {
+    /// The sum of the checks.
+    pub status: ReadinessStatus,
+    /// The parts that a request needs.
+    pub checks: ReadinessChecks,
+}
+
+/// Whether requests can be served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ReadinessStatus {
+    /// Requests are served.
+    Ready,
+    /// A part does not answer.
+    #[serde(rename = "not ready")]
+    NotReady,
+    /// The service is stopping and finishes what it has begun; send no new requests.
+    Stopping,
+}
+
+/// The parts that a request needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReadinessChecks {
+    /// Keys, teams and page cache.
+    pub store: Condition,
+    /// The embedded index; a service that searches elsewhere has none and is ready all the same.
+    pub index: Condition,
+}
+
+/// The condition of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Condition {
+    /// It answers.
+    Ok,
+    /// It does not answer, or there is none.
+    Unavailable,
+}
+
+/// A word for those who try the address in a browser: `GET /`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Welcome {
+    /// What this is and how to use it.
+    pub message: String,
+    /// The version of the service.
+    pub version: String,
+    /// Path of the reference of the interface, for people.
+    pub docs: String,
+    /// Path of the OpenAPI document.
+    pub openapi: String,
+}

@@ -1,0 +1,66 @@
+// The official command line against a running service: `cli.mjs ADDRESS [KEY]`.
+// Of a refused search it prints no more than the status, so the checks can ask for no more.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { address, announce, check, key, page } from "./checks.mjs";
+
+const { bin } = announce("firecrawl-cli");
+const program = join(dirname(createRequire(import.meta.url).resolve("firecrawl-cli/package.json")), bin.firecrawl);
+
+/** Runs the command line to its end; a null key is left out. */
+function run(key, ...options) {
+  const keyed = key ? ["--api-key", key] : [];
+  const argv = [program, "search", ...options, "--json", "--api-url", address, ...keyed];
+  return new Promise((resolve) => {
+    execFile(process.execPath, argv, (error, stdout, stderr) => {
+      resolve({ status: error ? error.code : 0, stdout, stderr });
+    });
+  });
+}
+
+/** Returns what a search prints, which has to succeed. */
+async function search(...options) {
+  const { status, stdout, stderr } = await run(key, ...options);
+  assert.equal(status, 0, stderr);
+  return JSON.parse(stdout).data;
+}
+
+async function refused(key, status, ...options) {
+  const answer = await run(key, ...options);
+  assert.equal(answer.status, 1, answer.stdout);
+  assert.match(answer.stderr, new RegExp(`status code ${status}`));
+}
+
+await check("search", async () => {
+  const { web } = await search("green tea water");
+  assert.equal(web[0].url, page);
+  assert.equal(web[0].title, "Green tea");
+  assert.match(web[0].description, /green tea/i);
+});
+
+await check("search with scraping", async () => {
+  const { web } = await search("green tea water", "--scrape", "--scrape-formats", "markdown,links");
+  assert.match(web[0].markdown, /^# Green tea[^]*Sencha/);
+  assert.deepEqual(web[0].links, ["http://tea.test/oolong.html"]);
+  assert.equal(web[0].metadata.sourceURL, page);
+});
+
+await check("search with filters", async () => {
+  const found = await search("tea", "--limit", "1", "--sources", "web,news", "--country", "DE", "--no-highlights");
+  assert.equal(found.web.length, 1);
+});
+
+await check("values over the limits are a bad request", () => refused(key, 400, "x".repeat(501)));
+
+if (key) {
+  await check("a wrong key is unauthorized", () => refused("fc-wrong", 401, "tea"));
+  await check("a missing key is unauthorized", () => refused(null, 401, "tea"));
+} else {
+  await check("no key is asked for", async () => {
+    const { status, stderr } = await run("fc-whatever", "tea");
+    assert.equal(status, 0, stderr);
+  });
+}

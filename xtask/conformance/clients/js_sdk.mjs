@@ -1,0 +1,64 @@
+// The official JavaScript SDK against a running service: `js_sdk.mjs ADDRESS [KEY]`.
+
+import assert from "node:assert/strict";
+import Firecrawl from "@mendable/firecrawl-js";
+import { address, announce, check, key, page } from "./checks.mjs";
+
+const client = (apiKey) => new Firecrawl({ apiKey, apiUrl: address });
+const refused = (status, text) => (error) => {
+  assert.equal(error.status, status, String(error));
+  assert.match(error.message + JSON.stringify(error.details ?? ""), text);
+  return true;
+};
+
+announce("@mendable/firecrawl-js");
+
+await check("search", async () => {
+  const found = await client(key).search("green tea water");
+  assert.equal(found.web[0].url, page);
+  assert.equal(found.web[0].title, "Green tea");
+  assert.match(found.web[0].description, /green tea/i);
+  assert.equal(found.news, undefined);
+});
+
+await check("search with scraping", async () => {
+  const formats = ["markdown", "html", { type: "links" }];
+  const found = await client(key).search("green tea water", { scrapeOptions: { formats } });
+  const [first] = found.web;
+  assert.match(first.markdown, /^# Green tea[^]*Sencha/);
+  assert.doesNotMatch(first.markdown, /Home/);
+  assert.match(first.html, /<h1>Green tea<\/h1>/);
+  assert.deepEqual(first.links, ["http://tea.test/oolong.html"]);
+  assert.deepEqual([first.url, first.metadata.sourceURL, first.metadata.statusCode], [page, page, 200]);
+});
+
+await check("search with filters", async () => {
+  const found = await client(key).search("tea", {
+    limit: 1,
+    sources: ["web", { type: "news" }],
+    includeDomains: ["tea.test"],
+    excludeDomains: [],
+    country: "DE",
+    timeout: 30000,
+  });
+  assert.equal(found.web.length, 1);
+  const elsewhere = await client(key).search("tea", { excludeDomains: ["tea.test"] });
+  assert.deepEqual(elsewhere.web, []);
+});
+
+await check("values over the limits are a bad request", async () => {
+  await assert.rejects(client(key).search("x".repeat(501)), refused(400, /query/));
+  await assert.rejects(client(key).search("tea", { limit: 101 }), refused(400, /limit/));
+});
+
+if (key) {
+  await check("a wrong or missing key is unauthorized", async () => {
+    await assert.rejects(client("fc-wrong").search("tea"), refused(401, /Invalid token/));
+    await assert.rejects(client(undefined).search("tea"), refused(401, /Token missing/));
+  });
+} else {
+  await check("no key is asked for", async () => {
+    const found = await client("fc-whatever").search("green tea water");
+    assert.equal(found.web[0].url, page);
+  });
+}

@@ -1,0 +1,138 @@
+// The official MCP server over stdio, with a running service behind it: `mcp.mjs ADDRESS [KEY]`.
+// On some of its ways it tells the model no more of a failure than the status, so the checks can ask for no more.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { address, announce, check, key, page } from "./checks.mjs";
+
+const { bin } = announce("firecrawl-mcp");
+const program = join(dirname(createRequire(import.meta.url).resolve("firecrawl-mcp/package.json")), bin["firecrawl-mcp"]);
+
+/** An MCP server with this key, and what a model's host says to it: one JSON message per line. */
+class Server {
+  #process;
+  #waiting = new Map();
+  #sent = 0;
+
+  constructor(key) {
+    const env = { ...process.env, FIRECRAWL_API_URL: address };
+    if (key) env.FIRECRAWL_API_KEY = key;
+    this.#process = spawn(process.execPath, [program], { env, stdio: ["pipe", "pipe", "ignore"] });
+    this.#process.on("exit", () => this.#waiting.forEach(({ reject }) => reject(new Error("the MCP server ended"))));
+    createInterface({ input: this.#process.stdout }).on("line", (line) => {
+      const { id, result, error } = JSON.parse(line);
+      const waiting = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      if (error) waiting?.reject(new Error(error.message));
+      else waiting?.resolve(result);
+    });
+  }
+
+  #send(message) {
+    this.#process.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  }
+
+  request(method, params) {
+    const id = ++this.#sent;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#send({ id, method, params });
+    });
+  }
+
+  async initialize() {
+    const clientInfo = { name: "websvc-conformance", version: "1" };
+    const answer = await this.request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+    this.#send({ method: "notifications/initialized" });
+    return answer;
+  }
+
+  /** Calls the search tool; returns whether it failed, and its text. */
+  async search(options) {
+    const answer = await this.request("tools/call", { name: "firecrawl_search", arguments: options });
+    return { failed: answer.isError ?? false, text: answer.content[0].text };
+  }
+
+  /** Calls the search tool, which has to succeed, and returns the results. */
+  async find(options) {
+    const { failed, text } = await this.search(options);
+    assert.ok(!failed, text);
+    return JSON.parse(text);
+  }
+
+  stop() {
+    this.#process.kill();
+  }
+}
+
+async function withServer(key, run) {
+  const server = new Server(key);
+  try {
+    await server.initialize();
+    await run(server);
+  } finally {
+    server.stop();
+  }
+}
+
+await check("initialize and list the tools", async () => {
+  const server = new Server(key);
+  try {
+    assert.ok((await server.initialize()).serverInfo.name);
+    const { tools } = await server.request("tools/list", {});
+    assert.ok(tools.some(({ name }) => name === "firecrawl_search"));
+  } finally {
+    server.stop();
+  }
+});
+
+await check(`search with its own sources${key ? " (web and alexandria)" : ""}`, () =>
+  withServer(key, async (server) => {
+    const { data } = await server.find({ query: "green tea water" });
+    assert.equal(data.web[0].url, page);
+    assert.equal(data.web[0].title, "Green tea");
+  }),
+);
+
+await check("search with scraping", () =>
+  withServer(key, async (server) => {
+    const { data } = await server.find({
+      query: "green tea water",
+      sources: [{ type: "web" }],
+      scrapeOptions: { formats: ["markdown", "links"], onlyMainContent: true },
+    });
+    assert.match(data.web[0].markdown, /^# Green tea[^]*Sencha/);
+    assert.deepEqual(data.web[0].links, ["http://tea.test/oolong.html"]);
+    assert.equal(data.web[0].metadata.sourceURL, page);
+  }),
+);
+
+await check("search with filters", () =>
+  withServer(key, async (server) => {
+    const { data } = await server.find({ query: "tea", limit: 1, includeDomains: ["tea.test"], tbs: "sbd:1" });
+    assert.equal(data.web.length, 1);
+  }),
+);
+
+await check("values over the limits are a bad request", () =>
+  withServer(key, async (server) => {
+    const { failed, text } = await server.search({ query: "x".repeat(501) });
+    assert.ok(failed, text);
+    assert.match(text, /Invalid request body|status code 400/);
+  }),
+);
+
+if (key) {
+  await check("a wrong or missing key is unauthorized", async () => {
+    for (const [wrong, reason] of [["fc-wrong", /Invalid token|status code 401/], [null, /Token missing|status code 401/]]) {
+      await withServer(wrong, async (server) => {
+        const { failed, text } = await server.search({ query: "tea" });
+        assert.ok(failed, text);
+        assert.match(text, reason);
+      });
+    }
+  });
+}

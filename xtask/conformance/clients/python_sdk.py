@@ -1,0 +1,106 @@
+"""The official Python SDK, sync and async, against a running service: `python_sdk.py ADDRESS [KEY]`."""
+
+import asyncio
+import importlib.metadata
+import inspect
+import signal
+import sys
+
+from firecrawl import AsyncFirecrawl, Firecrawl
+from firecrawl.v2.utils.error_handler import BadRequestError, UnauthorizedError
+
+ADDRESS = sys.argv[1]
+KEY = sys.argv[2] if len(sys.argv) > 2 else None
+PAGE = "http://tea.test/green.html"
+
+
+async def call(value):
+    """Returns what a method of the sync or of the async client returns."""
+    return await value if inspect.isawaitable(value) else value
+
+
+async def plain(make):
+    found = await call(make(KEY).search("green tea water"))
+    first = found.web[0]
+    assert (first.url, first.title) == (PAGE, "Green tea"), first
+    assert "green tea" in first.description.lower(), first
+    assert found.news is None and found.images is None, found
+
+
+async def scraped(make):
+    options = {"formats": ["markdown", "html", {"type": "links"}], "only_main_content": True}
+    found = await call(make(KEY).search("green tea water", scrape_options=options))
+    first = found.web[0]
+    assert "# Green tea" in first.markdown and "Sencha" in first.markdown, first.markdown
+    assert "Home" not in first.markdown, first.markdown
+    assert "<h1>Green tea</h1>" in first.html, first.html
+    assert first.links == ["http://tea.test/oolong.html"], first.links
+    metadata = first.metadata
+    assert (metadata.source_url, metadata.url, metadata.title) == (PAGE, PAGE, "Green tea"), metadata
+    assert metadata.status_code == 200 and metadata.error is None, metadata
+
+
+async def filtered(make):
+    found = await call(
+        make(KEY).search(
+            "tea",
+            limit=1,
+            sources=["web", "news"],
+            include_domains=["tea.test"],
+            location="Berlin,Germany",
+            tbs="sbd:1,qdr:y",
+            timeout=30000,
+            ignore_invalid_urls=True,
+        )
+    )
+    assert len(found.web) == 1 and found.web[0].url.startswith("http://tea.test/"), found
+    elsewhere = await call(make(KEY).search("tea", exclude_domains=["tea.test"]))
+    assert elsewhere.web == [], elsewhere
+
+
+async def over_limit(make):
+    try:
+        found = await call(make(KEY).search("x" * 501))
+    except BadRequestError as error:
+        assert "query" in str(error), error
+    else:
+        raise AssertionError(f"accepted: {found}")
+
+
+async def refused(make):
+    for key, reason in ((None, "Token missing"), ("fc-wrong", "Invalid token")):
+        try:
+            await call(make(key).search("tea"))
+        except UnauthorizedError as error:
+            assert reason in str(error), error
+        else:
+            raise AssertionError(f"key {key} was accepted")
+
+
+async def not_asked(make):
+    found = await call(make("fc-whatever").search("green tea water"))
+    assert found.web[0].url == PAGE, found
+
+
+async def main():
+    print("client firecrawl-py", importlib.metadata.version("firecrawl-py"))
+    key_check = ("a wrong or missing key is unauthorized", refused) if KEY else ("no key is asked for", not_asked)
+    checks = [
+        ("search", plain),
+        ("search with scraping", scraped),
+        ("search with filters", filtered),
+        ("a query over the limit is a bad request", over_limit),
+        key_check,
+    ]
+    for kind, client in (("sync", Firecrawl), ("async", AsyncFirecrawl)):
+        for name, check in checks:
+            try:
+                await check(lambda key: client(api_key=key, api_url=ADDRESS))
+                print(f"ok {kind}: {name}")
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is the result
+                print(f"failed {kind}: {name}: {type(error).__name__}: {error}".replace("\n", " "))
+
+
+# A client that waits for ever has failed.
+signal.alarm(120)
+asyncio.run(main())

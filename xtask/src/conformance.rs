@@ -1,0 +1,104 @@
+//! `cargo xtask conformance`: the official clients and schemathesis against the program, as its users run it.
+//!
+//! The clients search with and without scraping, with authentication on and off; the pages they find are those of
+//! `xtask/conformance/site`, served on loopback. Apart from the installation of the clients nothing leaves the machine.
+
+mod client;
+mod openapi;
+mod report;
+mod service;
+mod site;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use report::Report;
+use serde_json::Value;
+use service::Service;
+use site::Site;
+
+use crate::{Result, root};
+
+/// Whether callers have to show a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Authentication {
+    On,
+    Off,
+}
+
+impl Authentication {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::On => "auth on",
+            Self::Off => "auth off",
+        }
+    }
+
+    /// The key that callers show.
+    const fn key(self) -> Option<&'static str> {
+        match self {
+            Self::On => Some("fc-conformance"),
+            Self::Off => None,
+        }
+    }
+}
+
+/// Runs every check; `binary` is the program that is checked, which is built when none is given.
+pub(crate) fn run(binary: Option<&Path>) -> Result {
+    let started = Instant::now();
+    let binary = match binary {
+        Some(given) => given.to_owned(),
+        None => build()?,
+    };
+    let scratch = scratch()?;
+    let clients = client::prepare();
+    let tools = openapi::prepare();
+    let site = Site::start(&folder().join("site"))?;
+    let mut report = Report::default();
+    for mode in [Authentication::Off, Authentication::On] {
+        let service = Service::start(&binary, &scratch, &site, mode)?;
+        for client in &clients {
+            client.run(&service, &scratch, &mut report);
+        }
+        // Last, because schemathesis adds to what can be found.
+        tools.run(&service, &scratch, &mut report)?;
+    }
+    report.finish(started.elapsed())
+}
+
+/// Returns the folder of what is not Rust.
+fn folder() -> PathBuf {
+    root().join("xtask/conformance")
+}
+
+/// Returns an empty folder for data, homes and reports.
+fn scratch() -> Result<PathBuf> {
+    let scratch = root().join("target/conformance");
+    if scratch.exists() {
+        fs::remove_dir_all(&scratch)?;
+    }
+    fs::create_dir_all(&scratch)?;
+    Ok(scratch)
+}
+
+/// Builds the program as the tests have it, with its debug assertions, and returns where it is.
+fn build() -> Result<PathBuf> {
+    let arguments = ["build", "--package", "websvc-cli", "--bin", "websvc"];
+    println!("==> cargo {}", arguments.join(" "));
+    let output = Command::new(env!("CARGO"))
+        .args(arguments)
+        .arg("--message-format=json-render-diagnostics")
+        .current_dir(root())
+        .stderr(std::process::Stdio::inherit())
+        .output()?;
+    if !output.status.success() {
+        return Err(format!("cargo {} failed", arguments.join(" ")).into());
+    }
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .ok_or_else(|| "cargo does not say where it put the program".into())
+}

@@ -1,0 +1,94 @@
+//! The official clients: which there are, and how their scripts are run.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::folder;
+use super::report::{Line, Outcome, Report};
+use super::service::Service;
+use crate::{npm, python};
+
+/// A client with its script of checks.
+#[derive(Debug)]
+pub(super) struct Client {
+    name: &'static str,
+    /// What runs the script, and the script; or why it cannot be run.
+    script: Result<(OsString, PathBuf), String>,
+}
+
+/// Returns the clients, installing them the first time.
+pub(super) fn prepare() -> Vec<Client> {
+    let scripts = folder().join("clients");
+    let python = python::prepare().map(|python| (python.into_os_string(), scripts.join("python_sdk.py")));
+    let packages = npm::prepare(&scripts).map_err(|error| error.to_string());
+    let node = |name, script| {
+        let script = packages.clone().map(|folder| (OsString::from("node"), folder.join(script)));
+        Client { name, script }
+    };
+    vec![
+        Client { name: "Python SDK", script: python.map_err(|error| error.to_string()) },
+        node("JavaScript SDK", "js_sdk.mjs"),
+        node("command line", "cli.mjs"),
+        node("MCP server", "mcp.mjs"),
+    ]
+}
+
+impl Client {
+    /// Runs the checks of the client against a service.
+    pub(super) fn run(&self, service: &Service, scratch: &Path, report: &mut Report) {
+        let (program, script) = match &self.script {
+            Ok(script) => script,
+            Err(reason) => {
+                let check = format!("{}: {}", service.mode.name(), self.name);
+                report.add(&check, &Outcome::Skipped(reason.clone()));
+                return;
+            }
+        };
+        let mut command = Command::new(program);
+        command.arg(script).arg(&service.address).args(service.mode.key());
+        run_script(self.name, isolated(&mut command, scratch), service, report);
+    }
+}
+
+/// Takes away what could lead a client elsewhere or tell it of somebody's key: variables, and the home directory.
+pub(super) fn isolated<'a>(command: &'a mut Command, scratch: &Path) -> &'a mut Command {
+    command
+        .env_clear()
+        .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+        .env("HOME", scratch)
+        .env("FIRECRAWL_NO_TELEMETRY", "1")
+        .env("FIRECRAWL_NO_UPDATE_CHECK", "1")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .current_dir(scratch)
+}
+
+/// Runs a script of checks, and adds them to the report. A script that ends before its time has failed.
+pub(super) fn run_script(name: &str, command: &mut Command, service: &Service, report: &mut Report) {
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) => {
+            let program = Path::new(command.get_program()).display();
+            let reason = Outcome::Failed(format!("cannot run {program}: {error}"));
+            report.add(&format!("{}: {name}", service.mode.name()), &reason);
+            return;
+        }
+    };
+    let mut client = name.to_owned();
+    let mut checks = 0;
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        match Line::read(line) {
+            Some(Line::Client(announced)) => announced.clone_into(&mut client),
+            Some(Line::Check(check, outcome)) => {
+                checks += 1;
+                report.add(&format!("{}: {client}: {check}", service.mode.name()), &outcome);
+            }
+            None => {}
+        }
+    }
+    if !output.status.success() || checks == 0 {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let reason = format!("the script ended after {checks} checks ({}): {}", output.status, said.trim());
+        report.add(&format!("{}: {client}", service.mode.name()), &Outcome::Failed(reason));
+    }
+}
