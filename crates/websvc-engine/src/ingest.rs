@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use websvc_index::{Document, Index, IndexError};
-use websvc_scrape::IndexCopy;
+use websvc_index::{Document, Image, Index, IndexError, Link, News};
+use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 
 /// Why pages did not reach the index.
 #[derive(Debug, thiserror::Error)]
@@ -21,19 +21,33 @@ pub enum IngestError {
 ///
 /// # Errors
 /// [`IngestError`]
-pub async fn ingest(index: &Arc<Index>, copies: Vec<IndexCopy>) -> Result<(), IngestError> {
+pub async fn ingest(index: &Arc<Index>, documents: Vec<IndexDocument>) -> Result<(), IngestError> {
     let index = Arc::clone(index);
     let now = Timestamp::now();
     let adding = tokio::task::spawn_blocking(move || {
-        copies.into_iter().try_for_each(|copy| index.add(to_index_document(copy, now)))
+        documents.into_iter().try_for_each(|document| index.add(to_index_document(document, now)))
     });
     adding.await.map_err(|_stopping| IngestError::Stopping)?.map_err(IngestError::Index)
 }
 
 /// Returns the page as the index takes it; `now` stands in for a date that the page does not name.
-fn to_index_document(copy: IndexCopy, now: Timestamp) -> Document {
-    let IndexCopy { url, title, headings, body, description, language, published, modified, content_type } =
-        copy;
+fn to_index_document(document: IndexDocument, now: Timestamp) -> Document {
+    let IndexDocument {
+        url,
+        title,
+        headings,
+        body,
+        description,
+        language,
+        published,
+        modified,
+        content_type,
+        country,
+        explicit,
+        images,
+        links,
+        news,
+    } = document;
     Document {
         url,
         title,
@@ -45,7 +59,17 @@ fn to_index_document(copy: IndexCopy, now: Timestamp) -> Document {
         modified: modified.as_deref().and_then(date),
         seen: Some(now),
         content_type,
+        country,
+        explicit,
+        images: images.into_iter().map(to_index_image).collect(),
+        links: links.into_iter().map(|IndexLink { url, text }| Link { url, text }).collect(),
+        news: news.map(|IndexNews { image_url }| News { image_url }),
     }
+}
+
+fn to_index_image(image: IndexImage) -> Image {
+    let IndexImage { url, alt, caption, context, width, height } = image;
+    Image { url, alt, caption, context, width, height }
 }
 
 /// Reads a date as pages write them: RFC 3339, else a civil date at midnight UTC.

@@ -25,6 +25,49 @@ pub struct Document {
     pub seen: Option<Timestamp>,
     /// The media type of the source, for `filetype:` where the URL has no extension.
     pub content_type: Option<String>,
+    /// The country that the page names as its own, ISO 3166-1 alpha-2 in upper case.
+    pub country: Option<String>,
+    /// Whether the page labels itself as explicit.
+    pub explicit: bool,
+    /// The images of the page, in the order of the page.
+    pub images: Vec<Image>,
+    /// The links of the content to other pages, in the order of the page.
+    pub links: Vec<Link>,
+    /// What makes the page a piece of news; `None` for pages that are none.
+    pub news: Option<News>,
+}
+
+/// An image of a page.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Image {
+    /// The absolute URL of the image.
+    pub url: String,
+    /// The alternative text, else the title attribute.
+    pub alt: String,
+    /// The caption of the figure.
+    pub caption: String,
+    /// The text around it.
+    pub context: String,
+    /// Width in pixels, when known.
+    pub width: Option<u32>,
+    /// Height in pixels, when known.
+    pub height: Option<u32>,
+}
+
+/// A link of a page.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Link {
+    /// The absolute URL, without fragment.
+    pub url: String,
+    /// The text of the link.
+    pub text: String,
+}
+
+/// What makes a page a piece of news.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct News {
+    /// The URL of its picture.
+    pub image_url: Option<String>,
 }
 
 impl Document {
@@ -43,6 +86,11 @@ impl Document {
             modified,
             seen: _,
             content_type,
+            country,
+            explicit,
+            images,
+            links,
+            news,
         } = self;
         let mut hash = Fnv::default();
         hash.text(title);
@@ -54,7 +102,30 @@ impl Document {
         for time in [published, modified] {
             hash.text(&time.map_or_else(String::new, |time| time.as_second().to_string()));
         }
+        hash.text(country.as_deref().unwrap_or_default());
+        hash.text(if *explicit { "explicit" } else { "" });
+        images.iter().for_each(|image| image.hash(&mut hash));
+        for Link { url, text } in links {
+            hash.text(url);
+            hash.text(text);
+        }
+        if let Some(News { image_url }) = news {
+            hash.text("news");
+            hash.text(image_url.as_deref().unwrap_or_default());
+        }
         hash.0
+    }
+}
+
+impl Image {
+    fn hash(&self, hash: &mut Fnv) {
+        let Self { url, alt, caption, context, width, height } = self;
+        for text in [url, alt, caption, context] {
+            hash.text(text);
+        }
+        for side in [width, height] {
+            hash.text(&side.map_or_else(String::new, |side| side.to_string()));
+        }
     }
 }
 

@@ -38,7 +38,7 @@ mod settled;
 mod vocabulary;
 mod writer;
 
-pub use document::Document;
+pub use document::{Document, Image, Link, News};
 pub use error::IndexError;
 pub use index::{Index, IndexConfig, Stats};
 pub use search::{DomainFilter, Highlights, Hit, SearchOptions, SearchOutcome};

@@ -15,7 +15,7 @@ mod request;
 mod scraper;
 
 pub use error::ScrapeError;
-pub use page::{IndexCopy, Page};
+pub use page::Page;
 pub use raw::{CacheState, RawPage};
 pub use request::DEFAULT_USER_AGENT;
 pub use scraper::{FileAnswer, ScrapeConfig, Scraper, Survey};

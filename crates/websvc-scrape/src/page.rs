@@ -1,6 +1,7 @@
 //! What a scrape hands back.
 
 use websvc_types::Metadata;
+use websvc_types::index::IndexDocument;
 
 use crate::raw::CacheState;
 
@@ -24,28 +25,5 @@ pub struct Page {
     /// Where the page came from.
     pub cache_state: CacheState,
     /// The page as the index takes it, when it may be stored.
-    pub index_copy: Option<Box<IndexCopy>>,
-}
-
-/// The parts of a page that are searched.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct IndexCopy {
-    /// The URL under which the page is known: its canonical one when that is on the same host, else the final one.
-    pub url: String,
-    /// The title.
-    pub title: String,
-    /// The texts of the headings.
-    pub headings: Vec<String>,
-    /// The text of the main content.
-    pub body: String,
-    /// The page's own description.
-    pub description: Option<String>,
-    /// The declared language.
-    pub language: Option<String>,
-    /// When it was published, as the page writes it.
-    pub published: Option<String>,
-    /// When it was last changed, as the page writes it.
-    pub modified: Option<String>,
-    /// The media type.
-    pub content_type: Option<String>,
+    pub index_copy: Option<Box<IndexDocument>>,
 }

@@ -11,11 +11,12 @@ use websvc_extract::{
     Base64Images, Content, ContentOptions, Document, ExtractError, MetaValue, PageMetadata, Scope, Selectors,
     Source,
 };
+use websvc_types::index::IndexDocument;
 use websvc_types::{CacheState as WireCacheState, Format, Metadata, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
 use crate::error::ScrapeError;
-use crate::page::{IndexCopy, Page};
+use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
 
 /// Writes the formats of `plan`.
@@ -101,7 +102,7 @@ pub(crate) fn index_copy(
     document: &Document,
     content: &Content<'_>,
     metadata: &PageMetadata,
-) -> Option<Box<IndexCopy>> {
+) -> Option<Box<IndexDocument>> {
     if !raw.status.is_success() || !document.robots().index {
         return None;
     }
@@ -110,7 +111,7 @@ pub(crate) fn index_copy(
         return None;
     }
     let url = known_url(&raw.url, document.canonical());
-    Some(Box::new(IndexCopy {
+    Some(Box::new(IndexDocument {
         title: metadata.title.clone().unwrap_or_else(|| url.clone()),
         url,
         headings: content.headings(),
@@ -120,6 +121,7 @@ pub(crate) fn index_copy(
         published: metadata.published_time.clone(),
         modified: metadata.modified_time.clone(),
         content_type: metadata.content_type.clone().or_else(|| raw.content_type().map(str::to_owned)),
+        ..IndexDocument::default()
     }))
 }
 

@@ -11,12 +11,13 @@ use url::Url;
 use websvc_extract::ContentOptions;
 use websvc_store::{CacheLimits, PageKey, Store};
 use websvc_transport::{Client, FetchRequest};
+use websvc_types::index::IndexDocument;
 use websvc_validate::ScrapePlan;
 
 use crate::cache;
 use crate::error::ScrapeError;
 use crate::freshness::{Decision, Freshness};
-use crate::page::{IndexCopy, Page};
+use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
 use crate::render;
 use crate::rendered::{Recipe, Rendered};
@@ -73,7 +74,7 @@ pub struct Survey {
     /// How long an overloaded host asks to be left alone.
     pub retry_after: Option<Duration>,
     /// What the index takes of it; `None` when it is not to be indexed or has no text.
-    pub index_copy: Option<Box<IndexCopy>>,
+    pub index_copy: Option<Box<IndexDocument>>,
     /// Where it leads, without what it asks not to follow.
     pub links: Vec<Url>,
     /// The cache answered.

@@ -41,6 +41,62 @@ pub struct IndexDocument {
     /// The media type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
+    /// The country that the page names as its own, ISO 3166-1 alpha-2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub country: Option<String>,
+    /// Whether the page labels itself as explicit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub explicit: bool,
+    /// The images of the page, in the order of the page.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<IndexImage>,
+    /// The links of the content to other pages, in the order of the page.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<IndexLink>,
+    /// What makes the page a piece of news; without it it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub news: Option<IndexNews>,
+}
+
+/// An image of a page.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct IndexImage {
+    /// The absolute URL of the image.
+    pub url: String,
+    /// The alternative text, else the title attribute.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub alt: String,
+    /// The caption of the figure.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub caption: String,
+    /// The text around it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub context: String,
+    /// Width in pixels, when known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<u32>,
+    /// Height in pixels, when known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height: Option<u32>,
+}
+
+/// A link of a page.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct IndexLink {
+    /// The absolute URL, without fragment.
+    pub url: String,
+    /// The text of the link.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+}
+
+/// What makes a page a piece of news.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IndexNews {
+    /// The URL of its picture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_url: Option<String>,
 }
 
 /// The answer to an upload.

@@ -49,7 +49,7 @@ struct Field<'a> {
 
 impl Schemas {
     fn new() -> Self {
-        Self(websvc_types::schema::openapi())
+        Self(websvc_types::openapi::document())
     }
 
     fn named(&self, name: &str) -> &Value {

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use url::Url;
-use websvc_scrape::{FileAnswer, IndexCopy, ScrapeError, Scraper, Survey};
+use websvc_scrape::{FileAnswer, ScrapeError, Scraper, Survey};
+use websvc_types::index::IndexDocument;
 
 use super::frontier::Frontier;
 use super::host::{MAX_RETRIES, PageTask, Task};
@@ -104,7 +105,7 @@ struct Crawl<'a> {
     running: FuturesUnordered<Running<'a>>,
     /// Pages that were started and are not done: they count against the limit until they are.
     pages_running: usize,
-    batch: Vec<IndexCopy>,
+    batch: Vec<IndexDocument>,
     report: CrawlReport,
 }
 

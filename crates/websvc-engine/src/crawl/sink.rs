@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use websvc_index::Index;
-use websvc_scrape::IndexCopy;
+use websvc_types::index::IndexDocument;
 
 use crate::ingest::ingest;
 
@@ -20,7 +20,7 @@ pub type SinkFuture<'a> = Pin<Box<dyn Future<Output = Result<(), SinkError>> + S
 /// Something that takes pages into an index.
 pub trait Sink: Send + Sync {
     /// Takes pages; when it returns they will be in the next commit.
-    fn accept(&self, copies: Vec<IndexCopy>) -> SinkFuture<'_>;
+    fn accept(&self, copies: Vec<IndexDocument>) -> SinkFuture<'_>;
 }
 
 /// The index of this process.
@@ -28,7 +28,7 @@ pub trait Sink: Send + Sync {
 pub struct IndexSink(pub Arc<Index>);
 
 impl Sink for IndexSink {
-    fn accept(&self, copies: Vec<IndexCopy>) -> SinkFuture<'_> {
+    fn accept(&self, copies: Vec<IndexDocument>) -> SinkFuture<'_> {
         Box::pin(async move { ingest(&self.0, copies).await.map_err(|error| SinkError(Box::new(error))) })
     }
 }

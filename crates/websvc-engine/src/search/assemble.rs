@@ -1,49 +1,76 @@
 //! Stage 9, assemble: plan, hits and pages to the data of the answer.
 
 use websvc_scrape::{Page, ScrapeError};
-use websvc_types::{Category, Metadata, PageContent, ProxyUsed, SearchData, WebResult};
+use websvc_types::{
+    Category, ImageResult, Metadata, NewsResult, PageContent, ProxyUsed, SearchData, WebResult,
+};
 use websvc_validate::{SearchPlan, SourceKind};
 
 use super::category;
 use super::find::{Found, Vertical};
 use super::gather::{Gathered, Pages};
-use crate::source::Hit;
+use crate::source::{Hit, HitImage};
 
 /// Puts the results together. A result whose page failed keeps its place and says why in `metadata`.
 pub(crate) fn assemble(plan: &SearchPlan, found: Found, pages: Pages) -> SearchData {
     let mut data = SearchData::default();
     for (Vertical { kind, hits }, pages) in found.verticals.into_iter().zip(pages) {
+        let results = hits.into_iter().zip(pages);
         match kind {
             SourceKind::Web => {
-                let results = hits.into_iter().zip(pages);
-                data.web =
-                    Some(results.map(|(hit, page)| web_result(hit, page, plan.categories())).collect());
+                let results = results.map(|(hit, page)| web_result(hit, page, plan.categories()));
+                data.web = Some(results.collect());
             }
-            SourceKind::Images => data.images = Some(Vec::new()),
-            SourceKind::News => data.news = Some(Vec::new()),
+            SourceKind::Images => {
+                data.images = Some((1..).zip(results).map(|(at, (hit, _))| image_result(at, hit)).collect());
+            }
+            SourceKind::News => {
+                let results = (1..).zip(results).map(|(at, (hit, page))| news_result(at, hit, page));
+                data.news = Some(results.collect());
+            }
         }
     }
     data
 }
 
 fn web_result(hit: Hit, gathered: Gathered, categories: &[Category]) -> WebResult {
-    let category = category::label(&hit.url, categories);
-    let mut result = WebResult {
-        title: hit.title,
-        description: hit.description,
-        url: hit.url,
-        category,
-        content: PageContent::default(),
-    };
-    match gathered {
-        Gathered::NotAsked => {}
-        Gathered::Page(page) => fill(&mut result, *page),
-        Gathered::Failed(error) => result.content.metadata = Some(failure(&result, &error)),
-    }
-    result
+    let content = content(&hit, gathered);
+    let Hit { url, title, description, date: _, image: _ } = hit;
+    let category = category::label(&url, categories);
+    WebResult { title, description, url, category, content }
 }
 
-fn fill(result: &mut WebResult, page: Page) {
+fn image_result(position: u32, hit: Hit) -> ImageResult {
+    let Hit { url, title, description: _, date: _, image } = hit;
+    let HitImage { url: image_url, width: image_width, height: image_height } = image.unwrap_or_default();
+    ImageResult { title, image_url, image_width, image_height, url, position }
+}
+
+fn news_result(position: u32, hit: Hit, gathered: Gathered) -> NewsResult {
+    let content = content(&hit, gathered);
+    let Hit { url, title, description: snippet, date, image } = hit;
+    NewsResult {
+        title,
+        snippet,
+        url,
+        date: date.map(|date| date.to_string()),
+        image_url: image.map(|image| image.url),
+        position,
+        content,
+    }
+}
+
+fn content(hit: &Hit, gathered: Gathered) -> PageContent {
+    match gathered {
+        Gathered::NotAsked => PageContent::default(),
+        Gathered::Page(page) => of_page(hit, *page),
+        Gathered::Failed(error) => {
+            PageContent { metadata: Some(failure(hit, &error)), ..PageContent::default() }
+        }
+    }
+}
+
+fn of_page(hit: &Hit, page: Page) -> PageContent {
     let Page {
         markdown,
         html,
@@ -56,9 +83,9 @@ fn fill(result: &mut WebResult, page: Page) {
         index_copy: _kept_by_gather,
     } = page;
     // The Python client reads a scraped result from its metadata alone, so these are never left empty.
-    metadata.title.get_or_insert_with(|| result.title.clone());
-    metadata.description.get_or_insert_with(|| result.description.clone());
-    result.content = PageContent {
+    metadata.title.get_or_insert_with(|| hit.title.clone());
+    metadata.description.get_or_insert_with(|| hit.description.clone());
+    PageContent {
         markdown,
         html,
         raw_html,
@@ -66,16 +93,16 @@ fn fill(result: &mut WebResult, page: Page) {
         images,
         metadata: Some(metadata),
         ..PageContent::default()
-    };
+    }
 }
 
-fn failure(result: &WebResult, error: &ScrapeError) -> Metadata {
+fn failure(hit: &Hit, error: &ScrapeError) -> Metadata {
     let code = error.code();
     Metadata {
-        title: Some(result.title.clone()),
-        description: Some(result.description.clone()),
-        source_url: Some(result.url.clone()),
-        url: Some(result.url.clone()),
+        title: Some(hit.title.clone()),
+        description: Some(hit.description.clone()),
+        source_url: Some(hit.url.clone()),
+        url: Some(hit.url.clone()),
         status_code: Some(code.status()),
         error: Some(format!("{}: {error}", code.as_str())),
         proxy_used: Some(ProxyUsed::Basic),

@@ -79,6 +79,9 @@ fn ask<'a>(plan: &'a SearchPlan, source: &'a SourcePlan, query: &'a Query, now: 
         limit: plan.limit(),
         domains: plan.domains(),
         tbs: source.tbs(),
+        country: plan.country_given().then(|| plan.country()),
+        location: source.location(),
+        safe: plan.safe(),
         highlights: plan.highlights(),
         now,
     }

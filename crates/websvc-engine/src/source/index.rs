@@ -72,7 +72,12 @@ fn answer(outcome: Result<websvc_index::SearchOutcome, IndexError>) -> Answer {
             hits: outcome
                 .hits
                 .into_iter()
-                .map(|hit| Hit { url: hit.url, title: hit.title, description: hit.description })
+                .map(|hit| Hit {
+                    url: hit.url,
+                    title: hit.title,
+                    description: hit.description,
+                    ..Hit::default()
+                })
                 .collect(),
             warnings: outcome.warnings,
         },

@@ -24,6 +24,12 @@ pub struct Ask<'a> {
     pub domains: &'a DomainFilter,
     /// Bounds on the date, and the order.
     pub tbs: Option<&'a websvc_query::Tbs>,
+    /// The country of the searcher, ISO 3166-1 alpha-2 in upper case; `None` when the request names none.
+    pub country: Option<&'a str>,
+    /// The place of the searcher, as the request writes it.
+    pub location: Option<&'a str>,
+    /// Whether explicit results are left out.
+    pub safe: bool,
     /// Whether descriptions show the query's words in context.
     pub highlights: bool,
     /// The clock of the request.
@@ -48,7 +54,7 @@ pub enum Answer {
 }
 
 /// One result of a source.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hit {
     /// The URL of the page.
     pub url: String,
@@ -56,6 +62,21 @@ pub struct Hit {
     pub title: String,
     /// The passage that answers, or the page's own description.
     pub description: String,
+    /// When the page was published or last changed, when known.
+    pub date: Option<Timestamp>,
+    /// For images and news: the picture.
+    pub image: Option<HitImage>,
+}
+
+/// The picture of a result.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HitImage {
+    /// The absolute URL of the picture.
+    pub url: String,
+    /// Width in pixels, when known.
+    pub width: Option<u32>,
+    /// Height in pixels, when known.
+    pub height: Option<u32>,
 }
 
 /// A future that a source returns.

@@ -3,7 +3,6 @@
 use http::{Request, StatusCode};
 use url::Url;
 use websvc_engine::ingest;
-use websvc_scrape::IndexCopy;
 use websvc_transport::ServerBody;
 use websvc_types::index::{IndexDocument, IndexReply, IndexStats, IndexUpload};
 use websvc_types::{ErrorCode, Violation, ViolationCode};
@@ -27,9 +26,8 @@ pub(crate) async fn add_documents(
         return Err(Failure::invalid(ErrorCode::BadRequest, violations));
     }
     let index = context.engine.index().ok_or_else(no_index)?;
-    let copies: Vec<_> = upload.documents.into_iter().map(copy).collect();
-    let accepted = copies.len();
-    ingest(index, copies)
+    let accepted = upload.documents.len();
+    ingest(index, upload.documents)
         .await
         .map_err(|error| Failure::internal(&error, "the documents could not be added"))?;
     Ok(json(StatusCode::OK, &IndexReply { success: true, accepted }))
@@ -81,42 +79,4 @@ fn violation(at: usize, document: &IndexDocument) -> Option<Violation> {
 fn is_address(url: &str) -> bool {
     let schemes = ["http://", "https://", "file://"];
     schemes.iter().any(|scheme| url.starts_with(scheme)) && Url::parse(url).is_ok_and(|url| url.has_host())
-}
-
-fn copy(document: IndexDocument) -> IndexCopy {
-    let IndexDocument {
-        url,
-        title,
-        headings,
-        body,
-        description,
-        language,
-        published,
-        modified,
-        content_type,
-    } = document;
-    IndexCopy { url, title, headings, body, description, language, published, modified, content_type }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(url: &str, accepted: bool) {
-        let document = IndexDocument { url: url.to_owned(), ..IndexDocument::default() };
-        assert_eq!(violation(0, &document).is_none(), accepted, "{url}");
-    }
-
-    #[test]
-    fn documents_have_absolute_urls_with_a_host() {
-        check("http://tea.test/", true);
-        check("https://b\u{fc}cher.test/t\u{ea}te?a#b", true);
-        check("http://[::1]:8080/", true);
-        check("http://1.2.3.999/", false);
-        check("http://", false);
-        check("mailto:tea@tea.test", false);
-        check("HTTP:/tea.test", false);
-        check(" http://tea.test/", false);
-        check("", false);
-    }
 }

@@ -5,8 +5,8 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use serde::Serialize;
 use tokio::sync::mpsc;
+use websvc::types::index::IndexDocument;
 use websvc_engine::crawl::{IndexSink, Sink};
-use websvc_scrape::IndexCopy;
 
 use super::reader::{self, Item};
 use super::sink::ServerSink;
@@ -61,7 +61,7 @@ async fn fill(paths: Vec<std::path::PathBuf>, base_url: Option<url::Url>, sink: 
     });
     let mut progress = Progress::start("importing");
     let mut report = Report::default();
-    let mut batch: Vec<IndexCopy> = Vec::new();
+    let mut batch: Vec<IndexDocument> = Vec::new();
     while let Some(item) = items.recv().await {
         match item {
             Item::Document(copy) => {

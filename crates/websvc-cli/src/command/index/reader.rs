@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 use pulldown_cmark::{Options, Parser, html};
 use serde_json::{Map, Value};
 use url::Url;
+use websvc::types::index::IndexDocument;
 use websvc_extract::{ContentOptions, Document, Source};
-use websvc_scrape::IndexCopy;
 
 /// Larger files and lines are not read.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -23,7 +23,7 @@ const NOT_YET: &[&str] = &["doc", "docx", "epub", "gz", "odt", "pdf", "rtf", "wa
 /// Something that was read.
 pub(super) enum Item {
     /// A document.
-    Document(Box<IndexCopy>),
+    Document(Box<IndexDocument>),
     /// What could not be read, and why.
     Failed { what: String, reason: String },
 }
@@ -87,7 +87,7 @@ fn item(path: &Path, root: &Path, base_url: Option<&Url>) -> Item {
     }
 }
 
-fn document(path: &Path, root: &Path, base_url: Option<&Url>) -> Result<Box<IndexCopy>> {
+fn document(path: &Path, root: &Path, base_url: Option<&Url>) -> Result<Box<IndexDocument>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
@@ -130,14 +130,14 @@ fn rendered(markdown: &str) -> String {
     format!("<main>{out}</main>")
 }
 
-fn page(url: &Url, bytes: &[u8], content_type: &str) -> Result<Box<IndexCopy>> {
+fn page(url: &Url, bytes: &[u8], content_type: &str) -> Result<Box<IndexDocument>> {
     let page = Document::parse(Source { bytes, content_type: Some(content_type), url })?;
     let content = page.content(&ContentOptions::default());
     let metadata = page.metadata();
     let headings = content.headings();
     let name =
         || url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default().to_owned();
-    Ok(Box::new(IndexCopy {
+    Ok(Box::new(IndexDocument {
         url: url.to_string(),
         title: metadata.title.clone().or_else(|| headings.first().cloned()).unwrap_or_else(name),
         headings,
@@ -147,6 +147,7 @@ fn page(url: &Url, bytes: &[u8], content_type: &str) -> Result<Box<IndexCopy>> {
         published: metadata.published_time,
         modified: metadata.modified_time,
         content_type: Some(content_type.to_owned()),
+        ..IndexDocument::default()
     }))
 }
 
@@ -173,7 +174,7 @@ fn json_lines(path: &Path, take: &mut dyn FnMut(Item) -> Result<()>) -> Result<(
     Ok(())
 }
 
-fn json_line(line: &[u8]) -> Result<Box<IndexCopy>> {
+fn json_line(line: &[u8]) -> Result<Box<IndexDocument>> {
     let object: Map<String, Value> = serde_json::from_slice(line)?;
     let text = |names: &[&str]| {
         names.iter().find_map(|name| object.get(*name)?.as_str()).filter(|text| !text.trim().is_empty())
@@ -185,7 +186,7 @@ fn json_line(line: &[u8]) -> Result<Box<IndexCopy>> {
         page(&url, rendered(markdown).as_bytes(), "text/html; charset=utf-8")?
     } else {
         let body = text(&["text", "body", "content"]).unwrap_or_default().to_owned();
-        Box::new(IndexCopy { url: url.to_string(), body, ..IndexCopy::default() })
+        Box::new(IndexDocument { url: url.to_string(), body, ..IndexDocument::default() })
     };
     let own = |names: &[&str]| text(names).map(str::to_owned);
     copy.title = own(&["title"]).unwrap_or(copy.title);
@@ -203,7 +204,7 @@ fn json_line(line: &[u8]) -> Result<Box<IndexCopy>> {
 mod tests {
     use super::*;
 
-    fn read_all(path: &Path, base_url: Option<&str>) -> (Vec<IndexCopy>, Vec<String>) {
+    fn read_all(path: &Path, base_url: Option<&str>) -> (Vec<IndexDocument>, Vec<String>) {
         let base_url = base_url.map(|text| Url::parse(text).unwrap());
         let (mut documents, mut failures) = (Vec::new(), Vec::new());
         read(path, base_url.as_ref(), &mut |item| {

@@ -4,7 +4,6 @@ use anyhow::Result;
 use websvc::Client;
 use websvc::types::index::{IndexDocument, IndexUpload};
 use websvc_engine::crawl::{Sink, SinkError, SinkFuture};
-use websvc_scrape::IndexCopy;
 
 /// Documents of one upload have at most this much text, so that it stays well below the largest request body.
 const UPLOAD_BYTES: usize = 2 * 1024 * 1024;
@@ -14,18 +13,18 @@ const UPLOAD_BYTES: usize = 2 * 1024 * 1024;
 pub(super) struct ServerSink(pub(super) Client);
 
 impl Sink for ServerSink {
-    fn accept(&self, copies: Vec<IndexCopy>) -> SinkFuture<'_> {
-        Box::pin(async move { self.upload(copies).await.map_err(|error| SinkError(error.into())) })
+    fn accept(&self, documents: Vec<IndexDocument>) -> SinkFuture<'_> {
+        Box::pin(async move { self.upload(documents).await.map_err(|error| SinkError(error.into())) })
     }
 }
 
 impl ServerSink {
-    async fn upload(&self, copies: Vec<IndexCopy>) -> Result<()> {
+    async fn upload(&self, documents: Vec<IndexDocument>) -> Result<()> {
         let mut upload = IndexUpload::default();
         let mut bytes = 0;
-        for copy in copies {
-            bytes += copy.body.len();
-            upload.documents.push(document(copy));
+        for document in documents {
+            bytes += document.body.len();
+            upload.documents.push(document);
             if bytes >= UPLOAD_BYTES {
                 self.0.add_documents(&std::mem::take(&mut upload)).await?;
                 bytes = 0;
@@ -36,10 +35,4 @@ impl ServerSink {
         }
         Ok(())
     }
-}
-
-fn document(copy: IndexCopy) -> IndexDocument {
-    let IndexCopy { url, title, headings, body, description, language, published, modified, content_type } =
-        copy;
-    IndexDocument { url, title, headings, body, description, language, published, modified, content_type }
 }
