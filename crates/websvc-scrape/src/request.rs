@@ -79,3 +79,51 @@ pub(crate) fn accept_language(plan: &ScrapePlan) -> Option<HeaderValue> {
 fn bad_header(name: &str) -> ScrapeError {
     ScrapeError::Fetch(FetchError::BadUrl { reason: format!("the header {name:?} cannot be sent") })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use websvc_transport::is_forbidden_header;
+    use websvc_types::ScrapeOptions;
+    use websvc_validate::{Policy, check_scrape_options};
+
+    /// The validator and the client have a list each, because neither may depend on the other.
+    #[test]
+    fn a_header_that_cannot_be_sent_is_refused_when_it_is_asked_for() {
+        for name in [
+            "connection",
+            "content-length",
+            "Expect",
+            "Host",
+            "http2-settings",
+            "keep-alive",
+            "metadata",
+            "Metadata-Flavor",
+            "te",
+            "trailer",
+            "transfer-encoding",
+            "upgrade",
+            "x-google-metadata-request",
+            "proxy-authorization",
+            "proxy-x",
+            "x-aws-ec2-metadata-token",
+            "accept",
+            "authorization",
+            "cookie",
+            "hosts",
+            "metadata2",
+            "proxy",
+            "range",
+            "referer",
+            "te2",
+            "user-agent",
+            "x-forwarded-for",
+        ] {
+            let headers = BTreeMap::from([(name.to_owned(), "x".to_owned())]);
+            let options = ScrapeOptions { headers: Some(headers), ..ScrapeOptions::default() };
+            let refused = check_scrape_options(options, &Policy::default()).is_err();
+            assert_eq!(refused, is_forbidden_header(&name.to_ascii_lowercase().parse().unwrap()), "{name}");
+        }
+    }
+}

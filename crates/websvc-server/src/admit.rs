@@ -49,3 +49,20 @@ impl Admission {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http::header::RETRY_AFTER;
+
+    use super::*;
+
+    #[test]
+    fn a_request_too_many_is_turned_away_until_another_is_done() {
+        let admission = Admission::new(1);
+        let permit = admission.admit().unwrap();
+        let reply = admission.admit().unwrap_err().into_reply();
+        assert_eq!((reply.status().as_u16(), &reply.headers()[RETRY_AFTER]), (429, &1.into()));
+        drop(permit);
+        assert!(admission.admit().is_ok());
+    }
+}

@@ -132,3 +132,39 @@ pub(crate) fn with_type(status: StatusCode, media_type: &'static str, body: Body
     reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     reply
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(failure: Failure, status: u16, expected: &Value) {
+        let reply = failure.into_reply();
+        assert_eq!(reply.status(), status);
+        let bytes = reply.body().bytes().expect("an error body is whole");
+        assert_eq!(&serde_json::from_slice::<Value>(bytes).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_timeout_has_the_body_of_the_specification() {
+        let error = "Request timed out: the search was not done within its time of 1000 ms";
+        let failure = Failure::from(EngineError::Timeout { timeout_ms: 1000 });
+        check(failure, 408, &json!({ "success": false, "error": error }));
+    }
+
+    #[test]
+    fn an_unexpected_failure_has_the_body_of_the_specification() {
+        let cause = std::io::Error::other("secrets of the machine");
+        let error = "An unexpected error occurred: the index could not be read";
+        let failure = Failure::internal(&cause, "the index could not be read");
+        check(failure, 500, &json!({ "success": false, "code": "UNKNOWN_ERROR", "error": error }));
+    }
+
+    #[test]
+    fn too_many_requests_are_told_when_to_come_back() {
+        let reply = Failure::new(ErrorCode::RateLimited, "Rate limit exceeded").retry_after(7).into_reply();
+        assert_eq!((reply.status().as_u16(), &reply.headers()[RETRY_AFTER]), (429, &HeaderValue::from(7)));
+    }
+}

@@ -162,6 +162,25 @@ async fn missing_abilities_are_named_in_the_warning() {
 }
 
 #[tokio::test]
+async fn results_that_cannot_be_fetched_are_left_out_on_request() {
+    let world = tea_world().await;
+    let service = indexed(&world).await;
+    let documents =
+        json!({"documents": [{"url": "file://notes/green.txt", "title": "Notes", "body": "green"}]});
+    service.post("/v2/index/documents", documents.to_string()).await;
+    service.search_until_found("notes").await;
+    let urls = |answer: &Value| {
+        let results = answer["data"]["web"].as_array().unwrap();
+        results.iter().map(|hit| hit["url"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let answer = service.search(json!({"query": "green"})).await;
+    assert!(urls(&answer.body).contains(&"file://notes/green.txt".to_owned()), "{}", answer.body);
+    let answer = service.search(json!({"query": "green", "ignoreInvalidURLs": true})).await;
+    let left = urls(&answer.body);
+    assert!(!left.is_empty() && left.iter().all(|url| url.starts_with("http")), "{left:?}");
+}
+
+#[tokio::test]
 async fn a_source_that_is_not_there_is_told_apart_from_nothing_found() {
     let world = tea_world().await;
     let service = Service::of(&world);

@@ -28,3 +28,53 @@ fn page_price(pricing: &Pricing, lockdown: bool, gathered: &Gathered) -> u64 {
         (Gathered::Failed(_), true) => pricing.lockdown_miss,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use websvc_scrape::ScrapeError;
+    use websvc_validate::{Allowance, Policy, SourceKind, read_search};
+
+    use super::*;
+    use crate::search::find::Vertical;
+    use crate::source::Hit;
+
+    /// Checks the price of a search with this body that found so many results, and these pages.
+    #[track_caller]
+    fn check(mut body: Value, hits: usize, pages: Vec<Gathered>, expected: u64) {
+        body["query"] = json!("q");
+        let policy = Policy { zdr: Allowance::Allowed, anon: Allowance::Allowed, ..Policy::default() };
+        let plan = read_search(body.to_string().as_bytes(), &policy).unwrap().plan;
+        let verticals = vec![Vertical { kind: SourceKind::Web, hits: vec![Hit::default(); hits] }];
+        let found = Found { verticals, ..Found::default() };
+        assert_eq!(charge(&Pricing::default(), &plan, &found, &vec![pages]), expected, "{body}, {hits} hits");
+    }
+
+    fn page() -> Gathered {
+        Gathered::Page(Box::default())
+    }
+
+    fn failure() -> Gathered {
+        Gathered::Failed(ScrapeError::Timeout)
+    }
+
+    #[test]
+    fn started_tens_of_results_are_charged_by_retention() {
+        for (enterprise, prices) in
+            [(json!([]), [0, 2, 2, 4]), (json!(["anon"]), [0, 2, 2, 4]), (json!(["zdr"]), [0, 10, 10, 20])]
+        {
+            for (hits, price) in [0, 1, 10, 11].into_iter().zip(prices) {
+                check(json!({ "enterprise": enterprise }), hits, Vec::new(), price);
+            }
+        }
+    }
+
+    #[test]
+    fn pages_are_charged_when_they_were_got_and_misses_of_lockdown_too() {
+        let scraping =
+            |lockdown: bool| json!({ "scrapeOptions": { "formats": ["markdown"], "lockdown": lockdown } });
+        check(scraping(false), 3, vec![page(), page(), failure()], 2 + 2);
+        check(scraping(true), 3, vec![page(), failure(), failure()], 2 + 5 + 2);
+        check(json!({}), 2, vec![Gathered::NotAsked, Gathered::NotAsked], 2);
+    }
+}

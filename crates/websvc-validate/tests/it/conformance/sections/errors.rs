@@ -40,13 +40,13 @@ pub(super) fn errors() -> Vec<Row> {
             .tested("websvc-scrape", "lockdown_never_fetches")
             .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache"),
         row("7 408", "the search is not done in its time: {success: false, error}, without code")
-            .untested("a search that takes too long"),
+            .tested("websvc-server", "a_timeout_has_the_body_of_the_specification"),
         row("7 429", "rate or concurrency limit exceeded, with Retry-After")
-            .untested("more requests at one time than the service takes")
+            .tested("websvc-server", "too_many_requests_are_told_when_to_come_back")
             .later(7, "limits of teams and keys"),
         row("7 500", "unexpected failure: {success: false, code: UNKNOWN_ERROR, error}")
             .tested("websvc-transport", "a_panic_is_answered_500_and_kills_nothing")
-            .untested("the body of a 500"),
+            .tested("websvc-server", "an_unexpected_failure_has_the_body_of_the_specification"),
         row("7 failure body", "success false and error, with code and details where there are any")
             .tested("websvc-types", "an_error_body_leaves_out_what_it_has_not")
             .tested("websvc-types", "codes_are_unique_and_have_error_statuses")

@@ -113,10 +113,10 @@ fn prices() -> Vec<Row> {
         .tested("websvc-cli", "results_carry_the_formats_that_were_asked_for")
         .tested("websvc-cli", "a_source_that_is_not_there_is_told_apart_from_nothing_found"),
         row("8 price of zdr", "10 per 10 results")
-            .untested("in the price list and in force")
+            .tested("websvc-engine", "started_tens_of_results_are_charged_by_retention")
             .later(7, "accounts and budgets"),
         row("8 price of anon", "2 per 10 results")
-            .untested("in the price list and in force")
+            .tested("websvc-engine", "started_tens_of_results_are_charged_by_retention")
             .later(7, "accounts and budgets"),
         row("8 price of proxy enhanced", "up to 5 per request").later(5, "there are enhanced proxies"),
         row("8 price of proxy auto", "5 when the enhanced retry succeeds, else the regular price")
@@ -125,10 +125,10 @@ fn prices() -> Vec<Row> {
         row("8 price of PDF as base64", "1 per PDF").later(5, "PDF are returned"),
         row("8 price of lockdown", "5 per hit, 1 per miss")
             .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache")
-            .untested("the price of a miss beside a hit"),
+            .tested("websvc-engine", "pages_are_charged_when_they_were_got_and_misses_of_lockdown_too"),
         row("8 price of threat protection", "2 more per scanned URL").later(7, "URLs are scanned"),
         row("8 429", "when the limits of the plan are exceeded")
-            .untested("more requests at one time than the service takes")
+            .tested("websvc-server", "a_request_too_many_is_turned_away_until_another_is_done")
             .later(7, "limits of teams and keys"),
     ]
 }

@@ -324,7 +324,7 @@ fn ignore_invalid_urls() -> Row {
     .bad("yes", InvalidType)
     .at(search("ignoreInvalidUrls"))
     .reads(true, SearchPlan::ignore_invalid_urls, true)
-    .untested("that such results are left out")
+    .tested("websvc-cli", "results_that_cannot_be_fetched_are_left_out_on_request")
 }
 
 fn highlights() -> Row {
