@@ -7,7 +7,8 @@ use crate::path::Path;
 use crate::report::Report;
 use crate::{bounds, json_schema};
 
-pub(super) fn check(report: &mut Report, path: &Path<'_>, options: &Json) {
+/// Checks the options of extracted data.
+pub(crate) fn check(report: &mut Report, path: &Path<'_>, options: &Json) {
     let Json { schema, prompt } = options;
     if let Some(schema) = schema {
         json_schema::check(report, &path.key("schema"), schema);

@@ -11,6 +11,7 @@ use websvc_types::{Format, ViolationCode};
 use crate::path::Path;
 use crate::report::Report;
 
+pub(crate) use json::check as json;
 pub(crate) use screenshot::check as screenshot;
 
 /// Checks the formats; one that is given twice in the same words counts once.
@@ -36,8 +37,8 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, formats: Vec<Format>) 
 
 fn check_one(report: &mut Report, path: &Path<'_>, format: &Format) {
     match format {
-        Format::Screenshot(options) => screenshot::check(report, path, options),
-        Format::Json(options) => json::check(report, path, options),
+        Format::Screenshot(options) => screenshot(report, path, options),
+        Format::Json(options) => json(report, path, options),
         Format::ChangeTracking(options) => change_tracking::check(report, path, options),
         Format::Question(options) => question::check(report, path, options),
         Format::Highlights(options) => highlights::check(report, path, options),

@@ -3,9 +3,14 @@
 //! A client that works with the original must work here: such keys are ignored without a word, and such names are
 //! left out with one.
 
+use serde::Deserialize;
 use websvc_types::foreign::{self, JSON_OPTIONS};
+use websvc_types::format::Json;
 
 use super::tree::{Fields, Tree};
+use crate::format;
+use crate::path::Path;
+use crate::report::Report;
 
 /// What is tolerated in one object.
 #[derive(Debug, Clone, Copy, Default)]
@@ -57,7 +62,7 @@ impl Foreign {
     }
 
     /// Rewrites what some clients spell their own way, where the known spelling is not given too.
-    pub(super) fn respell(&self, fields: &mut Fields<'_>) {
+    pub(super) fn respell(&self, fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Report) {
         for (other, known) in self.spellings {
             if let Some(position) = fields.iter().position(|(key, _)| key == other) {
                 let (_, value) = fields.swap_remove(position);
@@ -67,19 +72,28 @@ impl Foreign {
             }
         }
         if self.takes_json_options {
-            fold_json_options(fields);
+            fold_json_options(fields, path, report);
         }
     }
 }
 
-/// Gives the options of the Rust client's `jsonOptions` to the bare format `json` that it stands beside.
-fn fold_json_options(fields: &mut Fields<'_>) {
+/// Gives the options of the Rust client's `jsonOptions` to the bare format `json` that it stands beside. Without one
+/// they have no effect, which is said; they are checked all the same.
+fn fold_json_options(fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Report) {
     let Some(position) = fields.iter().position(|(key, _)| key == JSON_OPTIONS) else { return };
-    let (_, Tree::Object(mut json)) = fields.swap_remove(position) else { return };
+    let (_, Tree::Object(mut options)) = fields.swap_remove(position) else { return };
     let formats = fields.iter_mut().find(|(key, _)| key == "formats");
-    let Some((_, Tree::List(formats))) = formats else { return };
-    if let Some(bare) = formats.iter_mut().find(|format| format.as_text() == Some("json")) {
-        json.push(("type".into(), Tree::Text("json".into())));
-        *bare = Tree::Object(json);
+    if let Some((_, Tree::List(formats))) = formats
+        && let Some(bare) = formats.iter_mut().find(|format| format.as_text() == Some("json"))
+    {
+        options.push(("type".into(), Tree::Text("json".into())));
+        *bare = Tree::Object(options);
+        return;
     }
+    let path = path.key(JSON_OPTIONS);
+    // What has not its shape was reported and taken out before.
+    if let Ok(options) = Json::deserialize(Tree::Object(options)) {
+        format::json(report, &path, &options);
+    }
+    report.warning(&path, |name| format!("{name} was ignored: formats does not have the bare name json"));
 }

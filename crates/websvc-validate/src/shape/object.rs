@@ -58,7 +58,7 @@ impl Object {
             }
             keep
         });
-        self.foreign.respell(fields);
+        self.foreign.respell(fields, path, report);
         self.complete(fields, given, kept, path, report)
     }
 

@@ -141,3 +141,16 @@ fn mistakes_in_the_rust_clients_spellings_are_told_where_they_are() {
     let expected = [("/ignoreInvalidUrls", InvalidType), ("/scrapeOptions/jsonOptions/prompt", InvalidType)];
     assert_eq!(found, expected);
 }
+
+#[test]
+fn options_without_the_format_they_are_for_are_checked_and_named() {
+    let body = |prompt: String| {
+        let options = json!({ "formats": ["markdown"], "jsonOptions": { "prompt": prompt } });
+        json!({ "query": "q", "scrapeOptions": options })
+    };
+    let warnings = accept(&body("p".repeat(10_000))).warnings;
+    assert_eq!(warnings, ["jsonOptions was ignored: formats does not have the bare name json"]);
+    let refused = read_search(body("p".repeat(10_001)).to_string().as_bytes(), &Policy::default());
+    let Err(Rejection::Invalid(violations)) = refused else { panic!("the prompt is too long") };
+    assert_eq!(violations[0].path, "/scrapeOptions/jsonOptions/prompt");
+}

@@ -6,6 +6,7 @@
 mod choices;
 mod generate;
 mod mutate;
+mod schemas;
 
 use std::sync::LazyLock;
 
@@ -25,6 +26,10 @@ const BEYOND_THE_SCHEMA: &[(&str, &[&str], ViolationCode)] = &[
     ("selectors keep to the grammar of CSS", SELECTORS, ViolationCode::InvalidFormat),
     ("a schema is a JSON Schema", SCHEMAS, ViolationCode::InvalidFormat),
     ("a schema is a JSON Schema", SCHEMAS, ViolationCode::InvalidType),
+    ("a schema is a JSON Schema", SCHEMAS, ViolationCode::UnknownValue),
+    ("a schema is a JSON Schema", SCHEMAS, ViolationCode::TooSmall),
+    ("a schema is a JSON Schema", SCHEMAS, ViolationCode::TooShort),
+    ("a schema is a JSON Schema", SCHEMAS, ViolationCode::Conflict),
     ("a schema is not too deep", SCHEMAS, ViolationCode::TooLong),
     ("a schema refers only to itself", SCHEMAS, ViolationCode::NotSupported),
     ("some headers belong to the connection", &["/scrapeOptions/headers/*"], ViolationCode::NotSupported),
@@ -50,7 +55,12 @@ const HOSTS: &[&str] = &[
 ];
 const SELECTORS: &[&str] =
     &["/scrapeOptions/includeTags/*", "/scrapeOptions/excludeTags/*", "/scrapeOptions/actions/*/selector"];
-const SCHEMAS: &[&str] = &["/scrapeOptions/formats/*/schema", "/scrapeOptions/formats/*/schema/**"];
+const SCHEMAS: &[&str] = &[
+    "/scrapeOptions/formats/*/schema",
+    "/scrapeOptions/formats/*/schema/**",
+    "/scrapeOptions/jsonOptions/schema",
+    "/scrapeOptions/jsonOptions/schema/**",
+];
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema::request::<SearchRequest>().to_value());
 static VALIDATOR: LazyLock<Validator> =

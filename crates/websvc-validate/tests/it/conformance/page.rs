@@ -12,7 +12,6 @@ pub(crate) const PAGE: &str = "docs/conformance.md";
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Status {
     Holds,
-    Untested,
     Partly,
     Later,
 }
@@ -46,8 +45,7 @@ fn head(sections: &[Section]) -> String {
          This page is generated from the table in `crates/websvc-validate/tests/it/conformance`, whose cases \
          are run by the tests; do not edit it. `UPDATE_FIXTURES=1 cargo test -p websvc-validate conformance` \
          writes it anew, and a test compares it.\n\n\
-         {} rows: {} hold, {} hold in part, {} hold without a test of their own, {} come later. {cases} \
-         cases.\n\n\
+         {} rows: {} hold, {} hold in part, {} come later. {cases} cases.\n\n\
          - *takes* lists values that are accepted, *reads* what a value becomes, *warns* what is accepted with \
          a word about it in `warning`, *refuses* what is answered with 400 (in parentheses the code in \
          `details`, with the place below the field where it is not the field itself), *forbids* what is \
@@ -57,32 +55,28 @@ fn head(sections: &[Section]) -> String {
         rows().count(),
         count(Status::Holds),
         count(Status::Partly),
-        count(Status::Untested),
         count(Status::Later),
     )
 }
 
 fn status(row: &Row) -> Status {
     let proven = !row.cases.is_empty() || !row.tests.is_empty();
-    match (proven, row.untested.is_empty(), row.later.is_empty()) {
-        (true, true, true) => Status::Holds,
-        (_, false, true) => Status::Untested,
-        (false, true, false) => Status::Later,
-        (_, _, false) => Status::Partly,
-        (false, true, true) => panic!("{} is proven by nothing", row.name),
+    match (proven, row.later.is_empty()) {
+        (true, true) => Status::Holds,
+        (true, false) => Status::Partly,
+        (false, false) => Status::Later,
+        (false, true) => panic!("{} is proven by nothing", row.name),
     }
 }
 
 fn status_text(row: &Row) -> String {
     let later: Vec<String> = row.later.iter().map(later).collect();
-    let untested = row.untested.iter().map(|what| format!("no test: {}", cell(what)));
     let head = match status(row) {
         Status::Holds => "holds",
-        Status::Untested => "holds, untested",
         Status::Partly => "in part",
         Status::Later => "later",
     };
-    std::iter::once(head.to_owned()).chain(untested).chain(later).collect::<Vec<_>>().join("<br>")
+    std::iter::once(head.to_owned()).chain(later).collect::<Vec<_>>().join("<br>")
 }
 
 fn later((issue, what): &(Option<u8>, &str)) -> String {

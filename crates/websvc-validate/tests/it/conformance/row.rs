@@ -32,8 +32,6 @@ pub(crate) struct Row {
     pub(crate) cases: Vec<Case>,
     /// Tests elsewhere that prove it: crate and name.
     pub(crate) tests: Vec<(&'static str, &'static str)>,
-    /// What is in force but proven by no test.
-    pub(crate) untested: Vec<&'static str>,
     /// What is not there yet: the issue that brings it, if there is one, and what.
     pub(crate) later: Vec<(Option<u8>, &'static str)>,
     place: Place,
@@ -49,8 +47,8 @@ pub(crate) struct Place {
 
 /// Begins a row.
 pub(crate) fn row(name: &'static str, rule: &'static str) -> Row {
-    let (cases, tests, untested, later) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    Row { name, rule, cases, tests, untested, later, place: body(), policy: Policy::default() }
+    let (cases, tests, later) = (Vec::new(), Vec::new(), Vec::new());
+    Row { name, rule, cases, tests, later, place: body(), policy: Policy::default() }
 }
 
 /// Returns the whole body.
@@ -221,13 +219,6 @@ impl Row {
         self.tests.push((in_crate, name));
         self
     }
-
-    /// A part of the row is in force, but no test proves it.
-    pub(crate) fn untested(mut self, what: &'static str) -> Self {
-        self.untested.push(what);
-        self
-    }
-
     /// A part of the row is not there yet.
     pub(crate) fn later(mut self, issue: u8, what: &'static str) -> Self {
         self.later.push((Some(issue), what));
