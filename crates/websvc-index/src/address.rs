@@ -19,10 +19,14 @@ pub(crate) struct Address {
 const MAX_PATH_TERMS: usize = 12;
 
 impl Address {
-    /// Takes `url` apart; `None` when it is not an absolute URL with a host.
+    /// Takes `url` apart; `None` when it is no absolute URL with a host. Files need none.
     pub(crate) fn parse(url: &str) -> Option<Self> {
         let parsed = Url::parse(url).ok()?;
-        let host = parsed.host()?;
+        let host = match parsed.host() {
+            Some(host) => host,
+            None if parsed.scheme() == "file" => Host::Domain(""),
+            None => return None,
+        };
         let mut sites = host_terms(&host);
         if let Some(port) = parsed.port() {
             sites.push(port_term(port));
@@ -81,7 +85,7 @@ fn host_terms(host: &Host<&str>) -> Vec<String> {
     };
     let domain = domain.trim_end_matches('.');
     let parents = domain.match_indices('.').map(|(dot, _)| domain[dot + 1..].to_owned());
-    std::iter::once(domain.to_owned()).chain(parents).collect()
+    std::iter::once(domain.to_owned()).chain(parents).filter(|host| !host.is_empty()).collect()
 }
 
 /// Returns every prefix of `path` that ends before a slash, the whole path, and the path without extension.

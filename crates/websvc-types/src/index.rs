@@ -14,7 +14,7 @@ pub struct IndexUpload {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexDocument {
-    /// The URL under which it is found: absolute, with a host.
+    /// The URL under which it is found: absolute, with http, https or file.
     #[schemars(regex(pattern = "^(https?|file)://"))]
     pub url: String,
     /// The title.
@@ -100,12 +100,16 @@ pub struct IndexNews {
 }
 
 /// The answer to an upload.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexReply {
     /// True.
     pub success: bool,
     /// How many documents were taken; they are searchable within 2 seconds.
     pub accepted: usize,
+    /// What was ignored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub warning: Option<String>,
 }
 
 /// The figures of the index: `GET /v2/index/stats`.

@@ -5,6 +5,7 @@
 //! holds one need not check again. Nothing here does IO.
 //!
 //! - [`read_search`] and [`read_scrape_options`] take bytes: syntax, shape and rules, all violations in one answer.
+//! - [`read_index_upload`] takes documents for the index, in the same way.
 //! - [`check_search`] and [`check_scrape_options`] take typed requests of Rust callers.
 //!
 //! The shape of a body (types, names, required and unknown fields) is checked against the published JSON Schema
@@ -47,13 +48,14 @@ mod search_plan;
 mod selector;
 mod shape;
 mod threat;
+mod upload;
 
 pub use checked::Checked;
 pub use domain::DomainFilter;
 pub use error::Rejection;
 pub use nearest::nearest;
 pub use policy::{Allowance, Policy, ThreatOverride, ThreatPolicy};
-pub use read::{read_scrape_options, read_search};
+pub use read::{read_index_upload, read_scrape_options, read_search};
 pub use retention::Retention;
 pub use scrape::check_scrape_options;
 pub use scrape_plan::{LocationPlan, ScrapePlan};

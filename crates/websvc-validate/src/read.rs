@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use serde::de::DeserializeOwned;
+use websvc_types::index::IndexUpload;
 use websvc_types::{ScrapeOptions, SearchRequest, ViolationCode, schema};
 
 use crate::checked::Checked;
@@ -13,10 +14,23 @@ use crate::report::Report;
 use crate::scrape_plan::ScrapePlan;
 use crate::search_plan::SearchPlan;
 use crate::shape::{Shape, Tree};
-use crate::{scrape, search};
+use crate::{scrape, search, upload};
 
 static SEARCH: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<SearchRequest>().as_value()));
 static SCRAPE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ScrapeOptions>().as_value()));
+
+static UPLOAD: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<IndexUpload>().as_value()));
+
+/// Reads and checks documents for the index.
+///
+/// # Errors
+/// The syntax error, or every rule that the upload breaks.
+pub fn read_index_upload(body: &[u8]) -> Result<Checked<IndexUpload>, Rejection> {
+    let mut report = Report::default();
+    let upload = read::<IndexUpload>(&mut report, body, &UPLOAD)?;
+    upload::check(&mut report, &upload);
+    report.finish(upload)
+}
 
 /// Reads and checks the body of a search.
 ///

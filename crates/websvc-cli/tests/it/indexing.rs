@@ -137,3 +137,14 @@ async fn a_host_whose_robots_txt_cannot_be_read_is_left_alone() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("failed http://127.0.0.1:9/robots.txt: this URL may not be fetched"), "{said}");
 }
+
+#[tokio::test]
+async fn files_without_a_base_url_are_found_under_their_own() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("oolong.md"), "# Oolong\n\nHalf fermented leaves.").unwrap();
+    site.succeed(&["index", "import", folder.path().to_str().unwrap()]);
+    let found = site.succeed(&["search", "oolong", "--json"]);
+    assert!(found.contains("file:///") && found.contains("oolong.md"), "{found}");
+}

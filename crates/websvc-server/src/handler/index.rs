@@ -1,11 +1,11 @@
 //! The embedded index over HTTP, for the command line beside a running server.
 
 use http::{Request, StatusCode};
-use url::Url;
 use websvc_engine::ingest;
 use websvc_transport::ServerBody;
-use websvc_types::index::{IndexDocument, IndexReply, IndexStats, IndexUpload};
-use websvc_types::{ErrorCode, Violation, ViolationCode};
+use websvc_types::ErrorCode;
+use websvc_types::index::{IndexReply, IndexStats};
+use websvc_validate::{Checked, read_index_upload};
 
 use super::body;
 use crate::reply::{Failure, Reply, json};
@@ -18,19 +18,15 @@ pub(crate) async fn add_documents(
 ) -> Result<Reply, Failure> {
     let body = body::read(request).await?;
     let decoding = context.admission.decode(body.len()).await;
-    let upload: IndexUpload = serde_json::from_slice(&body).map_err(|error| unreadable(&error))?;
+    let Checked { plan: upload, warnings } = read_index_upload(&body)?;
     drop((decoding, body));
-    let violations: Vec<Violation> =
-        upload.documents.iter().enumerate().filter_map(|(at, document)| violation(at, document)).collect();
-    if !violations.is_empty() {
-        return Err(Failure::invalid(ErrorCode::BadRequest, violations));
-    }
     let index = context.engine.index().ok_or_else(no_index)?;
     let accepted = upload.documents.len();
+    let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
     ingest(index, upload.documents)
         .await
         .map_err(|error| Failure::internal(&error, "the documents could not be added"))?;
-    Ok(json(StatusCode::OK, &IndexReply { success: true, accepted }))
+    Ok(json(StatusCode::OK, &IndexReply { success: true, accepted, warning }))
 }
 
 /// `GET /v2/index/stats`.
@@ -48,35 +44,4 @@ pub(crate) fn index_stats(context: &Context<'_>) -> Result<Reply, Failure> {
 
 fn no_index() -> Failure {
     Failure::new(ErrorCode::SearchUnavailable, "this service has no index of its own")
-}
-
-fn unreadable(error: &serde_json::Error) -> Failure {
-    if error.is_data() {
-        let violation = Violation {
-            path: String::new(),
-            code: ViolationCode::InvalidType,
-            message: format!("not a list of documents: {error}"),
-        };
-        return Failure::invalid(ErrorCode::BadRequest, vec![violation]);
-    }
-    Failure::new(ErrorCode::BadRequestInvalidJson, format!("Bad request, malformed JSON: {error}"))
-}
-
-/// Returns what is wrong with a document, if anything is.
-fn violation(at: usize, document: &IndexDocument) -> Option<Violation> {
-    if is_address(&document.url) {
-        return None;
-    }
-    Some(Violation {
-        path: format!("/documents/{at}/url"),
-        code: ViolationCode::InvalidFormat,
-        message: format!("url must be an absolute URL with a host, not {:?}", document.url),
-    })
-}
-
-/// Tells whether the index can take a document of this URL. Were it left to the index, the documents before the
-/// mistaken one would be in it already.
-fn is_address(url: &str) -> bool {
-    let schemes = ["http://", "https://", "file://"];
-    schemes.iter().any(|scheme| url.starts_with(scheme)) && Url::parse(url).is_ok_and(|url| url.has_host())
 }

@@ -72,13 +72,9 @@ impl Shape {
             Shape::Name(names) => names.first().map(|name| Tree::Text(name.clone().into())),
             Shape::Integer { min, max } => u64::try_from(1.clamp(*min, *max)).ok().map(Tree::Unsigned),
             Shape::Bool => Some(Tree::Bool(false)),
-            Shape::Any
-            | Shape::Number
-            | Shape::List(_)
-            | Shape::Map(_)
-            | Shape::Object(_)
-            | Shape::Tagged(_)
-            | Shape::Either(_) => None,
+            Shape::List(_) => Some(Tree::List(Vec::new())),
+            Shape::Map(_) => Some(Tree::Object(Vec::new())),
+            Shape::Any | Shape::Number | Shape::Object(_) | Shape::Tagged(_) | Shape::Either(_) => None,
         }
     }
 }

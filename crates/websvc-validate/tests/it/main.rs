@@ -21,3 +21,4 @@ mod search;
 mod shape;
 mod support;
 mod threat;
+mod upload;

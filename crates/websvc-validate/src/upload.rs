@@ -1,0 +1,33 @@
+//! The rules of documents for the index; our own, not of the specification.
+
+use url::Url;
+use websvc_types::ViolationCode;
+use websvc_types::index::IndexUpload;
+
+use crate::path::Path;
+use crate::report::{Report, quoted};
+
+/// Checks that the index can take every document: were it left to the index, those before a mistaken one would be in
+/// it already.
+pub(crate) fn check(report: &mut Report, upload: &IndexUpload) {
+    let IndexUpload { documents } = upload;
+    let body = Path::Root;
+    let list = body.key("documents");
+    for (index, document) in documents.iter().enumerate() {
+        let item = list.index(index);
+        let path = item.key("url");
+        // A URL that is missing or mistaken has its violation, and a stand-in here.
+        if !is_address(&document.url) && !report.has(&path) {
+            report.violation(&path, ViolationCode::InvalidFormat, |name| {
+                let expected = "an absolute URL that begins with http, https or file";
+                format!("{name} must be {expected}, not {}", quoted(&document.url))
+            });
+        }
+    }
+}
+
+fn is_address(text: &str) -> bool {
+    let schemes = ["http://", "https://", "file://"];
+    schemes.iter().any(|scheme| text.starts_with(scheme))
+        && Url::parse(text).is_ok_and(|url| url.has_host() || url.scheme() == "file")
+}

@@ -1,0 +1,59 @@
+//! Documents for the index.
+
+use serde_json::{Value, json};
+use websvc_types::ViolationCode::{self, *};
+use websvc_validate::{Rejection, read_index_upload};
+
+/// Checks that an upload breaks exactly these rules.
+#[track_caller]
+fn check(body: &Value, expected: &[(&str, ViolationCode)]) {
+    let found = match read_index_upload(body.to_string().as_bytes()) {
+        Ok(_) => Vec::new(),
+        Err(Rejection::Invalid(violations)) => violations,
+        Err(other) => panic!("{other:?}"),
+    };
+    let found: Vec<(&str, ViolationCode)> = found.iter().map(|v| (v.path.as_str(), v.code)).collect();
+    assert_eq!(found, expected, "{body}");
+}
+
+#[test]
+fn every_mistake_of_an_upload_is_told_with_its_place() {
+    check(&json!({}), &[("/documents", Missing)]);
+    check(&json!({ "documents": [] }), &[]);
+    let image = json!({ "url": "http://a.test/i.png", "width": 401.0, "height": null });
+    check(&json!({ "documents": [{ "url": "http://a.test/", "images": [image], "country": null }] }), &[]);
+    let documents = json!([
+        { "url": "http://a.test/", "headings": [1], "images": [{ "width": -1 }] },
+        { "title": "no url" },
+        { "url": "/relative", "explicit": "yes" },
+        { "url": "ftp://a.test/" },
+        { "url": "http://1.2.3.999/" },
+        "text",
+    ]);
+    check(
+        &json!({ "documents": documents }),
+        &[
+            ("/documents/0/headings/0", InvalidType),
+            ("/documents/0/images/0/url", Missing),
+            ("/documents/0/images/0/width", TooSmall),
+            ("/documents/1/url", Missing),
+            ("/documents/2/explicit", InvalidType),
+            ("/documents/2/url", InvalidFormat),
+            ("/documents/3/url", InvalidFormat),
+            ("/documents/4/url", InvalidFormat),
+            ("/documents/5", InvalidType),
+        ],
+    );
+}
+
+#[test]
+fn files_need_no_host_and_unknown_fields_are_named() {
+    let body = br#"{"documents": [{"url": "file:///srv/notes/a.txt", "titel": "A"}]}"#;
+    let checked = read_index_upload(body).unwrap();
+    assert_eq!(checked.plan.documents[0].url, "file:///srv/notes/a.txt");
+    assert!(
+        checked.warnings[0].contains("titel") && checked.warnings[0].contains("title"),
+        "{:?}",
+        checked.warnings
+    );
+}
