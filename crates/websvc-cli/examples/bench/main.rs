@@ -9,6 +9,7 @@
     reason = "a program that measures, and ends when something fails"
 )]
 
+mod contract;
 mod load;
 mod parts;
 mod process;
@@ -62,6 +63,7 @@ async fn main() {
     let mut report = Report::default();
     bare_server(&mut report).await;
     parts::query(&mut report);
+    contract::reading(&mut report);
     parts::extraction(&corpus, &mut report);
 
     let world = World::builder().directory("docs.test", &corpus).start().await;

@@ -27,8 +27,8 @@ pub(crate) fn query(report: &mut Report) {
 }
 
 /// Returns how long a piece of work takes, many times over.
-fn microseconds(mut work: impl FnMut()) -> f64 {
-    const ROUNDS: u32 = 10_000;
+pub(crate) fn microseconds(mut work: impl FnMut()) -> f64 {
+    const ROUNDS: u32 = 1_000;
     let started = Instant::now();
     let mut count = 0_u32;
     while started.elapsed() < SPAN / 3 {
