@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::limits::IMAGE_SIDE_MAX;
+
 /// Documents for the index: `POST /v2/index/documents`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexUpload {
@@ -74,9 +76,11 @@ pub struct IndexImage {
     pub context: String,
     /// Width in pixels, when known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = IMAGE_SIDE_MAX))]
     pub width: Option<u32>,
     /// Height in pixels, when known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = IMAGE_SIDE_MAX))]
     pub height: Option<u32>,
 }
 

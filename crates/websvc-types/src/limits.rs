@@ -89,6 +89,8 @@ pub const VIOLATIONS_MAX: usize = 1_000;
 /// Most warnings about a request that one answer lists (our own).
 pub const WARNINGS_MAX: usize = 50;
 
+/// Largest side of an indexed image, in pixels (our own).
+pub const IMAGE_SIDE_MAX: u32 = 1_000_000;
 /// Largest request body, in bytes (our own).
 pub const BODY_MAX_BYTES: usize = 10 * 1024 * 1024;
 /// Life of a screenshot's URL, in seconds.
