@@ -7,10 +7,12 @@
 mod authority;
 mod canary;
 mod files;
+mod forward_proxy;
 mod page;
 mod world;
 
 pub use authority::Authority;
 pub use canary::Canary;
+pub use forward_proxy::{ForwardProxy, Routes, Rules};
 pub use page::{Coding, Page};
 pub use world::{Seen, World, WorldBuilder};

@@ -6,7 +6,6 @@ mod address_table;
 mod coding;
 mod connect_to;
 mod fetching;
-mod forward_proxy;
 mod http2;
 mod lifecycle;
 mod limits;

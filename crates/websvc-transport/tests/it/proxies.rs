@@ -9,8 +9,8 @@ use tokio_rustls::TlsAcceptor;
 use websvc_testkit::{Page, World};
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchError, FetchRequest, Proxy};
 
-use crate::forward_proxy::{ForwardProxy, Rules};
 use crate::support::{get, url};
+use websvc_testkit::{ForwardProxy, Rules};
 
 async fn world() -> World {
     World::builder()

@@ -7,8 +7,8 @@ use websvc::ClientError;
 use websvc::transport::FetchError;
 use websvc_testkit::{Authority, World};
 
-use crate::forward_proxy::{ForwardProxy, Rules};
 use crate::support::{builder, found};
+use websvc_testkit::{ForwardProxy, Rules};
 
 async fn world() -> World {
     World::builder().page("http://service.test/v2/search", found()).start().await

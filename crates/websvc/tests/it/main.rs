@@ -6,8 +6,6 @@ mod connection;
 mod embedded;
 mod errors;
 mod examples;
-#[path = "../../../websvc-transport/tests/it/forward_proxy.rs"]
-mod forward_proxy;
 mod requests;
 mod retries;
 mod secrets;

@@ -197,8 +197,7 @@ async fn connections_are_kept_and_shared_by_clones() {
     let routes_to = world.http_addr();
     // Whoever counts connections must be between client and service.
     let proxy =
-        crate::forward_proxy::ForwardProxy::start(crate::forward_proxy::Rules::new(move |_| Some(routes_to)))
-            .await;
+        websvc_testkit::ForwardProxy::start(websvc_testkit::Rules::new(move |_| Some(routes_to))).await;
     let client = builder("http://service.test").proxy(format!("http://{}", proxy.addr).parse().unwrap());
     let client = client.build().unwrap();
     for _ in 0..3 {

@@ -1,5 +1,7 @@
 //! A forward proxy for tests: tunnels and whole URLs, with or without a password.
 
+#![expect(clippy::unwrap_used, reason = "a proxy of tests fails the test, too")]
+
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
@@ -8,18 +10,18 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
 /// Where the proxy connects a `host:port`; `None` is answered 502.
-pub(crate) type Routes = Arc<dyn Fn(&str) -> Option<SocketAddr> + Send + Sync>;
+pub type Routes = Arc<dyn Fn(&str) -> Option<SocketAddr> + Send + Sync>;
 
 /// A proxy on a loopback address; it ends when dropped.
-pub(crate) struct ForwardProxy {
-    pub(crate) addr: SocketAddr,
+pub struct ForwardProxy {
+    pub addr: SocketAddr,
     rules: Rules,
     task: JoinHandle<()>,
 }
 
 /// What a proxy does, and what it was asked for.
 #[derive(Clone)]
-pub(crate) struct Rules {
+pub struct Rules {
     routes: Routes,
     /// The value of `Proxy-Authorization` without which it answers 407.
     authorization: Option<&'static str>,
@@ -27,22 +29,22 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    pub(crate) fn new(routes: impl Fn(&str) -> Option<SocketAddr> + Send + Sync + 'static) -> Self {
+    pub fn new(routes: impl Fn(&str) -> Option<SocketAddr> + Send + Sync + 'static) -> Self {
         Self { routes: Arc::new(routes), authorization: None, heads: Arc::default() }
     }
 
-    pub(crate) fn demand(self, authorization: &'static str) -> Self {
+    pub fn demand(self, authorization: &'static str) -> Self {
         Self { authorization: Some(authorization), ..self }
     }
 
     /// Returns the first lines that arrived, one for each connection.
-    pub(crate) fn asked(&self) -> Vec<String> {
+    pub fn asked(&self) -> Vec<String> {
         let heads = self.heads.lock().unwrap();
         heads.iter().map(|head| head.lines().next().unwrap_or_default().to_owned()).collect()
     }
 
     /// Serves one connection.
-    pub(crate) async fn serve<T: AsyncRead + AsyncWrite + Unpin>(&self, mut client: T) {
+    pub async fn serve<T: AsyncRead + AsyncWrite + Unpin>(&self, mut client: T) {
         let Some(head) = read_head(&mut client).await else { return };
         self.heads.lock().unwrap().push(head.clone());
         if let Some(expected) = self.authorization
@@ -71,7 +73,7 @@ impl Rules {
 }
 
 impl ForwardProxy {
-    pub(crate) async fn start(rules: Rules) -> Self {
+    pub async fn start(rules: Rules) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
         let serving = rules.clone();
@@ -84,7 +86,7 @@ impl ForwardProxy {
         Self { addr, rules, task }
     }
 
-    pub(crate) fn asked(&self) -> Vec<String> {
+    pub fn asked(&self) -> Vec<String> {
         self.rules.asked()
     }
 }
