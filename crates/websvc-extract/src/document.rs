@@ -3,6 +3,7 @@
 use crate::content::Content;
 use crate::dom::{self, Dom, NodeId, NodeKind, Tag};
 use crate::error::ExtractError;
+use crate::images::ImageDetail;
 use crate::kind::Kind;
 use crate::limits::MAX_SOURCE_BYTES;
 use crate::metadata::{self, PageMetadata};
@@ -49,6 +50,7 @@ pub struct Document {
     pub(crate) kind: Kind,
     pub(crate) raw: String,
     pub(crate) dom: Dom,
+    pub(crate) url: Url,
     pub(crate) base: Url,
     pub(crate) content_type: Option<String>,
 }
@@ -64,8 +66,9 @@ impl Document {
         let raw = charset::decode(bytes, source.content_type.and_then(charset_parameter));
         let dom = dom::parse(if kind.is_html() { &raw } else { "" });
         let base = links::base_url(&dom, source.url);
+        let url = links::without_fragment(source.url.clone());
         let content_type = source.content_type.map(str::to_owned);
-        Ok(Document { kind, raw, dom, base, content_type })
+        Ok(Document { kind, raw, dom, url, base, content_type })
     }
 
     /// Returns what sort of content the page is.
@@ -108,13 +111,23 @@ impl Document {
         images::all(&self.dom, &self.base)
     }
 
+    /// Returns the page's images with what stands beside them, each once, in document order; at most
+    /// [`MAX_IMAGES`](crate::MAX_IMAGES).
+    ///
+    /// Every `<img>` counts, and `og:image`. Left out are `data:` URLs and what is furniture rather than a picture: a
+    /// side known to be shorter than 32 pixels, an `.ico` file, or a file named as a sprite, spacer, favicon or
+    /// tracking pixel.
+    pub fn image_details(&self) -> Vec<ImageDetail> {
+        images::details(&self.dom, &self.base)
+    }
+
     /// Returns the http(s) links of the whole page in document order, hidden ones included.
     pub fn anchors(&self) -> Vec<Anchor> {
         let elements = self.dom.descendants(NodeId::ROOT);
         elements.filter(|&id| self.dom.is(id, Tag::A)).filter_map(|id| self.anchor(id)).collect()
     }
 
-    fn anchor(&self, id: NodeId) -> Option<Anchor> {
+    pub(crate) fn anchor(&self, id: NodeId) -> Option<Anchor> {
         let url = links::resolve(&self.base, self.dom.attribute(id, "href")?)?;
         if !matches!(url.scheme(), "http" | "https") {
             return None;

@@ -17,6 +17,7 @@ use websvc_validate::ScrapePlan;
 use crate::cache;
 use crate::error::ScrapeError;
 use crate::freshness::{Decision, Freshness};
+use crate::index_copy::index_copy;
 use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
 use crate::render;
@@ -310,7 +311,7 @@ fn survey(page: &RawPage) -> Result<Survey, ScrapeError> {
     }
     let document = render::parse(page)?;
     let content = document.content(&ContentOptions::default());
-    survey.index_copy = render::index_copy(page, &document, &content, &document.metadata());
+    survey.index_copy = index_copy(page, &document, &content, document.metadata());
     if document.robots().follow {
         let anchors = document.anchors().into_iter().filter(|anchor| !anchor.nofollow);
         survey.links = anchors.map(|anchor| anchor.url).collect();
