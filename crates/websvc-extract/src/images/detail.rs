@@ -94,7 +94,7 @@ impl Found<'_> {
         if matches!(property, "" | ":url" | ":secure_url") {
             if let Some(url) = resolve_image(self.base, value) {
                 // The same image under a second name: an address that repeats, or the secure form of the one before.
-                let is_alias = property != "" && current.is_some();
+                let is_alias = !property.is_empty() && current.is_some();
                 if !is_alias {
                     *current = self.add(ImageDetail { url, ..ImageDetail::default() }, None);
                 }

@@ -58,10 +58,10 @@ fn spans_of_table_cells_do_not_multiply() {
 #[test]
 fn images_that_share_a_figure_or_a_picture_do_not_multiply() {
     for open in ["<figure>", "<picture>", "<figure><figcaption>", "<p>"] {
-        exercise(&format!("{open}{}", "<img src=a.jpg srcset='b.jpg 2w'>x".repeat(30_000)));
-        exercise(&format!("{open}{}", "<source srcset='b.jpg 2w'><img src=a.jpg>".repeat(30_000)));
+        exercise(&format!("{open}{}", "<img src=a.jpg srcset='b.jpg 2w'>x".repeat(3_000)));
+        exercise(&format!("{open}{}", "<source srcset='b.jpg 2w'><img src=a.jpg>".repeat(3_000)));
     }
-    exercise(&"<div itemscope itemtype=https://schema.org/Article>".repeat(30_000));
+    exercise(&"<div itemscope itemtype=https://schema.org/Article>".repeat(3_000));
 }
 
 #[test]
