@@ -167,6 +167,19 @@ impl Document {
         links::resolve(&self.base, href).filter(|url| matches!(url.scheme(), "http" | "https"))
     }
 
+    /// Returns the RSS and Atom feeds that the page names, absolute.
+    pub fn feeds(&self) -> Vec<Url> {
+        let links = self.dom.descendants(NodeId::ROOT).filter(|&id| self.dom.is(id, Tag::Link));
+        let feeds = links.filter(|&id| {
+            let rel = self.dom.attribute(id, "rel").unwrap_or("");
+            let kind = self.dom.attribute(id, "type").unwrap_or("").trim().to_ascii_lowercase();
+            rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case("alternate"))
+                && matches!(kind.as_str(), "application/rss+xml" | "application/atom+xml")
+        });
+        let targets = feeds.filter_map(|id| links::resolve(&self.base, self.dom.attribute(id, "href")?));
+        targets.filter(|url| matches!(url.scheme(), "http" | "https")).collect()
+    }
+
     /// Returns the meta refresh of the page: delay in seconds and target.
     pub fn refresh(&self) -> Option<(u64, Url)> {
         let content = metadata::http_equiv(&self.dom, "refresh")?;

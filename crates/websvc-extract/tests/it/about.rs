@@ -86,6 +86,15 @@ fn links_of_the_content_have_their_texts() {
 }
 
 #[test]
+fn feeds_are_found() {
+    let page = "<link rel=alternate type=application/rss+xml href=/rss><link rel='Alternate' type='application/atom+xml'
+        href=atom.xml><link rel=alternate type=text/html href=/other><link rel=stylesheet type=application/rss+xml href=/x>
+        <link rel=alternate type=application/rss+xml href='javascript:x'>";
+    let feeds: Vec<String> = parse(page).feeds().into_iter().map(String::from).collect();
+    assert_eq!(feeds, ["https://example.com/rss", "https://example.com/dir/atom.xml"]);
+}
+
+#[test]
 fn so_many_links_are_listed_and_no_more() {
     let page: String =
         (0..MAX_CONTENT_LINKS * 2).map(|number| format!("<a href={number}>{number}</a> ")).collect();
