@@ -16,6 +16,9 @@ mod sink;
 mod sitemap;
 mod trap;
 
+#[cfg(test)]
+mod tests;
+
 pub use pattern::UrlPattern;
 pub use report::{CrawlReport, Event};
 pub use run::{CrawlOptions, crawl};
