@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use url::Url;
+use websvc_engine::crawl::UrlPattern;
 
 /// Self-hosted web data service: search the web and get the content of the results, in one binary.
 #[derive(Debug, Parser)]
@@ -129,6 +130,12 @@ pub(crate) struct Crawl {
     /// At most this many links from the start.
     #[arg(long)]
     pub(crate) depth: Option<u32>,
+    /// Fetches only pages that match this pattern, in which * stands for anything: /docs/*; may be repeated.
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) include: Vec<UrlPattern>,
+    /// Leaves out pages that match this pattern; may be repeated.
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) exclude: Vec<UrlPattern>,
     /// At most this many requests against one host at one time.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub(crate) per_host: u8,

@@ -1,14 +1,17 @@
 //! The asked-for part of a page, written in any format.
 
-use crate::document::Document;
+use crate::document::{Anchor, Document};
 use crate::dom::{NodeKind, Tag};
 use crate::kind::Kind;
+use crate::limits::{MAX_CAPTION_CHARS, MAX_CONTENT_LINKS};
 use crate::main_content;
 use crate::options::{Base64Images, ContentOptions, Scope};
 use crate::render::{self, Page};
+use crate::text::{collapsed, shorten};
 use crate::view::View;
 use crate::{links, xml};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use url::Url;
 
 /// A part of a page; each format is written when asked for.
 #[derive(Debug)]
@@ -92,6 +95,35 @@ impl<'a> Content<'a> {
             let url: String = links::without_fragment(url).into();
             if seen.insert(url.clone()) {
                 list.push(url);
+            }
+        }
+        list
+    }
+
+    /// Returns the links to other pages with their texts, each URL once, in document order, at most
+    /// [`MAX_CONTENT_LINKS`]. A link of which an image is the text has that image's alternative text.
+    pub fn anchors(&self) -> Vec<Anchor> {
+        let dom = &self.document.dom;
+        let mut at: HashMap<Url, usize> = HashMap::new();
+        let mut list: Vec<Anchor> = Vec::new();
+        for id in self.view.nodes(dom).filter(|&id| dom.is(id, Tag::A)) {
+            let Some(mut anchor) = self.document.anchor(id).filter(|anchor| anchor.url != self.document.url)
+            else {
+                continue;
+            };
+            if anchor.text.is_empty() {
+                let image = self.view.below(dom, id).find_map(|inner| dom.attribute(inner, "alt"));
+                anchor.text = image.map(collapsed).unwrap_or_default();
+            }
+            shorten(&mut anchor.text, MAX_CAPTION_CHARS);
+            match at.get(&anchor.url) {
+                Some(&known) if list[known].text.is_empty() => list[known].text = anchor.text,
+                Some(_) => {}
+                None if list.len() >= MAX_CONTENT_LINKS => {}
+                None => {
+                    at.insert(anchor.url.clone(), list.len());
+                    list.push(anchor);
+                }
             }
         }
         list

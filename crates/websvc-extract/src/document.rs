@@ -3,6 +3,7 @@
 use crate::content::Content;
 use crate::dom::{self, Dom, NodeId, NodeKind, Tag};
 use crate::error::ExtractError;
+use crate::images::ImageDetail;
 use crate::kind::Kind;
 use crate::limits::MAX_SOURCE_BYTES;
 use crate::metadata::{self, PageMetadata};
@@ -49,6 +50,7 @@ pub struct Document {
     pub(crate) kind: Kind,
     pub(crate) raw: String,
     pub(crate) dom: Dom,
+    pub(crate) url: Url,
     pub(crate) base: Url,
     pub(crate) content_type: Option<String>,
 }
@@ -64,8 +66,9 @@ impl Document {
         let raw = charset::decode(bytes, source.content_type.and_then(charset_parameter));
         let dom = dom::parse(if kind.is_html() { &raw } else { "" });
         let base = links::base_url(&dom, source.url);
+        let url = links::without_fragment(source.url.clone());
         let content_type = source.content_type.map(str::to_owned);
-        Ok(Document { kind, raw, dom, base, content_type })
+        Ok(Document { kind, raw, dom, url, base, content_type })
     }
 
     /// Returns what sort of content the page is.
@@ -108,13 +111,23 @@ impl Document {
         images::all(&self.dom, &self.base)
     }
 
+    /// Returns the page's images with what stands beside them, each once, in document order; at most
+    /// [`MAX_IMAGES`](crate::MAX_IMAGES).
+    ///
+    /// Every `<img>` counts, and `og:image`. Left out are `data:` URLs and what is furniture rather than a picture: a
+    /// side known to be shorter than 32 pixels, an `.ico` file, or a file named as a sprite, spacer, favicon or
+    /// tracking pixel.
+    pub fn image_details(&self) -> Vec<ImageDetail> {
+        images::details(&self.dom, &self.base)
+    }
+
     /// Returns the http(s) links of the whole page in document order, hidden ones included.
     pub fn anchors(&self) -> Vec<Anchor> {
         let elements = self.dom.descendants(NodeId::ROOT);
         elements.filter(|&id| self.dom.is(id, Tag::A)).filter_map(|id| self.anchor(id)).collect()
     }
 
-    fn anchor(&self, id: NodeId) -> Option<Anchor> {
+    pub(crate) fn anchor(&self, id: NodeId) -> Option<Anchor> {
         let url = links::resolve(&self.base, self.dom.attribute(id, "href")?)?;
         if !matches!(url.scheme(), "http" | "https") {
             return None;
@@ -152,6 +165,19 @@ impl Document {
     pub fn canonical(&self) -> Option<Url> {
         let href = metadata::link_href(&self.dom, "canonical")?;
         links::resolve(&self.base, href).filter(|url| matches!(url.scheme(), "http" | "https"))
+    }
+
+    /// Returns the RSS and Atom feeds that the page names, absolute.
+    pub fn feeds(&self) -> Vec<Url> {
+        let links = self.dom.descendants(NodeId::ROOT).filter(|&id| self.dom.is(id, Tag::Link));
+        let feeds = links.filter(|&id| {
+            let rel = self.dom.attribute(id, "rel").unwrap_or("");
+            let kind = self.dom.attribute(id, "type").unwrap_or("").trim().to_ascii_lowercase();
+            rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case("alternate"))
+                && matches!(kind.as_str(), "application/rss+xml" | "application/atom+xml")
+        });
+        let targets = feeds.filter_map(|id| links::resolve(&self.base, self.dom.attribute(id, "href")?));
+        targets.filter(|url| matches!(url.scheme(), "http" | "https")).collect()
     }
 
     /// Returns the meta refresh of the page: delay in seconds and target.

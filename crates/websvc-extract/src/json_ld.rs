@@ -1,5 +1,6 @@
 //! Dates, authors and headlines from a page's JSON-LD, read leniently and within limits.
 
+use crate::article::Genre;
 use crate::dom::{Dom, NodeId, Tag};
 use crate::limits::MAX_JSON_LD_BYTES;
 use crate::text::collapsed;
@@ -15,6 +16,12 @@ pub(crate) struct Facts {
     pub(crate) published: Option<String>,
     pub(crate) modified: Option<String>,
     pub(crate) author: Option<String>,
+    /// The sorts of the articles that the page is said to be, outermost first.
+    pub(crate) genres: Vec<Genre>,
+    /// When the article was published, where it is an article that says so.
+    pub(crate) article_published: Option<String>,
+    /// The picture of the article, as written.
+    pub(crate) image: Option<String>,
 }
 
 /// Reads all JSON-LD blocks of a page; what an article says wins over what a page or site says.
@@ -37,6 +44,9 @@ pub(crate) fn read(dom: &Dom) -> Facts {
         }
     }
     Facts {
+        article_published: articles.published.clone(),
+        genres: [articles.genres, others.genres].concat(),
+        image: articles.image,
         headline: articles.headline.or(others.headline),
         published: articles.published.or(others.published),
         modified: articles.modified.or(others.modified),
@@ -68,6 +78,8 @@ fn collect(value: &Value, articles: &mut Facts, others: &mut Facts) {
             Value::Array(items) => queue.extend(items),
             Value::Object(object) => {
                 let facts = if is_article(object.get("@type")) { &mut *articles } else { &mut *others };
+                facts.genres.extend(kinds(object.get("@type")).find_map(Genre::of));
+                fill(&mut facts.image, picture(object.get("image")));
                 fill(&mut facts.headline, text(object.get("headline")));
                 fill(&mut facts.published, text(object.get("datePublished")));
                 fill(&mut facts.modified, text(object.get("dateModified")));
@@ -83,10 +95,20 @@ fn collect(value: &Value, articles: &mut Facts, others: &mut Facts) {
 
 fn is_article(kind: Option<&Value>) -> bool {
     let is = |kind: &str| kind.ends_with("Article") || kind.ends_with("Posting") || kind == "Recipe";
-    match kind {
-        Some(Value::String(kind)) => is(kind),
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).any(is),
-        _ => false,
+    kinds(kind).any(is)
+}
+
+fn kinds(value: Option<&Value>) -> impl Iterator<Item = &str> {
+    let list = value.and_then(Value::as_array).map(Vec::as_slice);
+    value.and_then(Value::as_str).into_iter().chain(list.unwrap_or_default().iter().filter_map(Value::as_str))
+}
+
+/// Returns the address in an image field: a string, an object with a `url`, or the first of a list of such.
+fn picture(value: Option<&Value>) -> Option<String> {
+    match value? {
+        Value::Array(items) => picture(items.first().filter(|item| !item.is_array())),
+        Value::Object(object) => text(object.get("url")).or_else(|| text(object.get("contentUrl"))),
+        other => text(Some(other)),
     }
 }
 

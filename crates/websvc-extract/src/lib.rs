@@ -15,6 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod article;
 mod charset;
 mod content;
 mod document;
@@ -23,20 +24,24 @@ mod error;
 mod images;
 mod json_ld;
 mod kind;
+mod label;
 mod limits;
 mod links;
 mod main_content;
 mod metadata;
 mod options;
+mod place;
 mod render;
 mod text;
 mod view;
 mod xml;
 
+pub use article::Article;
 pub use content::Content;
 pub use document::{Anchor, Document, Robots, Source};
 pub use error::ExtractError;
+pub use images::ImageDetail;
 pub use kind::Kind;
-pub use limits::{MAX_DEPTH, MAX_NODES, MAX_OUTPUT_BYTES};
+pub use limits::{MAX_CONTENT_LINKS, MAX_DEPTH, MAX_IMAGES, MAX_NODES, MAX_OUTPUT_BYTES};
 pub use metadata::{MetaValue, PageMetadata};
 pub use options::{Base64Images, ContentOptions, Scope, Selectors};

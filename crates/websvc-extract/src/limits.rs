@@ -17,3 +17,12 @@ pub(crate) const MAX_TABLE_CELLS: usize = 20_000;
 
 /// Most JSON-LD read of one page, in bytes.
 pub(crate) const MAX_JSON_LD_BYTES: usize = 2 << 20;
+
+/// Most images of one page that are described.
+pub const MAX_IMAGES: usize = 200;
+
+/// Most links of one page's content that are listed with their texts.
+pub const MAX_CONTENT_LINKS: usize = 200;
+
+/// Most characters of a text beside an image or of a link's text.
+pub(crate) const MAX_CAPTION_CHARS: usize = 200;

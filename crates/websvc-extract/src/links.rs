@@ -109,7 +109,8 @@ fn noscript_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {
 /// Picks the largest candidate of a `srcset`.
 pub(crate) fn largest(set: &str) -> Option<&str> {
     let mut best: Option<(f64, &str)> = None;
-    for (source, size) in candidates(set) {
+    for (source, descriptor) in candidates(set) {
+        let size = descriptor.trim_end_matches(['w', 'x', 'h']).parse().unwrap_or(1.0);
         if best.is_none_or(|(best_size, _)| size > best_size) {
             best = Some((size, source));
         }
@@ -117,8 +118,8 @@ pub(crate) fn largest(set: &str) -> Option<&str> {
     best.map(|(_, source)| source)
 }
 
-/// Splits a `srcset` into addresses and sizes; addresses may hold commas.
-fn candidates(set: &str) -> impl Iterator<Item = (&str, f64)> {
+/// Splits a `srcset` into addresses and their descriptors (`640w`, `2x`, none); addresses may hold commas.
+pub(crate) fn candidates(set: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = set;
     std::iter::from_fn(move || {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
@@ -129,12 +130,11 @@ fn candidates(set: &str) -> impl Iterator<Item = (&str, f64)> {
         let (source, tail) = rest.split_at(end);
         if let Some(source) = source.strip_suffix(',') {
             rest = tail;
-            return Some((source, 1.0));
+            return Some((source, ""));
         }
         let end = tail.find(',').unwrap_or(tail.len());
-        let size = tail[..end].trim().trim_end_matches(['w', 'x', 'h']).parse().unwrap_or(1.0);
         rest = &tail[end..];
-        Some((source, size))
+        Some((source, tail[..end].trim()))
     })
 }
 

@@ -1,10 +1,12 @@
 //! What a page says about itself: its title, meta tags, links and structured data.
 
+use crate::article::{self, Article};
 use crate::document::Document;
 use crate::dom::{Dom, NodeId, Tag};
 use crate::json_ld::{self, Facts};
 use crate::links;
 use crate::text::collapsed;
+use crate::{label, place};
 use std::collections::BTreeMap;
 
 /// The page's own description of itself, spec section 2.6 and clients.md 6.5.
@@ -32,6 +34,12 @@ pub struct PageMetadata {
     pub canonical: Option<String>,
     /// The content type of the answer.
     pub content_type: Option<String>,
+    /// What makes the page a piece of news; `None` when it is none.
+    pub article: Option<Article>,
+    /// The country that the page names as its own, ISO 3166-1 alpha-2.
+    pub country: Option<String>,
+    /// Whether the page labels itself as explicit.
+    pub explicit: bool,
     /// Every meta tag under its own name (`og:title`, `article:tag`, `viewport`, ...).
     pub meta: BTreeMap<String, MetaValue>,
 }
@@ -107,6 +115,9 @@ pub(crate) fn read(document: &Document) -> PageMetadata {
         author: author(&meta, &facts, dom),
         canonical: document.canonical().map(Into::into),
         content_type: document.content_type.clone(),
+        article: article::read(dom, &document.base, &meta, &facts),
+        country: place::country(document, &meta),
+        explicit: label::is_explicit(dom, &meta),
         meta,
     }
 }

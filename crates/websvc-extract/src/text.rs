@@ -40,3 +40,11 @@ pub(crate) fn collapsed(text: &str) -> String {
 pub(crate) fn starts_with_ignore_case(text: &str, prefix: &str) -> bool {
     text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
+
+/// Cuts a text after `max` characters, at the end of a word where one is near.
+pub(crate) fn shorten(text: &mut String, max: usize) {
+    let Some((end, _)) = text.char_indices().nth(max) else { return };
+    let whole_word = text[..end].rfind(' ').filter(|space| *space * 4 >= end * 3);
+    text.truncate(whole_word.unwrap_or(end));
+    text.truncate(text.trim_end().len());
+}

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use http::header::{CONTENT_TYPE, ETAG, LAST_MODIFIED};
 use http::{HeaderMap, HeaderName, StatusCode};
 use jiff::Timestamp;
 use url::Url;
@@ -10,6 +11,9 @@ use websvc_validate::ScrapePlan;
 
 use crate::raw::{CacheState, RawPage};
 use crate::request::accept_language;
+
+/// The headers that are kept with a page: how to read it, and by what to ask whether it has changed.
+const KEPT_HEADERS: [HeaderName; 3] = [CONTENT_TYPE, ETAG, LAST_MODIFIED];
 
 /// Returns the name of a page in the cache, with whatever of the plan changes what its host answers. Headers of the
 /// caller's own may change it in any way, so such a page has no name: it is nobody else's.
@@ -48,12 +52,15 @@ pub(crate) fn put(
     if !page.status.is_success() {
         return Ok(None);
     }
-    let content_type = page.content_type().map(|value| ("content-type".to_owned(), value.to_owned()));
+    let kept = KEPT_HEADERS.iter().filter_map(|name| {
+        let value = page.headers.get(name)?.to_str().ok()?;
+        Some((name.as_str().to_owned(), value.to_owned()))
+    });
     let cached = CachedPage {
         key,
         final_url: page.url.to_string(),
         status: page.status.as_u16(),
-        headers: content_type.into_iter().collect(),
+        headers: kept.collect(),
         body: page.body.clone(),
         fetched_at_ms: now_ms(),
         truncated: page.truncated,

@@ -7,6 +7,7 @@
 mod cache;
 mod error;
 mod freshness;
+mod index_copy;
 mod page;
 mod raw;
 mod render;
@@ -15,6 +16,7 @@ mod request;
 mod scraper;
 
 pub use error::ScrapeError;
+pub use index_copy::index_document;
 pub use page::Page;
 pub use raw::{CacheState, RawPage};
 pub use request::DEFAULT_USER_AGENT;

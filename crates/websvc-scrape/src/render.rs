@@ -11,11 +11,11 @@ use websvc_extract::{
     Base64Images, Content, ContentOptions, Document, ExtractError, MetaValue, PageMetadata, Scope, Selectors,
     Source,
 };
-use websvc_types::index::IndexDocument;
 use websvc_types::{CacheState as WireCacheState, Format, Metadata, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
 use crate::error::ScrapeError;
+use crate::index_copy::index_copy;
 use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
 
@@ -37,9 +37,9 @@ pub(crate) fn render(raw: &RawPage, plan: &ScrapePlan) -> Result<Page, ScrapeErr
     if plan.store_in_cache() && raw.cache_state == CacheState::Miss {
         // The index takes the main content, which is found only once when that is what was asked for.
         page.index_copy = if is_plain(plan) {
-            index_copy(raw, &document, &content, &metadata)
+            index_copy(raw, &document, &content, metadata.clone())
         } else {
-            index_copy(raw, &document, &document.content(&ContentOptions::default()), &metadata)
+            index_copy(raw, &document, &document.content(&ContentOptions::default()), metadata.clone())
         };
     }
     page.metadata = wire_metadata(raw, metadata);
@@ -96,45 +96,6 @@ fn write(page: &mut Page, format: &Format, document: &Document, content: &Conten
     }
 }
 
-/// Returns what the index takes of the page; `None` for pages that failed, ask not to be indexed or have no text.
-pub(crate) fn index_copy(
-    raw: &RawPage,
-    document: &Document,
-    content: &Content<'_>,
-    metadata: &PageMetadata,
-) -> Option<Box<IndexDocument>> {
-    if !raw.status.is_success() || !document.robots().index {
-        return None;
-    }
-    let body = content.text();
-    if body.trim().is_empty() {
-        return None;
-    }
-    let url = known_url(&raw.url, document.canonical());
-    Some(Box::new(IndexDocument {
-        title: metadata.title.clone().unwrap_or_else(|| url.clone()),
-        url,
-        headings: content.headings(),
-        body,
-        description: metadata.description.clone(),
-        language: metadata.language.clone(),
-        published: metadata.published_time.clone(),
-        modified: metadata.modified_time.clone(),
-        content_type: metadata.content_type.clone().or_else(|| raw.content_type().map(str::to_owned)),
-        ..IndexDocument::default()
-    }))
-}
-
-/// Returns the canonical URL when it is on the same host: a page cannot speak for another site.
-fn known_url(url: &Url, canonical: Option<Url>) -> String {
-    let mut url = match canonical {
-        Some(canonical) if canonical.host() == url.host() && canonical.port() == url.port() => canonical,
-        Some(_) | None => url.clone(),
-    };
-    url.set_fragment(None);
-    url.into()
-}
-
 fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {
     let PageMetadata {
         title,
@@ -148,6 +109,9 @@ fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {
         author,
         canonical: _same_as_url_or_not_ours,
         content_type,
+        article: _,
+        country: _,
+        explicit: _,
         meta,
     } = page;
     // A page may name its meta tags as it likes; our own keys are not its to write.

@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use http::header::{ACCEPT, ACCEPT_LANGUAGE, USER_AGENT};
+use http::header::{
+    ACCEPT, ACCEPT_LANGUAGE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, USER_AGENT,
+};
 use http::{HeaderName, HeaderValue};
 use url::Url;
 use websvc_transport::{FetchError, FetchRequest, TlsPolicy};
 use websvc_validate::ScrapePlan;
 
 use crate::error::ScrapeError;
+use crate::raw::RawPage;
 
 /// How websvc calls itself: its name is what a robots.txt speaks to.
 pub const DEFAULT_USER_AGENT: &str =
@@ -60,6 +63,22 @@ pub(crate) fn plain(url: &Url, timeout: Duration, max_bytes: u64) -> FetchReques
     request.max_decoded_bytes = max_bytes;
     request.headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
     request
+}
+
+/// Makes a request ask only for what has changed since `known` was fetched. Returns whether that can be asked: `known`
+/// was answered under its own URL, whole, and its host gave it a validator (RFC 9110, section 13.1).
+pub(crate) fn unless_unchanged(request: &mut FetchRequest, known: &RawPage) -> bool {
+    if known.url != known.source_url || known.truncated {
+        return false;
+    }
+    let mut asked = false;
+    for (validator, condition) in [(ETAG, IF_NONE_MATCH), (LAST_MODIFIED, IF_MODIFIED_SINCE)] {
+        if let Some(value) = known.headers.get(validator) {
+            request.headers.insert(condition, value.clone());
+            asked = true;
+        }
+    }
+    asked
 }
 
 /// Returns the languages of the plan as a header, the first one preferred.

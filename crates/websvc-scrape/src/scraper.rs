@@ -17,6 +17,7 @@ use websvc_validate::ScrapePlan;
 use crate::cache;
 use crate::error::ScrapeError;
 use crate::freshness::{Decision, Freshness};
+use crate::index_copy::index_copy;
 use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
 use crate::render;
@@ -77,8 +78,12 @@ pub struct Survey {
     pub index_copy: Option<Box<IndexDocument>>,
     /// Where it leads, without what it asks not to follow.
     pub links: Vec<Url>,
+    /// The feeds it names.
+    pub feeds: Vec<Url>,
     /// The cache answered.
     pub from_cache: bool,
+    /// The host was asked, and said that the page is as the cache has it.
+    pub unchanged: bool,
 }
 
 impl Survey {
@@ -148,16 +153,33 @@ impl Scraper {
     ) -> Result<Survey, ScrapeError> {
         let key = cache::plain_key(url);
         let freshness = Freshness { max_age, min_age: None, lockdown: false };
-        let page = match self.cached(url, Some(&key), freshness).await? {
-            Some((page, _)) => page,
-            None => {
-                let timeout = remaining(deadline)?;
-                let request = request::plain(url, timeout, self.inner.config.max_body_bytes);
-                let page = self.fetch(url, request, deadline).await?;
-                self.put(page, key).await?.0
-            }
+        let (page, unchanged) = match self.cached(url, Some(&key), freshness).await? {
+            Some((page, _)) => (page, false),
+            None => self.refresh(url, key, deadline).await?,
         };
-        self.work(move |_| survey(&page)).await
+        self.work(move |_| Ok(Survey { unchanged, ..survey(&page)? })).await
+    }
+
+    /// Fetches a page, or learns that it is as the cache has it; the cache has it anew in both cases. Returns whether
+    /// it is unchanged.
+    async fn refresh(
+        &self,
+        url: &Url,
+        key: PageKey,
+        deadline: Instant,
+    ) -> Result<(RawPage, bool), ScrapeError> {
+        let asked = key.clone();
+        let cached = self.work(move |store| store.page(&asked).map_err(ScrapeError::Store)).await?;
+        let known = cached.and_then(|cached| cache::raw_page(url, cached));
+        let mut request = request::plain(url, remaining(deadline)?, self.inner.config.max_body_bytes);
+        let known = known.filter(|known| request::unless_unchanged(&mut request, known));
+        let fetched = self.fetch(url, request, deadline).await?;
+        let unchanged = fetched.status == StatusCode::NOT_MODIFIED && fetched.url == *url;
+        let page = match known {
+            Some(known) if unchanged => RawPage { cache_state: CacheState::Miss, ..known },
+            Some(_) | None => fetched,
+        };
+        Ok((self.put(page, key).await?.0, unchanged))
     }
 
     /// Gets a file of at most `max_bytes` that is no page.
@@ -303,6 +325,8 @@ fn survey(page: &RawPage) -> Result<Survey, ScrapeError> {
         retry_after: retry_after.map(Duration::from_secs),
         index_copy: None,
         links: Vec::new(),
+        feeds: Vec::new(),
+        unchanged: false,
         from_cache: matches!(page.cache_state, CacheState::Hit(_)),
     };
     if !page.status.is_success() {
@@ -310,10 +334,11 @@ fn survey(page: &RawPage) -> Result<Survey, ScrapeError> {
     }
     let document = render::parse(page)?;
     let content = document.content(&ContentOptions::default());
-    survey.index_copy = render::index_copy(page, &document, &content, &document.metadata());
+    survey.index_copy = index_copy(page, &document, &content, document.metadata());
     if document.robots().follow {
         let anchors = document.anchors().into_iter().filter(|anchor| !anchor.nofollow);
         survey.links = anchors.map(|anchor| anchor.url).collect();
+        survey.feeds = document.feeds();
     }
     Ok(survey)
 }

@@ -13,16 +13,16 @@ const PAGES: usize = 400;
 /// Slow enough that the crawl is far from its end at the first commit, on any machine.
 const ANSWER_TIME: Duration = Duration::from_millis(10);
 
-async fn chain() -> World {
+async fn chain(pages: usize, answer_time: Duration) -> World {
     let mut world = World::builder();
-    for number in 0..PAGES {
+    for number in 0..pages {
         let text = format!(
             "<title>Page {number}</title><main><h1>Page {number}</h1><p>marker{number} of a long chain.</p>\
              <a href=/{}>next</a> <a href=/{}>after</a></main>",
-            (number + 1) % PAGES,
-            (number + 2) % PAGES
+            (number + 1) % pages,
+            (number + 2) % pages
         );
-        world = world.page(&format!("http://chain.test/{number}"), Page::html(text).delay(ANSWER_TIME));
+        world = world.page(&format!("http://chain.test/{number}"), Page::html(text).delay(answer_time));
     }
     world.start().await
 }
@@ -34,7 +34,7 @@ fn documents(site: &Site) -> u64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_crawl_loses_nothing_committed_and_goes_on() {
-    let world = chain().await;
+    let world = chain(PAGES, ANSWER_TIME).await;
     let site = Site::new(&world);
     let arguments = ["index", "crawl", "http://chain.test/0", "--json"];
     let mut crawl = site.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -57,4 +57,42 @@ async fn a_killed_crawl_loses_nothing_committed_and_goes_on() {
     assert_eq!(documents(&site), PAGES as u64);
     let again = world.requests().len() - fetched;
     assert!(again < PAGES, "pages fetched before come from the cache: {again} requests");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crawl_that_is_killed_fifty_times_fetches_next_to_nothing_twice() {
+    const KILLS: usize = 50;
+    const CHAIN: usize = 150;
+    let world = chain(CHAIN, Duration::from_millis(2)).await;
+    let site = Site::new(&world);
+    let arguments = ["index", "crawl", "http://chain.test/0", "--json"];
+    let fetched = || {
+        world
+            .requests()
+            .iter()
+            .filter(|seen| !seen.url.contains(".txt") && !seen.url.contains(".xml"))
+            .count()
+    };
+    let mut kept = 0;
+    for kill in 0..KILLS {
+        let mut crawl = site.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // Somewhere in the next one to five pages, differently each time.
+        let until = fetched() + 1 + kill * 7 % 5;
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while fetched() < until && crawl.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < deadline, "the crawl goes on");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        signal(&crawl, "KILL");
+        wait(&mut crawl);
+        let now = documents(&site);
+        assert!(now >= kept, "what was committed stays: {now} after {kept}");
+        kept = now;
+    }
+    let said: Value = serde_json::from_str(&site.succeed(&arguments)).unwrap();
+    assert_eq!(said["pages"], json!(CHAIN));
+    assert_eq!(documents(&site), CHAIN as u64, "no document is there twice");
+    // A page is fetched again only when it was under way at a kill, as two at one time may be.
+    let again = fetched() - CHAIN;
+    assert!(again <= 2 * KILLS, "{again} pages were fetched again");
 }

@@ -32,11 +32,16 @@ impl Frontier {
         true
     }
 
-    /// Adds a sitemap file unless it was seen before.
-    pub(super) fn add_sitemap(&mut self, url: Url, now: Instant) {
-        if self.seen.len() < MAX_SEEN && self.seen.insert(format!("sitemap {url}")) {
-            self.host(&url, now).push(Task::Sitemap(url));
+    /// Adds a sitemap or a feed unless it was seen before.
+    pub(super) fn add_listing(&mut self, url: Url, now: Instant) {
+        if self.seen.len() < MAX_SEEN && self.seen.insert(format!("listing {url}")) {
+            self.host(&url, now).push_listing(url);
         }
+    }
+
+    /// Returns whether a page was seen before.
+    pub(super) fn knows(&self, url: &Url) -> bool {
+        self.seen.contains(url.as_str())
     }
 
     /// Puts a page back that is to be tried again.

@@ -4,15 +4,22 @@
 //! [`CrawlOptions::per_host`] requests run against a host at one time, and each waits as long as the host took to
 //! answer the one before (or as long as its robots.txt asks).
 
+mod feed;
 mod frontier;
 mod host;
+mod pattern;
 mod report;
 mod robots;
 mod run;
 mod scope;
 mod sink;
 mod sitemap;
+mod trap;
 
+#[cfg(test)]
+mod tests;
+
+pub use pattern::UrlPattern;
 pub use report::{CrawlReport, Event};
 pub use run::{CrawlOptions, crawl};
 pub use sink::{IndexSink, Sink, SinkError, SinkFuture};

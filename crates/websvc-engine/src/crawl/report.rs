@@ -39,9 +39,11 @@ pub enum Event {
 pub struct CrawlReport {
     /// Pages that went to the index.
     pub pages: usize,
+    /// Those of them that their hosts said are as they were when they were last fetched.
+    pub unchanged: usize,
     /// Pages that could not be got.
     pub errors: usize,
-    /// Pages left out on purpose: robots.txt, `noindex`, no text, duplicates.
+    /// Pages left out on purpose: robots.txt, `noindex`, no text, duplicates, traps.
     pub skipped: usize,
     /// How long it took, in milliseconds.
     pub elapsed_ms: u64,

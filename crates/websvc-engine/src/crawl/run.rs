@@ -1,5 +1,6 @@
 //! The crawl itself: tasks start as their hosts are ready, their results feed the queues.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::time::{Duration, Instant};
@@ -8,15 +9,18 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use url::Url;
 use websvc_scrape::{FileAnswer, ScrapeError, Scraper, Survey};
-use websvc_types::index::IndexDocument;
+use websvc_types::index::{IndexDocument, IndexNews};
 
+use super::feed::{self, Entry};
 use super::frontier::Frontier;
 use super::host::{MAX_RETRIES, PageTask, Task};
+use super::pattern::UrlPattern;
 use super::report::{CrawlReport, Event};
 use super::robots::{self, Rules};
 use super::scope::Scope;
 use super::sink::{Sink, SinkError};
 use super::sitemap;
+use super::trap::{self, Budgets};
 
 /// How many requests run at one time in all.
 const AT_ONCE: usize = 32;
@@ -24,8 +28,14 @@ const AT_ONCE: usize = 32;
 /// How long one page may take.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The largest sitemap file that is read (the protocol's own bound).
-const MAX_SITEMAP_BYTES: u64 = 50 * 1024 * 1024;
+/// Most feeds of one page that are read; a page with more lists those of its parts.
+const MAX_FEEDS: usize = 3;
+
+/// Pages further than this from a seed name the same feeds again, or those of their comments.
+const MAX_FEED_DEPTH: u32 = 1;
+
+/// Most pages of which is remembered what feeds say.
+const MAX_FED: usize = 200_000;
 
 /// The pages that are handed to the sink at one time.
 const BATCH: usize = 16;
@@ -44,12 +54,25 @@ pub struct CrawlOptions {
     /// A page that the cache holds and that is not older than this is not fetched again: how a crawl goes on
     /// that was broken off.
     pub max_age: Duration,
+    /// Of the pages those that match one of these are fetched, if there is any. Seeds are fetched in any case, for
+    /// their links.
+    pub include: Vec<UrlPattern>,
+    /// Pages that match one of these are not fetched.
+    pub exclude: Vec<UrlPattern>,
 }
 
 impl CrawlOptions {
     /// Returns the defaults for these seeds.
     pub fn new(seeds: Vec<Url>) -> Self {
-        Self { seeds, limit: 10_000, depth: None, per_host: 2, max_age: Duration::ZERO }
+        Self {
+            seeds,
+            limit: 10_000,
+            depth: None,
+            per_host: 2,
+            max_age: Duration::ZERO,
+            include: Vec::new(),
+            exclude: Vec::new(),
+        }
     }
 }
 
@@ -102,6 +125,9 @@ struct Crawl<'a> {
     on_event: &'a mut (dyn FnMut(Event) + Send),
     scope: Scope,
     frontier: Frontier,
+    budgets: Budgets,
+    /// What feeds say of pages, by URL.
+    fed: HashMap<Url, Entry>,
     running: FuturesUnordered<Running<'a>>,
     /// Pages that were started and are not done: they count against the limit until they are.
     pages_running: usize,
@@ -121,8 +147,10 @@ impl<'a> Crawl<'a> {
             options,
             sink,
             on_event,
-            scope: Scope::default(),
+            scope: Scope::new(options.include.clone(), options.exclude.clone()),
             frontier: Frontier::default(),
+            budgets: Budgets::default(),
+            fed: HashMap::new(),
             running: FuturesUnordered::new(),
             pages_running: 0,
             batch: Vec::new(),
@@ -179,9 +207,9 @@ impl<'a> Crawl<'a> {
                 self.frontier.host(&origin, now).finish(now, Some(elapsed));
                 self.rules(&origin, answer, now);
             }
-            (Task::Sitemap(_), Outcome::File(answer)) => {
-                self.frontier.host(&origin, now).finish(now, Some(elapsed));
-                self.sitemap(answer, now);
+            (Task::Listing(url), Outcome::File(answer)) => {
+                self.frontier.host(&origin, now).finish_listing(now, elapsed);
+                self.listing(&url, answer, now);
             }
             (Task::Page(task), Outcome::Page(survey)) => {
                 self.pages_running -= 1;
@@ -189,7 +217,7 @@ impl<'a> Crawl<'a> {
                 self.frontier.host(&origin, now).finish(now, (!cached).then_some(elapsed));
                 self.page(task, survey, now);
             }
-            (Task::Robots | Task::Sitemap(_), Outcome::Page(_)) | (Task::Page(_), Outcome::File(_)) => {
+            (Task::Robots | Task::Listing(_), Outcome::Page(_)) | (Task::Page(_), Outcome::File(_)) => {
                 unreachable!("perform answers a task in its own kind")
             }
         }
@@ -214,30 +242,63 @@ impl<'a> Crawl<'a> {
         sitemaps.retain(|sitemap| self.scope.takes_file(sitemap) && rules.allow(sitemap));
         self.frontier.host(origin, now).rules = Some(rules);
         for sitemap in sitemaps {
-            self.frontier.add_sitemap(sitemap, now);
+            self.frontier.add_listing(sitemap, now);
         }
     }
 
-    fn sitemap(&mut self, answer: Result<FileAnswer, ScrapeError>, now: Instant) {
+    /// Takes in the pages that a sitemap or a feed names. It is the site's own list, so that its pages are as near as a
+    /// link of the seed, and none of them is suspected of being a trap.
+    fn listing(&mut self, url: &Url, answer: Result<FileAnswer, ScrapeError>, now: Instant) {
         let Ok(file) = answer else { return };
-        if !file.status.is_success() {
+        if !file.status.is_success() || self.options.depth == Some(0) {
             return;
         }
-        let found = sitemap::parse(&String::from_utf8_lossy(&file.body));
+        let text = sitemap::text(&file.body);
+        let found = sitemap::parse(&text);
         for url in found.sitemaps.into_iter().filter(|url| self.scope.takes_file(url)) {
-            self.frontier.add_sitemap(url, now);
+            self.frontier.add_listing(url, now);
         }
-        // A sitemap is the site's own list: its pages are as near as a link of the seed.
-        if self.options.depth != Some(0) {
-            for url in found.pages {
-                self.take(url, 1, now);
+        for url in found.pages {
+            self.take(url, 1, now);
+        }
+        for entry in feed::parse(&text, url) {
+            self.take(entry.url.clone(), 1, now);
+            if entry.date.is_some() && self.fed.len() < MAX_FED {
+                self.fed.insert(trap::without_visit(entry.url.clone()), entry);
             }
         }
     }
 
     fn take(&mut self, url: Url, depth: u32, now: Instant) {
+        let url = trap::without_visit(url);
         if self.scope.takes(&url) {
             self.frontier.add_page(url, depth, now);
+        }
+    }
+
+    fn follow(&mut self, task: &PageTask, links: Vec<Url>, feeds: Vec<Url>, now: Instant) {
+        if self.options.depth.is_some_and(|depth| task.depth >= depth) {
+            return;
+        }
+        if task.depth <= MAX_FEED_DEPTH {
+            let taken = feeds
+                .into_iter()
+                .filter(|feed| self.scope.takes_file(feed) && self.frontier.host(feed, now).allows(feed));
+            for feed in taken.take(MAX_FEEDS).collect::<Vec<_>>() {
+                self.frontier.add_listing(feed, now);
+            }
+        }
+        for link in links {
+            let link = trap::without_visit(link);
+            if self.frontier.knows(&link) || !self.scope.takes(&link) {
+                continue;
+            }
+            if self.budgets.take(&link) {
+                self.frontier.add_page(link, task.depth + 1, now);
+            } else {
+                self.frontier.note(&link);
+                self.skip(link, "its like were met too often: it may be one of endlessly many");
+            }
         }
     }
 
@@ -260,25 +321,29 @@ impl<'a> Crawl<'a> {
     }
 
     fn accept(&mut self, task: &PageTask, survey: Survey, now: Instant) {
-        if survey.url != task.url {
+        let reached = trap::without_visit(survey.url.clone());
+        if survey.url != task.url && reached != task.url {
             if task.depth == 0 {
                 self.scope.add(&survey.url);
-            } else if !self.scope.takes(&survey.url) {
-                return self.skip(task.url.clone(), "it redirects to another site");
+            } else if !self.scope.takes(&reached) {
+                return self.skip(task.url.clone(), "it redirects out of the crawl");
             }
-            if !self.frontier.note(&survey.url) {
+            if !self.frontier.note(&reached) {
                 return self.skip(task.url.clone(), "it redirects to a page that was met before");
             }
         }
-        if self.options.depth.is_none_or(|depth| task.depth < depth) {
-            for link in survey.links {
-                self.take(link, task.depth + 1, now);
-            }
+        self.follow(task, survey.links, survey.feeds, now);
+        if !self.scope.chooses(&reached) {
+            return self.skip(survey.url, "the patterns do not choose it");
         }
         match survey.index_copy {
-            Some(copy) => {
+            Some(mut copy) => {
+                if let Some(entry) = self.fed.get(&task.url).or_else(|| self.fed.get(&reached)) {
+                    complete(&mut copy, entry);
+                }
                 self.batch.push(*copy);
                 self.report.pages += 1;
+                self.report.unchanged += usize::from(survey.unchanged);
                 (self.on_event)(Event::Page { url: survey.url });
             }
             None => self.skip(survey.url, "it asks not to be indexed, or has no text"),
@@ -300,12 +365,22 @@ impl<'a> Crawl<'a> {
     }
 }
 
+/// Adds to a page what a feed says of it: to be in a feed with a date makes it news.
+fn complete(copy: &mut IndexDocument, entry: &Entry) {
+    let Some(date) = entry.date else { return };
+    copy.published.get_or_insert_with(|| date.to_string());
+    let news = copy.news.get_or_insert_with(IndexNews::default);
+    if let (None, Some(image)) = (&news.image_url, &entry.image) {
+        news.image_url = Some(image.to_string());
+    }
+}
+
 async fn perform(scraper: &Scraper, max_age: Duration, origin: Url, task: Task) -> Done {
     let started = Instant::now();
     let deadline = started + PAGE_TIMEOUT;
     let result = match &task {
         Task::Robots => Outcome::File(scraper.file(&robots::url(&origin), robots::MAX_BYTES, deadline).await),
-        Task::Sitemap(url) => Outcome::File(scraper.file(url, MAX_SITEMAP_BYTES, deadline).await),
+        Task::Listing(url) => Outcome::File(scraper.file(url, sitemap::MAX_BYTES, deadline).await),
         Task::Page(page) => Outcome::Page(scraper.survey(&page.url, max_age, deadline).await.map(Box::new)),
     };
     Done { origin, task, elapsed: started.elapsed(), result }

@@ -4,14 +4,8 @@ use std::collections::HashSet;
 
 use url::Url;
 
-/// Longer URLs are traps more often than pages.
-const MAX_URL_CHARS: usize = 2_000;
-
-/// Deeper paths are traps more often than pages.
-const MAX_PATH_SEGMENTS: usize = 24;
-
-/// The same segment more often than this in one path is a loop of relative links.
-const MAX_SEGMENT_REPEATS: usize = 3;
+use super::pattern::UrlPattern;
+use super::trap;
 
 /// Endings of files that hold no text to be searched.
 const NOT_PAGES: &[&str] = &[
@@ -26,9 +20,23 @@ const NOT_PAGES: &[&str] = &[
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     hosts: HashSet<String>,
+    include: Vec<UrlPattern>,
+    exclude: Vec<UrlPattern>,
 }
 
 impl Scope {
+    /// Makes a scope without sites; of its pages those are chosen that match one of `include`, if there is any, and
+    /// none of `exclude`.
+    pub(super) fn new(include: Vec<UrlPattern>, exclude: Vec<UrlPattern>) -> Self {
+        Self { hosts: HashSet::new(), include, exclude }
+    }
+
+    /// Returns whether the patterns choose `url`.
+    pub(super) fn chooses(&self, url: &Url) -> bool {
+        let included = self.include.is_empty() || self.include.iter().any(|pattern| pattern.matches(url));
+        included && !self.exclude.iter().any(|pattern| pattern.matches(url))
+    }
+
     /// Adds the site of `url`.
     pub(super) fn add(&mut self, url: &Url) {
         self.hosts.insert(host_key(url));
@@ -36,7 +44,7 @@ impl Scope {
 
     /// Returns whether `url` may be fetched as a page of the crawl.
     pub(super) fn takes(&self, url: &Url) -> bool {
-        self.takes_file(url) && url.as_str().len() <= MAX_URL_CHARS && !is_trap(url) && !is_not_a_page(url)
+        self.takes_file(url) && !trap::is_trap(url) && !is_not_a_page(url) && self.chooses(url)
     }
 
     /// Returns whether `url` may be fetched as a file of the site, such as a sitemap.
@@ -51,18 +59,6 @@ pub(super) fn host_key(url: &Url) -> String {
         (host, Some(port)) => format!("{host}:{port}"),
         (host, None) => host.to_owned(),
     }
-}
-
-fn is_trap(url: &Url) -> bool {
-    let Some(segments) = url.path_segments() else { return true };
-    let segments: Vec<&str> = segments.collect();
-    if segments.len() > MAX_PATH_SEGMENTS {
-        return true;
-    }
-    segments
-        .iter()
-        .filter(|segment| !segment.is_empty())
-        .any(|segment| segments.iter().filter(|other| *other == segment).count() > MAX_SEGMENT_REPEATS)
 }
 
 fn is_not_a_page(url: &Url) -> bool {
@@ -102,8 +98,13 @@ mod tests {
     }
 
     #[test]
-    fn loops_of_relative_links_are_traps() {
-        check("http://site.test/a/b/a/b/a/b/", true);
-        check("http://site.test/a/b/a/b/a/b/a/b/", false);
+    fn patterns_choose_among_the_pages_of_the_site() {
+        let pattern = |text: &str| vec![text.parse().unwrap()];
+        let mut scope = Scope::new(pattern("/docs/*"), pattern("*/old/*"));
+        scope.add(&Url::parse("http://site.test/").unwrap());
+        let takes = |url: &str| scope.takes(&Url::parse(url).unwrap());
+        assert!(takes("http://site.test/docs/new/x"));
+        assert!(!takes("http://site.test/docs/old/x"));
+        assert!(!takes("http://site.test/blog"));
     }
 }

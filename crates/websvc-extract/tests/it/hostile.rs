@@ -12,7 +12,15 @@ fn exercise(html: &str) -> String {
     let page = parse(html);
     let content = page.content(&ContentOptions::default());
     let (text, html, links) = (content.text(), content.html(), content.links());
-    drop((html, links, page.metadata(), page.anchors(), page.images()));
+    drop((
+        html,
+        links,
+        page.metadata(),
+        page.anchors(),
+        page.images(),
+        page.image_details(),
+        content.anchors(),
+    ));
     format!("{text}{}", content.markdown())
 }
 
@@ -45,6 +53,15 @@ fn spans_of_table_cells_do_not_multiply() {
     let row = "<tr><td colspan=1000000 rowspan=1000000>x</td></tr>";
     let markdown = exercise(&format!("<table><tr><th>a</th><th>b</th></tr>{}</table>", row.repeat(1_000)));
     assert!(markdown.len() < 4 << 20, "{}", markdown.len());
+}
+
+#[test]
+fn images_that_share_a_figure_or_a_picture_do_not_multiply() {
+    for open in ["<figure>", "<picture>", "<figure><figcaption>", "<p>"] {
+        exercise(&format!("{open}{}", "<img src=a.jpg srcset='b.jpg 2w'>x".repeat(3_000)));
+        exercise(&format!("{open}{}", "<source srcset='b.jpg 2w'><img src=a.jpg>".repeat(3_000)));
+    }
+    exercise(&"<div itemscope itemtype=https://schema.org/Article>".repeat(3_000));
 }
 
 #[test]

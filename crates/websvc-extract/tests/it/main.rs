@@ -1,12 +1,15 @@
 //! The tests of extraction, by topic.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+mod about;
 mod corpus;
 mod hostile;
+mod images;
 mod kinds;
 mod main_content;
 mod markdown;
 mod metadata;
+mod news;
 mod page;
 mod properties;
 mod selection;

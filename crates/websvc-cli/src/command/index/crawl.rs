@@ -38,6 +38,8 @@ pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
         depth: arguments.depth,
         per_host: arguments.per_host.into(),
         max_age: mark.age(),
+        include: arguments.include,
+        exclude: arguments.exclude,
         ..CrawlOptions::new(seeds)
     };
     let report = work(&installation, &options, &*sink).await?;
@@ -45,9 +47,11 @@ pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
     if arguments.json {
         return show::json(&report);
     }
-    let CrawlReport { pages, errors, skipped, elapsed_ms, interrupted } = report;
+    let CrawlReport { pages, unchanged, errors, skipped, elapsed_ms, interrupted } = report;
     let end = if interrupted { ", interrupted: the same command goes on" } else { "" };
-    show::line(&format!("{pages} pages indexed, {errors} errors, {skipped} skipped in {elapsed_ms} ms{end}"))
+    show::line(&format!(
+        "{pages} pages indexed ({unchanged} unchanged), {errors} errors, {skipped} skipped in {elapsed_ms} ms{end}"
+    ))
 }
 
 async fn work(installation: &Installation, options: &CrawlOptions, sink: &dyn Sink) -> Result<CrawlReport> {

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use url::Url;
 use websvc::types::index::IndexDocument;
 use websvc_extract::{ContentOptions, Document, Source};
+use websvc_scrape::index_document;
 
 /// Larger files and lines are not read.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -133,22 +134,12 @@ fn rendered(markdown: &str) -> String {
 fn page(url: &Url, bytes: &[u8], content_type: &str) -> Result<Box<IndexDocument>> {
     let page = Document::parse(Source { bytes, content_type: Some(content_type), url })?;
     let content = page.content(&ContentOptions::default());
-    let metadata = page.metadata();
-    let headings = content.headings();
-    let name =
-        || url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default().to_owned();
-    Ok(Box::new(IndexDocument {
-        url: url.to_string(),
-        title: metadata.title.clone().or_else(|| headings.first().cloned()).unwrap_or_else(name),
-        headings,
-        body: content.text(),
-        description: metadata.description,
-        language: metadata.language,
-        published: metadata.published_time,
-        modified: metadata.modified_time,
-        content_type: Some(content_type.to_owned()),
-        ..IndexDocument::default()
-    }))
+    let mut copy = index_document(url.to_string(), &page, &content, page.metadata());
+    if copy.title.is_empty() {
+        let name = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
+        copy.title = copy.headings.first().cloned().unwrap_or_else(|| name.to_owned());
+    }
+    Ok(Box::new(copy))
 }
 
 fn json_lines(path: &Path, take: &mut dyn FnMut(Item) -> Result<()>) -> Result<()> {

@@ -1,5 +1,11 @@
 //! The images of a page: in its content, its metadata and its inline styles.
 
+mod beside;
+mod detail;
+
+pub use detail::ImageDetail;
+pub(crate) use detail::details;
+
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use crate::links::{image_source, largest, resolve_image};
 use std::collections::HashSet;

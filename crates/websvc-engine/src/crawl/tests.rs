@@ -1,0 +1,204 @@
+//! Crawls of a loopback web, page by page: what is fetched, in which order, and what the sink gets.
+
+use std::future::pending;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use websvc_scrape::{ScrapeConfig, Scraper};
+use websvc_store::Store;
+use websvc_testkit::{Page, Seen, World, WorldBuilder};
+use websvc_transport::{Client, ClientConfig};
+use websvc_types::index::IndexDocument;
+
+use super::{CrawlOptions, CrawlReport, Event, Sink, SinkFuture, crawl};
+
+/// Keeps what it gets.
+#[derive(Default)]
+struct Shelf(Mutex<Vec<IndexDocument>>);
+
+impl Sink for Shelf {
+    fn accept(&self, copies: Vec<IndexDocument>) -> SinkFuture<'_> {
+        self.0.lock().unwrap().extend(copies);
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// A loopback web and what crawls it.
+struct Site {
+    world: World,
+    scraper: Scraper,
+    _store: TempDir,
+}
+
+/// What a crawl came to.
+struct Crawled {
+    report: CrawlReport,
+    documents: Vec<IndexDocument>,
+    skipped: Vec<String>,
+}
+
+impl Crawled {
+    /// Returns the document of a path of `http://a.test`.
+    fn document(&self, path: &str) -> &IndexDocument {
+        let url = format!("http://a.test{path}");
+        self.documents.iter().find(|document| document.url == url).unwrap()
+    }
+}
+
+impl Site {
+    async fn start(world: WorldBuilder) -> Self {
+        let world = world.start().await;
+        let store = tempfile::tempdir().unwrap();
+        let client = Client::new(ClientConfig::new(world.guard())).unwrap();
+        let scraper = Scraper::new(client, Store::open(store.path()).unwrap(), ScrapeConfig::default());
+        Self { world, scraper, _store: store }
+    }
+
+    async fn crawl(&self, change: impl FnOnce(&mut CrawlOptions)) -> Crawled {
+        let mut options = CrawlOptions::new(vec!["http://a.test/".parse().unwrap()]);
+        // One request after the other, so that their order is known.
+        options.per_host = 1;
+        change(&mut options);
+        let shelf = Shelf::default();
+        let mut skipped = Vec::new();
+        let mut on_event = |event| {
+            if let Event::Skipped { url, .. } = event {
+                skipped.push(url.to_string());
+            }
+        };
+        let report = crawl(&self.scraper, &options, &shelf, &mut on_event, pending()).await.unwrap();
+        Crawled { report, documents: shelf.0.into_inner().unwrap(), skipped }
+    }
+
+    /// Returns the paths of `http://a.test` in the order in which they were asked for.
+    fn paths(&self) -> Vec<String> {
+        let requests = self.world.requests();
+        requests.iter().filter_map(|seen| seen.url.strip_prefix("http://a.test").map(str::to_owned)).collect()
+    }
+}
+
+fn page(path: &str, body: &str) -> Page {
+    Page::html(format!("<title>{path}</title><main><p>The text of the page {path}.</p>{body}</main>"))
+}
+
+#[tokio::test]
+async fn what_a_feed_says_of_its_pages_reaches_the_index() {
+    let feed = "<rss><channel><item><link>http://a.test/dated</link><pubDate>Fri, 02 Jan 2026 10:00:00 GMT</pubDate>\
+        <enclosure url='/pot.jpg' type='image/jpeg'/></item><item><link>/undated</link></item>\
+        <item><link>http://other.test/</link></item></channel></rss>";
+    let world = World::builder()
+        .page(
+            "http://a.test/",
+            page("/", "<link rel=alternate type=application/rss+xml href=/rss><a href=/dated>x</a>"),
+        )
+        .page("http://a.test/rss", Page::new("application/rss+xml", feed))
+        .page("http://a.test/dated", page("/dated", ""))
+        .page("http://a.test/undated", page("/undated", ""));
+    let site = Site::start(world).await;
+    let crawled = site.crawl(|_| {}).await;
+    assert_eq!(crawled.report.pages, 3);
+    let dated = crawled.document("/dated");
+    assert_eq!(dated.published.as_deref(), Some("2026-01-02T10:00:00Z"));
+    assert_eq!(dated.news.as_ref().unwrap().image_url.as_deref(), Some("http://a.test/pot.jpg"));
+    assert_eq!(crawled.document("/undated").news, None);
+    assert_eq!(site.paths(), ["/robots.txt", "/sitemap.xml", "/", "/rss", "/dated", "/undated"]);
+}
+
+#[tokio::test]
+async fn sitemaps_come_first_in_whatever_form_they_are() {
+    let index = "<sitemapindex><sitemap><loc>http://a.test/list.txt</loc></sitemap>\
+        <sitemap><loc>http://a.test/feed.xml</loc></sitemap></sitemapindex>";
+    let feed = "<feed><entry><link href='/3'/><updated>2026-01-03T00:00:00Z</updated></entry></feed>";
+    let world = World::builder()
+        .page("http://a.test/robots.txt", Page::text("Sitemap: http://a.test/index.xml"))
+        .page("http://a.test/index.xml", Page::new("application/xml", index))
+        .page("http://a.test/list.txt", Page::text("http://a.test/1\nhttp://a.test/2\n"))
+        .page("http://a.test/feed.xml", Page::new("application/xml", feed))
+        .page("http://a.test/", page("/", ""))
+        .page("http://a.test/1", page("/1", ""))
+        .page("http://a.test/2", page("/2", ""))
+        .page("http://a.test/3", page("/3", ""));
+    let site = Site::start(world).await;
+    let crawled = site.crawl(|_| {}).await;
+    assert_eq!(site.paths(), ["/robots.txt", "/index.xml", "/list.txt", "/feed.xml", "/", "/1", "/2", "/3"]);
+    assert_eq!(crawled.document("/3").published.as_deref(), Some("2026-01-03T00:00:00Z"));
+}
+
+#[tokio::test]
+async fn patterns_choose_what_is_fetched_and_seeds_are_only_followed() {
+    let world = World::builder()
+        .page(
+            "http://a.test/",
+            page("/", "<a href=/docs/a>a</a> <a href=/blog/a>b</a> <a href=/docs/old/a>c</a>"),
+        )
+        .page("http://a.test/docs/a", page("/docs/a", ""))
+        .page("http://a.test/blog/a", page("/blog/a", ""))
+        .page("http://a.test/docs/old/a", page("/docs/old/a", ""));
+    let site = Site::start(world).await;
+    let choose = |options: &mut CrawlOptions| {
+        options.include = vec!["/docs/*".parse().unwrap()];
+        options.exclude = vec!["*/old/*".parse().unwrap()];
+    };
+    let crawled = site.crawl(choose).await;
+    let urls: Vec<&str> = crawled.documents.iter().map(|document| document.url.as_str()).collect();
+    assert_eq!(urls, ["http://a.test/docs/a"]);
+    assert_eq!(crawled.skipped, ["http://a.test/"]);
+    assert_eq!(site.paths(), ["/robots.txt", "/sitemap.xml", "/", "/docs/a"]);
+}
+
+#[tokio::test]
+async fn a_session_id_does_not_make_a_page_new() {
+    let visit =
+        |seen: &Seen| page(&seen.url, "<a href='/x?sid=1'>x</a> <a href='/x?sid=2&amp;utm_source=y'>x</a>");
+    let world = World::builder()
+        .page("http://a.test/", page("/", "<a href='/x?sid=0'>x</a>"))
+        .page_with("http://a.test/x", visit);
+    let site = Site::start(world).await;
+    let crawled = site.crawl(|_| {}).await;
+    assert_eq!(crawled.report.pages, 2);
+    assert_eq!(site.paths(), ["/robots.txt", "/sitemap.xml", "/", "/x"]);
+}
+
+#[tokio::test]
+async fn a_calendar_without_an_end_is_left() {
+    let month = |seen: &Seen| {
+        let number: u32 = seen.url.rsplit('=').next().unwrap().parse().unwrap();
+        page(&seen.url, &format!("<a href='/calendar?month={}'>next</a>", number + 1))
+    };
+    let world = World::builder()
+        .page("http://a.test/", page("/", "<a href='/calendar?month=1'>calendar</a>"))
+        .page_with("http://a.test/calendar", month);
+    let site = Site::start(world).await;
+    let crawled = site.crawl(|_| {}).await;
+    assert_eq!(crawled.report.pages, 101);
+    assert_eq!(crawled.skipped, ["http://a.test/calendar?month=101"]);
+}
+
+#[tokio::test]
+async fn an_unchanged_page_is_not_sent_again() {
+    let tagged = |seen: &Seen| match seen.header("if-none-match") {
+        Some("\"1\"") => Page::text("").status(304),
+        Some(_) | None => page("/", "<a href=/dated>x</a> <a href=/plain>x</a>").header("etag", "\"1\""),
+    };
+    let date = "Fri, 02 Jan 2026 10:00:00 GMT";
+    let dated = move |seen: &Seen| match seen.header("if-modified-since") {
+        Some(since) if since == date => Page::text("").status(304),
+        Some(_) | None => page("/dated", "").header("last-modified", date),
+    };
+    let world = World::builder()
+        .page_with("http://a.test/", tagged)
+        .page_with("http://a.test/dated", dated)
+        .page("http://a.test/plain", page("/plain", ""));
+    let site = Site::start(world).await;
+    let first = site.crawl(|_| {}).await;
+    let again = site.crawl(|_| {}).await;
+    assert_eq!((first.report.pages, first.report.unchanged), (3, 0));
+    assert_eq!((again.report.pages, again.report.unchanged), (3, 2));
+    assert_eq!(again.documents, first.documents);
+    // Asking counted as fetching: what goes on from here takes all of it from the cache.
+    site.world.forget();
+    let third = site.crawl(|options| options.max_age = Duration::from_secs(3_600)).await;
+    assert_eq!(third.report.pages, 3);
+    assert_eq!(site.paths(), ["/robots.txt", "/sitemap.xml"]);
+}

@@ -1,0 +1,93 @@
+//! The country that a page names as its own.
+//!
+//! Read in this order: `geo.region` and `geo.country`, the `hreflang` of the alternate link that leads to the page
+//! itself, the region of `<html lang>`, `og:locale`. A language without a region says nothing of a country.
+
+use crate::document::Document;
+use crate::dom::{NodeId, Tag};
+use crate::links;
+use crate::metadata::MetaValue;
+use std::collections::BTreeMap;
+use url::Url;
+
+/// ISO 3166-1 alpha-2, sorted.
+const COUNTRIES: &str = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR \
+    BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI \
+    FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS \
+    IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO \
+    MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA \
+    RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT \
+    TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW";
+
+/// Returns the country of a page, ISO 3166-1 alpha-2.
+pub(crate) fn country(document: &Document, meta: &BTreeMap<String, MetaValue>) -> Option<String> {
+    let tag = |name: &str| meta.get(name).map(MetaValue::first);
+    let dom = &document.dom;
+    tag("geo.region")
+        .and_then(|region| known(region.split('-').next()?))
+        .or_else(|| known(tag("geo.country")?))
+        .or_else(|| own_alternate(document).and_then(region))
+        .or_else(|| {
+            let html = dom.first_element(Tag::Html)?;
+            region(dom.attribute(html, "lang").or_else(|| dom.attribute(html, "xml:lang"))?)
+        })
+        .or_else(|| region(tag("og:locale")?))
+}
+
+/// Returns the `hreflang` of the alternate link that leads to the page itself.
+fn own_alternate(document: &Document) -> Option<&str> {
+    let dom = &document.dom;
+    let own = |target: &Url| *target == document.url || document.canonical().as_ref() == Some(target);
+    let links = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Link));
+    let mut alternates = links.filter_map(|id| {
+        let language = dom.attribute(id, "hreflang")?;
+        let target = links::resolve(&document.base, dom.attribute(id, "href")?)?;
+        Some((language, links::without_fragment(target)))
+    });
+    alternates
+        .find(|(language, target)| region(language).is_some() && own(target))
+        .map(|(language, _)| language)
+}
+
+/// Returns the region of a language tag (BCP 47), also when it is written with underscores.
+fn region(language: &str) -> Option<String> {
+    let parts = language.trim().split(['.', '@']).next()?.split(['-', '_']).skip(1);
+    // A single letter begins an extension, in which two letters mean something else.
+    parts.take_while(|part| part.len() > 1).find_map(known)
+}
+
+/// Returns the country of a code, if it is one.
+fn known(code: &str) -> Option<String> {
+    let code = code.trim().to_ascii_uppercase();
+    let code = if code == "UK" { "GB".to_owned() } else { code };
+    COUNTRIES.split_ascii_whitespace().any(|country| country == code).then_some(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_countries_are_sorted_and_of_two_letters() {
+        let codes: Vec<&str> = COUNTRIES.split_ascii_whitespace().collect();
+        assert!(codes.is_sorted() && codes.iter().all(|code| code.len() == 2));
+        assert_eq!(codes.len(), 249);
+    }
+
+    #[test]
+    fn only_regions_of_language_tags_are_countries() {
+        let cases = [
+            ("de-CH", Some("CH")),
+            ("zh-Hant-TW", Some("TW")),
+            ("en_GB.UTF-8", Some("GB")),
+            ("en-uk", Some("GB")),
+            ("es-419", None),
+            ("de", None),
+            ("en-x-us", None),
+            ("", None),
+        ];
+        for (language, expected) in cases {
+            assert_eq!(region(language).as_deref(), expected, "{language}");
+        }
+    }
+}

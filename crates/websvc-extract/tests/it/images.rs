@@ -1,0 +1,119 @@
+//! The images of a page with what stands beside them.
+
+use crate::page::parse;
+use websvc_extract::{ImageDetail, MAX_IMAGES};
+
+/// Returns each image as `path alt|caption|context WIDTHxHEIGHT`.
+fn told(html: &str) -> Vec<String> {
+    let length = |side: Option<u32>| side.map_or("?".to_owned(), |side| side.to_string());
+    let line = |image: &ImageDetail| {
+        let ImageDetail { url, alt, caption, context, width, height } = image;
+        let path = url.strip_prefix("https://example.com/").unwrap_or(url);
+        format!("{path} {alt}|{caption}|{context} {}x{}", length(*width), length(*height))
+    };
+    parse(html).image_details().iter().map(line).collect()
+}
+
+#[track_caller]
+fn check(html: &str, expected: &[&str]) {
+    assert_eq!(told(html), expected, "{html}");
+}
+
+#[test]
+fn what_stands_beside_an_image_is_told() {
+    let page = "<head><meta property=og:image content=/share.jpg><meta property='og:image:width' content=1200>\
+        <meta property='og:image:height' content='630'><meta property='og:image:alt' content='A pot'></head>\
+        <body><p>First words.</p><figure><img src=a.jpg alt=' Green  tea ' width=640 height=480>\
+        <figcaption>Tea from <b>Uji</b></figcaption></figure><p>Leaves are steamed right after the harvest.</p>\
+        <p>A cup <img src=/b.png title=Cup> of sencha, poured out in small sips.</p></body>";
+    check(
+        page,
+        &[
+            "share.jpg A pot|| 1200x630",
+            "dir/a.jpg Green tea|Tea from Uji|Leaves are steamed right after the harvest. 640x480",
+            "b.png Cup||A cup of sencha, poured out in small sips. ?x?",
+        ],
+    );
+}
+
+#[test]
+fn the_text_of_one_card_is_not_that_of_another() {
+    let cards = "<ul><li><img src=1.jpg><h3>One</h3></li><li><img src=2.jpg><h3>Two</h3></li></ul>";
+    check(cards, &["dir/1.jpg ||One ?x?", "dir/2.jpg ||Two ?x?"]);
+    check("<div><p>Only text before it.</p><img src=1.jpg></div>", &["dir/1.jpg ||Only text before it. ?x?"]);
+}
+
+#[test]
+fn a_context_is_short() {
+    let page = format!("<p><img src=1.jpg>{}</p>", "word ".repeat(200));
+    let context = parse(&page).image_details()[0].context.clone();
+    assert!(context.len() <= 200 && context.ends_with("word"), "{context}");
+}
+
+#[test]
+fn lengths_are_whole_pixels_or_unknown() {
+    check("<img src=a.jpg width=100% height=auto>", &["dir/a.jpg || ?x?"]);
+    check("<img src=a.jpg width=10.5 height=-4>", &["dir/a.jpg || ?x?"]);
+    check("<img src=a.jpg width=' 640px' height=0>", &["dir/a.jpg || 640x?"]);
+    check("<img src=a.jpg style='max-width:9px; Width: 300px; height:2em'>", &["dir/a.jpg || 300x?"]);
+    check("<img src=a.jpg width=99999999999>", &["dir/a.jpg || ?x?"]);
+}
+
+#[test]
+fn the_widest_form_is_taken_with_its_own_width() {
+    let set = "<img src=a.jpg width=400 height=300 srcset='b.jpg 800w, c.jpg 1600w'>";
+    check(set, &["dir/c.jpg || 1600x1200"]);
+    let odd = "<img src=a.jpg width=300 height=200 srcset='b.jpg 1000w'>";
+    check(odd, &["dir/b.jpg || 1000x?"]);
+    let narrower = "<img src=a.jpg width=900 height=600 srcset='b.jpg 320w'>";
+    check(narrower, &["dir/a.jpg || 900x600"]);
+    // A density says nothing of the pixels of the file.
+    check("<img src=a.jpg width=300 srcset='b.jpg 2x'>", &["dir/a.jpg || 300x?"]);
+    let picture = "<picture><source srcset='s.avif 500w, l.avif 1000w' width=500 height=250>\
+        <img src=a.jpg alt=Pot width=400 height=400></picture>";
+    check(picture, &["dir/l.avif Pot|| 1000x500"]);
+}
+
+#[test]
+fn lazy_images_are_found_once() {
+    check("<img src='data:image/gif;base64,R0lGOD' data-src=real.jpg>", &["dir/real.jpg || ?x?"]);
+    let page = "<img src=/placeholder.png data-src=real.jpg><noscript><img src=real.jpg alt=Real></noscript>";
+    check(page, &["dir/real.jpg Real|| ?x?"]);
+    let again =
+        "<meta property=og:image content=/a.jpg><img src=/a.jpg alt=Pot width=50 height=40><img src=/a.jpg>";
+    check(again, &["a.jpg Pot|| 50x40"]);
+}
+
+#[test]
+fn one_shared_image_under_two_names_is_one() {
+    let page = "<meta property=og:image content=http://example.com/a.jpg>\
+        <meta property=og:image:secure_url content=https://example.com/a.jpg><meta property=og:image:width content=600>";
+    check(page, &["http://example.com/a.jpg || 600x?"]);
+}
+
+#[test]
+fn page_furniture_is_left_out() {
+    let left_out = [
+        "<img src='data:image/png;base64,AAAA'>",
+        "<img src=t.gif width=1 height=1>",
+        "<img src=t.jpg width=16>",
+        "<img src=favicon.ico>",
+        "<img src=/img/favicon-32x32.png>",
+        "<img src=icons-sprite.svg>",
+        "<img src=spacer.gif>",
+        "<img src='javascript:x'>",
+        "<img alt='no source'>",
+        "<template><img src=a.jpg></template>",
+    ];
+    for html in left_out {
+        check(html, &[]);
+    }
+    // A word that merely contains such a name is a picture.
+    check("<img src=spritely-dog.jpg width=32>", &["dir/spritely-dog.jpg || 32x?"]);
+}
+
+#[test]
+fn so_many_images_are_described_and_no_more() {
+    let page: String = (0..MAX_IMAGES + 50).map(|number| format!("<p><img src={number}.jpg>")).collect();
+    assert_eq!(parse(&page).image_details().len(), MAX_IMAGES);
+}

@@ -1,0 +1,150 @@
+//! From a parsed page to what the index takes of it; for scraped, crawled and imported pages alike.
+
+use url::Url;
+use websvc_extract::{Anchor, Article, Content, Document, ImageDetail, PageMetadata};
+use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
+
+use crate::raw::RawPage;
+
+/// Returns what the index takes of a fetched page; `None` for pages that failed, ask not to be indexed or have no
+/// text.
+pub(crate) fn index_copy(
+    raw: &RawPage,
+    document: &Document,
+    content: &Content<'_>,
+    metadata: PageMetadata,
+) -> Option<Box<IndexDocument>> {
+    if !raw.status.is_success() || !document.robots().index {
+        return None;
+    }
+    let mut copy = index_document(known_url(&raw.url, document.canonical()), document, content, metadata);
+    if copy.body.trim().is_empty() {
+        return None;
+    }
+    copy.content_type = copy.content_type.or_else(|| raw.content_type().map(str::to_owned));
+    if copy.title.is_empty() {
+        copy.title.clone_from(&copy.url);
+    }
+    Some(Box::new(copy))
+}
+
+/// Returns a page under `url` as the index takes it: its main content and what it says about itself. The title is
+/// empty when the page has none.
+pub fn index_document(
+    url: String,
+    document: &Document,
+    content: &Content<'_>,
+    metadata: PageMetadata,
+) -> IndexDocument {
+    let PageMetadata {
+        title,
+        description,
+        language,
+        published_time,
+        modified_time,
+        content_type,
+        article,
+        country,
+        explicit,
+        ..
+    } = metadata;
+    let (published, modified, news) = match article {
+        Some(Article { headline: _, published, modified, image_url }) => {
+            (published, modified, Some(IndexNews { image_url }))
+        }
+        None => (None, None, None),
+    };
+    IndexDocument {
+        url,
+        title: title.unwrap_or_default(),
+        headings: content.headings(),
+        body: content.text(),
+        description,
+        language,
+        published: published.or(published_time),
+        modified: modified.or(modified_time),
+        content_type,
+        country,
+        explicit,
+        images: document.image_details().into_iter().map(image).collect(),
+        links: content.anchors().into_iter().filter_map(link).collect(),
+        news,
+    }
+}
+
+fn image(image: ImageDetail) -> IndexImage {
+    let ImageDetail { url, alt, caption, context, width, height } = image;
+    IndexImage { url, alt, caption, context, width, height }
+}
+
+/// A link that its page does not stand for says nothing about its target.
+fn link(anchor: Anchor) -> Option<IndexLink> {
+    let Anchor { url, text, nofollow } = anchor;
+    (!nofollow).then(|| IndexLink { url: url.into(), text })
+}
+
+/// Returns the canonical URL when it is on the same host: a page cannot speak for another site.
+fn known_url(url: &Url, canonical: Option<Url>) -> String {
+    let mut url = match canonical {
+        Some(canonical) if canonical.host() == url.host() && canonical.port() == url.port() => canonical,
+        Some(_) | None => url.clone(),
+    };
+    url.set_fragment(None);
+    url.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::raw::CacheState;
+    use http::{HeaderMap, HeaderValue, StatusCode};
+    use websvc_extract::ContentOptions;
+
+    const PAGE: &str = r#"<html lang="de-AT"><head><title>Tee</title><link rel="canonical" href="/tee#top">
+        <meta name="rating" content="adult"><meta property="og:type" content="article">
+        <meta property="article:published_time" content="2026-01-02T10:00:00Z">
+        <meta property="og:image" content="/og.jpg"></head><body><main><h1>Tee</h1><p>Der Tee zieht drei Minuten, wie
+        <a href="/wasser">das Wasser</a> es will, sagt <a href="/werbung" rel="nofollow">die Werbung</a>.</p>
+        <img src="/kanne.jpg" alt="Kanne" width="640" height="480"></main></body></html>"#;
+
+    fn copy(html: &'static str, status: u16) -> Option<Box<IndexDocument>> {
+        let url = Url::parse("http://tee.test/seite?x=1").unwrap();
+        let mut headers = HeaderMap::new();
+        headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static("text/html"));
+        let raw = RawPage {
+            source_url: url.clone(),
+            url,
+            status: StatusCode::from_u16(status).unwrap(),
+            headers,
+            body: html.into(),
+            truncated: false,
+            warnings: Vec::new(),
+            cache_state: CacheState::Miss,
+        };
+        let document = crate::render::parse(&raw).unwrap();
+        let content = document.content(&ContentOptions::default());
+        index_copy(&raw, &document, &content, document.metadata())
+    }
+
+    #[test]
+    fn everything_a_page_gives_reaches_the_index() {
+        let copy = copy(PAGE, 200).unwrap();
+        assert_eq!((copy.url.as_str(), copy.title.as_str()), ("http://tee.test/tee", "Tee"));
+        assert_eq!(copy.country.as_deref(), Some("AT"));
+        assert!(copy.explicit);
+        assert_eq!(copy.published.as_deref(), Some("2026-01-02T10:00:00Z"));
+        assert_eq!(copy.news.unwrap().image_url.as_deref(), Some("http://tee.test/og.jpg"));
+        let images: Vec<&str> = copy.images.iter().map(|image| image.url.as_str()).collect();
+        assert_eq!(images, ["http://tee.test/og.jpg", "http://tee.test/kanne.jpg"]);
+        assert_eq!((copy.images[1].alt.as_str(), copy.images[1].width), ("Kanne", Some(640)));
+        let link = IndexLink { url: "http://tee.test/wasser".to_owned(), text: "das Wasser".to_owned() };
+        assert_eq!(copy.links, [link]);
+    }
+
+    #[test]
+    fn what_may_not_be_found_is_not_copied() {
+        assert!(copy(PAGE, 404).is_none());
+        assert!(copy("<meta name=robots content=noindex><p>Text of the page.", 200).is_none());
+        assert!(copy("<p> </p>", 200).is_none());
+    }
+}
