@@ -1,0 +1,1 @@
+//! Operators, filters and verticals in combination, on one small web.
