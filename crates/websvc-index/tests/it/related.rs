@@ -35,7 +35,10 @@ fn web() -> Fixture {
 #[test]
 fn neighbours_by_link_and_by_words_are_related_and_the_domain_itself_is_not() {
     let web = web();
-    web.check_set("related:pots.test", &["ceramics.test/", "fan.test/", "portrait.test/"]);
+    web.check_set(
+        "related:pots.test",
+        &["ceramics.test/", "fan.test/", "portrait.test/", "www.friend.test/"],
+    );
     web.check_set("related:friend.test", &["pots.test/"]);
     web.check_set("related:music.test", &[]);
     web.check_set("related:nowhere.test", &[]);
@@ -56,7 +59,7 @@ fn hosts_that_the_domain_links_to_are_related() {
 fn related_combines_with_words_negation_and_images() {
     let web = web();
     web.check_set("related:pots.test music", &["fan.test/"]);
-    web.check_set("related:pots.test -site:fan.test -kilns", &["portrait.test/"]);
+    web.check_set("related:pots.test -site:fan.test -kilns", &["portrait.test/", "www.friend.test/"]);
     web.check_set("clay -related:pots.test", &["clay.test/", "pots.test/"]);
     web.check_set("related:friend.test OR site:sea.test", &["pots.test/", "sea.test/"]);
     web.check_images("related:pots.test", SearchOptions::default(), &["img.test/a.png"]);
