@@ -27,7 +27,7 @@ impl Address {
             None if parsed.scheme() == "file" => Host::Domain(""),
             None => return None,
         };
-        let mut sites = host_terms(&host);
+        let mut sites = site_terms(&host);
         if let Some(port) = parsed.port() {
             sites.push(port_term(port));
         }
@@ -79,10 +79,15 @@ fn host_text(host: &Host<&str>) -> String {
     }
 }
 
-fn host_terms(host: &Host<&str>) -> Vec<String> {
-    let Host::Domain(domain) = host else {
-        return vec![host.to_string()];
-    };
+fn site_terms(host: &Host<&str>) -> Vec<String> {
+    match host {
+        Host::Domain(domain) => host_terms(domain),
+        Host::Ipv4(_) | Host::Ipv6(_) => vec![host.to_string()],
+    }
+}
+
+/// Returns a host name with its parent domains.
+pub(crate) fn host_terms(domain: &str) -> Vec<String> {
     let domain = domain.trim_end_matches('.');
     let parents = domain.match_indices('.').map(|(dot, _)| domain[dot + 1..].to_owned());
     std::iter::once(domain.to_owned()).chain(parents).filter(|host| !host.is_empty()).collect()

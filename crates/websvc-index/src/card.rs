@@ -13,13 +13,21 @@ const MIN_PASSAGE_BYTES: usize = 40;
 const MAX_PASSAGE_BYTES: usize = 280;
 
 /// The fields of a card that are read whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Head<'a> {
     pub(crate) url: &'a str,
     pub(crate) title: &'a str,
     pub(crate) description: &'a str,
     pub(crate) language: &'a str,
     pub(crate) published: Option<i64>,
+    /// When it was published, else modified, else first seen.
+    pub(crate) date: Option<i64>,
+    /// The URL of the image, or of the picture of a piece of news; empty when there is none.
+    pub(crate) image: &'a str,
+    pub(crate) width: Option<u32>,
+    pub(crate) height: Option<u32>,
+    /// The hosts that the page links to, with a space between two.
+    pub(crate) linked: &'a str,
 }
 
 /// A stored card; reading it never panics, damaged bytes give empty texts.
@@ -48,11 +56,16 @@ pub(crate) struct OpenBlock {
 /// Writes a card. `on_passage` gets every passage in order and returns how many words it has.
 pub(crate) fn encode(head: &Head<'_>, body: &str, mut on_passage: impl FnMut(&str) -> u32) -> Vec<u8> {
     let mut out = Vec::with_capacity(256 + body.len() / 2);
-    for text in [head.url, head.title, head.description, head.language] {
+    for text in [head.url, head.title, head.description, head.language, head.image, head.linked] {
         put(&mut out, text.len() as u64);
         out.extend_from_slice(text.as_bytes());
     }
-    put(&mut out, head.published.map_or(0, |at| zigzag(at) + 1));
+    for time in [head.published, head.date] {
+        put(&mut out, time.map_or(0, |at| zigzag(at) + 1));
+    }
+    for side in [head.width, head.height] {
+        put(&mut out, side.map_or(0, |side| u64::from(side) + 1));
+    }
 
     let (mut directory, mut data, mut count) = (Vec::new(), Vec::new(), 0);
     let mut block = Pending::default();
@@ -125,7 +138,12 @@ impl<'a> Card<'a> {
             std::str::from_utf8(text).ok()
         };
         let (url, title, description, language) = (text()?, text()?, text()?, text()?);
-        let published = take(&mut rest)?.checked_sub(1).map(unzigzag);
+        let (image, linked) = (text()?, text()?);
+        let mut number = || Some(take(&mut rest)?.checked_sub(1));
+        let (published, date) = (number()?.map(unzigzag), number()?.map(unzigzag));
+        let side = |number: Option<u64>| number.and_then(|side| u32::try_from(side).ok());
+        let (width, height) = (side(number()?), side(number()?));
+        let head = Head { url, title, description, language, published, date, image, width, height, linked };
         let count = usize::try_from(take(&mut rest)?).ok()?;
         let mut blocks = Vec::with_capacity(count.min(rest.len()));
         let (mut first_word, mut start) = (0, 0);
@@ -136,7 +154,7 @@ impl<'a> Card<'a> {
             first_word = first_word.checked_add(words)?;
             start = start.checked_add(len)?;
         }
-        Some(Self { head: Head { url, title, description, language, published }, blocks, data: rest })
+        Some(Self { head, blocks, data: rest })
     }
 
     /// Returns how many words the body has.

@@ -129,6 +129,13 @@ impl Image {
     }
 }
 
+/// Returns a hash of a text, as stable as [`Document::fingerprint`].
+pub(crate) fn fingerprint_of_text(text: &str) -> u64 {
+    let mut hash = Fnv::default();
+    hash.text(text);
+    hash.0
+}
+
 /// FNV-1a with 64 bits: not for security, but short, fixed forever and fast enough.
 struct Fnv(u64);
 

@@ -1,14 +1,18 @@
-//! A document as the fields of the index.
+//! A page as the fields of the index.
 
 use jiff::Timestamp;
 use tantivy::TantivyDocument;
-use tantivy::tokenizer::{PreTokenizedString, Token};
+use url::Url;
 
-use crate::address::{Address, extension_of_type};
-use crate::analysis::{Kind, Language, detect, each_word, fold, head};
+use crate::address::{Address, extension_of_type, host_terms};
+use crate::analysis::{Language, detect, head};
 use crate::card::{self, Head};
-use crate::document::Document;
-use crate::schema::{BODY_AT, Fields, SECTION_GAP, STEM_MARK, TITLE_WORDS};
+use crate::document::{Document, News};
+use crate::explicit::is_explicit;
+use crate::picture::encode_images;
+use crate::place::country_of;
+use crate::schema::{BODY_AT, EXPLICIT, Fields, NEWS, country_label};
+use crate::tokens::{Words, list, url_words};
 
 /// How often a word counts that stands in the title, a heading, the description or the URL (the body counts once).
 ///
@@ -22,23 +26,76 @@ const URL_WEIGHT: usize = 1;
 /// Longer bodies are cut: a single page must not fill the index.
 const MAX_BODY_BYTES: usize = 4 << 20;
 
+/// A page links to at most this many hosts, the first ones.
+const MAX_LINKED_HOSTS: usize = 50;
+
+/// A page and its images as fields.
+pub(crate) struct Encoded {
+    pub(crate) page: TantivyDocument,
+    pub(crate) images: Vec<TantivyDocument>,
+}
+
+/// What the images of a page have from it.
+pub(crate) struct Facts {
+    pub(crate) sites: Vec<String>,
+    /// The words of the page's URL.
+    pub(crate) url_text: String,
+    pub(crate) language: String,
+    /// In Unix seconds, as the next one.
+    pub(crate) date: Option<i64>,
+    pub(crate) first_seen: Option<i64>,
+    pub(crate) labels: Vec<String>,
+    pub(crate) linked: Vec<String>,
+}
+
+impl Facts {
+    /// Adds the fields that a page and its images share.
+    pub(crate) fn add_to(&self, fields: &Fields, out: &mut TantivyDocument) {
+        out.add_pre_tokenized_text(fields.site, list(self.sites.iter().cloned()));
+        if !self.language.is_empty() {
+            out.add_text(fields.language, &self.language);
+        }
+        if let Some(date) = self.date {
+            out.add_i64(fields.date, date);
+        }
+        if let Some(first_seen) = self.first_seen {
+            out.add_i64(fields.first_seen, first_seen);
+        }
+        out.add_pre_tokenized_text(fields.label, list(self.labels.iter().cloned()));
+        let mut links: Vec<String> = self.linked.iter().flat_map(|host| host_terms(host)).collect();
+        links.sort_unstable();
+        links.dedup();
+        out.add_pre_tokenized_text(fields.links, list(links));
+    }
+}
+
 /// Turns `document` into fields; `None` when its URL has no host. `first_seen` is in Unix seconds.
-pub(crate) fn encode(
-    fields: &Fields,
-    document: &Document,
-    first_seen: Option<i64>,
-) -> Option<TantivyDocument> {
-    let address = Address::parse(&document.url)?;
+pub(crate) fn encode(fields: &Fields, document: &Document, first_seen: Option<i64>) -> Option<Encoded> {
+    let Address { sites, text: url_text, topic, extension } = Address::parse(&document.url)?;
     let body = head(&document.body, MAX_BODY_BYTES);
     let description = document.description.as_deref().unwrap_or_default();
     let sample = if body.len() < 100 { format!("{} {body}", document.title) } else { String::new() };
     let language = detect(document.language.as_deref(), if sample.is_empty() { body } else { &sample });
+    let published = document.published.map(Timestamp::as_second);
+    let first_seen = first_seen.or_else(|| document.seen.map(Timestamp::as_second));
+    let date = published.or_else(|| document.modified.map(Timestamp::as_second)).or(first_seen);
+    let linked = linked_hosts(document, &sites);
 
     let mut words = Words::new(Language::from_code(&language));
-    words.title(&document.title);
-    let published = document.published.map(Timestamp::as_second);
-    let card_head =
-        Head { url: &document.url, title: &document.title, description, language: &language, published };
+    words.title(&document.title, TITLE_WEIGHT);
+    let news_image = document.news.as_ref().and_then(|News { image_url }| image_url.as_deref());
+    let card_head = Head {
+        url: &document.url,
+        title: &document.title,
+        description,
+        language: &language,
+        published,
+        date,
+        image: news_image.unwrap_or_default(),
+        width: None,
+        height: None,
+        linked: &linked.join(" "),
+    };
     words.position = BODY_AT;
     let card = card::encode(&card_head, body, |passage| words.section(passage, 1));
     for heading in &document.headings {
@@ -48,140 +105,48 @@ pub(crate) fn encode(
     words.gap();
     words.section(description, DESCRIPTION_WEIGHT);
     words.gap();
-    words.section(&address.topic, URL_WEIGHT);
+    words.section(&topic, URL_WEIGHT);
 
-    let seen = first_seen.or_else(|| document.seen.map(Timestamp::as_second));
-    let date = published.or_else(|| document.modified.map(Timestamp::as_second)).or(seen);
+    let labels = labels(document, &words);
+    let facts = Facts { sites, url_text, language, date, first_seen, labels, linked };
     let mut out = TantivyDocument::new();
     out.add_text(fields.url, &document.url);
-    out.add_pre_tokenized_text(fields.site, list(address.sites));
-    out.add_pre_tokenized_text(fields.url_words, url_words(&address.text));
+    out.add_pre_tokenized_text(fields.url_words, url_words(&facts.url_text));
     let by_type = document.content_type.as_deref().and_then(extension_of_type).map(str::to_owned);
-    out.add_pre_tokenized_text(fields.extension, list(address.extension.into_iter().chain(by_type)));
+    out.add_pre_tokenized_text(fields.extension, list(extension.into_iter().chain(by_type)));
     out.add_pre_tokenized_text(fields.title, words.titles.finish());
     out.add_pre_tokenized_text(fields.terms, words.terms.finish());
     out.add_pre_tokenized_text(fields.exact, words.exact.finish());
-    if !language.is_empty() {
-        out.add_text(fields.language, &language);
-    }
-    if let Some(date) = date {
-        out.add_i64(fields.date, date);
-    }
-    if let Some(seen) = seen {
-        out.add_i64(fields.first_seen, seen);
-    }
+    facts.add_to(fields, &mut out);
     out.add_u64(fields.fingerprint, document.fingerprint());
     out.add_bytes(fields.card, &card);
-    Some(out)
+    Some(Encoded { page: out, images: encode_images(fields, document, &facts) })
 }
 
-/// The tokens of the three text fields while a document is read once from front to back.
-struct Words {
-    language: Option<Language>,
-    position: u32,
-    titles: Tokens,
-    terms: Tokens,
-    exact: Tokens,
-    folded: String,
-    stem: String,
+fn labels(document: &Document, words: &Words) -> Vec<String> {
+    let mut labels = Vec::new();
+    if document.news.is_some() {
+        labels.push(NEWS.to_owned());
+    }
+    if document.explicit || is_explicit(&document.url, words.exact.texts()) {
+        labels.push(EXPLICIT.to_owned());
+    }
+    labels.extend(country_of(document).map(|country| country_label(&country)));
+    labels
 }
 
-impl Words {
-    fn new(language: Option<Language>) -> Self {
-        Self {
-            language,
-            position: 0,
-            titles: Tokens::default(),
-            terms: Tokens::default(),
-            exact: Tokens::default(),
-            folded: String::new(),
-            stem: String::new(),
+/// Returns the hosts that the page links to, each once, without those that its own site stands for.
+fn linked_hosts(document: &Document, own: &[String]) -> Vec<String> {
+    let mut hosts: Vec<String> = Vec::new();
+    for link in &document.links {
+        let url = Url::parse(&link.url).ok();
+        let Some(host) = url.as_ref().and_then(Url::host_str) else { continue };
+        if hosts.len() < MAX_LINKED_HOSTS
+            && !own.iter().any(|site| site == host)
+            && !hosts.iter().any(|known| known == host)
+        {
+            hosts.push(host.to_owned());
         }
     }
-
-    fn gap(&mut self) {
-        self.position += SECTION_GAP;
-    }
-
-    fn title(&mut self, text: &str) {
-        each_word(text, |word| {
-            if self.position < TITLE_WORDS {
-                self.word(word.lower, word.kind, TITLE_WEIGHT);
-                self.titles.push(&self.folded, self.position, 1);
-                for form in [&mut self.stem, &mut self.folded] {
-                    form.insert(0, STEM_MARK);
-                }
-                self.titles.push(&self.stem, self.position, 1);
-                if self.language.is_some_and(Language::has_accents) && self.stem != self.folded {
-                    self.titles.push(&self.folded, self.position, 1);
-                }
-            }
-            self.position += 1;
-        });
-    }
-
-    /// Adds a text at the current position and returns the number of its words.
-    fn section(&mut self, text: &str, weight: usize) -> u32 {
-        let start = self.position;
-        each_word(text, |word| {
-            self.word(word.lower, word.kind, weight);
-            self.position += 1;
-        });
-        self.position - start
-    }
-
-    /// Adds one word and leaves its forms in `folded` and `stem`.
-    fn word(&mut self, lower: &str, kind: Kind, weight: usize) {
-        self.folded.clear();
-        fold(lower, &mut self.folded);
-        self.stem.clear();
-        self.exact.push(&self.folded, self.position, 1);
-        let language = self.language.filter(|_| kind == Kind::Letters);
-        let Some(language) = language else {
-            self.stem.push_str(&self.folded);
-            return self.terms.push(&self.folded, self.position, weight);
-        };
-        language.stem(lower, &mut self.stem);
-        if language.is_stop_word(&self.folded) {
-            return;
-        }
-        self.terms.push(&self.stem, self.position, weight);
-        if language.has_accents() && self.stem != self.folded {
-            self.terms.push(&self.folded, self.position, weight);
-        }
-    }
-}
-
-#[derive(Default)]
-struct Tokens(Vec<Token>);
-
-impl Tokens {
-    fn push(&mut self, text: &str, position: u32, times: usize) {
-        if text.is_empty() {
-            return;
-        }
-        let token = Token { position: position as usize, text: text.to_owned(), ..Token::default() };
-        self.0.extend(std::iter::repeat_n(token, times));
-    }
-
-    fn finish(self) -> PreTokenizedString {
-        PreTokenizedString { text: String::new(), tokens: self.0 }
-    }
-}
-
-fn list(terms: impl IntoIterator<Item = String>) -> PreTokenizedString {
-    let mut tokens = Tokens::default();
-    terms.into_iter().for_each(|term| tokens.push(&term, 0, 1));
-    tokens.finish()
-}
-
-fn url_words(text: &str) -> PreTokenizedString {
-    let (mut tokens, mut position, mut folded) = (Tokens::default(), 0, String::new());
-    each_word(text, |word| {
-        folded.clear();
-        fold(word.lower, &mut folded);
-        tokens.push(&folded, position, 1);
-        position += 1;
-    });
-    tokens.finish()
+    hosts
 }

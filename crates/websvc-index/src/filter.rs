@@ -2,19 +2,20 @@
 
 use std::ops::Bound;
 
-use jiff::Timestamp;
 use tantivy::query::{
     AllQuery, BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, PhraseQuery, Query as IndexQuery, RangeQuery,
     TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Searcher, Term as IndexTerm};
-use websvc_query::{Node, Operator, Query, Site, TbsRange, Term};
+use websvc_query::{Node, Operator, Query, Site, Size, Term};
 
 use crate::address::{path_term, port_term, site_term};
-use crate::schema::Fields;
-use crate::search::DomainFilter;
+use crate::related::related;
+use crate::schema::{EXPLICIT, Fields, NEWS};
+use crate::search::{DomainFilter, Safe, SearchOptions, Vertical};
 use crate::settled::Settled;
+use crate::shelf::View;
 use crate::vocabulary::{QueryWord, Vocabulary, literal_words};
 
 type Boxed = Box<dyn IndexQuery>;
@@ -50,6 +51,10 @@ pub(crate) struct Compiler<'a> {
     pub(crate) searcher: &'a Searcher,
     pub(crate) fields: &'a Fields,
     pub(crate) vocabulary: &'a Vocabulary,
+    /// What is searched for.
+    pub(crate) vertical: Vertical,
+    /// The pages, where the neighbours of a domain are looked up for images too.
+    pub(crate) pages: &'a View,
 }
 
 impl Compiler<'_> {
@@ -85,6 +90,8 @@ impl Compiler<'_> {
                     out.excluded.push(Box::new(Settled(filter)));
                 }
             }
+            // Neighbours differ in how near they are.
+            Node::Operator(Operator::Related(host)) => out.filters.push(related(self.pages, host)?),
             Node::And(_) | Node::Or(_) | Node::Operator(_) => {
                 if let Some(filter) = self.filter(node, &mut out.warnings)? {
                     out.filters.push(constant(filter));
@@ -134,10 +141,6 @@ impl Compiler<'_> {
     }
 
     fn operator(&self, operator: &Operator, warnings: &mut Vec<String>) -> tantivy::Result<Option<Boxed>> {
-        let mut unsupported = |what: &str| {
-            warnings.push(format!("the operator {what} does not apply to web results and was ignored"));
-            None
-        };
         Ok(match operator {
             Operator::Site(site) => Some(self.site(site)),
             Operator::FileType(extension) => Some(self.extension(extension)),
@@ -153,10 +156,35 @@ impl Compiler<'_> {
                 }
                 all(filters)
             }
-            Operator::Related(host) => unsupported(&format!("\"related:{host}\"")),
-            Operator::ImageSize(size) => unsupported(&format!("\"imagesize:{size}\"")),
-            Operator::Larger(size) => unsupported(&format!("\"larger:{size}\"")),
+            Operator::Related(host) => Some(related(self.pages, host)?),
+            Operator::ImageSize(_) | Operator::Larger(_) if self.vertical != Vertical::Images => {
+                warnings.push(format!("the operator \"{operator}\" applies to images only and was ignored"));
+                None
+            }
+            Operator::ImageSize(size) => Some(self.exactly(*size)),
+            Operator::Larger(size) => Some(self.larger(*size)),
         })
+    }
+
+    fn exactly(&self, size: Size) -> Boxed {
+        let side = |field, side: u32| self.between(field, side, side);
+        let sides = vec![side(self.fields.width, size.width), side(self.fields.height, size.height)];
+        Box::new(BooleanQuery::intersection(sides))
+    }
+
+    /// Returns the images that are at least as wide and as high, and not of exactly this size.
+    fn larger(&self, size: Size) -> Boxed {
+        let side = |field, side: u32| (Occur::Must, self.between(field, side, u32::MAX));
+        Box::new(BooleanQuery::new(vec![
+            side(self.fields.width, size.width),
+            side(self.fields.height, size.height),
+            (Occur::MustNot, Box::new(Settled(self.exactly(size)))),
+        ]))
+    }
+
+    fn between(&self, field: Field, least: u32, most: u32) -> Boxed {
+        let bound = |side: u32| Bound::Included(IndexTerm::from_field_u64(field, u64::from(side)));
+        Box::new(RangeQuery::new(bound(least), bound(most)))
     }
 
     fn in_title(&self, argument: &Term) -> tantivy::Result<Option<Boxed>> {
@@ -196,29 +224,29 @@ impl Compiler<'_> {
     }
 
     /// Adds the filters that stand beside the query text.
-    pub(crate) fn restrict(
-        &self,
-        domains: &DomainFilter,
-        time: Option<TbsRange>,
-        now: Timestamp,
-        out: &mut Compiled,
-    ) {
+    pub(crate) fn restrict(&self, options: &SearchOptions, out: &mut Compiled) {
+        if options.vertical == Vertical::News {
+            out.filters.push(constant(term(self.fields.label, NEWS)));
+        }
+        if options.safe == Safe::On {
+            out.excluded.push(term(self.fields.label, EXPLICIT));
+        }
         let sites = |hosts: &[String]| {
             let terms = hosts.iter().filter_map(|host| site_term(host));
             any(terms.map(|text| term(self.fields.site, &text)).collect())
         };
-        match domains {
+        match &options.domains {
             DomainFilter::Any => {}
             DomainFilter::Include(hosts) => out.filters.push(constant(sites(hosts))),
             DomainFilter::Exclude(hosts) => out.excluded.push(sites(hosts)),
         }
-        if let Some(range) = time {
+        if let Some(range) = options.time {
             let bound = |at: Option<i64>| {
                 at.map_or(Bound::Unbounded, |at| {
                     Bound::Included(IndexTerm::from_field_i64(self.fields.date, at))
                 })
             };
-            let (from, to) = range.seconds(now);
+            let (from, to) = range.seconds(options.now);
             // A range without any bound still asks for a date.
             let from = from.or(to.is_none().then_some(i64::MIN));
             out.filters.push(constant(Box::new(RangeQuery::new(bound(from), bound(to)))));

@@ -2,30 +2,25 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use tantivy::directory::MmapDirectory;
-use tantivy::schema::IndexRecordOption;
-use tantivy::store::{Compressor, StoreReader};
-use tantivy::{
-    DocAddress, DocSet, IndexReader, IndexSettings, ReloadPolicy, Searcher, TERMINATED, TantivyError, Term,
-};
 use websvc_query::Query;
 
-use crate::address::{Address, site_term};
+use crate::address::Address;
 use crate::document::Document;
 use crate::error::IndexError;
-use crate::schema::{FORMAT, Fields};
+use crate::schema::FORMAT;
 use crate::search::{SearchOptions, SearchOutcome, Snapshot};
-use crate::vocabulary::Vocabulary;
+use crate::shelf::{Shelf, find};
 use crate::writer::{Command, Writer};
 
 /// How the index writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexConfig {
-    /// Memory in bytes that new documents may take before they are written out; at least 15 MB.
+    /// Memory in bytes that new documents may take before they are written out; at least 15 MB. Images take at most
+    /// 15 MB beside it.
     pub writer_heap: usize,
     /// How long a document may wait before it becomes searchable.
     pub commit_after: Duration,
@@ -46,11 +41,13 @@ impl Default for IndexConfig {
 /// What an index holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
-    /// Searchable documents.
+    /// Searchable pages.
     pub documents: u64,
+    /// Searchable images of the pages; an image counts once for each page that shows it.
+    pub images: u64,
     /// Bytes on disk.
     pub bytes: u64,
-    /// Parts that every search visits; merged in the background.
+    /// Parts that every search of pages visits; merged in the background.
     pub segments: usize,
     /// When documents last became searchable.
     pub last_commit: Option<Timestamp>,
@@ -69,23 +66,13 @@ pub struct Index {
 /// What searching threads and the writing thread share.
 pub(crate) struct Shared {
     pub(crate) dir: PathBuf,
-    pub(crate) fields: Fields,
-    pub(crate) index: tantivy::Index,
+    pub(crate) pages: Shelf,
+    pub(crate) images: Shelf,
     pub(crate) config: IndexConfig,
-    reader: IndexReader,
-    /// What belongs to the generation of the searcher that was used last.
-    generation: Mutex<Option<Arc<Generation>>>,
 }
 
-/// What is read once for each generation of the searcher.
-struct Generation {
-    id: u64,
-    vocabulary: Vocabulary,
-    stores: Vec<StoreReader>,
-}
-
-/// How many blocks of stored documents are kept in memory for each segment; a block holds at least one document.
-const CACHED_BLOCKS: usize = 64;
+/// The folder of the images in the directory of the index.
+const IMAGES: &str = "images";
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -104,31 +91,13 @@ impl Index {
         let in_directory = |source| IndexError::Directory { dir: dir.to_owned(), source };
         fs::create_dir_all(dir).map_err(in_directory)?;
         check_format(dir)?;
-        let engine = |source| IndexError::Engine { dir: dir.to_owned(), source };
-        let (schema, fields) = Fields::build();
-        let settings = IndexSettings {
-            // Cards are compressed block by block already.
-            docstore_compression: Compressor::None,
-            docstore_compress_dedicated_thread: false,
-            docstore_blocksize: 4_096,
-            ..IndexSettings::default()
-        };
-        let directory = MmapDirectory::open(dir).map_err(|error| engine(error.into()))?;
-        let builder = tantivy::Index::builder().schema(schema).settings(settings);
-        let index = builder.open_or_create(directory).map_err(|error| match error {
-            TantivyError::SchemaError(_) => incompatible(dir, "of other fields".to_owned()),
-            other => engine(other),
-        })?;
-        // Stored documents are read by readers of our own, see `Generation`.
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).doc_store_cache_num_blocks(0);
-        let reader = reader.try_into().map_err(engine)?;
-        let shared =
-            Shared { dir: dir.to_owned(), fields, index, config, reader, generation: Mutex::new(None) };
+        let (pages, images) = (Shelf::open(dir)?, Shelf::open(&dir.join(IMAGES))?);
+        let shared = Shared { dir: dir.to_owned(), pages, images, config };
         let shared = Arc::new(shared);
         Ok(Self { writer: Writer::new(Arc::clone(&shared)), shared })
     }
 
-    /// Adds a document, or replaces the one with the same URL. It is searchable within about a second; when many
+    /// Adds a document with its images, or replaces the one with the same URL. It is searchable within about a second; when many
     /// documents are waiting, this call waits for room.
     ///
     /// # Errors
@@ -140,7 +109,7 @@ impl Index {
         self.writer.send(Command::Add(Box::new(document)))
     }
 
-    /// Removes the document with this URL, if there is one.
+    /// Removes the document with this URL and its images, if there is one.
     ///
     /// # Errors
     /// As for [`Index::add`].
@@ -177,11 +146,11 @@ impl Index {
     /// # Errors
     /// When the files of the index cannot be read.
     pub fn search(&self, query: &Query, options: &SearchOptions) -> Result<SearchOutcome, IndexError> {
-        let searcher = self.shared.reader.searcher();
-        let generation = self.shared.generation(&searcher).map_err(|source| self.shared.engine(source))?;
-        let Generation { id: _, vocabulary, stores } = &*generation;
-        let snapshot = Snapshot { searcher: &searcher, fields: &self.shared.fields, vocabulary, stores };
-        snapshot.search(query, options).map_err(|source| self.shared.engine(source))
+        let Shared { dir: _, pages, images, config: _ } = &*self.shared;
+        let searching = || -> tantivy::Result<_> {
+            Snapshot { pages: &pages.view()?, images: &images.view()? }.search(query, options)
+        };
+        searching().map_err(|source| self.shared.engine(source))
     }
 
     /// Makes documents visible that another process committed.
@@ -198,13 +167,14 @@ impl Index {
     /// # Errors
     /// When the files of the index cannot be read.
     pub fn fingerprint(&self, url: &str) -> Result<Option<u64>, IndexError> {
-        let searcher = self.shared.reader.searcher();
-        let found = self.shared.find(&searcher, url).map_err(|source| self.shared.engine(source))?;
+        let pages = &self.shared.pages;
+        let searcher = pages.searcher();
+        let found = find(&searcher, &pages.fields, url).map_err(|source| pages.engine(source))?;
         let Some(address) = found else {
             return Ok(None);
         };
         let columns = searcher.segment_reader(address.segment_ord).fast_fields();
-        let column = columns.u64("fingerprint").map_err(|source| self.shared.engine(source))?;
+        let column = columns.u64("fingerprint").map_err(|source| pages.engine(source))?;
         Ok(column.first(address.doc_id))
     }
 
@@ -213,9 +183,9 @@ impl Index {
     /// # Errors
     /// When the files of the index cannot be read.
     pub fn contains(&self, url: &str) -> Result<bool, IndexError> {
-        let searcher = self.shared.reader.searcher();
-        let found = self.shared.find(&searcher, url);
-        found.map(|found| found.is_some()).map_err(|source| self.shared.engine(source))
+        let pages = &self.shared.pages;
+        let found = find(&pages.searcher(), &pages.fields, url);
+        found.map(|found| found.is_some()).map_err(|source| pages.engine(source))
     }
 
     /// Returns at most `limit` committed URLs in alphabetical order within each part of the index; with a host, only
@@ -224,14 +194,14 @@ impl Index {
     /// # Errors
     /// When the files of the index cannot be read.
     pub fn urls(&self, host: Option<&str>, limit: usize) -> Result<Vec<String>, IndexError> {
-        let searcher = self.shared.reader.searcher();
-        self.shared.urls(&searcher, host, limit).map_err(|source| self.shared.engine(source))
+        let pages = &self.shared.pages;
+        pages.urls(host, limit).map_err(|source| pages.engine(source))
     }
 
     /// Returns how many documents can be found; costs next to nothing.
     #[must_use]
     pub fn document_count(&self) -> u64 {
-        self.shared.reader.searcher().num_docs()
+        self.shared.pages.document_count()
     }
 
     /// Returns what the index holds.
@@ -239,107 +209,30 @@ impl Index {
     /// # Errors
     /// When the directory cannot be read.
     pub fn stats(&self) -> Result<Stats, IndexError> {
-        let searcher = self.shared.reader.searcher();
-        let in_directory = |source| IndexError::Directory { dir: self.shared.dir.clone(), source };
-        let mut bytes = 0;
-        for entry in fs::read_dir(&self.shared.dir).map_err(in_directory)? {
-            // Merging may remove a file while we look.
-            bytes += entry.and_then(|entry| entry.metadata()).map_or(0, |metadata| metadata.len());
-        }
-        let committed =
-            fs::metadata(self.shared.dir.join("meta.json")).and_then(|metadata| metadata.modified());
+        let Shared { dir, pages, images, config: _ } = &*self.shared;
+        let bytes = |shelf: &Shelf| {
+            shelf.bytes().map_err(|source| IndexError::Directory { dir: shelf.dir.clone(), source })
+        };
+        let committed = fs::metadata(dir.join("meta.json")).and_then(|metadata| metadata.modified());
         Ok(Stats {
-            documents: searcher.num_docs(),
-            bytes,
-            segments: searcher.segment_readers().len(),
+            documents: pages.document_count(),
+            images: images.document_count(),
+            bytes: bytes(pages)? + bytes(images)?,
+            segments: pages.searcher().segment_readers().len(),
             last_commit: committed.ok().and_then(|time| Timestamp::try_from(time).ok()),
         })
     }
 }
 
 impl Shared {
-    pub(crate) fn engine(&self, source: TantivyError) -> IndexError {
+    pub(crate) fn engine(&self, source: tantivy::TantivyError) -> IndexError {
         IndexError::Engine { dir: self.dir.clone(), source }
     }
 
-    /// Makes the latest commit visible to new searches.
+    /// Makes the latest commits visible to new searches.
     pub(crate) fn reload(&self) -> Result<(), IndexError> {
-        self.reader.reload().map_err(|source| self.engine(source))
-    }
-
-    fn generation(&self, searcher: &Searcher) -> tantivy::Result<Arc<Generation>> {
-        let id = searcher.generation().generation_id();
-        let mut cached = self.generation.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(generation) = cached.as_ref().filter(|generation| generation.id == id) {
-            return Ok(Arc::clone(generation));
-        }
-        let segments = searcher.segment_readers().iter();
-        let stores: Result<_, _> = segments.map(|segment| segment.get_store_reader(CACHED_BLOCKS)).collect();
-        let generation = Arc::new(Generation {
-            id,
-            vocabulary: Vocabulary::read(searcher, &self.fields)?,
-            stores: stores?,
-        });
-        *cached = Some(Arc::clone(&generation));
-        Ok(generation)
-    }
-
-    /// Returns when `url` was first seen, if it is committed.
-    pub(crate) fn first_seen(&self, url: &str) -> tantivy::Result<Option<i64>> {
-        let searcher = self.reader.searcher();
-        let Some(address) = self.find(&searcher, url)? else {
-            return Ok(None);
-        };
-        let column = searcher.segment_reader(address.segment_ord).fast_fields().i64("first_seen")?;
-        Ok(column.first(address.doc_id))
-    }
-
-    fn find(&self, searcher: &Searcher, url: &str) -> tantivy::Result<Option<DocAddress>> {
-        let term = Term::from_field_text(self.fields.url, url);
-        for (segment_ord, segment) in (0..).zip(searcher.segment_readers()) {
-            let postings =
-                segment.inverted_index(self.fields.url)?.read_postings(&term, IndexRecordOption::Basic)?;
-            let Some(mut postings) = postings else {
-                continue;
-            };
-            while postings.doc() != TERMINATED {
-                if !segment.is_deleted(postings.doc()) {
-                    return Ok(Some(DocAddress { segment_ord, doc_id: postings.doc() }));
-                }
-                postings.advance();
-            }
-        }
-        Ok(None)
-    }
-
-    fn urls(&self, searcher: &Searcher, host: Option<&str>, limit: usize) -> tantivy::Result<Vec<String>> {
-        let site = host.map(|host| site_term(host).unwrap_or_default());
-        let mut urls = Vec::new();
-        for segment in searcher.segment_readers() {
-            let index = segment.inverted_index(self.fields.url)?;
-            let mut terms = index.terms().stream()?;
-            while urls.len() < limit && terms.advance() {
-                let Ok(url) = std::str::from_utf8(terms.key()) else {
-                    continue;
-                };
-                let wanted = site.as_ref().is_none_or(|site| {
-                    Address::parse(url).is_some_and(|address| address.sites.contains(site))
-                });
-                if !wanted {
-                    continue;
-                }
-                let mut postings =
-                    index.read_postings_from_terminfo(terms.value(), IndexRecordOption::Basic)?;
-                while postings.doc() != TERMINATED {
-                    if !segment.is_deleted(postings.doc()) {
-                        urls.push(url.to_owned());
-                        break;
-                    }
-                    postings.advance();
-                }
-            }
-        }
-        Ok(urls)
+        self.images.reload()?;
+        self.pages.reload()
     }
 }
 

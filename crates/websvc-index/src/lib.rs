@@ -25,20 +25,27 @@
 mod address;
 mod analysis;
 mod card;
+mod desk;
 mod document;
 mod encode;
 mod error;
+mod explicit;
 mod filter;
 mod highlight;
 mod index;
+mod picture;
+mod place;
 mod rank;
+mod related;
 mod schema;
 mod search;
 mod settled;
+mod shelf;
+mod tokens;
 mod vocabulary;
 mod writer;
 
 pub use document::{Document, Image, Link, News};
 pub use error::IndexError;
 pub use index::{Index, IndexConfig, Stats};
-pub use search::{DomainFilter, Highlights, Hit, SearchOptions, SearchOutcome};
+pub use search::{DomainFilter, Highlights, Hit, HitImage, Safe, SearchOptions, SearchOutcome, Vertical};

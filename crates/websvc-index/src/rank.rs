@@ -206,7 +206,7 @@ pub(crate) fn observe(
 }
 
 /// BM25 gives a word at most this much per unit of rarity (k1 + 1).
-const SATURATION: f32 = 2.2;
+pub(crate) const SATURATION: f32 = 2.2;
 
 /// Shares of the greatest possible BM25 score that a full title and perfect neighbourhood add.
 const TITLE_SHARE: f32 = 0.2;

@@ -1,11 +1,14 @@
 //! The fields of the index, and its format number.
+//!
+//! Pages and images have the same fields. Those of an image say of its page: `url`, `site`, `language`, `date`,
+//! `first_seen`, `label`, `links`; the others are its own.
 
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, STORED, STRING, Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
 };
 
 /// The format of index directories. Raise it whenever fields, positions or stored bytes change their meaning.
-pub(crate) const FORMAT: &str = "websvc-index 1";
+pub(crate) const FORMAT: &str = "websvc-index 2";
 
 /// Where the sections of a document begin in the positions of [`Fields::terms`] and [`Fields::exact`].
 ///
@@ -40,14 +43,33 @@ pub(crate) struct Fields {
     pub(crate) date: Field,
     /// When the URL was first seen; Unix seconds.
     pub(crate) first_seen: Field,
-    /// Hash of the content.
+    /// Of a page the hash of its content, of an image that of its URL.
     pub(crate) fingerprint: Field,
+    /// What kind of page it is: see [`NEWS`], [`EXPLICIT`], [`country_label`].
+    pub(crate) label: Field,
+    /// The hosts that the page links to, and their parent domains, without its own host.
+    pub(crate) links: Field,
+    /// Width of an image in pixels, when known.
+    pub(crate) width: Field,
+    /// Height of an image in pixels, when known.
+    pub(crate) height: Field,
     /// What a hit shows: see [`crate::card`].
     pub(crate) card: Field,
 }
 
 /// Comes before the forms in [`Fields::title`], where they share the positions of the words.
 pub(crate) const STEM_MARK: char = '\u{1}';
+
+/// The label of news.
+pub(crate) const NEWS: &str = "news";
+
+/// The label of explicit pages.
+pub(crate) const EXPLICIT: &str = "explicit";
+
+/// Returns the label of the pages of a country, by its two letters in upper case.
+pub(crate) fn country_label(country: &str) -> String {
+    format!("country:{country}")
+}
 
 impl Fields {
     pub(crate) fn build() -> (Schema, Self) {
@@ -64,6 +86,10 @@ impl Fields {
             date: builder.add_i64_field("date", FAST),
             first_seen: builder.add_i64_field("first_seen", FAST),
             fingerprint: builder.add_u64_field("fingerprint", FAST),
+            label: text(&mut builder, "label", IndexRecordOption::Basic, Norms::No),
+            links: text(&mut builder, "links", IndexRecordOption::Basic, Norms::No),
+            width: builder.add_u64_field("width", FAST),
+            height: builder.add_u64_field("height", FAST),
             card: builder.add_bytes_field("card", STORED),
         };
         (builder.build(), fields)

@@ -8,20 +8,21 @@
 use jiff::Timestamp;
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, Occur, Query as IndexQuery};
-use tantivy::store::StoreReader;
 use tantivy::{DocAddress, Order, Searcher};
 use websvc_query::{Query, Sort, TbsRange};
 
-use crate::card::Card;
+use crate::card::{Card, Head};
 use crate::filter::{Compiled, Compiler};
 use crate::highlight;
-use crate::rank::{Candidate, ScoredWord, Statistics, observe, rank};
-use crate::schema::Fields;
-use crate::vocabulary::Vocabulary;
+use crate::place;
+use crate::rank::{Candidate, SATURATION, ScoredWord, Statistics, observe, rank};
+use crate::shelf::{View, find};
 
 /// What to search for beside the query text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchOptions {
+    /// What is searched for.
+    pub vertical: Vertical,
     /// How many hits at most.
     pub limit: usize,
     /// Which hosts may or may not occur.
@@ -34,19 +35,48 @@ pub struct SearchOptions {
     pub sort: Sort,
     /// What [`Hit::description`] holds.
     pub highlights: Highlights,
+    /// Whether explicit pages are left out, and the images of such pages.
+    pub safe: Safe,
+    /// The country of the searcher, ISO 3166-1 alpha-2 in upper case. Its pages come before others that are as good.
+    pub country: Option<String>,
 }
 
 impl Default for SearchOptions {
     fn default() -> Self {
         Self {
+            vertical: Vertical::Web,
             limit: 10,
             domains: DomainFilter::Any,
             time: None,
             now: Timestamp::UNIX_EPOCH,
             sort: Sort::Relevance,
             highlights: Highlights::Passages,
+            safe: Safe::Off,
+            country: None,
         }
     }
+}
+
+/// What is searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Vertical {
+    /// Pages.
+    #[default]
+    Web,
+    /// The images of pages, each URL once.
+    Images,
+    /// Pages that are news.
+    News,
+}
+
+/// Whether explicit pages are left out: those that say so of themselves, and those whose words do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Safe {
+    /// Nothing is left out.
+    #[default]
+    Off,
+    /// Explicit pages are left out.
+    On,
 }
 
 /// Restricts hits to hosts; a host stands for its subdomains too.
@@ -80,14 +110,15 @@ pub struct SearchOutcome {
     pub warnings: Vec<String>,
 }
 
-/// A document that was found.
+/// A page or an image that was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
-    /// The URL.
+    /// The URL of the page.
     pub url: String,
-    /// The title; may be empty.
+    /// The title; of an image its alternative text, else its caption, else the title of the page. May be empty.
     pub title: String,
-    /// A passage or the page's description (see [`Highlights`]), about 160 to 300 characters; may be empty.
+    /// A passage or the page's description (see [`Highlights`]), about 160 to 300 characters; may be empty. Of an
+    /// image a passage of the text around it, or its caption.
     pub description: String,
     /// The relevance; only comparable within one answer.
     pub score: f32,
@@ -95,6 +126,21 @@ pub struct Hit {
     pub language: Option<String>,
     /// When the page says it was published.
     pub published: Option<Timestamp>,
+    /// When the page was published, else modified, else first seen.
+    pub date: Option<Timestamp>,
+    /// The image, or the picture of a piece of news.
+    pub image: Option<HitImage>,
+}
+
+/// The picture of a hit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HitImage {
+    /// Its absolute URL.
+    pub url: String,
+    /// Width in pixels, when known.
+    pub width: Option<u32>,
+    /// Height in pixels, when known.
+    pub height: Option<u32>,
 }
 
 /// Up to this many words, documents that lack one come after all that have all: such queries are names and
@@ -104,45 +150,109 @@ const KEYWORDS: usize = 4;
 /// How many candidates beyond the limit are looked at closely.
 const SPARE_CANDIDATES: usize = 20;
 
+/// How much a page of the searcher's country gains, as a share of the greatest possible BM25 score: it passes pages
+/// that are about as good, and no better one.
+const COUNTRY_SHARE: f32 = 0.05;
+
+/// When hits stand for several candidates, at most this many candidates are looked at.
+const MAX_CANDIDATES: usize = 5_000;
+
 /// One state of the index, ready to be searched.
 pub(crate) struct Snapshot<'a> {
-    pub(crate) searcher: &'a Searcher,
-    pub(crate) fields: &'a Fields,
-    pub(crate) vocabulary: &'a Vocabulary,
-    /// The stored documents of each segment.
-    pub(crate) stores: &'a [StoreReader],
+    pub(crate) pages: &'a View,
+    pub(crate) images: &'a View,
 }
 
 impl Snapshot<'_> {
     pub(crate) fn search(&self, query: &Query, options: &SearchOptions) -> tantivy::Result<SearchOutcome> {
-        let Self { searcher, fields, vocabulary, stores } = *self;
-        let compiler = Compiler { searcher, fields, vocabulary };
+        let view = match options.vertical {
+            Vertical::Web | Vertical::News => self.pages,
+            Vertical::Images => self.images,
+        };
+        let View { fields, searcher, generation } = view;
+        let compiler = Compiler {
+            searcher,
+            fields,
+            vocabulary: &generation.vocabulary,
+            vertical: options.vertical,
+            pages: self.pages,
+        };
         let mut compiled = compiler.compile(query)?;
         if options.limit == 0 || compiled.is_empty() {
             return Ok(SearchOutcome { hits: Vec::new(), warnings: compiled.warnings });
         }
-        compiler.restrict(&options.domains, options.time, options.now, &mut compiled);
+        compiler.restrict(options, &mut compiled);
         let statistics = Statistics::new(searcher, fields, &compiled.words)?;
-        let mut candidates =
-            Finder { searcher, compiled: &compiled, statistics: &statistics, options }.find()?;
-        let observed = observe(searcher, &statistics.words, &mut candidates)?;
-        match options.sort {
-            Sort::Relevance => {
-                rank(&statistics.words, &observed, statistics.words.len() <= KEYWORDS, &mut candidates);
+        let finder = Finder { searcher, compiled: &compiled, statistics: &statistics, options };
+        let mut wanted = options.limit + SPARE_CANDIDATES;
+        let (candidates, observed) = loop {
+            let mut candidates = finder.find(wanted)?;
+            let more = candidates.len() >= wanted && wanted < MAX_CANDIDATES;
+            let observed = order(view, &statistics, options, &mut candidates)?;
+            if options.vertical == Vertical::Images {
+                candidates = self.each_image_once(candidates, options.limit)?;
             }
-            Sort::Date => sort_by_date(searcher, &mut candidates)?,
-        }
-        candidates.truncate(options.limit);
-        let mut hits = Vec::with_capacity(candidates.len());
-        for candidate in &candidates {
-            let store = &stores[candidate.address.segment_ord as usize];
-            let bytes = store.get_document_bytes(candidate.address.doc_id)?;
+            if candidates.len() >= options.limit || !more {
+                break (candidates, observed);
+            }
+            wanted *= 4;
+        };
+        let mut hits = Vec::with_capacity(options.limit);
+        for candidate in candidates.iter().take(options.limit) {
+            let bytes = view.stored(candidate.address)?;
             if let Some(card) = Card::decode(&bytes) {
                 hits.push(hit(&card, candidate, &observed, &statistics.words, options.highlights));
             }
         }
         Ok(SearchOutcome { hits, warnings: compiled.warnings })
     }
+
+    /// Keeps the best candidate of each image whose page is there, at most `limit`.
+    fn each_image_once(&self, candidates: Vec<Candidate>, limit: usize) -> tantivy::Result<Vec<Candidate>> {
+        let View { fields, searcher, .. } = self.images;
+        let (mut kept, mut seen) = (Vec::new(), Vec::new());
+        for candidate in candidates {
+            let address = candidate.address;
+            let columns = searcher.segment_reader(address.segment_ord).fast_fields();
+            let identity = columns.u64("fingerprint")?.first(address.doc_id);
+            if seen.contains(&identity) {
+                continue;
+            }
+            let bytes = self.images.stored(address)?;
+            let Some(card) = Card::decode(&bytes) else { continue };
+            if find(&self.pages.searcher, fields, card.head.url)?.is_some() {
+                seen.push(identity);
+                kept.push(candidate);
+            }
+            if kept.len() >= limit {
+                break;
+            }
+        }
+        Ok(kept)
+    }
+}
+
+/// Puts candidates in the order that is asked for, and returns where the words stand in them.
+fn order(
+    view: &View,
+    statistics: &Statistics,
+    options: &SearchOptions,
+    candidates: &mut [Candidate],
+) -> tantivy::Result<Vec<(u32, u16)>> {
+    let View { fields, searcher, .. } = view;
+    let observed = observe(searcher, &statistics.words, candidates)?;
+    match options.sort {
+        Sort::Relevance => {
+            if let Some(country) = &options.country {
+                let total: f32 = statistics.words.iter().map(|word| word.idf).sum();
+                let bonus = COUNTRY_SHARE * SATURATION * total.max(1.0);
+                place::prefer(searcher, fields, country, bonus, candidates)?;
+            }
+            rank(&statistics.words, &observed, statistics.words.len() <= KEYWORDS, candidates);
+        }
+        Sort::Date => sort_by_date(searcher, candidates)?,
+    }
+    Ok(observed)
 }
 
 fn hit(
@@ -156,14 +266,17 @@ fn hit(
         Highlights::Passages => highlight::passage(card, &observed[candidate.observed.clone()], words),
         Highlights::PageDescription => highlight::page_description(card),
     };
-    let language = card.head.language;
+    let Head { url, title, language, published, date, image, width, height, .. } = card.head;
+    let time = |at: Option<i64>| at.and_then(|at| Timestamp::from_second(at).ok());
     Hit {
-        url: card.head.url.to_owned(),
-        title: card.head.title.to_owned(),
+        url: url.to_owned(),
+        title: title.to_owned(),
         description,
         score: candidate.score,
         language: (!language.is_empty()).then(|| language.to_owned()),
-        published: card.head.published.and_then(|at| Timestamp::from_second(at).ok()),
+        published: time(published),
+        date: time(date),
+        image: (!image.is_empty()).then(|| HitImage { url: image.to_owned(), width, height }),
     }
 }
 
@@ -180,8 +293,7 @@ impl Finder<'_> {
         self.statistics.words.len() <= KEYWORDS
     }
 
-    fn find(&self) -> tantivy::Result<Vec<Candidate>> {
-        let wanted = self.options.limit + SPARE_CANDIDATES;
+    fn find(&self, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
         if self.statistics.words.is_empty() {
             return self.find_without_words(wanted);
         }

@@ -2,6 +2,9 @@
 //!
 //! The engine's writer costs threads and memory, so it lives only while there is something to write: it is made on
 //! the first write and dropped after a while without one. A bounded channel leads to the thread that owns it.
+//!
+//! Images are committed before their pages, and searches show no image whose page is not there: whenever the process
+//! ends, a page that is there has its images.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -9,12 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tantivy::directory::error::LockError;
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
-use tantivy::{IndexWriter, TantivyError, Term};
+use tantivy::{TantivyDocument, TantivyError};
 
+use crate::desk::{Desk, MIN_HEAP, is_locked};
 use crate::document::Document;
-use crate::encode::encode;
+use crate::encode::{Encoded, encode};
 use crate::error::IndexError;
 use crate::index::Shared;
 
@@ -104,7 +106,8 @@ impl Writer {
         let owner = Owner {
             shared: Arc::clone(&self.shared),
             live: Arc::clone(&self.live),
-            writer: None,
+            pages: Desk::default(),
+            images: Desk::default(),
             dirty_since: None,
             failure: None,
         };
@@ -132,7 +135,8 @@ impl Drop for Writer {
 struct Owner {
     shared: Arc<Shared>,
     live: Arc<AtomicBool>,
-    writer: Option<IndexWriter>,
+    pages: Desk,
+    images: Desk,
     /// When the first document came that is not committed yet.
     dirty_since: Option<Instant>,
     /// The first failure that nobody has been told of yet.
@@ -160,10 +164,10 @@ impl Owner {
     /// Waits for a command, at most until there is something to do without one.
     fn next(&self, commands: &Receiver<Command>) -> Result<Command, RecvTimeoutError> {
         let config = &self.shared.config;
-        let wait = match (self.dirty_since, &self.writer) {
+        let wait = match (self.dirty_since, self.pages.is_live()) {
             (Some(since), _) => config.commit_after.saturating_sub(since.elapsed()),
-            (None, Some(_)) => config.writer_idle,
-            (None, None) => return commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            (None, true) => config.writer_idle,
+            (None, false) => return commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         commands.recv_timeout(wait.max(Duration::from_millis(1)))
     }
@@ -173,7 +177,7 @@ impl Owner {
             Command::Add(document) => self.note(|owner| owner.add(&document)),
             Command::Remove(url) => self.note(|owner| owner.remove(&url)),
             Command::Start(reply) => {
-                let started = self.writer().map(|_| ());
+                let started = self.start();
                 let _ = reply.send(self.failure.take().map_or(started, Err));
             }
             Command::Flush(reply) => {
@@ -195,51 +199,53 @@ impl Owner {
             self.failure.get_or_insert(error);
             self.dirty_since = None;
             self.live.store(false, Ordering::Release);
-            self.writer = None;
+            self.images.abandon();
+            self.pages.abandon();
         }
     }
 
-    fn writer(&mut self) -> Result<&mut IndexWriter, IndexError> {
-        if self.writer.is_none() {
-            let options = IndexWriterOptions::builder()
-                .num_worker_threads(1)
-                .num_merge_threads(1)
-                .memory_budget_per_thread(self.shared.config.writer_heap.max(15_000_000))
-                .build();
-            let writer: IndexWriter =
-                self.shared.index.writer_with_options(options).map_err(|error| self.cannot_start(error))?;
-            let mut policy = LogMergePolicy::default();
-            policy.set_min_num_segments(5);
-            policy.set_min_layer_size(2_000);
-            writer.set_merge_policy(Box::new(policy));
-            // What a killed process left half-written.
-            writer.garbage_collect_files().wait().map_err(|error| self.failed(&error))?;
-            self.live.store(true, Ordering::Release);
-            self.writer = Some(writer);
+    /// Makes sure that pages can be written. Their lock stands for that of the images too.
+    fn start(&mut self) -> Result<(), IndexError> {
+        let heap = self.shared.config.writer_heap;
+        if let Err(error) = self.pages.start(&self.shared.pages, heap).map(|_| ()) {
+            return Err(if is_locked(&error) {
+                IndexError::Locked { dir: self.shared.dir.clone() }
+            } else {
+                self.failed(&error)
+            });
         }
-        Ok(self.writer.as_mut().expect("set above"))
+        self.live.store(true, Ordering::Release);
+        Ok(())
     }
 
     fn add(&mut self, document: &Document) -> Result<(), IndexError> {
         let shared = Arc::clone(&self.shared);
-        let first_seen = shared.first_seen(&document.url).map_err(|error| self.failed(&error))?;
-        let Some(encoded) = encode(&shared.fields, document, first_seen) else {
+        let first_seen = shared.pages.first_seen(&document.url).map_err(|error| self.failed(&error))?;
+        let Some(Encoded { page, images }) = encode(&shared.pages.fields, document, first_seen) else {
             return Ok(()); // `Index::add` has refused such URLs.
         };
-        let writer = self.writer()?;
-        writer.delete_term(Term::from_field_text(shared.fields.url, &document.url));
-        let added = writer.add_document(encoded).map(|_| ());
-        self.changed(added)
+        self.replace(&document.url, Some(page), images)
     }
 
     fn remove(&mut self, url: &str) -> Result<(), IndexError> {
-        let term = Term::from_field_text(self.shared.fields.url, url);
-        self.writer()?.delete_term(term);
-        self.changed(Ok(()))
+        self.replace(url, None, Vec::new())
     }
 
-    fn changed(&mut self, outcome: tantivy::Result<()>) -> Result<(), IndexError> {
-        outcome.map_err(|error| self.failed(&error))?;
+    fn replace(
+        &mut self,
+        url: &str,
+        page: Option<TantivyDocument>,
+        images: Vec<TantivyDocument>,
+    ) -> Result<(), IndexError> {
+        self.start()?;
+        let shared = Arc::clone(&self.shared);
+        let mut replaced = self.pages.replace(&shared.pages, shared.config.writer_heap, url, page);
+        // Where there never was an image none need be removed.
+        let no_images = images.is_empty() && !self.images.is_live() && shared.images.document_count() == 0;
+        if replaced.is_ok() && !no_images {
+            replaced = self.images.replace(&shared.images, MIN_HEAP, url, images);
+        }
+        replaced.map_err(|error| self.failed(&error))?;
         self.dirty_since.get_or_insert_with(Instant::now);
         Ok(())
     }
@@ -248,31 +254,23 @@ impl Owner {
         if self.dirty_since.take().is_none() {
             return Ok(());
         }
-        if let Some(writer) = &mut self.writer {
-            let committed = writer.commit();
-            committed.map_err(|error| self.failed(&error))?;
-        }
+        let committed = self.images.commit().and_then(|()| self.pages.commit());
+        committed.map_err(|error| self.failed(&error))?;
         self.shared.reload()
     }
 
     fn merge(&mut self) -> Result<(), IndexError> {
-        let segments = self.shared.index.searchable_segment_ids().map_err(|error| self.failed(&error))?;
-        if segments.len() > 1 {
-            let merged = self.writer()?.merge(&segments).wait();
-            // A merge in the background may have taken some of the segments first; that is as good.
-            match merged {
-                Ok(_) | Err(TantivyError::InvalidArgument(_)) => {}
-                Err(error) => return Err(self.failed(&error)),
-            }
-        }
+        self.start()?;
+        let shared = Arc::clone(&self.shared);
+        let merged = self.images.merge(&shared.images, MIN_HEAP);
+        let merged = merged.and_then(|()| self.pages.merge(&shared.pages, shared.config.writer_heap));
+        merged.map_err(|error| self.failed(&error))?;
         self.shared.reload()
     }
 
     /// Tidies up and lets go of the engine's writer when there was nothing to write for a while.
     fn rest(&mut self) -> Result<(), IndexError> {
-        let documents = self.shared.index.load_metas().map_err(|error| self.failed(&error))?;
-        let documents: u64 = documents.segments.iter().map(|segment| u64::from(segment.num_docs())).sum();
-        if documents <= SMALL_INDEX {
+        if self.shared.pages.document_count() <= SMALL_INDEX {
             self.merge()?;
         }
         self.release()
@@ -280,21 +278,9 @@ impl Owner {
 
     fn release(&mut self) -> Result<(), IndexError> {
         self.live.store(false, Ordering::Release);
-        let Some(writer) = self.writer.take() else {
-            return Ok(());
-        };
-        let _ = writer.garbage_collect_files().wait();
-        writer.wait_merging_threads().map_err(|error| self.failed(&error))?;
+        let released = self.images.release().and_then(|()| self.pages.release());
+        released.map_err(|error| self.failed(&error))?;
         self.shared.reload()
-    }
-
-    fn cannot_start(&self, error: TantivyError) -> IndexError {
-        match error {
-            TantivyError::LockFailure(LockError::LockBusy, _) => {
-                IndexError::Locked { dir: self.shared.dir.clone() }
-            }
-            other => self.failed(&other),
-        }
     }
 
     fn failed(&self, error: &TantivyError) -> IndexError {

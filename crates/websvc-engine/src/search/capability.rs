@@ -19,15 +19,6 @@ pub(crate) struct Review {
 /// caller may do with the content, so content without them would be wrong.
 pub(crate) fn review(plan: &SearchPlan) -> Result<Review, EngineError> {
     let mut review = Review::default();
-    if plan.safe() {
-        review.leave_out("safe", "no classifier of explicit content is installed; results are not filtered");
-    }
-    if plan.location().is_some() || plan.country_given() {
-        review.leave_out("country and location", "the embedded index does not rank by place yet");
-    }
-    if plan.sources().iter().any(|source| source.location().is_some()) && plan.location().is_none() {
-        review.leave_out("sources location", "the embedded index does not rank by place yet");
-    }
     let mut missing = Missing::default();
     let scrape = plan.scrape();
     // The plan of the pages inherits the search's own threat protection: it is named once, where it was given.

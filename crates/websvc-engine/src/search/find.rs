@@ -87,7 +87,8 @@ fn ask<'a>(plan: &'a SearchPlan, source: &'a SourcePlan, query: &'a Query, now: 
     }
 }
 
-/// Asks one source after the other; the results of a later one follow those of an earlier one, each URL once.
+/// Asks one source after the other; the results of a later one follow those of an earlier one, each page and each
+/// image once.
 async fn ask_all(
     sources: &[Arc<dyn SearchSource>],
     ask: &Ask<'_>,
@@ -101,7 +102,7 @@ async fn ask_all(
                 found.warnings.extend(warnings);
                 let merged = merged.get_or_insert_default();
                 for hit in hits {
-                    if !merged.iter().any(|known| known.url == hit.url) {
+                    if !merged.iter().any(|known| are_same(ask.kind, known, &hit)) {
                         merged.push(hit);
                     }
                 }
@@ -112,6 +113,16 @@ async fn ask_all(
     if let Some(mut hits) = merged {
         hits.truncate(ask.limit);
         found.verticals.push(Vertical { kind: ask.kind, hits });
+    }
+}
+
+/// A page may show several images.
+fn are_same(kind: SourceKind, a: &Hit, b: &Hit) -> bool {
+    match kind {
+        SourceKind::Web | SourceKind::News => a.url == b.url,
+        SourceKind::Images => {
+            a.image.as_ref().map(|image| &image.url) == b.image.as_ref().map(|image| &image.url)
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use websvc_index::{Highlights, Index, IndexError, SearchOptions};
+use websvc_index::{Highlights, Index, IndexError, Safe, SearchOptions, Vertical};
 use websvc_validate::{DomainFilter, SourceKind};
 
-use super::{Answer, AnswerFuture, Ask, Hit, SearchSource};
+use super::place::country_of;
+use super::{Answer, AnswerFuture, Ask, Hit, HitImage, SearchSource};
 
 /// Up to this many documents a query is answered on the calling thread: it takes far less than the 500 us an
 /// async thread may be held, and handing it over would cost more than the query.
@@ -31,11 +32,6 @@ impl SearchSource for IndexSource {
 
     fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a> {
         Box::pin(async move {
-            match ask.kind {
-                SourceKind::Web => {}
-                SourceKind::Images => return unavailable("images are not indexed by this version"),
-                SourceKind::News => return unavailable("news are not indexed by this version"),
-            }
             let options = options(ask);
             let outcome = if self.index.document_count() <= INLINE_DOCUMENTS {
                 self.index.search(ask.query, &options)
@@ -46,13 +42,18 @@ impl SearchSource for IndexSource {
                     Err(_stopping) => return unavailable("the service is stopping"),
                 }
             };
-            answer(outcome)
+            answer(outcome, unknown_place(ask))
         })
     }
 }
 
 fn options(ask: &Ask<'_>) -> SearchOptions {
     SearchOptions {
+        vertical: match ask.kind {
+            SourceKind::Web => Vertical::Web,
+            SourceKind::Images => Vertical::Images,
+            SourceKind::News => Vertical::News,
+        },
         limit: ask.limit,
         domains: match ask.domains {
             DomainFilter::Any => websvc_index::DomainFilter::Any,
@@ -63,29 +64,36 @@ fn options(ask: &Ask<'_>) -> SearchOptions {
         now: ask.now,
         sort: ask.tbs.map(|tbs| tbs.sort).unwrap_or_default(),
         highlights: if ask.highlights { Highlights::Passages } else { Highlights::PageDescription },
+        safe: if ask.safe { Safe::On } else { Safe::Off },
+        // A source's own place is nearer than the country of the whole request.
+        country: ask.location.and_then(country_of).or(ask.country).map(str::to_owned),
     }
 }
 
-fn answer(outcome: Result<websvc_index::SearchOutcome, IndexError>) -> Answer {
+/// Returns what to say of a place that no country is known for.
+fn unknown_place(ask: &Ask<'_>) -> Option<String> {
+    let location = ask.location.filter(|location| country_of(location).is_none())?;
+    Some(format!("location \"{location}\": it does not end with a known country and was not used"))
+}
+
+fn answer(outcome: Result<websvc_index::SearchOutcome, IndexError>, warning: Option<String>) -> Answer {
     match outcome {
-        Ok(outcome) => Answer::Results {
-            hits: outcome
-                .hits
-                .into_iter()
-                .map(|hit| Hit {
-                    url: hit.url,
-                    title: hit.title,
-                    description: hit.description,
-                    ..Hit::default()
-                })
-                .collect(),
-            warnings: outcome.warnings,
-        },
+        Ok(websvc_index::SearchOutcome { hits, mut warnings }) => {
+            warnings.extend(warning);
+            Answer::Results { hits: hits.into_iter().map(hit).collect(), warnings }
+        }
         Err(error) => {
             tracing::error!(error = &error as &dyn std::error::Error, "the index failed");
             unavailable("the index failed")
         }
     }
+}
+
+fn hit(found: websvc_index::Hit) -> Hit {
+    let websvc_index::Hit { url, title, description, score: _, language: _, published: _, date, image } =
+        found;
+    let image = image.map(|websvc_index::HitImage { url, width, height }| HitImage { url, width, height });
+    Hit { url, title, description, date, image }
 }
 
 fn unavailable(reason: &str) -> Answer {

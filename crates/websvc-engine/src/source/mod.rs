@@ -1,6 +1,7 @@
 //! The seam to whatever finds results: the embedded index, later SearXNG and other engines.
 
 mod index;
+mod place;
 
 use std::future::Future;
 use std::pin::Pin;

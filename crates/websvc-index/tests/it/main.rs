@@ -1,9 +1,14 @@
 //! Tests of the index through its public API.
 
 mod crash;
+mod filters;
 mod highlights;
+mod images;
 mod languages;
+mod news;
 mod operators;
 mod ranking;
+mod related;
 mod support;
+mod table;
 mod writing;

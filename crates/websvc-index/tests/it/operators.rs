@@ -82,11 +82,15 @@ fn negation_and_alternatives_combine() {
 }
 
 #[test]
-fn operators_of_other_verticals_are_ignored_with_a_warning() {
-    let outcome = web().search("viper larger:10x10 related:python.org", &SearchOptions::default());
+fn operators_of_images_are_ignored_for_pages_with_a_warning() {
+    let outcome = web().search("viper larger:10x10 imagesize:3x4", &SearchOptions::default());
     assert_eq!(outcome.hits.len(), 1);
     assert_eq!(outcome.warnings.len(), 2);
-    assert!(outcome.warnings[0].contains("larger:10x10"), "{:?}", outcome.warnings);
+    assert!(
+        outcome.warnings[0].contains("\"larger:10x10\" applies to images only"),
+        "{:?}",
+        outcome.warnings
+    );
 }
 
 #[test]

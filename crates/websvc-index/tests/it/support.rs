@@ -1,7 +1,7 @@
 //! `check(documents, query, expected)` and what it needs.
 
 use jiff::Timestamp;
-use websvc_index::{Document, Index, IndexConfig, SearchOptions, SearchOutcome};
+use websvc_index::{Document, DomainFilter, Hit, Index, IndexConfig, SearchOptions, SearchOutcome, Vertical};
 
 /// A page with the URL `https://` + `address`.
 pub(crate) fn page(address: &str, title: &str, body: &str) -> Document {
@@ -11,6 +11,25 @@ pub(crate) fn page(address: &str, title: &str, body: &str) -> Document {
         body: body.to_owned(),
         ..Document::default()
     }
+}
+
+/// The default options with the values of `tbs`, at the end of 2024.
+pub(crate) fn tbs(text: &str) -> SearchOptions {
+    let tbs = websvc_query::parse_tbs(text).expect(text).expect(text);
+    SearchOptions {
+        time: tbs.range,
+        sort: tbs.sort,
+        now: time("2024-12-31T00:00:00Z"),
+        ..SearchOptions::default()
+    }
+}
+
+pub(crate) fn include(hosts: &[&str]) -> DomainFilter {
+    DomainFilter::Include(hosts.iter().map(|&host| host.to_owned()).collect())
+}
+
+pub(crate) fn exclude(hosts: &[&str]) -> DomainFilter {
+    DomainFilter::Exclude(hosts.iter().map(|&host| host.to_owned()).collect())
 }
 
 pub(crate) fn time(text: &str) -> Timestamp {
@@ -59,4 +78,19 @@ impl Fixture {
         found.sort_unstable();
         assert_eq!(found, expected, "{query}");
     }
+
+    /// Asserts which images a query finds, in any order.
+    #[track_caller]
+    pub(crate) fn check_images(&self, query: &str, options: SearchOptions, expected: &[&str]) {
+        let options = SearchOptions { vertical: Vertical::Images, ..options };
+        let hits = self.search(query, &options).hits;
+        let mut found: Vec<_> = hits.iter().map(image_address).collect();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{query}");
+    }
+}
+
+/// Returns the URL of a hit's image without its scheme.
+pub(crate) fn image_address(hit: &Hit) -> &str {
+    hit.image.as_ref().expect("an image hit has its image").url.trim_start_matches("https://")
 }

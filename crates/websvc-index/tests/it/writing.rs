@@ -119,9 +119,11 @@ fn a_second_writer_is_refused_by_name() {
 #[test]
 fn another_format_is_refused_with_advice() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    std::fs::write(dir.path().join("format"), "websvc-index 0\n").expect("a working disk");
+    // The format before images, news and labels.
+    std::fs::write(dir.path().join("format"), "websvc-index 1\n").expect("a working disk");
     let error = Index::open(dir.path(), IndexConfig::default()).expect_err("an old format").to_string();
-    assert!(error.contains("\"websvc-index 0\"") && error.contains("crawl or import again"), "{error}");
+    assert!(error.contains("\"websvc-index 1\"") && error.contains("crawl or import again"), "{error}");
+    assert!(!dir.path().join("images").exists(), "nothing is written into an old index");
     std::fs::remove_file(dir.path().join("format")).expect("a working disk");
     std::fs::write(dir.path().join("meta.json"), "{}").expect("a working disk");
     let error = Index::open(dir.path(), IndexConfig::default()).expect_err("a foreign index");

@@ -31,7 +31,7 @@ pub(super) fn rows() -> Vec<Row> {
             &[("/excludeDomains", Conflict)],
         ),
         row("4.1 rule 4", "limit counts for each source by itself")
-            .later(4, "there is more than one kind of source"),
+            .tested("websvc-cli", "the_limit_counts_for_each_source_by_itself"),
         null(),
         given_twice(),
         all_at_once(),

@@ -111,7 +111,7 @@ fn prices() -> Vec<Row> {
             "2 per 10 results, rounded up, none when there are none; 1 per scraped page (our own)",
         )
         .tested("websvc-cli", "results_carry_the_formats_that_were_asked_for")
-        .tested("websvc-cli", "a_source_that_is_not_there_is_told_apart_from_nothing_found"),
+        .tested("websvc-cli", "nothing_found_is_an_empty_list_of_every_source_that_was_asked"),
         row("8 price of zdr", "10 per 10 results")
             .tested("websvc-engine", "started_tens_of_results_are_charged_by_retention")
             .later(7, "accounts and budgets"),

@@ -53,17 +53,22 @@ pub(super) fn rows() -> Vec<Row> {
         reading("2.5 related:", "results related to the domain")
             .printed("related:Example.com", "related:example.com")
             .plain("related:a..b", "related:a..b")
-            .tested("websvc-index", "operators_of_other_verticals_are_ignored_with_a_warning")
-            .later(4, "the index knows what is related; until then a warning says that it does not"),
+            .tested(
+                "websvc-index",
+                "neighbours_by_link_and_by_words_are_related_and_the_domain_itself_is_not",
+            )
+            .tested("websvc-index", "related_combines_with_words_negation_and_images"),
         reading("2.5 imagesize:", "images of exactly this size")
             .printed("imagesize:1920x1080 cats", "imagesize:1920x1080 cats")
             .plain("imagesize:big", "imagesize:big")
             .plain("imagesize:0x10", "imagesize:0x10")
-            .later(4, "the index has images"),
+            .tested("websvc-index", "sizes_types_sites_and_dates_filter")
+            .tested("websvc-index", "operators_of_images_are_ignored_for_pages_with_a_warning"),
         reading("2.5 larger:", "images larger than this size")
             .printed("larger:800X600 cats", "larger:800x600 cats")
             .plain("larger:99999999999x1", "larger:99999999999x1")
-            .later(4, "the index has images"),
+            .tested("websvc-index", "sizes_types_sites_and_dates_filter")
+            .tested("websvc-index", "operators_of_images_are_ignored_for_pages_with_a_warning"),
         reading("2.5 bad arguments", "never an error: plain words, and a warning that names the operator")
             .plain("cats site:", "cats site")
             .plain("cats -site:\"two words\"", "cats -\"two words\"")

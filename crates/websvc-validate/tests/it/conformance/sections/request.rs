@@ -124,8 +124,9 @@ fn sources() -> Row {
     .bad_in(json!(["web", { "type": "web", "tbs": "qdr:d" }]), &[("/1", Conflict)])
     .bad("web", InvalidType)
     .tested("websvc-types", "a_response_has_only_the_sources_that_were_asked_for")
-    .tested("websvc-cli", "a_source_that_is_not_there_is_told_apart_from_nothing_found")
-    .later(4, "the embedded index answers images and news")
+    .tested("websvc-cli", "nothing_found_is_an_empty_list_of_every_source_that_was_asked")
+    .tested("websvc-cli", "every_source_has_a_list_of_its_own_shape")
+    .tested("websvc-cli", "sizes_and_the_time_of_a_source_filter")
 }
 
 fn categories() -> Row {
@@ -249,7 +250,7 @@ fn location() -> Row {
         Some("San Francisco,California,United States".to_owned()),
     )
     .bad(json!({ "country": "DE" }), InvalidType)
-    .later(4, "the embedded index ranks by place; until then a warning says that it does not")
+    .tested("websvc-cli", "pages_of_the_searchers_place_come_first")
 }
 
 fn country() -> Row {
@@ -279,7 +280,8 @@ fn country() -> Row {
     .bad("U", UnknownValue)
     .bad("Germany", UnknownValue)
     .bad(49, InvalidType)
-    .later(4, "the embedded index ranks by country; until then a warning says that it does not")
+    .tested("websvc-index", "pages_of_the_searchers_country_come_first_among_equals")
+    .tested("websvc-cli", "pages_of_the_searchers_place_come_first")
 }
 
 fn safe() -> Row {
@@ -290,7 +292,9 @@ fn safe() -> Row {
         .reads(false, SearchPlan::safe, false)
         .bad("true", InvalidType)
         .bad(1, InvalidType)
-        .later(4, "a classifier of explicit content; until then a warning says that nothing is filtered")
+        .tested("websvc-index", "safe_search_leaves_out_explicit_pages_and_their_images")
+        .tested("websvc-index", "several_words_decide_and_single_ones_do_not")
+        .tested("websvc-cli", "explicit_pages_are_left_out_when_asked")
 }
 
 fn timeout() -> Row {

@@ -1,0 +1,197 @@
+//! One index of the engine with its reader: the pages stand on one shelf, their images on another.
+//!
+//! Both have the same fields, so that everything that searches and ranks pages does so for images. They are apart
+//! because the frequencies of words, which ranking lives on, are others in captions than in pages.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tantivy::directory::{MmapDirectory, OwnedBytes};
+use tantivy::schema::IndexRecordOption;
+use tantivy::store::{Compressor, StoreReader};
+use tantivy::{
+    DocAddress, DocSet, IndexReader, IndexSettings, ReloadPolicy, Searcher, TERMINATED, TantivyError, Term,
+};
+
+use crate::address::{Address, site_term};
+use crate::error::IndexError;
+use crate::schema::{FORMAT, Fields};
+use crate::vocabulary::Vocabulary;
+
+/// How many blocks of stored documents are kept in memory for each segment; a block holds at least one document.
+const CACHED_BLOCKS: usize = 64;
+
+/// One index of the engine.
+pub(crate) struct Shelf {
+    pub(crate) dir: PathBuf,
+    pub(crate) fields: Fields,
+    pub(crate) index: tantivy::Index,
+    reader: IndexReader,
+    /// What belongs to the generation of the searcher that was used last.
+    generation: Mutex<Option<Arc<Generation>>>,
+}
+
+/// What is read once for each generation of the searcher.
+pub(crate) struct Generation {
+    id: u64,
+    pub(crate) vocabulary: Vocabulary,
+    pub(crate) stores: Vec<StoreReader>,
+}
+
+/// One state of a shelf, ready to be searched.
+pub(crate) struct View {
+    pub(crate) fields: Fields,
+    pub(crate) searcher: Searcher,
+    pub(crate) generation: Arc<Generation>,
+}
+
+impl View {
+    /// Returns the stored bytes of a document, which end with its card.
+    pub(crate) fn stored(&self, address: DocAddress) -> tantivy::Result<OwnedBytes> {
+        self.generation.stores[address.segment_ord as usize].get_document_bytes(address.doc_id)
+    }
+}
+
+impl Shelf {
+    /// Opens the shelf in `dir`, which is created when it does not exist.
+    pub(crate) fn open(dir: &Path) -> Result<Self, IndexError> {
+        fs::create_dir_all(dir).map_err(|source| IndexError::Directory { dir: dir.to_owned(), source })?;
+        let engine = |source| IndexError::Engine { dir: dir.to_owned(), source };
+        let (schema, fields) = Fields::build();
+        let settings = IndexSettings {
+            // Cards are compressed block by block already.
+            docstore_compression: Compressor::None,
+            docstore_compress_dedicated_thread: false,
+            docstore_blocksize: 4_096,
+            ..IndexSettings::default()
+        };
+        let directory = MmapDirectory::open(dir).map_err(|error| engine(error.into()))?;
+        let builder = tantivy::Index::builder().schema(schema).settings(settings);
+        let index = builder.open_or_create(directory).map_err(|error| match error {
+            TantivyError::SchemaError(_) => IndexError::Incompatible {
+                dir: dir.to_owned(),
+                found: "of other fields".to_owned(),
+                expected: FORMAT,
+            },
+            other => engine(other),
+        })?;
+        // Stored documents are read by readers of our own, see `Generation`.
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).doc_store_cache_num_blocks(0);
+        let reader = reader.try_into().map_err(engine)?;
+        Ok(Self { dir: dir.to_owned(), fields, index, reader, generation: Mutex::new(None) })
+    }
+
+    pub(crate) fn engine(&self, source: TantivyError) -> IndexError {
+        IndexError::Engine { dir: self.dir.clone(), source }
+    }
+
+    /// Makes the latest commit visible to new searches.
+    pub(crate) fn reload(&self) -> Result<(), IndexError> {
+        self.reader.reload().map_err(|source| self.engine(source))
+    }
+
+    pub(crate) fn searcher(&self) -> Searcher {
+        self.reader.searcher()
+    }
+
+    /// Returns how many documents can be found; costs next to nothing.
+    pub(crate) fn document_count(&self) -> u64 {
+        self.reader.searcher().num_docs()
+    }
+
+    /// Returns the bytes of the files, without those of folders beneath.
+    pub(crate) fn bytes(&self) -> std::io::Result<u64> {
+        let mut bytes = 0;
+        for entry in fs::read_dir(&self.dir)? {
+            // Merging may remove a file while we look.
+            let metadata = entry.and_then(|entry| entry.metadata());
+            bytes += metadata.map_or(0, |metadata| if metadata.is_file() { metadata.len() } else { 0 });
+        }
+        Ok(bytes)
+    }
+
+    /// Returns the state that searches see now.
+    pub(crate) fn view(&self) -> tantivy::Result<View> {
+        let searcher = self.reader.searcher();
+        let generation = self.generation(&searcher)?;
+        Ok(View { fields: self.fields, searcher, generation })
+    }
+
+    fn generation(&self, searcher: &Searcher) -> tantivy::Result<Arc<Generation>> {
+        let id = searcher.generation().generation_id();
+        let mut cached = self.generation.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(generation) = cached.as_ref().filter(|generation| generation.id == id) {
+            return Ok(Arc::clone(generation));
+        }
+        let segments = searcher.segment_readers().iter();
+        let stores: Result<_, _> = segments.map(|segment| segment.get_store_reader(CACHED_BLOCKS)).collect();
+        let generation = Arc::new(Generation {
+            id,
+            vocabulary: Vocabulary::read(searcher, &self.fields)?,
+            stores: stores?,
+        });
+        *cached = Some(Arc::clone(&generation));
+        Ok(generation)
+    }
+
+    /// Returns when `url` was first seen, if it is committed.
+    pub(crate) fn first_seen(&self, url: &str) -> tantivy::Result<Option<i64>> {
+        let searcher = self.reader.searcher();
+        let Some(address) = find(&searcher, &self.fields, url)? else {
+            return Ok(None);
+        };
+        let column = searcher.segment_reader(address.segment_ord).fast_fields().i64("first_seen")?;
+        Ok(column.first(address.doc_id))
+    }
+
+    /// Returns at most `limit` URLs, of one host and its subdomains if there is a host.
+    pub(crate) fn urls(&self, host: Option<&str>, limit: usize) -> tantivy::Result<Vec<String>> {
+        let searcher = self.reader.searcher();
+        let site = host.map(|host| site_term(host).unwrap_or_default());
+        let mut urls = Vec::new();
+        for segment in searcher.segment_readers() {
+            let index = segment.inverted_index(self.fields.url)?;
+            let mut terms = index.terms().stream()?;
+            while urls.len() < limit && terms.advance() {
+                let Ok(url) = std::str::from_utf8(terms.key()) else {
+                    continue;
+                };
+                let wanted = site.as_ref().is_none_or(|site| {
+                    Address::parse(url).is_some_and(|address| address.sites.contains(site))
+                });
+                if !wanted {
+                    continue;
+                }
+                let mut postings =
+                    index.read_postings_from_terminfo(terms.value(), IndexRecordOption::Basic)?;
+                while postings.doc() != TERMINATED {
+                    if !segment.is_deleted(postings.doc()) {
+                        urls.push(url.to_owned());
+                        break;
+                    }
+                    postings.advance();
+                }
+            }
+        }
+        Ok(urls)
+    }
+}
+
+/// Returns a document with this URL: the page, or one of the images of the page.
+pub(crate) fn find(searcher: &Searcher, fields: &Fields, url: &str) -> tantivy::Result<Option<DocAddress>> {
+    let term = Term::from_field_text(fields.url, url);
+    for (segment_ord, segment) in (0..).zip(searcher.segment_readers()) {
+        let postings = segment.inverted_index(fields.url)?.read_postings(&term, IndexRecordOption::Basic)?;
+        let Some(mut postings) = postings else {
+            continue;
+        };
+        while postings.doc() != TERMINATED {
+            if !segment.is_deleted(postings.doc()) {
+                return Ok(Some(DocAddress { segment_ord, doc_id: postings.doc() }));
+            }
+            postings.advance();
+        }
+    }
+    Ok(None)
+}

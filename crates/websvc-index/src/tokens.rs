@@ -1,0 +1,126 @@
+//! Texts as the tokens of fields.
+
+use tantivy::tokenizer::{PreTokenizedString, Token};
+
+use crate::analysis::{Kind, Language, each_word, fold};
+use crate::schema::{SECTION_GAP, STEM_MARK, TITLE_WORDS};
+
+/// The tokens of the three text fields while a document is read once from front to back.
+pub(crate) struct Words {
+    language: Option<Language>,
+    pub(crate) position: u32,
+    pub(crate) titles: Tokens,
+    pub(crate) terms: Tokens,
+    pub(crate) exact: Tokens,
+    folded: String,
+    stem: String,
+}
+
+impl Words {
+    pub(crate) fn new(language: Option<Language>) -> Self {
+        Self {
+            language,
+            position: 0,
+            titles: Tokens::default(),
+            terms: Tokens::default(),
+            exact: Tokens::default(),
+            folded: String::new(),
+            stem: String::new(),
+        }
+    }
+
+    pub(crate) fn gap(&mut self) {
+        self.position += SECTION_GAP;
+    }
+
+    /// Adds the title at the current position, which is the start.
+    pub(crate) fn title(&mut self, text: &str, weight: usize) {
+        each_word(text, |word| {
+            if self.position < TITLE_WORDS {
+                self.word(word.lower, word.kind, weight);
+                self.titles.push(&self.folded, self.position, 1);
+                for form in [&mut self.stem, &mut self.folded] {
+                    form.insert(0, STEM_MARK);
+                }
+                self.titles.push(&self.stem, self.position, 1);
+                if self.language.is_some_and(Language::has_accents) && self.stem != self.folded {
+                    self.titles.push(&self.folded, self.position, 1);
+                }
+            }
+            self.position += 1;
+        });
+    }
+
+    /// Adds a text at the current position and returns the number of its words.
+    pub(crate) fn section(&mut self, text: &str, weight: usize) -> u32 {
+        let start = self.position;
+        each_word(text, |word| {
+            self.word(word.lower, word.kind, weight);
+            self.position += 1;
+        });
+        self.position - start
+    }
+
+    /// Adds one word and leaves its forms in `folded` and `stem`.
+    fn word(&mut self, lower: &str, kind: Kind, weight: usize) {
+        self.folded.clear();
+        fold(lower, &mut self.folded);
+        self.stem.clear();
+        self.exact.push(&self.folded, self.position, 1);
+        let language = self.language.filter(|_| kind == Kind::Letters);
+        let Some(language) = language else {
+            self.stem.push_str(&self.folded);
+            return self.terms.push(&self.folded, self.position, weight);
+        };
+        language.stem(lower, &mut self.stem);
+        if language.is_stop_word(&self.folded) {
+            return;
+        }
+        self.terms.push(&self.stem, self.position, weight);
+        if language.has_accents() && self.stem != self.folded {
+            self.terms.push(&self.folded, self.position, weight);
+        }
+    }
+}
+
+/// The tokens of one field.
+#[derive(Default)]
+pub(crate) struct Tokens(Vec<Token>);
+
+impl Tokens {
+    fn push(&mut self, text: &str, position: u32, times: usize) {
+        if text.is_empty() {
+            return;
+        }
+        let token = Token { position: position as usize, text: text.to_owned(), ..Token::default() };
+        self.0.extend(std::iter::repeat_n(token, times));
+    }
+
+    /// Returns the words in the order they were added.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|token| token.text.as_str())
+    }
+
+    pub(crate) fn finish(self) -> PreTokenizedString {
+        PreTokenizedString { text: String::new(), tokens: self.0 }
+    }
+}
+
+/// Returns terms without places.
+pub(crate) fn list(terms: impl IntoIterator<Item = String>) -> PreTokenizedString {
+    let mut tokens = Tokens::default();
+    terms.into_iter().for_each(|term| tokens.push(&term, 0, 1));
+    tokens.finish()
+}
+
+/// Returns the words of a URL as readable text.
+pub(crate) fn url_words(text: &str) -> PreTokenizedString {
+    let (mut tokens, mut position, mut folded) = (Tokens::default(), 0, String::new());
+    each_word(text, |word| {
+        folded.clear();
+        fold(word.lower, &mut folded);
+        tokens.push(&folded, position, 1);
+        position += 1;
+    });
+    tokens.finish()
+}
