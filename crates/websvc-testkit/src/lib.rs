@@ -8,9 +8,11 @@ mod authority;
 mod canary;
 mod files;
 mod page;
+mod searxng;
 mod world;
 
 pub use authority::Authority;
 pub use canary::Canary;
 pub use page::{Coding, Page};
+pub use searxng::SearxngStandIn;
 pub use world::{Seen, World, WorldBuilder};

@@ -8,6 +8,10 @@ struct Section {
     keys: &'static [&'static str],
 }
 
+/// The keys of every server that is asked for results.
+const ENDPOINT: [&str; 5] =
+    ["timeout_ms", "requests_per_second", "burst", "breaker_failures", "breaker_pause_ms"];
+
 /// The sections this version reads.
 const SECTIONS: &[Section] = &[
     Section { name: "server", keys: &["listen", "tls", "max_connections", "drain_timeout_ms"] },
@@ -17,7 +21,11 @@ const SECTIONS: &[Section] = &[
         name: "fetch",
         keys: &["allow_networks", "connect_to", "ca_file", "user_agent", "max_body_bytes", "concurrency"],
     },
-    Section { name: "search", keys: &["providers"] },
+    Section { name: "search", keys: &["providers", "searxng"] },
+    Section {
+        name: "search.searxng",
+        keys: &["url", ENDPOINT[0], ENDPOINT[1], ENDPOINT[2], ENDPOINT[3], ENDPOINT[4]],
+    },
     Section { name: "cache", keys: &["max_bytes", "max_age_days", "memory_bytes"] },
     Section { name: "limits", keys: &["concurrency"] },
     Section { name: "pricing", keys: websvc_engine::Pricing::KEYS },
@@ -32,7 +40,6 @@ const NOT_YET: &[&str] = &[
     "store",
     "threat",
     "limits.requests_per_minute",
-    "search.searxng",
     "server.public_url",
     "server.trusted_proxies",
 ];

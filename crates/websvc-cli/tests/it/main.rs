@@ -18,3 +18,4 @@ mod reference;
 mod scraping;
 mod sdk;
 mod serving;
+mod sources;
