@@ -17,6 +17,6 @@ pub use ingest::{IngestError, ingest};
 pub use pricing::Pricing;
 pub use search::SearchOutcome;
 pub use source::{
-    Answer, AnswerFuture, Ask, Condition, EndpointConfig, Filters, Hit, HitImage, IndexSource, SearchSource,
-    Searxng, SearxngConfig,
+    Answer, AnswerFuture, Ask, Condition, Declaration, DeclarationError, EndpointConfig, Filters, Hit,
+    HitImage, HttpJson, HttpJsonConfig, IndexSource, SearchSource, Searxng, SearxngConfig,
 };

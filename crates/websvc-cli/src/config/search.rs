@@ -1,10 +1,11 @@
 //! `[search]`: which sources answer a search, and how those elsewhere are asked.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Deserializer};
-use websvc_engine::EndpointConfig;
+use websvc_engine::{Declaration, EndpointConfig};
 
 /// `[search]`: which sources answer a search.
 #[derive(Debug, Clone, Deserialize)]
@@ -13,6 +14,8 @@ pub(crate) struct Search {
     /// In order of preference.
     pub(crate) providers: Vec<Provider>,
     pub(crate) searxng: Option<Searxng>,
+    /// By the names that `providers` uses.
+    pub(crate) sources: BTreeMap<String, Source>,
 }
 
 /// A source of search results.
@@ -22,6 +25,26 @@ pub(crate) enum Provider {
     Index,
     /// The instance of `[search.searxng]`.
     Searxng,
+    /// The API of `[search.sources.NAME]`.
+    Named(String),
+}
+
+/// `[search.sources.NAME]`: a search API.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Source {
+    #[expect(dead_code, reason = "there is one kind, and a wrong one is refused when it is read")]
+    kind: Kind,
+    #[serde(flatten)]
+    pub(crate) declaration: Declaration,
+    #[serde(flatten)]
+    pub(crate) endpoint: Endpoint,
+}
+
+/// The kind of an API.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    HttpJson,
 }
 
 /// `[search.searxng]`: an instance of SearXNG.
@@ -46,7 +69,7 @@ pub(crate) struct Endpoint {
 
 impl Default for Search {
     fn default() -> Self {
-        Self { providers: vec![Provider::Index], searxng: None }
+        Self { providers: vec![Provider::Index], searxng: None, sources: BTreeMap::new() }
     }
 }
 
@@ -91,13 +114,24 @@ impl Endpoint {
     }
 }
 
+impl Provider {
+    /// Returns the name by which `search.providers` calls it.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Index => "index",
+            Self::Searxng => "searxng",
+            Self::Named(name) => name,
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Provider {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
         match name.as_str() {
             "index" => Ok(Self::Index),
             "searxng" => Ok(Self::Searxng),
-            _ => Err(serde::de::Error::custom(format!("search.providers: unknown provider {name:?}"))),
+            _ => Ok(Self::Named(name)),
         }
     }
 }

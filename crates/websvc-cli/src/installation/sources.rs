@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use url::Url;
-use websvc_engine::{IndexSource, SearchSource, Searxng, SearxngConfig};
+use websvc_engine::{HttpJson, HttpJsonConfig, IndexSource, SearchSource, Searxng, SearxngConfig};
 use websvc_index::Index;
 use websvc_transport::{Client, GuardError};
 
@@ -20,10 +20,12 @@ pub(super) fn open(config: &Config, index: &Arc<Index>) -> Result<Vec<Arc<dyn Se
     );
     let mut sources: Vec<Arc<dyn SearchSource>> = Vec::with_capacity(providers.len());
     for (at, provider) in providers.iter().enumerate() {
-        ensure!(!providers[..at].contains(provider), "search.providers names {provider:?} twice");
+        let name = provider.name();
+        ensure!(!providers[..at].contains(provider), "search.providers names {name:?} twice");
         sources.push(match provider {
             Provider::Index => Arc::new(IndexSource::new(Arc::clone(index))),
             Provider::Searxng => Arc::new(searxng(config)?),
+            Provider::Named(name) => Arc::new(declared(config, name)?),
         });
     }
     Ok(sources)
@@ -40,6 +42,22 @@ fn searxng(config: &Config) -> Result<Searxng> {
     let client = client(config, &url).with_context(|| format!("{section}.url"))?;
     let endpoint = endpoint.checked(section)?;
     Ok(Searxng::new(SearxngConfig { url, name: "searxng".to_owned(), endpoint }, client))
+}
+
+fn declared(config: &Config, name: &str) -> Result<HttpJson> {
+    let sources = &config.search.sources;
+    let Some(config::Source { declaration, endpoint, .. }) = sources.get(name) else {
+        let known = ["index", "searxng"].into_iter().chain(sources.keys().map(String::as_str));
+        let meant = websvc_validate::nearest(name, known);
+        let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant:?}?"));
+        bail!("search.providers names {name:?}, and there is no [search.sources.{name}]{meant}");
+    };
+    let section = format!("search.sources.{name}");
+    let endpoint = endpoint.checked(&section)?;
+    let source = HttpJsonConfig::new(name.to_owned(), declaration, endpoint, |name| std::env::var(name).ok())
+        .with_context(|| section.clone())?;
+    let client = client(config, source.origin()).with_context(|| format!("{section}.url"))?;
+    Ok(HttpJson::new(source, client))
 }
 
 /// Returns a client that may reach the host and port of `url` wherever they are: whoever configures a source has

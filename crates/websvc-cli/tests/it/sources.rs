@@ -99,7 +99,8 @@ async fn a_slow_source_does_not_hold_the_answer_and_alone_it_times_out() {
     drop(service);
     let service = serve(&site, r#"["searxng"]"#);
     let answer = service.search(json!({"query": "tea", "timeout": 1000})).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["code"]), (408, &json!("REQUEST_TIMEOUT")));
+    let error = answer.body["error"].as_str().unwrap_or_default();
+    assert!(answer.status == 408 && error.starts_with("Request timed out"), "{}", answer.body);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,4 +142,101 @@ async fn what_cannot_be_a_source_ends_the_start() {
     let url = "WEBSVC__SEARCH__SEARXNG__URL";
     check(&[(PROVIDERS, r#"["searxng"]"#), (url, "ftp://a.test/")], "neither http nor https");
     check(&[("WEBSVC__SEARCH__SEARXNG__TIMEOUT", "5")], "timeout_ms");
+    let brave = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sources/brave.toml");
+    check(&[("WEBSVC_CONFIG", brave)], "BRAVE_API_KEY, which is not set");
+}
+
+/// Declared APIs with what one of them answers, in the shape of the real one; the first result in words of ours.
+async fn check_declared(name: &str, asked: &str, header: Option<(&str, &str)>, first: (&str, &str, &str)) {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sources");
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/sources");
+    let answer = std::fs::read_to_string(format!("{fixtures}/{name}.json")).unwrap();
+    let world =
+        World::builder().page(asked, Page::new("application/json; charset=utf-8", answer)).start().await;
+    let site = Site::new(&world);
+    let mut command =
+        site.command(&["serve", "--listen", "127.0.0.1:0", "--config", &format!("{docs}/{name}.toml")]);
+    command
+        .env("WEBSVC_API_KEY", KEY)
+        .env("WEBSVC__FETCH__CA_FILE", world.ca_file())
+        .env("BRAVE_API_KEY", "secret-brave")
+        .env("GITHUB_TOKEN", "secret-github");
+    let service = Service::start(&mut command);
+    let answer = service.search(json!({"query": "green tea -site:excluded.test", "limit": 5})).await;
+    assert_eq!(answer.status, 200, "{name}: {}", answer.body);
+    let requests = world.requests();
+    assert_eq!(requests[0].url, asked, "{name}");
+    if let Some((header, value)) = header {
+        assert_eq!(requests[0].header(header), Some(value), "{name}");
+    }
+    let found = &answer.body["data"]["web"][0];
+    let found =
+        [&found["url"], &found["title"], &found["description"]].map(|part| part.as_str().unwrap_or_default());
+    assert_eq!(found, [first.0, first.1, first.2], "{name}: {}", answer.body);
+    assert_eq!(urls(&answer.body).len(), 2, "{name}: {}", answer.body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_declarations_that_are_shipped_read_what_the_apis_answer() {
+    check_declared(
+        "brave",
+        "https://api.search.brave.com/res/v1/web/search?q=green%20tea%20-site%3Aexcluded.test&count=5&offset=0&search_lang=en&safesearch=off",
+        Some(("x-subscription-token", "secret-brave")),
+        ("https://tea.test/green", "Green tea & you", "All about green tea."),
+    )
+    .await;
+    check_declared(
+        "wikipedia",
+        "https://en.wikipedia.org/w/rest.php/v1/search/page?q=green%20tea&limit=5",
+        None,
+        ("https://en.wikipedia.org/wiki/Green_tea", "Green tea", "Green tea is made from leaves"),
+    )
+    .await;
+    check_declared(
+        "marginalia",
+        "https://api2.marginalia-search.com/search?query=green%20tea&count=5&page=1",
+        Some(("api-key", "public")),
+        ("https://tea.test/", "A page on tea", "Written by hand."),
+    )
+    .await;
+    check_declared(
+        "stackexchange",
+        "https://api.stackexchange.com/2.3/search/advanced?order=desc&sort=relevance&site=stackoverflow&filter=withbody&q=green%20tea&pagesize=5&page=1",
+        None,
+        ("https://stackoverflow.com/questions/1/tea", "How is \"tea\" brewed?", "I have leaves & water."),
+    )
+    .await;
+    check_declared(
+        "github",
+        "https://api.github.com/search/repositories?q=green%20tea&per_page=5&page=1",
+        Some(("authorization", "Bearer secret-github")),
+        ("https://github.com/leaf/green-tea", "leaf/green-tea", "Brews tea"),
+    )
+    .await;
+    check_declared(
+        "crossref",
+        "https://api.crossref.org/works?query=green%20tea&rows=5&offset=0",
+        None,
+        ("https://doi.org/10.1000/tea", "On green tea", "We brewed tea."),
+    )
+    .await;
+    check_declared(
+        "hackernews",
+        "https://hn.algolia.com/api/v1/search?tags=story&query=green%20tea&hitsPerPage=5&page=0",
+        None,
+        ("https://tea.test/story", "Green tea, reviewed", ""),
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_declaration_that_is_shipped_is_tried() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sources");
+    let mut names: Vec<String> = std::fs::read_dir(docs)
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
+        .collect();
+    names.sort();
+    let tried = ["brave", "crossref", "github", "hackernews", "marginalia", "stackexchange", "wikipedia"];
+    assert_eq!(names, tried);
 }

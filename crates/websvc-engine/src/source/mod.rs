@@ -3,6 +3,8 @@
 mod breaker;
 mod date;
 mod endpoint;
+mod gathered;
+mod http_json;
 mod index;
 mod pace;
 mod plain;
@@ -19,6 +21,7 @@ use websvc_query::Query;
 use websvc_validate::{DomainFilter, SourceKind};
 
 pub use endpoint::EndpointConfig;
+pub use http_json::{Declaration, DeclarationError, HttpJson, HttpJsonConfig};
 pub use index::IndexSource;
 pub use searxng::{Searxng, SearxngConfig};
 

@@ -26,14 +26,34 @@ pub(super) fn with_operators(query: &Query, domains: &DomainFilter) -> String {
     parts.join(" ")
 }
 
-/// Tells whether the query has an operator that only the embedded index can apply.
+/// Returns the words and phrases of the query alone, for engines that read no operators.
+pub(super) fn words_only(query: &Query) -> String {
+    query.words().collect::<Vec<_>>().join(" ")
+}
+
+/// Tells whether the query has `related:`, which only the embedded index can apply.
 pub(super) fn has_related(query: &Query) -> bool {
+    any(query, |node| matches!(node, Node::Operator(Operator::Related(_))))
+}
+
+/// Tells whether the query has phrases or excludes words, which a title and a description do not decide.
+pub(super) fn needs_text(query: &Query) -> bool {
+    any(query, |node| match node {
+        Node::Phrase(_) => true,
+        Node::Not(child) => !matches!(**child, Node::Operator(_)),
+        Node::And(_) | Node::Or(_) | Node::Word(_) | Node::Operator(_) => false,
+    })
+}
+
+fn any(query: &Query, is_meant: impl Fn(&Node) -> bool) -> bool {
     let mut nodes: Vec<&Node> = query.root().into_iter().collect();
     while let Some(node) = nodes.pop() {
+        if is_meant(node) {
+            return true;
+        }
         match node {
             Node::And(children) | Node::Or(children) => nodes.extend(children),
             Node::Not(child) => nodes.push(child),
-            Node::Operator(Operator::Related(_)) => return true,
             Node::Word(_) | Node::Phrase(_) | Node::Operator(_) => {}
         }
     }
@@ -92,5 +112,14 @@ mod tests {
         check("tea", &DomainFilter::Exclude(hosts), "tea -site:a.test -site:b.test");
         let many = (0..40).map(|at| format!("h{at}.test")).collect();
         check("tea", &DomainFilter::Include(many), "tea");
+    }
+
+    #[test]
+    fn words_alone_are_what_is_looked_for() {
+        let query = websvc_query::parse("tea \"green leaf\" -coffee site:a.test intitle:cup").query;
+        assert_eq!(words_only(&query), "tea green leaf cup");
+        let needs = |query: &str| needs_text(&websvc_query::parse(query).query);
+        assert!(needs("a (b OR \"c d\")") && needs("a -b") && needs("-(a OR b)"));
+        assert!(!needs("a site:b.test -site:c.test"));
     }
 }

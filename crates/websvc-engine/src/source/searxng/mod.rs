@@ -5,7 +5,6 @@
 
 mod answer;
 
-use std::collections::HashSet;
 use std::time::Instant;
 
 use http::HeaderMap;
@@ -16,10 +15,10 @@ use websvc_transport::Client;
 use websvc_validate::SourceKind;
 
 use super::endpoint::{Endpoint, EndpointConfig};
-use super::{Answer, AnswerFuture, Ask, Condition, Filters, Hit, SearchSource};
+use super::gathered::{Gathered, Undated};
+use super::{Answer, AnswerFuture, Ask, Condition, Filters, SearchSource};
 use super::{region, wording};
 use crate::error::SourceError;
-use crate::search::{canonical, keeps};
 
 /// At most so many pages are asked for: engines have no more.
 const MAX_PAGES: usize = 10;
@@ -84,7 +83,8 @@ impl Searxng {
         if query.is_empty() {
             return unavailable("nothing in the query is for engines of the web");
         }
-        let mut gathered = Gathered::default();
+        let (mut gathered, mut silent) = (Gathered::default(), Vec::new());
+        let undated = if is_exact(ask) { Undated::Kept } else { Undated::LeftOut };
         for page in 1..=MAX_PAGES {
             let value = match self.page(ask, &query, page).await {
                 Ok(value) => value,
@@ -97,13 +97,18 @@ impl Searxng {
             let Some(results) = value.get("results").and_then(Value::as_array) else {
                 return unavailable("its answer cannot be read: it has no list `results`");
             };
-            gathered.note_silent(&value);
-            let news = gathered.take(ask, results);
-            if news == 0 || gathered.hits.len() >= ask.limit || Instant::now() >= ask.deadline {
+            for engine in answer::silent_engines(&value) {
+                if !silent.contains(&engine) {
+                    silent.push(engine);
+                }
+            }
+            let hits = results.iter().filter_map(|result| answer::hit(ask.kind, result, ask.now));
+            let fresh = gathered.take(ask, hits, undated);
+            if fresh == 0 || gathered.is_enough(ask) || Instant::now() >= ask.deadline {
                 break;
             }
         }
-        gathered.finish(ask)
+        finish(gathered, &silent, ask)
     }
 }
 
@@ -125,75 +130,20 @@ impl SearchSource for Searxng {
     }
 }
 
-/// What the pages brought so far.
-#[derive(Default)]
-struct Gathered {
-    hits: Vec<Hit>,
-    seen: HashSet<String>,
-    silent: Vec<String>,
-    undated: usize,
-    warnings: Vec<String>,
-}
-
-impl Gathered {
-    /// Takes the results that are new and pass the filters, and returns how many are new.
-    fn take(&mut self, ask: &Ask<'_>, results: &[Value]) -> usize {
-        let must_be_dated = ask.tbs.is_some_and(|tbs| tbs.range.is_some()) && !is_exact(ask);
-        let mut fresh = 0;
-        for result in results {
-            let Some(hit) = answer::hit(ask.kind, result, ask.now) else { continue };
-            let identity = hit.image.as_ref().filter(|_| ask.kind == SourceKind::Images);
-            if !self.seen.insert(canonical(identity.map_or(&hit.url, |image| &image.url))) {
-                continue;
-            }
-            fresh += 1;
-            if must_be_dated && hit.date.is_none() {
-                self.undated += 1;
-            } else if keeps(ask, &hit) {
-                self.hits.push(hit);
-            }
-        }
-        fresh
+/// Adds what is special to SearXNG to what the pages brought.
+fn finish(mut gathered: Gathered, silent: &[String], ask: &Ask<'_>) -> Answer {
+    let silent = silent.join(", ");
+    if gathered.saw_nothing() && !silent.is_empty() {
+        // Nothing from those who answered, if any did: that nothing exists would be a claim too far.
+        return unavailable(&format!("it has no results, and engines did not answer: {silent}"));
     }
-
-    fn note_silent(&mut self, value: &Value) {
-        for engine in answer::silent_engines(value) {
-            if !self.silent.contains(&engine) {
-                self.silent.push(engine);
-            }
-        }
+    if !silent.is_empty() {
+        gathered.warn(format!("engines did not answer: {silent}"));
     }
-
-    fn warn(&mut self, warning: String) {
-        self.warnings.push(warning);
+    if let Some(country) = ask.country.filter(|country| region::language(country).is_none()) {
+        gathered.warn(format!("it has no region for the country {country}"));
     }
-
-    fn finish(mut self, ask: &Ask<'_>) -> Answer {
-        let silent = self.silent.join(", ");
-        if self.seen.is_empty() && !silent.is_empty() {
-            // Nothing from those who answered, if any did: that nothing exists would be a claim too far.
-            return unavailable(&format!("it has no results, and engines did not answer: {silent}"));
-        }
-        if !silent.is_empty() {
-            self.warn(format!("engines did not answer: {silent}"));
-        }
-        if self.undated > 0 {
-            let text =
-                "results without a date were left out, because it cannot apply this time filter itself";
-            self.warn(format!("{} {text}", self.undated));
-        }
-        if wording::has_related(ask.query) {
-            self.warn("it cannot apply related:, which was left out".to_owned());
-        }
-        if ask.location.is_some() {
-            self.warn("it cannot apply location".to_owned());
-        }
-        if let Some(country) = ask.country.filter(|country| region::language(country).is_none()) {
-            self.warn(format!("it has no region for the country {country}"));
-        }
-        self.hits.truncate(ask.limit);
-        Answer::Results { hits: self.hits, warnings: self.warnings }
-    }
+    gathered.finish(ask)
 }
 
 fn unavailable(reason: &str) -> Answer {
