@@ -78,6 +78,23 @@ async fn a_source_that_fails_is_named_and_alone_it_is_an_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_state_of_every_source_is_told() {
+    let world = world_of(SearxngStandIn::new().limited("60")).await;
+    let site = Site::new(&world);
+    let service = serve(&site, r#"["index", "searxng"]"#);
+    let answer = service.get("/ready").await;
+    let fine = json!([{"name": "index", "state": "ok"}, {"name": "searxng", "state": "ok"}]);
+    assert_eq!((answer.status.as_u16(), &answer.body["sources"]), (200, &fine));
+    service.search(json!({"query": "tea"})).await;
+    let answer = service.get("/ready").await;
+    let searxng = &answer.body["sources"][1];
+    assert_eq!((answer.status.as_u16(), &searxng["state"]), (200, &json!("paused")));
+    let reason = "its limiter refuses requests (429), the next attempt is in 60 s";
+    assert_eq!(searxng["reason"], reason);
+    assert!(searxng["retryAfterMs"].as_u64().is_some_and(|left| left <= 60_000), "{searxng}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn nothing_found_is_an_empty_list() {
     let world = world_of(SearxngStandIn::new()).await;
     let site = Site::new(&world);

@@ -149,7 +149,7 @@ impl<'a> Replies<'a> {
     /// Makes one list of each question's answers.
     fn join(self, plan: &SearchPlan) -> Result<Found, EngineError> {
         let mut found = Found::default();
-        let (mut reasons, mut is_late) = (Vec::new(), false);
+        let (mut reasons, mut is_late) = (Reasons::default(), false);
         for (ask, slots) in self.asks.iter().zip(self.slots) {
             let nobody_offers = slots.iter().all(|slot| matches!(slot, Slot::NotOffered));
             let mut lists = Vec::new();
@@ -157,15 +157,15 @@ impl<'a> Replies<'a> {
                 let name = source.name();
                 match slot {
                     Slot::NotOffered if nobody_offers => {
-                        reasons.push(format!("source {name}: it has no {}", plural(ask.kind)));
+                        reasons.add(format!("source {name}: it has no {}", plural(ask.kind)));
                     }
                     Slot::NotOffered => {}
                     Slot::Waiting => {
                         is_late = true;
-                        reasons.push(format!("source {name}: it was too slow and was not waited for"));
+                        reasons.add(format!("source {name}: it was too slow and was not waited for"));
                     }
                     Slot::Answered(Answer::Unavailable { reason }) => {
-                        reasons.push(format!("source {name}: {reason}"));
+                        reasons.add(format!("source {name}: {reason}"));
                     }
                     Slot::Answered(Answer::Results { hits, warnings }) => {
                         let filters = source.filters();
@@ -187,12 +187,23 @@ impl<'a> Replies<'a> {
             let timeout_ms = u64::try_from(plan.timeout().as_millis()).unwrap_or(u64::MAX);
             return Err(EngineError::Timeout { timeout_ms });
         }
-        reasons.dedup();
-        if found.verticals.is_empty() && !reasons.is_empty() {
-            return Err(EngineError::NoSource { reasons });
+        if found.verticals.is_empty() && !reasons.0.is_empty() {
+            return Err(EngineError::NoSource { reasons: reasons.0 });
         }
-        reasons.into_iter().for_each(|reason| found.warn(reason));
+        reasons.0.into_iter().for_each(|reason| found.warn(reason));
         Ok(found)
+    }
+}
+
+/// Why sources did not answer, each reason once: several kinds of results often fail for one.
+#[derive(Default)]
+struct Reasons(Vec<String>);
+
+impl Reasons {
+    fn add(&mut self, reason: String) {
+        if !self.0.contains(&reason) {
+            self.0.push(reason);
+        }
     }
 }
 

@@ -103,7 +103,10 @@ impl Endpoint {
         request.redirects = RedirectPolicy::None;
         let outcome = match self.client.fetch(request).await {
             Ok(fetched) => read(&fetched),
-            Err(error) => Err(unreachable(&error, patience)),
+            Err(error) => {
+                tracing::debug!(source = self.name, error = &error as &dyn std::error::Error, "no answer");
+                Err(unreachable(&error, patience))
+            }
         };
         attempt.end(&outcome);
         outcome
@@ -164,7 +167,7 @@ impl Attempt<'_> {
                     SourceError::Limited { retry_after } => *retry_after,
                     _ => None,
                 };
-                endpoint.note_failure(&error.to_string(), come_back);
+                endpoint.note_failure(&public(error), come_back);
             }
             Ok(_) | Err(_) => {
                 if endpoint.gate().breaker.succeed() {
@@ -197,10 +200,25 @@ fn is_failure(error: &SourceError) -> bool {
     !matches!(error, SourceError::Status { status: 400 | 404 | 414 | 422, .. })
 }
 
+/// Tells what went wrong without the host: who asks need not know where the operator's servers are.
 fn unreachable(error: &FetchError, patience: Duration) -> SourceError {
+    let text = match error {
+        FetchError::Timeout { .. } => return SourceError::Timeout { after: patience },
+        FetchError::Dns { .. } => "its host was not found".to_owned(),
+        FetchError::Connect { .. } => "it cannot be connected to".to_owned(),
+        FetchError::Tls { reason, .. } => format!("no secure connection to it: {reason}"),
+        other => other.to_string(),
+    };
+    SourceError::Unreachable { text }
+}
+
+/// Returns the text of a failure for the log and for everybody: what a server says may repeat the question.
+fn public(error: &SourceError) -> String {
     match error {
-        FetchError::Timeout { .. } => SourceError::Timeout { after: patience },
-        other => SourceError::Unreachable { text: other.to_string() },
+        SourceError::Status { status, message: _ } => {
+            SourceError::Status { status: *status, message: String::new() }.to_string()
+        }
+        other => other.to_string(),
     }
 }
 

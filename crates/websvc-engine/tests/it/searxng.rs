@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use websvc_engine::{Condition, EndpointConfig, Hit, SearchSource, Searxng, SearxngConfig};
 use websvc_testkit::{Page, SearxngStandIn, World};
+use websvc_transport::{AddressGuard, Client, ClientConfig};
 use websvc_validate::{DomainFilter, SourceKind};
 
 use crate::asking::{Question, client, urls};
@@ -223,6 +224,38 @@ async fn a_silent_instance_is_given_up_after_its_time() {
     let endpoint = EndpointConfig { timeout: Duration::from_millis(50), ..EndpointConfig::default() };
     let reason = Question::new(SourceKind::Web, "tea").reason(&source_with(&world, endpoint)).await;
     assert_eq!(reason, "it did not answer within 50 ms");
+}
+
+#[tokio::test]
+async fn pages_that_came_before_a_failure_are_kept() {
+    let results = (0..30).map(|at| json!({"url": format!("https://tea.test/{at}"), "title": "Tea"}));
+    let instance = SearxngStandIn::new().results("general", results.collect());
+    let world = World::builder()
+        .page_with(SEARCH, move |seen| match seen.url.contains("pageno=2") {
+            true => Page::text("the question again").status(500),
+            false => instance.answer(seen),
+        })
+        .start()
+        .await;
+    let mut question = Question::new(SourceKind::Web, "tea");
+    question.limit = 25;
+    let (hits, warnings) = question.hits(&source(&world)).await;
+    assert_eq!(hits.len(), 10);
+    assert_eq!(warnings, ["the results end after page 1: it answered with status 500"]);
+    question.patience = Duration::ZERO;
+    world.forget();
+    let (hits, warnings) = question.hits(&source(&world)).await;
+    assert_eq!((hits.len(), warnings.len(), world.requests().len()), (10, 0, 1), "no time for another page");
+}
+
+#[tokio::test]
+async fn an_instance_that_is_down_is_told_without_its_address() {
+    let guard = AddressGuard::public().connect_to("down.test:80", "127.0.0.1:1").unwrap();
+    let client = Client::new(ClientConfig::new(guard)).unwrap();
+    let url = "http://down.test/".parse().unwrap();
+    let config = SearxngConfig { url, name: "searxng".to_owned(), endpoint: EndpointConfig::default() };
+    let reason = Question::new(SourceKind::Web, "tea").reason(&Searxng::new(config, client)).await;
+    assert_eq!(reason, "it cannot be connected to");
 }
 
 #[tokio::test]

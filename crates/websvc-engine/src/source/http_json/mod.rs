@@ -110,7 +110,7 @@ impl HttpJson {
                 Ok(results) => results,
                 Err(error) if at == 0 => return Answer::Unavailable { reason: error.to_string() },
                 Err(error) => {
-                    gathered.warn(format!("only {at} pages of results: {error}"));
+                    gathered.warn(format!("the results end after page {at}: {error}"));
                     break;
                 }
             };

@@ -90,7 +90,7 @@ impl Searxng {
                 Ok(value) => value,
                 Err(error) if page == 1 => return unavailable(&error.to_string()),
                 Err(error) => {
-                    gathered.warn(format!("only {} pages of results: {error}", page - 1));
+                    gathered.warn(format!("the results end after page {}: {error}", page - 1));
                     break;
                 }
             };
