@@ -46,8 +46,17 @@ const LAYERS: &[Layer] = &[
     ),
     layer(
         "websvc-engine",
-        // The query too: categories and the questions to sources are made of it.
-        &["websvc-types", "websvc-query", "websvc-validate", "websvc-index", "websvc-scrape", "websvc-store"],
+        // The query too: categories and the questions to sources are made of it. The guarded client too: a source
+        // elsewhere is asked directly, because the rules of pages (cache, robots, extraction) are not its rules.
+        &[
+            "websvc-types",
+            "websvc-query",
+            "websvc-validate",
+            "websvc-transport",
+            "websvc-index",
+            "websvc-scrape",
+            "websvc-store",
+        ],
     ),
     layer("websvc-server", ENGINE_AND_BELOW),
     layer("websvc-cli", &EVERYTHING),

@@ -1,16 +1,18 @@
 //! The parts of an installation, put together from the configuration and the data directory.
 
+mod sources;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use websvc_engine::{Engine, EngineConfig, IndexSource, SearchSource};
+use websvc_engine::{Engine, EngineConfig};
 use websvc_index::{Index, IndexConfig};
 use websvc_scrape::{ScrapeConfig, Scraper};
 use websvc_store::{CacheLimits, Store};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 
-use crate::config::{Config, Provider};
+use crate::config::Config;
 use crate::data_dir::{DataDir, WriteLock};
 
 /// What this process may do with the index.
@@ -37,7 +39,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
     let store = Store::open(data_dir.path())?;
     let index = Arc::new(Index::open(&data_dir.index(), IndexConfig::default())?);
     let scraper = Scraper::new(client(config)?, store.clone(), scrape_config(config));
-    let sources = config.search.providers.iter().map(|provider| source(*provider, &index)).collect();
+    let sources = sources::open(config, &index)?;
     let engine = Engine::new(EngineConfig {
         sources,
         scraper,
@@ -50,14 +52,12 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
     Ok(Installation { engine, store, index, access })
 }
 
-fn source(provider: Provider, index: &Arc<Index>) -> Arc<dyn SearchSource> {
-    match provider {
-        Provider::Index => Arc::new(IndexSource::new(Arc::clone(index))),
-    }
+fn client(config: &Config) -> Result<Client> {
+    client_with(config, guard(config)?)
 }
 
-fn client(config: &Config) -> Result<Client> {
-    let mut client = ClientConfig::new(guard(config)?);
+fn client_with(config: &Config, guard: AddressGuard) -> Result<Client> {
+    let mut client = ClientConfig::new(guard);
     client.ca_file.clone_from(&config.fetch.ca_file);
     client.user_agent = Some(config.fetch.user_agent.parse().context("fetch.user_agent")?);
     Ok(Client::new(client)?)

@@ -27,6 +27,7 @@ static PAGES: &[Page] = pages![
     "search",
     "scraping",
     "indexing",
+    "sources",
     "configuration",
     "security",
     "clients",

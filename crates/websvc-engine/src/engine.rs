@@ -44,6 +44,11 @@ impl Engine {
         &self.config.scraper
     }
 
+    /// Returns the sources that are asked, in order of preference.
+    pub fn sources(&self) -> &[Arc<dyn SearchSource>] {
+        &self.config.sources
+    }
+
     /// Returns the index that scraped pages go to.
     pub fn index(&self) -> Option<&Arc<websvc_index::Index>> {
         self.config.index.as_ref()

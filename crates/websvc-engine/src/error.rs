@@ -1,5 +1,7 @@
 //! Why an operation failed as a whole.
 
+use std::time::Duration;
+
 use websvc_scrape::ScrapeError;
 use websvc_types::{ErrorCode, Violation};
 
@@ -42,4 +44,79 @@ pub enum EngineError {
         /// The text of the pages' own error.
         message: String,
     },
+}
+
+/// Why a source elsewhere gave no answer to one request. The texts are for callers: they name no address and no
+/// secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SourceError {
+    /// It failed too often and is left alone.
+    #[error("it is paused after failures, the next attempt is in {} s; the last failure: {reason}", retry_after.as_secs() + 1)]
+    Paused {
+        /// Until the next attempt.
+        retry_after: Duration,
+        /// The failure that led to the pause.
+        reason: String,
+    },
+    /// More questions than its configured rate.
+    #[error("more questions than its configured rate allows; there is room in {} ms", wait.as_millis())]
+    Busy {
+        /// Until there is room.
+        wait: Duration,
+    },
+    /// No answer in time.
+    #[error("it did not answer within {} ms", after.as_millis())]
+    Timeout {
+        /// The time it had.
+        after: Duration,
+    },
+    /// No connection, or one that broke.
+    #[error("{text}")]
+    Unreachable {
+        /// What the client says.
+        text: String,
+    },
+    /// It limits its callers.
+    #[error("its limiter refuses requests (429){}", come_back(*retry_after))]
+    Limited {
+        /// What it says in `Retry-After`.
+        retry_after: Option<Duration>,
+    },
+    /// JSON is not enabled on an instance of SearXNG.
+    #[error("it refuses JSON (403): add `json` to `search.formats` in its settings.yml")]
+    JsonDisabled,
+    /// Another status than success.
+    #[error("it answered with status {status}{}", detail(message))]
+    Status {
+        /// The status.
+        status: u16,
+        /// What it says about it; may be empty.
+        message: String,
+    },
+    /// It sends elsewhere, and headers with secrets do not go elsewhere by themselves.
+    #[error("it redirects (status {status}): configure the address that it redirects to")]
+    Redirect {
+        /// The status.
+        status: u16,
+    },
+    /// Not JSON by its type.
+    #[error("it answered with {content_type:?} in place of JSON")]
+    NotJson {
+        /// The type of the answer.
+        content_type: String,
+    },
+    /// JSON by its type only, or of another shape.
+    #[error("its answer cannot be read: {what}")]
+    Unreadable {
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+fn come_back(retry_after: Option<Duration>) -> String {
+    retry_after.map_or_else(String::new, |wait| format!(", the next attempt is in {} s", wait.as_secs()))
+}
+
+fn detail(message: &str) -> String {
+    if message.is_empty() { String::new() } else { format!(": {message}") }
 }

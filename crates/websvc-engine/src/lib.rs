@@ -16,4 +16,7 @@ pub use error::EngineError;
 pub use ingest::{IngestError, ingest};
 pub use pricing::Pricing;
 pub use search::SearchOutcome;
-pub use source::{Answer, AnswerFuture, Ask, Hit, HitImage, IndexSource, SearchSource};
+pub use source::{
+    Answer, AnswerFuture, Ask, Condition, Declaration, DeclarationError, EndpointConfig, Filters, Hit,
+    HitImage, HttpJson, HttpJsonConfig, IndexSource, SearchSource, Searxng, SearxngConfig,
+};

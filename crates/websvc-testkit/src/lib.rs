@@ -9,10 +9,12 @@ mod canary;
 mod files;
 mod forward_proxy;
 mod page;
+mod searxng;
 mod world;
 
 pub use authority::Authority;
 pub use canary::Canary;
 pub use forward_proxy::{ForwardProxy, Routes, Rules};
 pub use page::{Coding, Page};
+pub use searxng::SearxngStandIn;
 pub use world::{Seen, World, WorldBuilder};

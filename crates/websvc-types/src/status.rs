@@ -19,6 +19,38 @@ pub struct Readiness {
     pub status: ReadinessStatus,
     /// The parts that a request needs.
     pub checks: ReadinessChecks,
+    /// The sources of search results, in order of preference. One that is paused takes no part in `status`: the others
+    /// answer, and a search says which did not.
+    #[serde(default)]
+    pub sources: Vec<SourceReadiness>,
+}
+
+/// Whether a source of search results is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceReadiness {
+    /// Its name in the configuration.
+    pub name: String,
+    /// Whether it is asked.
+    pub state: SourceState,
+    /// Milliseconds until a paused source is tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    /// The failure that led to the pause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Whether a source of search results is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SourceState {
+    /// It is asked.
+    Ok,
+    /// It failed too often and is not asked for a while.
+    Paused,
+    /// The pause is over, and one question is on the way to see whether it answers again.
+    Probing,
 }
 
 /// Whether requests can be served.

@@ -4,23 +4,32 @@ use toml::{Table, Value};
 
 /// A section and its keys. A section that is not used yet has its keys checked by its own issue.
 struct Section {
+    /// The name; `*` stands for one that the operator gives.
     name: &'static str,
-    keys: &'static [&'static str],
+    /// Its keys, in groups.
+    keys: &'static [&'static [&'static str]],
 }
+
+/// The keys of every server that is asked for results.
+const ENDPOINT: &[&str] =
+    &["timeout_ms", "requests_per_second", "burst", "breaker_failures", "breaker_pause_ms"];
 
 /// The sections this version reads.
 const SECTIONS: &[Section] = &[
-    Section { name: "server", keys: &["listen", "tls", "max_connections", "drain_timeout_ms"] },
-    Section { name: "server.tls", keys: &["cert", "key"] },
-    Section { name: "auth", keys: &["required"] },
+    Section { name: "server", keys: &[&["listen", "tls", "max_connections", "drain_timeout_ms"]] },
+    Section { name: "server.tls", keys: &[&["cert", "key"]] },
+    Section { name: "auth", keys: &[&["required"]] },
     Section {
         name: "fetch",
-        keys: &["allow_networks", "connect_to", "ca_file", "user_agent", "max_body_bytes", "concurrency"],
+        keys: &[&["allow_networks", "connect_to", "ca_file", "user_agent", "max_body_bytes", "concurrency"]],
     },
-    Section { name: "search", keys: &["providers"] },
-    Section { name: "cache", keys: &["max_bytes", "max_age_days", "memory_bytes"] },
-    Section { name: "limits", keys: &["concurrency"] },
-    Section { name: "pricing", keys: websvc_engine::Pricing::KEYS },
+    Section { name: "search", keys: &[&["providers", "searxng", "sources"]] },
+    Section { name: "search.searxng", keys: &[&["url"], ENDPOINT] },
+    Section { name: "search.sources.*", keys: &[&["kind"], websvc_engine::Declaration::KEYS, ENDPOINT] },
+    Section { name: "search.sources.*.fields", keys: &[websvc_engine::Declaration::FIELD_KEYS] },
+    Section { name: "cache", keys: &[&["max_bytes", "max_age_days", "memory_bytes"]] },
+    Section { name: "limits", keys: &[&["concurrency"]] },
+    Section { name: "pricing", keys: &[websvc_engine::Pricing::KEYS] },
 ];
 
 /// The keys of the contract whose feature this version does not have: they are left out, and that is said.
@@ -32,7 +41,6 @@ const NOT_YET: &[&str] = &[
     "store",
     "threat",
     "limits.requests_per_minute",
-    "search.searxng",
     "server.public_url",
     "server.trusted_proxies",
 ];
@@ -62,24 +70,50 @@ pub(super) fn take_not_yet(table: &mut Table) -> Vec<String> {
 /// Returns the first key of `table` that this version does not read.
 pub(super) fn first_unknown_key(table: &Table) -> Option<UnknownKey> {
     for (name, value) in table {
-        let Some(section) = section(name) else { return Some(unknown(name, section_names())) };
-        let Value::Table(inner) = value else { continue };
-        for (key, value) in inner {
-            let path = format!("{name}.{key}");
-            if !section.keys.contains(&key.as_str()) {
-                return Some(unknown(&path, section.keys.iter().copied()));
-            }
-            let (Some(nested), Value::Table(inner)) = (self::section(&path), value) else { continue };
-            if let Some(key) = inner.keys().find(|key| !nested.keys.contains(&key.as_str())) {
-                return Some(unknown(&format!("{path}.{key}"), nested.keys.iter().copied()));
-            }
+        if section(name).is_none() {
+            return Some(unknown(name, section_names()));
+        }
+        if let Some(unknown) = value.as_table().and_then(|inner| unknown_below(name, inner)) {
+            return Some(unknown);
         }
     }
     None
 }
 
+/// Looks below `path`; tables that are no sections hold names of the operator.
+fn unknown_below(path: &str, table: &Table) -> Option<UnknownKey> {
+    let section = section(path);
+    for (key, value) in table {
+        let inner = format!("{path}.{key}");
+        if let Some(section) = section.filter(|section| !section.has(key)) {
+            return Some(unknown(&inner, section.keys.iter().flat_map(|group| group.iter().copied())));
+        }
+        if let Some(unknown) = value.as_table().and_then(|table| unknown_below(&inner, table)) {
+            return Some(unknown);
+        }
+    }
+    None
+}
+
+impl Section {
+    fn has(&self, key: &str) -> bool {
+        self.keys.iter().any(|group| group.contains(&key))
+    }
+
+    fn is_called(&self, path: &str) -> bool {
+        let (mut names, mut given) = (self.name.split('.'), path.split('.'));
+        loop {
+            match (names.next(), given.next()) {
+                (None, None) => return true,
+                (Some(name), Some(given)) if name == "*" || name == given => {}
+                _ => return false,
+            }
+        }
+    }
+}
+
 fn section(name: &str) -> Option<&'static Section> {
-    SECTIONS.iter().find(|section| section.name == name)
+    SECTIONS.iter().find(|section| section.is_called(name))
 }
 
 fn section_names() -> impl Iterator<Item = &'static str> {
@@ -105,12 +139,19 @@ mod tests {
     fn a_misspelt_name_is_told_with_the_nearest() {
         check("[server]\nlisen = '1'", Some("server.lisen"), Some("listen"));
         check("[sever]\nlisten = '1'", Some("sever"), Some("server"));
+        check("[search.sources.x]\nbrst = 1", Some("search.sources.x.brst"), Some("burst"));
+        check("[search.sources.x.fields]\nurls = '/u'", Some("search.sources.x.fields.urls"), Some("url"));
         check("[server.tls]\ncrt = 'x'", Some("server.tls.crt"), Some("cert"));
     }
 
     #[test]
     fn known_names_pass() {
         check("[server]\nlisten = '1'\n[server.tls]\ncert = 'x'\nkey = 'y'", None, None);
+        check(
+            "[search.sources.x]\nkind = 'http-json'\nburst = 1\nheaders = { 'Any-Name' = '1' }",
+            None,
+            None,
+        );
         check("[fetch.connect_to]\n'a.test:80' = '127.0.0.1:1'", None, None);
     }
 

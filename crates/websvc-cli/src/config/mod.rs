@@ -4,6 +4,7 @@
 //! with their defaults.
 
 mod keys;
+mod search;
 mod sources;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+pub(crate) use search::{Provider, Search, Searxng, Source};
 pub(crate) use sources::load;
 
 /// Everything an operator can set.
@@ -67,21 +69,6 @@ pub(crate) struct Fetch {
     pub(crate) concurrency: usize,
 }
 
-/// `[search]`: which sources answer a search.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Search {
-    pub(crate) providers: Vec<Provider>,
-}
-
-/// A source of search results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Provider {
-    /// The embedded index.
-    Index,
-}
-
 /// `[cache]`: bounds of the page cache.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -125,12 +112,6 @@ impl Default for Fetch {
             max_body_bytes: 20 * 1024 * 1024,
             concurrency: 64,
         }
-    }
-}
-
-impl Default for Search {
-    fn default() -> Self {
-        Self { providers: vec![Provider::Index] }
     }
 }
 

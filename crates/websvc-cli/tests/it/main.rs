@@ -18,4 +18,5 @@ mod reference;
 mod scraping;
 mod sdk;
 mod serving;
+mod sources;
 mod verticals;

@@ -1,15 +1,26 @@
 //! Stage 7, find: the plan to hits, by vertical.
+//!
+//! Every source is asked for every vertical at once. A slow one does not hold the answer: half of the request's time is
+//! for it, and after that, what the others have is the answer and a warning names the slow one. Only while a vertical
+//! has no answer at all is it waited for until the end.
 
 use std::sync::Arc;
 use std::time::Instant;
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use jiff::Timestamp;
 use websvc_query::Query;
 use websvc_validate::{SearchPlan, SourceKind, SourcePlan};
 
 use super::category;
+use super::merge::{List, merge};
 use crate::error::EngineError;
-use crate::source::{Answer, Ask, Hit, SearchSource};
+use crate::source::{Answer, Ask, Filters, Hit, SearchSource};
+
+/// Tenths of the request's time that slow sources have, and those after which none asks for another page.
+const WAITING_TENTHS: u32 = 5;
+const PAGING_TENTHS: u32 = 4;
 
 /// The hits of every vertical that was asked for and could be asked, in the order of the plan.
 #[derive(Debug, Default)]
@@ -30,6 +41,12 @@ impl Found {
     pub(crate) fn total(&self) -> usize {
         self.verticals.iter().map(|vertical| vertical.hits.len()).sum()
     }
+
+    fn warn(&mut self, warning: String) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
 }
 
 /// Asks the sources for every vertical of the plan.
@@ -43,28 +60,16 @@ pub(crate) async fn find(
     now: Timestamp,
 ) -> Result<Found, EngineError> {
     let query = restricted(plan);
-    let asking = async {
-        let mut found = Found::default();
-        let mut reasons = Vec::new();
-        for source_plan in plan.sources() {
-            let ask = ask(plan, source_plan, &query, now);
-            ask_all(sources, &ask, &mut found, &mut reasons).await;
-        }
-        if plan.ignore_invalid_urls() {
-            found
-                .verticals
-                .iter_mut()
-                .for_each(|vertical| vertical.hits.retain(|hit| can_be_fetched(&hit.url)));
-        }
-        (found, reasons)
-    };
-    let Ok((mut found, reasons)) = tokio::time::timeout_at(deadline.into(), asking).await else {
-        return Err(EngineError::Timeout { timeout_ms: millis(plan.timeout()) });
-    };
-    if found.verticals.is_empty() && !reasons.is_empty() {
-        return Err(EngineError::NoSource { reasons });
+    let left_after = |tenths: u32| deadline - plan.timeout() * (10 - tenths) / 10;
+    let paging_ends = left_after(PAGING_TENTHS);
+    let asks: Vec<Ask<'_>> =
+        plan.sources().iter().map(|source| ask(plan, source, &query, now, paging_ends)).collect();
+    let mut replies = Replies::new(sources, &asks);
+    replies.collect(left_after(WAITING_TENTHS), deadline).await;
+    let mut found = replies.join(plan)?;
+    if plan.ignore_invalid_urls() {
+        found.verticals.iter_mut().for_each(|vertical| vertical.hits.retain(|hit| can_be_fetched(&hit.url)));
     }
-    found.warnings.extend(reasons);
     Ok(found)
 }
 
@@ -72,7 +77,13 @@ fn restricted(plan: &SearchPlan) -> Query {
     plan.query().clone().and(category::restriction(plan.categories()))
 }
 
-fn ask<'a>(plan: &'a SearchPlan, source: &'a SourcePlan, query: &'a Query, now: Timestamp) -> Ask<'a> {
+fn ask<'a>(
+    plan: &'a SearchPlan,
+    source: &'a SourcePlan,
+    query: &'a Query,
+    now: Timestamp,
+    deadline: Instant,
+) -> Ask<'a> {
     Ask {
         kind: source.kind(),
         query,
@@ -84,53 +95,133 @@ fn ask<'a>(plan: &'a SearchPlan, source: &'a SourcePlan, query: &'a Query, now: 
         safe: plan.safe(),
         highlights: plan.highlights(),
         now,
+        deadline,
     }
 }
 
-/// Asks one source after the other; the results of a later one follow those of an earlier one, each page and each
-/// image once.
-async fn ask_all(
-    sources: &[Arc<dyn SearchSource>],
-    ask: &Ask<'_>,
-    found: &mut Found,
-    reasons: &mut Vec<String>,
-) {
-    let mut merged: Option<Vec<Hit>> = None;
-    for source in sources {
-        match source.search(ask).await {
-            Answer::Results { hits, warnings } => {
-                found.warnings.extend(warnings);
-                let merged = merged.get_or_insert_default();
-                for hit in hits {
-                    if !merged.iter().any(|known| are_same(ask.kind, known, &hit)) {
-                        merged.push(hit);
+/// What the sources say to the questions, as far as they have said it.
+struct Replies<'a> {
+    sources: &'a [Arc<dyn SearchSource>],
+    asks: &'a [Ask<'a>],
+    /// By question, then by source.
+    slots: Vec<Vec<Slot>>,
+}
+
+enum Slot {
+    /// It has no results of this kind and is not asked.
+    NotOffered,
+    Waiting,
+    Answered(Answer),
+}
+
+impl<'a> Replies<'a> {
+    fn new(sources: &'a [Arc<dyn SearchSource>], asks: &'a [Ask<'a>]) -> Self {
+        let slot = |ask: &Ask<'_>, source: &Arc<dyn SearchSource>| {
+            if source.offers(ask.kind) { Slot::Waiting } else { Slot::NotOffered }
+        };
+        let slots = asks.iter().map(|ask| sources.iter().map(|source| slot(ask, source)).collect());
+        Self { sources, asks, slots: slots.collect() }
+    }
+
+    /// Waits for all until `soft`, and for questions without any answer until `hard`.
+    async fn collect(&mut self, soft: Instant, hard: Instant) {
+        let mut asking = FuturesUnordered::new();
+        for (at, (ask, slots)) in self.asks.iter().zip(&self.slots).enumerate() {
+            for (by, (source, slot)) in self.sources.iter().zip(slots).enumerate() {
+                if matches!(slot, Slot::Waiting) {
+                    asking.push(async move { (at, by, source.search(ask).await) });
+                }
+            }
+        }
+        loop {
+            let cut = if self.slots.iter().all(|slots| is_answered(slots)) { soft } else { hard };
+            tokio::select! {
+                biased;
+                next = asking.next() => match next {
+                    Some((at, by, answer)) => self.slots[at][by] = Slot::Answered(answer),
+                    None => return,
+                },
+                () = tokio::time::sleep_until(cut.into()) => return,
+            }
+        }
+    }
+
+    /// Makes one list of each question's answers.
+    fn join(self, plan: &SearchPlan) -> Result<Found, EngineError> {
+        let mut found = Found::default();
+        let (mut reasons, mut is_late) = (Reasons::default(), false);
+        for (ask, slots) in self.asks.iter().zip(self.slots) {
+            let nobody_offers = slots.iter().all(|slot| matches!(slot, Slot::NotOffered));
+            let mut lists = Vec::new();
+            for (source, slot) in self.sources.iter().zip(slots) {
+                let name = source.name();
+                match slot {
+                    Slot::NotOffered if nobody_offers => {
+                        reasons.add(format!("source {name}: it has no {}", plural(ask.kind)));
+                    }
+                    Slot::NotOffered => {}
+                    Slot::Waiting => {
+                        is_late = true;
+                        reasons.add(format!("source {name}: it was too slow and was not waited for"));
+                    }
+                    Slot::Answered(Answer::Unavailable { reason }) => {
+                        reasons.add(format!("source {name}: {reason}"));
+                    }
+                    Slot::Answered(Answer::Results { hits, warnings }) => {
+                        let filters = source.filters();
+                        for warning in warnings {
+                            found.warn(match filters {
+                                Filters::Complete => warning,
+                                Filters::Partial => format!("source {name}: {warning}"),
+                            });
+                        }
+                        lists.push(List { filters, hits });
                     }
                 }
             }
-            Answer::Unavailable { reason } => reasons.push(format!("source {}: {reason}", source.name())),
+            if !lists.is_empty() {
+                found.verticals.push(Vertical { kind: ask.kind, hits: merge(ask, lists) });
+            }
         }
-    }
-    if let Some(mut hits) = merged {
-        hits.truncate(ask.limit);
-        found.verticals.push(Vertical { kind: ask.kind, hits });
+        if found.verticals.is_empty() && is_late {
+            let timeout_ms = u64::try_from(plan.timeout().as_millis()).unwrap_or(u64::MAX);
+            return Err(EngineError::Timeout { timeout_ms });
+        }
+        if found.verticals.is_empty() && !reasons.0.is_empty() {
+            return Err(EngineError::NoSource { reasons: reasons.0 });
+        }
+        reasons.0.into_iter().for_each(|reason| found.warn(reason));
+        Ok(found)
     }
 }
 
-/// A page may show several images.
-fn are_same(kind: SourceKind, a: &Hit, b: &Hit) -> bool {
-    match kind {
-        SourceKind::Web | SourceKind::News => a.url == b.url,
-        SourceKind::Images => {
-            a.image.as_ref().map(|image| &image.url) == b.image.as_ref().map(|image| &image.url)
+/// Why sources did not answer, each reason once: several kinds of results often fail for one.
+#[derive(Default)]
+struct Reasons(Vec<String>);
+
+impl Reasons {
+    fn add(&mut self, reason: String) {
+        if !self.0.contains(&reason) {
+            self.0.push(reason);
         }
+    }
+}
+
+/// Tells whether there is something to answer a question with, or nobody left to wait for.
+fn is_answered(slots: &[Slot]) -> bool {
+    slots.iter().any(|slot| matches!(slot, Slot::Answered(Answer::Results { .. })))
+        || !slots.iter().any(|slot| matches!(slot, Slot::Waiting))
+}
+
+fn plural(kind: SourceKind) -> &'static str {
+    match kind {
+        SourceKind::Web => "web pages",
+        SourceKind::Images => "images",
+        SourceKind::News => "news",
     }
 }
 
 /// Returns whether the other operations would take a URL: imported files may have others.
 fn can_be_fetched(url: &str) -> bool {
     url::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-}
-
-fn millis(duration: std::time::Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -4,16 +4,20 @@ mod assemble;
 mod capability;
 mod category;
 mod charge;
+mod enforce;
 mod find;
 mod gather;
+mod merge;
 
 use websvc_types::{SearchData, SearchResponse};
 
 pub(crate) use assemble::assemble;
 pub(crate) use capability::{Review, review, review_page};
 pub(crate) use charge::charge;
+pub(crate) use enforce::keeps;
 pub(crate) use find::find;
 pub(crate) use gather::gather;
+pub(crate) use merge::canonical;
 
 /// What a search came to.
 #[derive(Debug)]

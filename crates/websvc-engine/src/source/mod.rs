@@ -1,16 +1,30 @@
-//! The seam to whatever finds results: the embedded index, later SearXNG and other engines.
+//! The seam to whatever finds results: the embedded index, SearXNG, and whatever answers in JSON.
 
+mod breaker;
+mod date;
+mod endpoint;
+mod gathered;
+mod http_json;
 mod index;
+mod pace;
 mod place;
+mod plain;
+mod region;
+mod searxng;
+mod wording;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Instant;
 
 use jiff::Timestamp;
 use websvc_query::Query;
 use websvc_validate::{DomainFilter, SourceKind};
 
+pub use endpoint::EndpointConfig;
+pub use http_json::{Declaration, DeclarationError, HttpJson, HttpJsonConfig};
 pub use index::IndexSource;
+pub use searxng::{Searxng, SearxngConfig};
 
 /// What a source is asked.
 #[derive(Debug, Clone)]
@@ -35,6 +49,8 @@ pub struct Ask<'a> {
     pub highlights: bool,
     /// The clock of the request.
     pub now: Timestamp,
+    /// When a source that asks in pages stops asking and returns what it has.
+    pub deadline: Instant,
 }
 
 /// What a source answers. That nothing was found and that nothing could be asked are different things.
@@ -83,11 +99,56 @@ pub struct HitImage {
 /// A future that a source returns.
 pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 
+/// How far a source applies the filters of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filters {
+    /// All of them, or it says which not: it sees the whole pages and is not second-guessed.
+    Complete,
+    /// As far as it can: its hits are checked again by what they tell of themselves.
+    Partial,
+}
+
+/// The condition of a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// It is asked.
+    Ok,
+    /// It failed too often and is not asked for a while.
+    Paused {
+        /// Until it is tried again, in milliseconds.
+        retry_after_ms: u64,
+        /// The failure that led to it.
+        reason: String,
+    },
+    /// The pause is over, and one question is on the way to see whether it answers again.
+    Probing {
+        /// The failure that led to the pause.
+        reason: String,
+    },
+}
+
 /// Something that finds results.
 pub trait SearchSource: Send + Sync + std::fmt::Debug {
     /// Returns the name by which warnings call it.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// Answers a question. Dropping the future gives the question up.
     fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a>;
+
+    /// Tells whether it has results of this kind at all; one that has not is not asked.
+    fn offers(&self, kind: SourceKind) -> bool {
+        match kind {
+            SourceKind::Web | SourceKind::Images | SourceKind::News => true,
+        }
+    }
+
+    /// Returns how far it applies the filters of a question.
+    fn filters(&self) -> Filters {
+        Filters::Complete
+    }
+
+    /// Returns whether it is asked at present.
+    fn condition(&self) -> Condition {
+        Condition::Ok
+    }
 }

@@ -4,9 +4,12 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 use http::StatusCode;
+use websvc_engine::{Condition as SourceCondition, SearchSource};
 use websvc_transport::Body;
 use websvc_types::openapi;
-use websvc_types::status::{Condition, Health, Readiness, ReadinessChecks, ReadinessStatus, Welcome};
+use websvc_types::status::{
+    Condition, Health, Readiness, ReadinessChecks, ReadinessStatus, SourceReadiness, SourceState, Welcome,
+};
 
 use crate::reply::{Reply, json, with_type};
 use crate::service::Context;
@@ -31,7 +34,19 @@ pub(crate) async fn ready(context: &Context<'_>) -> Reply {
     let condition = |good: bool| if good { Condition::Ok } else { Condition::Unavailable };
     let checks =
         ReadinessChecks { store: condition(store), index: condition(context.engine.index().is_some()) };
-    json(code, &Readiness { status, checks })
+    let sources = context.engine.sources().iter().map(|source| readiness(source.as_ref())).collect();
+    json(code, &Readiness { status, checks, sources })
+}
+
+fn readiness(source: &dyn SearchSource) -> SourceReadiness {
+    let (state, retry_after_ms, reason) = match source.condition() {
+        SourceCondition::Ok => (SourceState::Ok, None, None),
+        SourceCondition::Paused { retry_after_ms, reason } => {
+            (SourceState::Paused, Some(retry_after_ms), Some(reason))
+        }
+        SourceCondition::Probing { reason } => (SourceState::Probing, None, Some(reason)),
+    };
+    SourceReadiness { name: source.name().to_owned(), state, retry_after_ms, reason }
 }
 
 /// `GET /openapi.json`.

@@ -1,0 +1,108 @@
+//! The sources of search results that the configuration names, each with a client that may reach it.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail, ensure};
+use url::Url;
+use websvc_engine::{HttpJson, HttpJsonConfig, IndexSource, SearchSource, Searxng, SearxngConfig};
+use websvc_index::Index;
+use websvc_transport::{Client, GuardError};
+
+use super::{client_with, guard};
+use crate::config::{self, Config, Provider};
+
+/// Makes the sources in the order of `search.providers`.
+pub(super) fn open(config: &Config, index: &Arc<Index>) -> Result<Vec<Arc<dyn SearchSource>>> {
+    let providers = &config.search.providers;
+    ensure!(
+        !providers.is_empty(),
+        "search.providers is empty: a search needs at least one, such as \"index\""
+    );
+    let mut sources: Vec<Arc<dyn SearchSource>> = Vec::with_capacity(providers.len());
+    for (at, provider) in providers.iter().enumerate() {
+        let name = provider.name();
+        ensure!(!providers[..at].contains(provider), "search.providers names {name:?} twice");
+        sources.push(match provider {
+            Provider::Index => Arc::new(IndexSource::new(Arc::clone(index))),
+            Provider::Searxng => Arc::new(searxng(config)?),
+            Provider::Named(name) => Arc::new(declared(config, name)?),
+        });
+    }
+    Ok(sources)
+}
+
+fn searxng(config: &Config) -> Result<Searxng> {
+    let section = "search.searxng";
+    let config::Searxng { url, endpoint } = config
+        .search
+        .searxng
+        .as_ref()
+        .with_context(|| format!("search.providers names \"searxng\", and {section}.url is missing"))?;
+    let url = Url::parse(url).with_context(|| format!("{section}.url"))?;
+    let client = client(config, &url).with_context(|| format!("{section}.url"))?;
+    let endpoint = endpoint.checked(section)?;
+    Ok(Searxng::new(SearxngConfig { url, name: "searxng".to_owned(), endpoint }, client))
+}
+
+fn declared(config: &Config, name: &str) -> Result<HttpJson> {
+    let sources = &config.search.sources;
+    let Some(config::Source { declaration, endpoint, .. }) = sources.get(name) else {
+        let known = ["index", "searxng"].into_iter().chain(sources.keys().map(String::as_str));
+        let meant = websvc_validate::nearest(name, known);
+        let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant:?}?"));
+        bail!("search.providers names {name:?}, and there is no [search.sources.{name}]{meant}");
+    };
+    let section = format!("search.sources.{name}");
+    let endpoint = endpoint.checked(&section)?;
+    let source = HttpJsonConfig::new(name.to_owned(), declaration, endpoint, |name| std::env::var(name).ok())
+        .with_context(|| section.clone())?;
+    let client = client(config, source.origin()).with_context(|| format!("{section}.url"))?;
+    Ok(HttpJson::new(source, client))
+}
+
+/// Returns a client that may reach the host and port of `url` wherever they are: whoever configures a source has
+/// chosen it, as no URL of a page is chosen. All else stays as guarded as for pages.
+fn client(config: &Config, url: &Url) -> Result<Client> {
+    ensure!(matches!(url.scheme(), "http" | "https"), "{url} is neither http nor https");
+    let host = url.host_str().with_context(|| format!("{url} has no host"))?;
+    let port = url.port_or_known_default().with_context(|| format!("{url} has no port"))?;
+    let mut guard = guard(config)?;
+    if !config.fetch.connect_to.keys().any(|pattern| leads(pattern, host, port)) {
+        let itself = format!("{host}:{port}");
+        guard = match guard.clone().connect_to(&itself, &itself) {
+            Err(GuardError::Duplicate { .. }) => guard,
+            allowed => allowed?,
+        };
+    }
+    client_with(config, guard)
+}
+
+/// Tells whether a pattern of `fetch.connect_to` with an asterisk leads the host elsewhere: it was mapped on purpose.
+fn leads(pattern: &str, host: &str, port: u16) -> bool {
+    let Some((names, of_port)) = pattern.strip_prefix('*').and_then(|rest| rest.rsplit_once(':')) else {
+        return false;
+    };
+    let is_name = url::Host::parse(host).is_ok_and(|host| matches!(host, url::Host::Domain(_)));
+    is_name && of_port.parse() == Ok(port) && host.ends_with(&names.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_is_mapped_stays_mapped() {
+        for (pattern, host, expected) in [
+            ("*:80", "searx.test", true),
+            ("*.test:80", "searx.test", true),
+            ("*.TEST:80", "searx.test", true),
+            ("*:443", "searx.test", false),
+            ("*.other:80", "searx.test", false),
+            ("searx.test:80", "searx.test", false),
+            ("*:80", "127.0.0.1", false),
+            ("*:80", "[::1]", false),
+        ] {
+            assert_eq!(leads(pattern, host, 80), expected, "{pattern} {host}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Sources elsewhere, as an operator configures them and a caller sees them.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use websvc_testkit::{Page, SearxngStandIn, World};
+
+use crate::harness::{KEY, Service, Site};
+
+const SEARCH: &str = "http://searx.test/search";
+
+fn result(url: &str, title: &str) -> Value {
+    json!({"url": url, "title": title, "content": format!("All about {title}."), "engine": "x"})
+}
+
+fn instance() -> SearxngStandIn {
+    let general =
+        vec![result("https://www.tea.test/green/", "Green tea"), result("http://far.test/", "Far tea")];
+    SearxngStandIn::new().results("general", general)
+}
+
+async fn world_of(instance: SearxngStandIn) -> World {
+    World::builder().page_with(SEARCH, move |seen| instance.answer(seen)).start().await
+}
+
+/// Starts a service with `[search] providers` and the stand-in as `[search.searxng]`.
+fn serve(site: &Site, providers: &str) -> Service {
+    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command
+        .env("WEBSVC_API_KEY", KEY)
+        .env("WEBSVC__SEARCH__PROVIDERS", providers)
+        .env("WEBSVC__SEARCH__SEARXNG__URL", "http://searx.test");
+    Service::start(&mut command)
+}
+
+fn urls(body: &Value) -> Vec<&str> {
+    let list = body["data"]["web"].as_array();
+    list.into_iter().flatten().filter_map(|result| result["url"].as_str()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn index_and_searxng_are_one_list() {
+    let world = world_of(instance().silent_engine("google", "timeout")).await;
+    let site = Site::new(&world);
+    let service = serve(&site, r#"["index", "searxng"]"#);
+    let documents = json!({"documents": [
+        {"url": "http://tea.test/green", "title": "Green tea at home", "body": "tea leaves"},
+        {"url": "http://tea.test/black", "title": "Black tea at home", "body": "tea leaves"},
+    ]});
+    service.post("/v2/index/documents", documents.to_string()).await;
+    let found = loop {
+        let answer = service.search(json!({"query": "tea"})).await;
+        if urls(&answer.body).len() >= 3 {
+            break answer;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    let urls = urls(&found.body);
+    assert_eq!(urls[0], "http://tea.test/green", "both have it, and the index tells it: {urls:?}");
+    assert_eq!(urls.len(), 3);
+    assert_eq!(found.body["warning"], "source searxng: engines did not answer: google (timeout)");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_fails_is_named_and_alone_it_is_an_error() {
+    let world = world_of(instance().without_json()).await;
+    let site = Site::new(&world);
+    let reason = "source searxng: it refuses JSON (403): add `json` to `search.formats` in its settings.yml";
+    let service = serve(&site, r#"["index", "searxng"]"#);
+    let answer = service.search(json!({"query": "tea"})).await;
+    assert_eq!((answer.status.as_u16(), &answer.body["data"]["web"]), (200, &json!([])));
+    assert_eq!(answer.body["warning"], reason);
+    drop(service);
+    let service = serve(&site, r#"["searxng"]"#);
+    let answer = service.search(json!({"query": "tea"})).await;
+    assert_eq!((answer.status.as_u16(), &answer.body["code"]), (503, &json!("SEARCH_UNAVAILABLE")));
+    assert_eq!(answer.body["error"], format!("no search source could answer: {reason}"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_state_of_every_source_is_told() {
+    let world = world_of(SearxngStandIn::new().limited("60")).await;
+    let site = Site::new(&world);
+    let service = serve(&site, r#"["index", "searxng"]"#);
+    let answer = service.get("/ready").await;
+    let fine = json!([{"name": "index", "state": "ok"}, {"name": "searxng", "state": "ok"}]);
+    assert_eq!((answer.status.as_u16(), &answer.body["sources"]), (200, &fine));
+    service.search(json!({"query": "tea"})).await;
+    let answer = service.get("/ready").await;
+    let searxng = &answer.body["sources"][1];
+    assert_eq!((answer.status.as_u16(), &searxng["state"]), (200, &json!("paused")));
+    let reason = "its limiter refuses requests (429), the next attempt is in 60 s";
+    assert_eq!(searxng["reason"], reason);
+    assert!(searxng["retryAfterMs"].as_u64().is_some_and(|left| left <= 60_000), "{searxng}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_found_is_an_empty_list() {
+    let world = world_of(SearxngStandIn::new()).await;
+    let site = Site::new(&world);
+    let service = serve(&site, r#"["searxng"]"#);
+    let answer = service.search(json!({"query": "tea", "sources": ["web", "news"]})).await;
+    assert_eq!((answer.status.as_u16(), &answer.body["data"]), (200, &json!({"web": [], "news": []})));
+    assert_eq!(answer.body["warning"], Value::Null);
+    assert_eq!(answer.body["creditsUsed"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_source_does_not_hold_the_answer_and_alone_it_times_out() {
+    let world = World::builder().page(SEARCH, Page::silence()).start().await;
+    let site = Site::new(&world);
+    let service = serve(&site, r#"["index", "searxng"]"#);
+    let answer = service.search(json!({"query": "tea", "timeout": 1000})).await;
+    assert_eq!((answer.status.as_u16(), &answer.body["data"]["web"]), (200, &json!([])));
+    assert_eq!(answer.body["warning"], "source searxng: it was too slow and was not waited for");
+    drop(service);
+    let service = serve(&site, r#"["searxng"]"#);
+    let answer = service.search(json!({"query": "tea", "timeout": 1000})).await;
+    let error = answer.body["error"].as_str().unwrap_or_default();
+    assert!(answer.status == 408 && error.starts_with("Request timed out"), "{}", answer.body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_on_loopback_is_reached_and_its_neighbours_are_not() {
+    let instance = SearxngStandIn::new().results("general", vec![result("http://127.0.0.1:1/", "Tea")]);
+    let world = World::builder()
+        .page_with("http://127.0.0.1/search", move |seen| instance.answer(seen))
+        .start()
+        .await;
+    let site = Site::new(&world);
+    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command
+        .env("WEBSVC_API_KEY", KEY)
+        .env("WEBSVC__FETCH__CONNECT_TO", "{}")
+        .env("WEBSVC__SEARCH__PROVIDERS", r#"["searxng"]"#)
+        .env("WEBSVC__SEARCH__SEARXNG__URL", format!("http://{}/", world.http_addr()));
+    let service = Service::start(&mut command);
+    let request = json!({"query": "tea", "scrapeOptions": {"formats": ["markdown"]}});
+    let answer = service.search(request).await;
+    assert_eq!(answer.status, 200);
+    let error = answer.body["data"]["web"][0]["metadata"]["error"].as_str().unwrap_or_default();
+    assert!(error.contains("this URL may not be fetched"), "{}", answer.body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_a_source_ends_the_start() {
+    let world = World::builder().start().await;
+    let site = Site::new(&world);
+    let check = |variables: &[(&str, &str)], expected: &str| {
+        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let output = command.envs(variables.iter().copied()).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && errors.contains(expected), "{errors}");
+    };
+    const PROVIDERS: &str = "WEBSVC__SEARCH__PROVIDERS";
+    check(&[(PROVIDERS, "[]")], "search.providers is empty");
+    check(&[(PROVIDERS, r#"["serxng"]"#)], "serxng");
+    check(&[(PROVIDERS, r#"["searxng"]"#)], "search.searxng.url is missing");
+    let url = "WEBSVC__SEARCH__SEARXNG__URL";
+    check(&[(PROVIDERS, r#"["searxng"]"#), (url, "ftp://a.test/")], "neither http nor https");
+    check(&[("WEBSVC__SEARCH__SEARXNG__TIMEOUT", "5")], "timeout_ms");
+    let brave = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sources/brave.toml");
+    check(&[("WEBSVC_CONFIG", brave)], "BRAVE_API_KEY, which is not set");
+}
+
+/// Declared APIs with what one of them answers, in the shape of the real one; the first result in words of ours.
+async fn check_declared(name: &str, asked: &str, header: Option<(&str, &str)>, first: (&str, &str, &str)) {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sources");
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/sources");
+    let answer = std::fs::read_to_string(format!("{fixtures}/{name}.json")).unwrap();
+    let world =
+        World::builder().page(asked, Page::new("application/json; charset=utf-8", answer)).start().await;
+    let site = Site::new(&world);
+    let mut command =
+        site.command(&["serve", "--listen", "127.0.0.1:0", "--config", &format!("{docs}/{name}.toml")]);
+    command
+        .env("WEBSVC_API_KEY", KEY)
+        .env("WEBSVC__FETCH__CA_FILE", world.ca_file())
+        .env("BRAVE_API_KEY", "secret-brave")
+        .env("GITHUB_TOKEN", "secret-github");
+    let service = Service::start(&mut command);
+    let answer = service.search(json!({"query": "green tea -site:excluded.test", "limit": 5})).await;
+    assert_eq!(answer.status, 200, "{name}: {}", answer.body);
+    let requests = world.requests();
+    assert_eq!(requests[0].url, asked, "{name}");
+    if let Some((header, value)) = header {
+        assert_eq!(requests[0].header(header), Some(value), "{name}");
+    }
+    let found = &answer.body["data"]["web"][0];
+    let found =
+        [&found["url"], &found["title"], &found["description"]].map(|part| part.as_str().unwrap_or_default());
+    assert_eq!(found, [first.0, first.1, first.2], "{name}: {}", answer.body);
+    assert_eq!(urls(&answer.body).len(), 2, "{name}: {}", answer.body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_declarations_that_are_shipped_read_what_the_apis_answer() {
+    check_declared(
+        "brave",
+        "https://api.search.brave.com/res/v1/web/search?q=green%20tea%20-site%3Aexcluded.test&count=5&offset=0&search_lang=en&safesearch=off",
+        Some(("x-subscription-token", "secret-brave")),
+        ("https://tea.test/green", "Green tea & you", "All about green tea."),
+    )
+    .await;
+    check_declared(
+        "wikipedia",
+        "https://en.wikipedia.org/w/rest.php/v1/search/page?q=green%20tea&limit=5",
+        None,
+        ("https://en.wikipedia.org/wiki/Green_tea", "Green tea", "Green tea is made from leaves"),
+    )
+    .await;
+    check_declared(
+        "marginalia",
+        "https://api2.marginalia-search.com/search?query=green%20tea&count=5&page=1",
+        Some(("api-key", "public")),
+        ("https://tea.test/", "A page on tea", "Written by hand."),
+    )
+    .await;
+    check_declared(
+        "stackexchange",
+        "https://api.stackexchange.com/2.3/search/advanced?order=desc&sort=relevance&site=stackoverflow&filter=withbody&q=green%20tea&pagesize=5&page=1",
+        None,
+        ("https://stackoverflow.com/questions/1/tea", "How is \"tea\" brewed?", "I have leaves & water."),
+    )
+    .await;
+    check_declared(
+        "github",
+        "https://api.github.com/search/repositories?q=green%20tea&per_page=5&page=1",
+        Some(("authorization", "Bearer secret-github")),
+        ("https://github.com/leaf/green-tea", "leaf/green-tea", "Brews tea"),
+    )
+    .await;
+    check_declared(
+        "crossref",
+        "https://api.crossref.org/works?query=green%20tea&rows=5&offset=0",
+        None,
+        ("https://doi.org/10.1000/tea", "On green tea", "We brewed tea."),
+    )
+    .await;
+    check_declared(
+        "hackernews",
+        "https://hn.algolia.com/api/v1/search?tags=story&query=green%20tea&hitsPerPage=5&page=0",
+        None,
+        ("https://tea.test/story", "Green tea, reviewed", ""),
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_declaration_that_is_shipped_is_tried() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sources");
+    let mut names: Vec<String> = std::fs::read_dir(docs)
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
+        .collect();
+    names.sort();
+    let tried = ["brave", "crossref", "github", "hackernews", "marginalia", "stackexchange", "wikipedia"];
+    assert_eq!(names, tried);
+}

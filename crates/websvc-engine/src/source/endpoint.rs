@@ -1,0 +1,266 @@
+//! One server elsewhere that answers in JSON: asked at its pace, behind its breaker, inside limits.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use serde_json::Value;
+use url::Url;
+use websvc_transport::{Client, FetchError, FetchRequest, Fetched, RedirectPolicy};
+
+use super::Condition;
+use super::breaker::{Breaker, Effect};
+use super::pace::Pace;
+use super::plain::shortened;
+use crate::error::SourceError;
+
+/// The largest answer that is read.
+const MAX_BODY_BYTES: u64 = 8 * 1024 * 1024;
+
+/// A question that was given up or timed out earlier than this says nothing about the source.
+const FAIR_WAIT: Duration = Duration::from_secs(2);
+
+/// However long a source wants to be left alone, it is tried again after this.
+const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+
+/// How a server is asked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EndpointConfig {
+    /// The time for one request.
+    pub timeout: Duration,
+    /// The pace of requests, above 0.
+    pub requests_per_second: f64,
+    /// So many requests may be made at once after a rest; at least 1.
+    pub burst: u32,
+    /// The breaker opens after so many failures in a row; at least 1.
+    pub failures: u32,
+    /// So long the breaker stays open before a request tries again.
+    pub pause: Duration,
+}
+
+impl Default for EndpointConfig {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(10),
+            requests_per_second: 10.0,
+            burst: 20,
+            failures: 5,
+            pause: Duration::from_secs(30),
+        }
+    }
+}
+
+/// A server with its pace and its breaker.
+#[derive(Debug)]
+pub(super) struct Endpoint {
+    name: String,
+    client: Client,
+    timeout: Duration,
+    gate: Mutex<Gate>,
+}
+
+#[derive(Debug)]
+struct Gate {
+    pace: Pace,
+    breaker: Breaker,
+}
+
+impl Endpoint {
+    pub(super) fn new(name: String, client: Client, config: EndpointConfig) -> Self {
+        let gate = Gate {
+            pace: Pace::new(config.requests_per_second, config.burst),
+            breaker: Breaker::new(config.failures.max(1), config.pause),
+        };
+        Self { name, client, timeout: config.timeout, gate: Mutex::new(gate) }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn condition(&self) -> Condition {
+        self.gate().breaker.condition(Instant::now())
+    }
+
+    /// Gets a URL and reads its answer as JSON, not later than `until`.
+    pub(super) async fn json(
+        &self,
+        url: Url,
+        headers: HeaderMap,
+        until: Option<Instant>,
+    ) -> Result<Value, SourceError> {
+        let started = Instant::now();
+        let patience =
+            until.map_or(self.timeout, |until| until.saturating_duration_since(started).min(self.timeout));
+        let attempt = self.begin(started, patience).await?;
+        let mut request = FetchRequest::get(url);
+        request.headers = headers;
+        request.headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/json"));
+        request.timeout = patience.saturating_sub(started.elapsed());
+        request.max_body_bytes = MAX_BODY_BYTES;
+        request.max_decoded_bytes = MAX_BODY_BYTES;
+        request.redirects = RedirectPolicy::None;
+        let outcome = match self.client.fetch(request).await {
+            Ok(fetched) => read(&fetched),
+            Err(error) => {
+                tracing::debug!(source = self.name, error = &error as &dyn std::error::Error, "no answer");
+                Err(unreachable(&error, patience))
+            }
+        };
+        attempt.end(&outcome);
+        outcome
+    }
+
+    /// Asks the breaker and waits for the pace.
+    async fn begin(&self, now: Instant, patience: Duration) -> Result<Attempt<'_>, SourceError> {
+        let (attempt, wait) = {
+            let mut gate = self.gate();
+            gate.breaker.admit(now).map_err(|refused| SourceError::Paused {
+                retry_after: refused.retry_after,
+                reason: refused.reason,
+            })?;
+            match gate.pace.take(now, patience) {
+                Ok(wait) => (Attempt { endpoint: self, sent: now + wait, is_over: false }, wait),
+                Err(wait) => {
+                    gate.breaker.give_up(now);
+                    return Err(SourceError::Busy { wait });
+                }
+            }
+        };
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        Ok(attempt)
+    }
+
+    fn gate(&self) -> MutexGuard<'_, Gate> {
+        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note_failure(&self, reason: &str, come_back: Option<Duration>) {
+        let effect = self.gate().breaker.fail(Instant::now(), reason, come_back);
+        match effect {
+            Effect::Opened => tracing::warn!(source = self.name, reason, "a search source is paused"),
+            Effect::Counted => tracing::info!(source = self.name, reason, "a search source failed"),
+        }
+    }
+}
+
+/// A request on its way. Dropped without an end, it counts as failed when the source had a fair time.
+struct Attempt<'a> {
+    endpoint: &'a Endpoint,
+    sent: Instant,
+    is_over: bool,
+}
+
+impl Attempt<'_> {
+    fn end(mut self, outcome: &Result<Value, SourceError>) {
+        self.is_over = true;
+        let endpoint = self.endpoint;
+        match outcome {
+            Err(SourceError::Timeout { .. }) if !self.was_fair() => {
+                endpoint.gate().breaker.give_up(Instant::now());
+            }
+            Err(error) if is_failure(error) => {
+                let come_back = match error {
+                    SourceError::Limited { retry_after } => *retry_after,
+                    _ => None,
+                };
+                endpoint.note_failure(&public(error), come_back);
+            }
+            Ok(_) | Err(_) => {
+                if endpoint.gate().breaker.succeed() {
+                    tracing::info!(source = endpoint.name, "a search source answers again");
+                }
+            }
+        }
+    }
+
+    fn was_fair(&self) -> bool {
+        self.sent.elapsed() >= FAIR_WAIT.min(self.endpoint.timeout)
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        if self.was_fair() {
+            self.endpoint.note_failure("it was too slow for a search", None);
+        } else {
+            self.endpoint.gate().breaker.give_up(Instant::now());
+        }
+    }
+}
+
+/// Tells whether an error speaks of the source's health: what is wrong with one question does not.
+fn is_failure(error: &SourceError) -> bool {
+    !matches!(error, SourceError::Status { status: 400 | 404 | 414 | 422, .. })
+}
+
+/// Tells what went wrong without the host: who asks need not know where the operator's servers are.
+fn unreachable(error: &FetchError, patience: Duration) -> SourceError {
+    let text = match error {
+        FetchError::Timeout { .. } => return SourceError::Timeout { after: patience },
+        FetchError::Dns { .. } => "its host was not found".to_owned(),
+        FetchError::Connect { .. } => "it cannot be connected to".to_owned(),
+        FetchError::Tls { reason, .. } => format!("no secure connection to it: {reason}"),
+        other => other.to_string(),
+    };
+    SourceError::Unreachable { text }
+}
+
+/// Returns the text of a failure for the log and for everybody: what a server says may repeat the question.
+fn public(error: &SourceError) -> String {
+    match error {
+        SourceError::Status { status, message: _ } => {
+            SourceError::Status { status: *status, message: String::new() }.to_string()
+        }
+        other => other.to_string(),
+    }
+}
+
+fn read(fetched: &Fetched) -> Result<Value, SourceError> {
+    let status = fetched.status;
+    let content_type = text_of(&fetched.headers, CONTENT_TYPE.as_str());
+    let is_json = content_type.to_ascii_lowercase().contains("json");
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        return Err(SourceError::Limited { retry_after: retry_after(&fetched.headers) });
+    }
+    if status.is_redirection() {
+        return Err(SourceError::Redirect { status: status.as_u16() });
+    }
+    if !status.is_success() {
+        let message = if is_json { message(&fetched.body) } else { String::new() };
+        return Err(SourceError::Status { status: status.as_u16(), message });
+    }
+    if !is_json {
+        return Err(SourceError::NotJson { content_type });
+    }
+    if fetched.truncated {
+        return Err(SourceError::Unreadable { what: "it broke off".to_owned() });
+    }
+    serde_json::from_slice(&fetched.body)
+        .map_err(|error| SourceError::Unreadable { what: format!("not valid JSON, {error}") })
+}
+
+fn text_of(headers: &HeaderMap, name: &str) -> String {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
+}
+
+/// Returns what a body of an error says, where such bodies usually say it.
+fn message(body: &[u8]) -> String {
+    let Ok(body) = serde_json::from_slice::<Value>(body) else { return String::new() };
+    let places =
+        ["/error", "/message", "/error/message", "/error_message", "/detail", "/error/detail", "/error/info"];
+    let found = places.iter().find_map(|place| body.pointer(place).and_then(Value::as_str));
+    found.map(|text| shortened(text, 200)).unwrap_or_default()
+}
+
+/// Reads the seconds of `Retry-After`; a date is rare for limiters and not read.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds: u64 = text_of(headers, RETRY_AFTER.as_str()).trim().parse().ok()?;
+    Some(Duration::from_secs(seconds).min(LONGEST_PAUSE))
+}

@@ -1,0 +1,240 @@
+//! Where the parts of a result are in the JSON of an API.
+
+use std::fmt;
+
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use url::Url;
+use websvc_validate::SourceKind;
+
+use crate::source::plain::{plain, shortened};
+use crate::source::{Ask, Hit, HitImage, date};
+
+/// The longest description; whole bodies are cut.
+const MAX_DESCRIPTION: usize = 500;
+
+/// What is escaped when a value becomes part of an address; slashes stay.
+const ESCAPED: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'&').add(b'+').add(b'<').add(b'>').add(b'?');
+
+/// A part of a result: a JSON Pointer (RFC 6901) such as `/title`, a text with pointers in braces such as
+/// `https://a.test/{/id}`, or a list of these, of which the first with a value counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Field(Vec<Vec<Part>>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Pointer(String),
+}
+
+/// Where the parts of a result are.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fields {
+    /// The address of the page.
+    pub url: Field,
+    /// Its title.
+    pub title: Field,
+    /// What it says.
+    pub description: Field,
+    /// When it was published or changed.
+    pub date: Field,
+    /// The address of a picture.
+    pub image: Field,
+    /// The size of the picture in pixels.
+    pub image_width: Field,
+    /// See `image_width`.
+    pub image_height: Field,
+}
+
+impl Fields {
+    /// The names of the fields, as the configuration spells them.
+    pub const KEYS: &'static [&'static str] =
+        &["url", "title", "description", "date", "image", "image_width", "image_height"];
+
+    /// Reads a result; `None` when it has no usable address.
+    pub(super) fn hit(&self, ask: &Ask<'_>, result: &Value) -> Option<Hit> {
+        let url = address(&self.url.text(result, Escape::Address)?)?;
+        let text = |field: &Field| field.text(result, Escape::Nothing).unwrap_or_default();
+        let image = match ask.kind {
+            SourceKind::Web => None,
+            SourceKind::News => self.picture(result),
+            SourceKind::Images => Some(self.picture(result)?),
+        };
+        Some(Hit {
+            url,
+            title: plain(&text(&self.title)),
+            description: shortened(&text(&self.description), MAX_DESCRIPTION),
+            date: self.date.values(result).find_map(|value| date::of_value(value, ask.now)),
+            image,
+        })
+    }
+
+    fn picture(&self, result: &Value) -> Option<HitImage> {
+        let url = address(&self.image.text(result, Escape::Address)?)?;
+        let pixels =
+            |field: &Field| field.text(result, Escape::Nothing)?.parse().ok().filter(|size| *size > 0);
+        Some(HitImage { url, width: pixels(&self.image_width), height: pixels(&self.image_height) })
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Escape {
+    Address,
+    Nothing,
+}
+
+impl Field {
+    /// Tells whether nothing was declared.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the first alternative that has a value.
+    fn text(&self, result: &Value, escape: Escape) -> Option<String> {
+        self.0.iter().find_map(|parts| {
+            if let [Part::Pointer(pointer)] = &parts[..] {
+                return text_at(result, pointer);
+            }
+            let mut text = String::new();
+            for part in parts {
+                match (part, escape) {
+                    (Part::Text(fixed), _) => text.push_str(fixed),
+                    (Part::Pointer(pointer), Escape::Nothing) => text.push_str(&text_at(result, pointer)?),
+                    (Part::Pointer(pointer), Escape::Address) => {
+                        text.extend(utf8_percent_encode(&text_at(result, pointer)?, ESCAPED));
+                    }
+                }
+            }
+            Some(text)
+        })
+    }
+
+    /// Returns what the pointers lead to, as it is.
+    fn values<'a>(&'a self, result: &'a Value) -> impl Iterator<Item = &'a Value> {
+        self.0.iter().flatten().filter_map(|part| match part {
+            Part::Pointer(pointer) => result.pointer(pointer),
+            Part::Text(_) => None,
+        })
+    }
+
+    fn parse(texts: &[String]) -> Result<Self, String> {
+        texts.iter().map(|text| parts(text)).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+fn text_at(result: &Value, pointer: &str) -> Option<String> {
+    match result.pointer(pointer)? {
+        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Returns an absolute web address; one without scheme (`//host/x`) is read as https.
+fn address(text: &str) -> Option<String> {
+    let text = if text.starts_with("//") { format!("https:{text}") } else { text.to_owned() };
+    let url = Url::parse(&text).ok()?;
+    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(text)
+}
+
+fn parts(text: &str) -> Result<Vec<Part>, String> {
+    if text.starts_with('/') {
+        return Ok(vec![Part::Pointer(text.to_owned())]);
+    }
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (pointer, after) =
+            after.split_once('}').ok_or_else(|| format!("{text:?} has a brace without partner"))?;
+        if !pointer.starts_with('/') {
+            return Err(format!(
+                "{{{pointer}}} in {text:?} is not a JSON Pointer, which begins with a slash"
+            ));
+        }
+        parts.extend((!before.is_empty()).then(|| Part::Text(before.to_owned())));
+        parts.push(Part::Pointer(pointer.to_owned()));
+        rest = after;
+    }
+    if parts.is_empty() {
+        return Err(format!(
+            "{text:?} is not a JSON Pointer, which begins with a slash, and has none in braces"
+        ));
+    }
+    parts.extend((!rest.is_empty()).then(|| Part::Text(rest.to_owned())));
+    Ok(parts)
+}
+
+impl<'de> Deserialize<'de> for Field {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrSeveral;
+
+        impl<'de> Visitor<'de> for OneOrSeveral {
+            type Value = Field;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON Pointer, a text with pointers in braces, or a list of these")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Field, E> {
+                Field::parse(&[text.to_owned()]).map_err(E::custom)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Field, A::Error> {
+                let mut texts = Vec::new();
+                while let Some(text) = list.next_element::<String>()? {
+                    texts.push(text);
+                }
+                Field::parse(&texts).map_err(A::Error::custom)
+            }
+        }
+
+        deserializer.deserialize_any(OneOrSeveral)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn field(value: Value) -> Result<Field, String> {
+        serde_json::from_value(value).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn pointers_texts_and_alternatives_are_read() {
+        let result = json!({"id": 7, "key": "Green tea/ü?", "names": ["A"], "none": null, "empty": " "});
+        let check = |declared: Value, expected: Option<&str>| {
+            let text = field(declared).unwrap().text(&result, Escape::Address);
+            assert_eq!(text.as_deref(), expected);
+        };
+        check(json!("/names/0"), Some("A"));
+        check(json!("/id"), Some("7"));
+        check(json!("https://a.test/{/key}?id={/id}"), Some("https://a.test/Green%20tea/%C3%BC%3F?id=7"));
+        check(json!("https://a.test/{/none}"), None);
+        check(json!(["/none", "/empty", "/id"]), Some("7"));
+        check(json!("/names"), None);
+        assert_eq!(Field::default().text(&result, Escape::Nothing), None);
+    }
+
+    #[test]
+    fn what_points_nowhere_is_refused() {
+        for bad in [json!("title"), json!("{title}"), json!("x {/a"), json!([5]), json!("")] {
+            assert!(field(bad.clone()).is_err(), "{bad}");
+        }
+        assert!(field(json!("title")).unwrap_err().contains("\"title\" is not a JSON Pointer"));
+    }
+
+    #[test]
+    fn every_key_is_a_field() {
+        for key in Fields::KEYS {
+            let fields: Fields = serde_json::from_value(json!({*key: "/x"})).unwrap();
+            assert_ne!(fields, Fields::default(), "{key}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Questions for sources, and what came of them.
+
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use websvc_engine::{Answer, Ask, Hit, SearchSource};
+use websvc_query::{Query, Tbs, parse, parse_tbs};
+use websvc_testkit::World;
+use websvc_transport::{Client, ClientConfig};
+use websvc_validate::{DomainFilter, SourceKind};
+
+/// A question, owned.
+pub(crate) struct Question {
+    pub(crate) kind: SourceKind,
+    query: Query,
+    tbs: Option<Tbs>,
+    pub(crate) limit: usize,
+    pub(crate) domains: DomainFilter,
+    pub(crate) country: Option<&'static str>,
+    pub(crate) safe: bool,
+    pub(crate) patience: Duration,
+}
+
+impl Question {
+    pub(crate) fn new(kind: SourceKind, query: &str) -> Self {
+        Self {
+            kind,
+            query: parse(query).query,
+            tbs: None,
+            limit: 10,
+            domains: DomainFilter::Any,
+            country: None,
+            safe: false,
+            patience: Duration::from_secs(30),
+        }
+    }
+
+    pub(crate) fn tbs(mut self, tbs: &str) -> Self {
+        self.tbs = parse_tbs(tbs).unwrap();
+        self
+    }
+
+    pub(crate) async fn ask(&self, source: &dyn SearchSource) -> Answer {
+        let now: Timestamp = "2024-05-10T12:00:00Z".parse().unwrap();
+        let ask = Ask {
+            kind: self.kind,
+            query: &self.query,
+            limit: self.limit,
+            domains: &self.domains,
+            tbs: self.tbs.as_ref(),
+            country: self.country,
+            location: None,
+            safe: self.safe,
+            highlights: true,
+            now,
+            deadline: Instant::now() + self.patience,
+        };
+        source.search(&ask).await
+    }
+
+    /// Asks a source that has to answer.
+    pub(crate) async fn hits(&self, source: &dyn SearchSource) -> (Vec<Hit>, Vec<String>) {
+        match self.ask(source).await {
+            Answer::Results { hits, warnings } => (hits, warnings),
+            Answer::Unavailable { reason } => panic!("unavailable: {reason}"),
+        }
+    }
+
+    /// Asks a source that cannot answer.
+    pub(crate) async fn reason(&self, source: &dyn SearchSource) -> String {
+        match self.ask(source).await {
+            Answer::Results { hits, warnings } => panic!("answered: {hits:?} {warnings:?}"),
+            Answer::Unavailable { reason } => reason,
+        }
+    }
+}
+
+pub(crate) fn urls(hits: &[Hit]) -> Vec<&str> {
+    hits.iter().map(|hit| hit.url.as_str()).collect()
+}
+
+/// Returns a client that sees every host in the loopback web.
+pub(crate) fn client(world: &World) -> Client {
+    let mut config = ClientConfig::new(world.guard());
+    config.ca_file = Some(world.ca_file());
+    Client::new(config).unwrap()
+}

@@ -1,0 +1,6 @@
+//! The engine against loopback servers that behave like those it asks.
+
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod asking;
+mod searxng;
