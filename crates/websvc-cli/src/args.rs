@@ -112,7 +112,7 @@ pub(crate) struct Scrape {
 pub(crate) enum Index {
     /// Fetches sites into the index, politely: robots.txt, sitemaps, a pace per host.
     Crawl(Crawl),
-    /// Reads files into the index: .jsonl, directories of .html, .htm, .md and .txt.
+    /// Reads files into the index: .jsonl and web archives (.warc), packed or not, directories of pages.
     Import(Import),
     /// Shows what is in the index.
     Stats(Stats),

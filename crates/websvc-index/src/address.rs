@@ -19,10 +19,13 @@ pub(crate) struct Address {
 const MAX_PATH_TERMS: usize = 12;
 
 impl Address {
-    /// Takes `url` apart; `None` when it is not an absolute URL with a host.
+    /// Takes `url` apart; `None` when it is not an absolute URL with a host. Local files need none.
     pub(crate) fn parse(url: &str) -> Option<Self> {
         let parsed = Url::parse(url).ok()?;
-        let host = parsed.host()?;
+        let host = match parsed.host() {
+            None if parsed.scheme() == "file" => Host::Domain(""),
+            host => host?,
+        };
         let mut sites = host_terms(&host);
         if let Some(port) = parsed.port() {
             sites.push(port_term(port));
@@ -76,8 +79,10 @@ fn host_text(host: &Host<&str>) -> String {
 }
 
 fn host_terms(host: &Host<&str>) -> Vec<String> {
-    let Host::Domain(domain) = host else {
-        return vec![host.to_string()];
+    let domain = match host {
+        Host::Domain("") => return Vec::new(),
+        Host::Domain(domain) => domain,
+        Host::Ipv4(_) | Host::Ipv6(_) => return vec![host.to_string()],
     };
     let domain = domain.trim_end_matches('.');
     let parents = domain.match_indices('.').map(|(dot, _)| domain[dot + 1..].to_owned());
@@ -182,6 +187,13 @@ mod tests {
         assert_eq!(Address::parse("mailto:a@b.c"), None);
         assert_eq!(site_term("Bücher.Example.").as_deref(), Some("xn--bcher-kva.example"));
         assert_eq!(path_term("/a b/"), "/a%20b");
+    }
+
+    #[test]
+    fn files_have_directories_and_no_host() {
+        let address = Address::parse("file:///notes/tea/green.md").expect("valid");
+        assert_eq!(address.sites, ["/notes", "/notes/tea", "/notes/tea/green.md", "/notes/tea/green"]);
+        assert_eq!(address.extension.as_deref(), Some("md"));
     }
 
     #[test]

@@ -1,9 +1,17 @@
 //! `websvc index`: fills and shows the embedded index, here or on a server.
 
+mod archive;
 mod crawl;
 mod import;
+mod item;
+mod json_lines;
+mod lines;
+mod message;
+mod packed;
+mod page;
 mod reader;
 mod sink;
+mod warc;
 
 use anyhow::Result;
 use websvc::types::index::IndexStats;

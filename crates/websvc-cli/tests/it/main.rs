@@ -6,6 +6,7 @@
     reason = "tests fail by panicking, and say what they skip"
 )]
 
+mod archives;
 mod bad_input;
 mod corpus;
 mod crash;
