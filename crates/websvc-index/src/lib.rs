@@ -31,6 +31,7 @@ mod error;
 mod filter;
 mod highlight;
 mod index;
+mod maintain;
 mod rank;
 mod schema;
 mod search;

@@ -15,6 +15,7 @@ mod documentation;
 mod harness;
 mod indexing;
 mod keys;
+mod maintenance;
 mod reference;
 mod scraping;
 mod sdk;
