@@ -86,10 +86,10 @@ async fn upkeep_refuses_what_it_cannot_do() {
 }
 
 /// Enough documents that an import takes longer than the latest kill.
-const DOCUMENTS: usize = 20_000;
+const DOCUMENTS: usize = 8_000;
 
 /// An import is killed at the latest after this time.
-const LATEST_MS: u64 = 2_500;
+const LATEST_MS: u64 = 2_000;
 
 /// How often an import is killed; the variable is for more than a gate has time for.
 fn rounds() -> u64 {
@@ -99,7 +99,7 @@ fn rounds() -> u64 {
 fn corpus() -> String {
     (0..DOCUMENTS).fold(String::new(), |mut lines, number| {
         let words =
-            (number..number + 60).fold(String::new(), |words, word| format!("{words} w{}", word % 997));
+            (number..number + 30).fold(String::new(), |words, word| format!("{words} w{}", word % 997));
         let text = format!("marker{number}{words}");
         writeln!(
             lines,

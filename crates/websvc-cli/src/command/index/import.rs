@@ -20,8 +20,13 @@ use crate::installation::{self, IndexAccess};
 use crate::progress::Progress;
 use crate::show;
 
-/// Documents that are handed to the index at one time.
+/// Documents are handed to the index when there are so many of them, ...
 const BATCH: usize = 64;
+/// ... or so many bytes of text: pages may have megabytes, and memory is bounded.
+const BATCH_BYTES: usize = 8 * 1024 * 1024;
+
+/// What is read ahead while the index works.
+const AHEAD: usize = 8;
 
 /// So many failures are named one by one; the others are counted.
 const NAMED: usize = 100;
@@ -76,7 +81,7 @@ pub(super) async fn import(setting: Setting, arguments: Import) -> Result<()> {
 
 /// Reads on a thread of its own and hands over in batches; the bounded channel keeps reading from running ahead.
 async fn fill(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dyn Sink) -> Result<Report> {
-    let (sender, mut items) = mpsc::channel::<Item>(BATCH);
+    let (sender, mut items) = mpsc::channel::<Item>(AHEAD);
     let reading = tokio::task::spawn_blocking(move || {
         let mut take = |item| Ok(sender.blocking_send(item)?);
         paths.iter().try_for_each(|path| {
@@ -89,10 +94,11 @@ async fn fill(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dyn Sink) 
     });
     let mut progress = Progress::start("importing");
     let mut report = Report::new();
-    let mut batch: Vec<IndexDocument> = Vec::new();
+    let (mut batch, mut bytes) = (Vec::<IndexDocument>::new(), 0);
     while let Some(item) = items.recv().await {
         match item {
             Item::Document(copy) => {
+                bytes += copy.body.len();
                 batch.push(*copy);
                 report.documents += 1;
                 progress.page();
@@ -110,7 +116,8 @@ async fn fill(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dyn Sink) 
                 }
             }
         }
-        if batch.len() >= BATCH {
+        if batch.len() >= BATCH || bytes >= BATCH_BYTES {
+            bytes = 0;
             sink.accept(std::mem::take(&mut batch)).await?;
         }
     }
