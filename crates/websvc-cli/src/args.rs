@@ -113,10 +113,14 @@ pub(crate) struct Scrape {
 pub(crate) enum Index {
     /// Fetches sites into the index, politely: robots.txt, sitemaps, a pace per host.
     Crawl(Crawl),
-    /// Reads files into the index: .jsonl, directories of .html, .htm, .md and .txt.
+    /// Reads files into the index: .jsonl and web archives (.warc), packed or not, directories of pages.
     Import(Import),
     /// Shows what is in the index.
     Stats(Stats),
+    /// Takes sites or single pages out of the index.
+    Delete(Delete),
+    /// Merges the index into one segment, which makes it smallest and searches fastest.
+    Optimize(Optimize),
 }
 
 #[derive(Debug, Args)]
@@ -168,6 +172,26 @@ pub(crate) struct Stats {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) remote: Remote,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Delete {
+    /// A host; its pages and those of its subdomains go. Repeat for several.
+    #[arg(long = "site", value_name = "HOST", required_unless_present = "urls")]
+    pub(crate) sites: Vec<String>,
+    /// A page that goes; repeat for several.
+    #[arg(long = "url", value_name = "URL")]
+    pub(crate) urls: Vec<String>,
+    /// Prints the count as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Optimize {
+    /// Prints the figures as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -62,8 +62,19 @@ impl Progress {
 
     /// Counts a failure and says why.
     pub(crate) fn failed(&mut self, what: &str, reason: &str) {
-        self.errors += 1;
         self.say(&format!("failed {what}: {reason}"));
+        self.failed_too();
+    }
+
+    /// Counts a failure of which enough have been named.
+    pub(crate) fn failed_too(&mut self) {
+        self.errors += 1;
+        self.update();
+    }
+
+    /// Counts what was left out as a matter of course.
+    pub(crate) fn skipped(&mut self) {
+        self.skipped += 1;
         self.update();
     }
 

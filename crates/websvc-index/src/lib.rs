@@ -33,6 +33,7 @@ mod explicit;
 mod filter;
 mod highlight;
 mod index;
+mod maintain;
 mod picture;
 mod place;
 mod rank;

@@ -84,7 +84,7 @@ fn link(anchor: Anchor) -> Option<IndexLink> {
 }
 
 /// Returns the canonical URL when it is on the same host: a page cannot speak for another site.
-fn known_url(url: &Url, canonical: Option<Url>) -> String {
+pub fn known_url(url: &Url, canonical: Option<Url>) -> String {
     let mut url = match canonical {
         Some(canonical) if canonical.host() == url.host() && canonical.port() == url.port() => canonical,
         Some(_) | None => url.clone(),

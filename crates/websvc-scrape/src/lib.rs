@@ -16,7 +16,7 @@ mod request;
 mod scraper;
 
 pub use error::ScrapeError;
-pub use index_copy::index_document;
+pub use index_copy::{index_document, known_url};
 pub use page::Page;
 pub use raw::{CacheState, RawPage};
 pub use request::DEFAULT_USER_AGENT;

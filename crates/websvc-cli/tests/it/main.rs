@@ -6,6 +6,7 @@
     reason = "tests fail by panicking, and say what they skip"
 )]
 
+mod archives;
 mod bad_input;
 mod corpus;
 mod crash;
@@ -14,6 +15,7 @@ mod documentation;
 mod harness;
 mod indexing;
 mod keys;
+mod maintenance;
 mod reference;
 mod scraping;
 mod sdk;

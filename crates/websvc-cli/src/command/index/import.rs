@@ -1,5 +1,7 @@
 //! `websvc index import`: files into the index.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
@@ -8,7 +10,8 @@ use tokio::sync::mpsc;
 use websvc::types::index::IndexDocument;
 use websvc_engine::crawl::{IndexSink, Sink};
 
-use super::reader::{self, Item};
+use super::item::{Fault, Item, Why};
+use super::reader;
 use super::sink::ServerSink;
 use crate::Setting;
 use crate::args::Import;
@@ -17,20 +20,44 @@ use crate::installation::{self, IndexAccess};
 use crate::progress::Progress;
 use crate::show;
 
-/// Documents that are handed to the index at one time.
+/// Documents are handed to the index when there are so many of them, ...
 const BATCH: usize = 64;
+/// ... or so many bytes of text: pages may have megabytes, and memory is bounded.
+const BATCH_BYTES: usize = 8 * 1024 * 1024;
+
+/// What is read ahead while the index works.
+const AHEAD: usize = 8;
+
+/// So many failures are named one by one; the others are counted.
+const NAMED: usize = 100;
 
 /// What an import came to.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Serialize)]
 struct Report {
+    /// What was handed to the index.
     documents: usize,
+    /// What should have been read and could not be; counted by reason in `skipped` too.
     errors: usize,
+    /// What was left out, by reason.
+    skipped: BTreeMap<Why, usize>,
     elapsed_ms: u128,
+}
+
+impl Report {
+    fn new() -> Self {
+        let skipped = Why::ALL.into_iter().map(|why| (why, 0)).collect();
+        Self { documents: 0, errors: 0, skipped, elapsed_ms: 0 }
+    }
+
+    fn skip(&mut self, why: Why) {
+        *self.skipped.entry(why).or_default() += 1;
+    }
 }
 
 /// Runs `websvc index import`.
 pub(super) async fn import(setting: Setting, arguments: Import) -> Result<()> {
     let started = Instant::now();
+    arguments.paths.iter().try_for_each(|path| reader::check(path))?;
     let (sink, index): (Box<dyn Sink>, _) = match arguments.remote.server {
         Some(_) => (Box::new(ServerSink(remote(&arguments.remote)?)), None),
         None => {
@@ -53,28 +80,44 @@ pub(super) async fn import(setting: Setting, arguments: Import) -> Result<()> {
 }
 
 /// Reads on a thread of its own and hands over in batches; the bounded channel keeps reading from running ahead.
-async fn fill(paths: Vec<std::path::PathBuf>, base_url: Option<url::Url>, sink: &dyn Sink) -> Result<Report> {
-    let (sender, mut items) = mpsc::channel::<Item>(BATCH);
+async fn fill(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dyn Sink) -> Result<Report> {
+    let (sender, mut items) = mpsc::channel::<Item>(AHEAD);
     let reading = tokio::task::spawn_blocking(move || {
         let mut take = |item| Ok(sender.blocking_send(item)?);
-        paths.iter().try_for_each(|path| reader::read(path, base_url.as_ref(), &mut take))
+        paths.iter().try_for_each(|path| {
+            reader::read(path, base_url.as_ref(), &mut take).or_else(|error| {
+                // The files behind it may be whole; when nobody takes what is read, this fails too.
+                let fault = Fault::broken(&format!("{error:#}"));
+                take(Item::Failed { what: path.display().to_string(), fault })
+            })
+        })
     });
     let mut progress = Progress::start("importing");
-    let mut report = Report::default();
-    let mut batch: Vec<IndexDocument> = Vec::new();
+    let mut report = Report::new();
+    let (mut batch, mut bytes) = (Vec::<IndexDocument>::new(), 0);
     while let Some(item) = items.recv().await {
         match item {
             Item::Document(copy) => {
+                bytes += copy.body.len();
                 batch.push(*copy);
                 report.documents += 1;
                 progress.page();
             }
-            Item::Failed { what, reason } => {
+            Item::Skipped(why) => {
+                report.skip(why);
+                progress.skipped();
+            }
+            Item::Failed { what, fault } => {
+                report.skip(fault.why);
                 report.errors += 1;
-                progress.failed(&what, &reason);
+                match report.errors {
+                    ..=NAMED => progress.failed(&what, &fault.to_string()),
+                    _ => progress.failed_too(),
+                }
             }
         }
-        if batch.len() >= BATCH {
+        if batch.len() >= BATCH || bytes >= BATCH_BYTES {
+            bytes = 0;
             sink.accept(std::mem::take(&mut batch)).await?;
         }
     }
@@ -90,6 +133,10 @@ fn print(report: &Report, as_json: bool) -> Result<()> {
     if as_json {
         return show::json(report);
     }
-    let Report { documents, errors, elapsed_ms } = report;
-    show::line(&format!("{documents} documents indexed, {errors} errors in {elapsed_ms} ms"))
+    let Report { documents, errors, skipped, elapsed_ms } = report;
+    let reasons = skipped.iter().filter(|(_, count)| **count > 0);
+    let reasons: Vec<String> = reasons.map(|(why, count)| format!("{count} {}", why.label())).collect();
+    let left_out =
+        if reasons.is_empty() { String::new() } else { format!("; left out: {}", reasons.join(", ")) };
+    show::line(&format!("{documents} documents indexed, {errors} errors in {elapsed_ms} ms{left_out}"))
 }

@@ -1,56 +1,89 @@
-//! Files to documents: directories of HTML, Markdown and text, and JSON lines.
+//! Files to documents: directories of HTML, Markdown and text, JSON lines, and web archives.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use pulldown_cmark::{Options, Parser, html};
-use serde_json::{Map, Value};
 use url::Url;
 use websvc::types::index::IndexDocument;
-use websvc_extract::{ContentOptions, Document, Source};
-use websvc_scrape::index_document;
+
+use super::item::{Fault, Item, Why};
+use super::packed::{Packed, Packing};
+use super::page::{Origin, page, rendered};
+use super::{archive, json_lines};
 
 /// Larger files and lines are not read.
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
+pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The endings of files that a directory is read for.
 const ENDINGS: &[&str] = &["htm", "html", "markdown", "md", "txt"];
 
 /// The endings of files that hold text which this version cannot read: they are named, not passed over.
-const NOT_YET: &[&str] = &["doc", "docx", "epub", "gz", "odt", "pdf", "rtf", "warc"];
+const NOT_YET: &[&str] = &["doc", "docx", "epub", "odt", "pdf", "rtf"];
 
-/// Something that was read.
-pub(super) enum Item {
-    /// A document.
-    Document(Box<IndexDocument>),
-    /// What could not be read, and why.
-    Failed { what: String, reason: String },
+/// Takes what is read, one after the other; an error ends the reading.
+pub(super) type Take<'a> = dyn FnMut(Item) -> Result<()> + 'a;
+
+/// What a file holds, by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holding {
+    Page,
+    JsonLines(Packing),
+    Archive(Packing),
+}
+
+impl Holding {
+    fn of(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let (name, packing) = match name.rsplit_once('.')? {
+            (inner, "gz") => (inner.to_owned(), Packing::Gzip),
+            (inner, "zst") => (inner.to_owned(), Packing::Zstd),
+            _ => (name, Packing::Plain),
+        };
+        match (name.rsplit_once('.')?.1, packing) {
+            ("jsonl", packing) => Some(Self::JsonLines(packing)),
+            ("warc", Packing::Plain | Packing::Gzip) => Some(Self::Archive(packing)),
+            (known, Packing::Plain) if ENDINGS.contains(&known) => Some(Self::Page),
+            _ => None,
+        }
+    }
+}
+
+/// Checks that a path can be read, before anything is.
+pub(super) fn check(path: &Path) -> Result<()> {
+    let about = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+    if !about.is_dir() && Holding::of(path).is_none() {
+        bail!(
+            "{} is neither a directory nor a .warc, .warc.gz, .jsonl, .jsonl.gz, .jsonl.zst, .html, .htm, .md or .txt \
+             file",
+            path.display()
+        );
+    }
+    Ok(())
 }
 
 /// Reads a path and gives each document to `take`; what cannot be read is given too and ends nothing.
-pub(super) fn read(
-    path: &Path,
-    base_url: Option<&Url>,
-    take: &mut dyn FnMut(Item) -> Result<()>,
-) -> Result<()> {
-    let about = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
-    if about.is_dir() {
+pub(super) fn read(path: &Path, base_url: Option<&Url>, take: &mut Take<'_>) -> Result<()> {
+    check(path)?;
+    if path.is_dir() {
         return directory(path, base_url, take);
     }
-    match ending(path).as_deref() {
-        Some("jsonl") => json_lines(path, take),
-        Some(known) if ENDINGS.contains(&known) => {
+    let name = path.display().to_string();
+    let open = |packing| Packed::buffered(path, packing).with_context(|| format!("cannot read {name}"));
+    let outcome = match Holding::of(path) {
+        Some(Holding::JsonLines(packing)) => json_lines::read(&name, open(packing)?, take),
+        Some(Holding::Archive(packing)) => archive::read(&name, open(packing)?, take),
+        Some(Holding::Page) | None => {
             let root = path.parent().unwrap_or(Path::new(""));
             take(item(path, root, base_url))
         }
-        _ => bail!("{} is neither a directory nor a .jsonl, .html, .htm, .md or .txt file", path.display()),
-    }
+    };
+    outcome.with_context(|| format!("cannot read {name} to its end"))
 }
 
 /// Walks the directory in the order of names. It may be a link itself; links below it are not followed.
-fn directory(root: &Path, base_url: Option<&Url>, take: &mut dyn FnMut(Item) -> Result<()>) -> Result<()> {
+fn directory(root: &Path, base_url: Option<&Url>, take: &mut Take<'_>) -> Result<()> {
     let mut waiting = vec![std::fs::canonicalize(root)?];
     let root = &waiting[0].clone();
     while let Some(path) = waiting.pop() {
@@ -68,7 +101,10 @@ fn directory(root: &Path, base_url: Option<&Url>, take: &mut dyn FnMut(Item) -> 
                 Some(known) if ENDINGS.contains(&known) => take(item(&path, root, base_url))?,
                 Some(known) if NOT_YET.contains(&known) => take(Item::Failed {
                     what: path.display().to_string(),
-                    reason: format!("files of kind .{known} cannot be read by this version"),
+                    fault: Fault::new(
+                        Why::Unsupported,
+                        format!("files of kind .{known} cannot be read by this version"),
+                    ),
                 })?,
                 Some(_) | None => {}
             }
@@ -84,26 +120,29 @@ fn ending(path: &Path) -> Option<String> {
 fn item(path: &Path, root: &Path, base_url: Option<&Url>) -> Item {
     match document(path, root, base_url) {
         Ok(copy) => Item::Document(copy),
-        Err(error) => Item::Failed { what: path.display().to_string(), reason: format!("{error:#}") },
+        Err(fault) => Item::Failed { what: path.display().to_string(), fault },
     }
 }
 
-fn document(path: &Path, root: &Path, base_url: Option<&Url>) -> Result<Box<IndexDocument>> {
+fn document(path: &Path, root: &Path, base_url: Option<&Url>) -> Result<Box<IndexDocument>, Fault> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    File::open(path)
+        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|error| Fault::broken(&error))?;
     if bytes.len() as u64 > MAX_BYTES {
-        bail!("larger than {MAX_BYTES} bytes");
+        return Err(Fault::too_large(MAX_BYTES));
     }
-    let url = file_url(path, root, base_url)?;
+    let url = file_url(path, root, base_url).map_err(|error| Fault::broken(&error))?;
     let copy = match ending(path).as_deref() {
         Some("md" | "markdown") => {
-            page(&url, rendered(&String::from_utf8_lossy(&bytes)).as_bytes(), "text/html")
+            let html = rendered(&String::from_utf8_lossy(&bytes));
+            page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::Own)
         }
-        Some("txt") => page(&url, &bytes, "text/plain"),
-        _ => page(&url, &bytes, "text/html"),
+        Some("txt") => page(&url, &bytes, "text/plain", Origin::Own),
+        _ => page(&url, &bytes, "text/html", Origin::Own),
     }?;
     if copy.body.trim().is_empty() {
-        bail!("there is no text in it");
+        return Err(Fault::no_text());
     }
     Ok(copy)
 }
@@ -125,72 +164,6 @@ fn file_url(path: &Path, root: &Path, base_url: Option<&Url>) -> Result<Url> {
     Ok(url)
 }
 
-fn rendered(markdown: &str) -> String {
-    let mut out = String::new();
-    html::push_html(&mut out, Parser::new_ext(markdown, Options::ENABLE_TABLES));
-    format!("<main>{out}</main>")
-}
-
-fn page(url: &Url, bytes: &[u8], content_type: &str) -> Result<Box<IndexDocument>> {
-    let page = Document::parse(Source { bytes, content_type: Some(content_type), url })?;
-    let content = page.content(&ContentOptions::default());
-    let mut copy = index_document(url.to_string(), &page, &content, page.metadata());
-    if copy.title.is_empty() {
-        let name = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
-        copy.title = copy.headings.first().cloned().unwrap_or_else(|| name.to_owned());
-    }
-    Ok(Box::new(copy))
-}
-
-fn json_lines(path: &Path, take: &mut dyn FnMut(Item) -> Result<()>) -> Result<()> {
-    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let mut reader = BufReader::new(file);
-    let mut line = Vec::new();
-    for number in 1_u64.. {
-        line.clear();
-        let read = reader.by_ref().take(MAX_BYTES).read_until(b'\n', &mut line)?;
-        if read == 0 {
-            break;
-        }
-        if line.iter().all(u8::is_ascii_whitespace) {
-            continue;
-        }
-        take(match json_line(&line) {
-            Ok(copy) => Item::Document(copy),
-            Err(error) => {
-                Item::Failed { what: format!("{}:{number}", path.display()), reason: format!("{error:#}") }
-            }
-        })?;
-    }
-    Ok(())
-}
-
-fn json_line(line: &[u8]) -> Result<Box<IndexDocument>> {
-    let object: Map<String, Value> = serde_json::from_slice(line)?;
-    let text = |names: &[&str]| {
-        names.iter().find_map(|name| object.get(*name)?.as_str()).filter(|text| !text.trim().is_empty())
-    };
-    let url = Url::parse(text(&["url", "link", "sourceURL"]).context("it has no url")?).context("its url")?;
-    let mut copy = if let Some(html) = text(&["html", "rawHtml"]) {
-        page(&url, html.as_bytes(), "text/html; charset=utf-8")?
-    } else if let Some(markdown) = text(&["markdown"]) {
-        page(&url, rendered(markdown).as_bytes(), "text/html; charset=utf-8")?
-    } else {
-        let body = text(&["text", "body", "content"]).unwrap_or_default().to_owned();
-        Box::new(IndexDocument { url: url.to_string(), body, ..IndexDocument::default() })
-    };
-    let own = |names: &[&str]| text(names).map(str::to_owned);
-    copy.title = own(&["title"]).unwrap_or(copy.title);
-    copy.description = own(&["description"]).or(copy.description);
-    copy.language = own(&["language", "lang"]).or(copy.language);
-    copy.published = own(&["published", "publishedTime", "date"]).or(copy.published);
-    copy.modified = own(&["modified", "modifiedTime"]).or(copy.modified);
-    if copy.title.trim().is_empty() && copy.body.trim().is_empty() {
-        bail!("it has neither title nor text");
-    }
-    Ok(copy)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,7 +174,8 @@ mod tests {
         read(path, base_url.as_ref(), &mut |item| {
             match item {
                 Item::Document(copy) => documents.push(*copy),
-                Item::Failed { what, reason } => failures.push(format!("{what}: {reason}")),
+                Item::Skipped(why) => failures.push(why.label().to_owned()),
+                Item::Failed { what, fault } => failures.push(format!("{what}: {fault}")),
             }
             Ok(())
         })

@@ -1,0 +1,168 @@
+//! Upkeep of the index: deleting sites and pages, merging, and imports that are killed.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use websvc_index::{Index, IndexConfig};
+use websvc_testkit::World;
+
+use crate::harness::{Site, signal, wait};
+
+/// Writes JSON lines and imports them.
+fn import(site: &Site, urls: &[&str]) {
+    let file = site.data_dir().join("pages.jsonl");
+    let line =
+        |url: &&str| json!({"url": url, "title": "Tea", "text": format!("quince at {url}")}).to_string();
+    std::fs::write(&file, urls.iter().map(line).collect::<Vec<_>>().join("\n")).unwrap();
+    site.succeed(&["index", "import", file.to_str().unwrap()]);
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sites_and_pages_are_deleted_and_the_rest_stays() {
+    let site = Site::new(&World::builder().start().await);
+    import(
+        &site,
+        &[
+            "https://a.test/1",
+            "https://a.test/2",
+            "https://deep.a.test/3",
+            "https://nota.test/4",
+            "https://b.test/5",
+            "https://b.test/6",
+        ],
+    );
+    let said = site.succeed(&["index", "delete", "--site", "A.test", "--json"]);
+    assert_eq!(parsed(&said), json!({"documents": 3}));
+    let urls = ["--url", "https://b.test/5", "--url", "https://b.test/none"];
+    let said = site.succeed(&[&["index", "delete", "--json"][..], &urls].concat());
+    assert_eq!(parsed(&said), json!({"documents": 1}));
+    let stats = parsed(&site.succeed(&["index", "stats", "--json"]));
+    assert_eq!(stats["documents"], json!(2));
+    let found = site.succeed(&["search", "quince", "--json"]);
+    assert!(found.contains("https://nota.test/4") && found.contains("https://b.test/6"), "{found}");
+    assert!(
+        !found.contains("//a.test") && !found.contains("deep.a.test") && !found.contains("/5\""),
+        "{found}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn optimizing_leaves_one_segment_and_every_document() {
+    let site = Site::new(&World::builder().start().await);
+    import(&site, &["https://a.test/1", "https://a.test/2"]);
+    import(&site, &["https://a.test/2", "https://a.test/3"]);
+    let before = parsed(&site.succeed(&["index", "stats", "--json"]));
+    assert!(before["segments"].as_u64() > Some(1), "there is something to merge: {before}");
+    let stats = parsed(&site.succeed(&["index", "optimize", "--json"]));
+    assert_eq!((&stats["documents"], &stats["segments"]), (&json!(3), &json!(1)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn upkeep_refuses_what_it_cannot_do() {
+    let site = Site::new(&World::builder().start().await);
+    let error = |arguments: &[&str]| {
+        let output = site.run(arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(error(&["index", "delete"]).contains("--site"));
+    assert!(
+        error(&["index", "delete", "--site", "https://a.test/"]).contains("not a host name: https://a.test/")
+    );
+    assert!(error(&["index", "delete", "--url", "a.test"]).contains("not a URL: a.test"));
+    let service = site.serve();
+    for arguments in [&["index", "delete", "--site", "a.test"][..], &["index", "optimize"]] {
+        let said = error(arguments);
+        assert!(said.contains("in use by another websvc: stop it first"), "{said}");
+    }
+    drop(service);
+}
+
+/// Enough documents that an import takes longer than the latest kill.
+const DOCUMENTS: usize = 8_000;
+
+/// An import is killed at the latest after this time.
+const LATEST_MS: u64 = 2_000;
+
+/// How often an import is killed; the variable is for more than a gate has time for.
+fn rounds() -> u64 {
+    std::env::var("WEBSVC_KILL_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap())
+}
+
+fn corpus() -> String {
+    (0..DOCUMENTS).fold(String::new(), |mut lines, number| {
+        let words =
+            (number..number + 30).fold(String::new(), |words, word| format!("{words} w{}", word % 997));
+        let text = format!("marker{number}{words}");
+        writeln!(
+            lines,
+            "{}",
+            json!({"url": format!("https://a.test/{number}"), "title": "Page", "text": text})
+        )
+        .unwrap();
+        lines
+    })
+}
+
+/// Returns the URLs of the committed documents; every one is found once.
+fn committed(index: &Index) -> BTreeSet<String> {
+    index.reload().unwrap();
+    let urls = index.urls(None, usize::MAX).unwrap();
+    let distinct: BTreeSet<String> = urls.iter().cloned().collect();
+    assert_eq!(urls.len(), distinct.len(), "a document is in two segments");
+    assert_eq!(index.document_count(), distinct.len() as u64, "a document is twice in a segment");
+    distinct
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_import_loses_nothing_committed_and_doubles_nothing() {
+    let site = Site::new(&World::builder().start().await);
+    let file = site.data_dir().join("pages.jsonl");
+    std::fs::write(&file, corpus()).unwrap();
+    let arguments = ["index", "import", file.to_str().unwrap(), "--json"];
+    let directory = site.data_dir().join("index");
+    let (mut random, mut known, mut killed) = (0x2545_f491_4f6c_dd1d_u64, BTreeSet::new(), 0);
+    for round in 0..rounds() {
+        // Xorshift: moments without a pattern, the same in each run.
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        let moment = Instant::now() + Duration::from_millis(random % LATEST_MS);
+        let mut import =
+            site.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let reader = Index::open(&directory, IndexConfig::default()).unwrap();
+        while Instant::now() < moment && import.try_wait().unwrap().is_none() {
+            reader.reload().unwrap();
+            if reader.document_count() > known.len() as u64 {
+                known = committed(&reader);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        signal(&import, "KILL");
+        killed += usize::from(!wait(&mut import).success());
+
+        let reopened = Index::open(&directory, IndexConfig::default()).unwrap();
+        let kept = committed(&reopened);
+        assert!(
+            known.is_subset(&kept),
+            "round {round}: of {} documents {} are left",
+            known.len(),
+            kept.len()
+        );
+        known = kept;
+    }
+    assert!(killed > 0 && !known.is_empty(), "{killed} imports were killed, {} documents kept", known.len());
+
+    site.succeed(&arguments);
+    let index = Index::open(&directory, IndexConfig::default()).unwrap();
+    assert_eq!(committed(&index).len(), DOCUMENTS);
+    let found = site.succeed(&["search", &format!("marker{}", DOCUMENTS - 1), "--json"]);
+    assert!(found.contains(&format!("https://a.test/{}", DOCUMENTS - 1)), "{found}");
+}
