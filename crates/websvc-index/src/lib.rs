@@ -28,6 +28,7 @@ mod card;
 mod document;
 mod encode;
 mod error;
+mod feedback;
 mod filter;
 mod highlight;
 mod index;

@@ -63,8 +63,8 @@ impl ScoredWord {
 /// rare, as a rare form of a common word says no more than the common one.
 pub(crate) struct Statistics {
     pub(crate) words: Vec<ScoredWord>,
+    pub(crate) documents: u64,
     exact: Field,
-    documents: u64,
     tokens: u64,
     terms: Field,
     searcher: Searcher,
@@ -93,8 +93,8 @@ impl Statistics {
             }
             let doc_freq = doc_freq.min(documents);
             if !terms.is_empty() {
-                let rarity = ((documents - doc_freq) as f32 + 0.5) / (doc_freq as f32 + 0.5);
-                let mut word = ScoredWord { terms, doc_freq, idf: rarity.ln_1p(), count: 1, boost: 1.0 };
+                let idf = inverse_document_frequency(doc_freq, documents);
+                let mut word = ScoredWord { terms, doc_freq, idf, count: 1, boost: 1.0 };
                 word.repeat(count.saturating_sub(1));
                 scored.push(word);
             }
@@ -107,6 +107,11 @@ impl Statistics {
             terms: fields.terms,
             searcher: searcher.clone(),
         })
+    }
+
+    /// Returns how many words a document has on average.
+    pub(crate) fn mean_length(&self) -> f32 {
+        (self.tokens as f32 / self.documents.max(1) as f32).max(1.0)
     }
 
     /// Returns a query for each of `words` as typed.
@@ -138,6 +143,12 @@ impl Bm25StatisticsProvider for Statistics {
         let word = self.words.iter().find(|word| word.terms.contains(term));
         word.map_or_else(|| self.searcher.doc_freq(term), |word| Ok(word.doc_freq))
     }
+}
+
+/// Returns how much the presence of a word says, as BM25 counts it.
+pub(crate) fn inverse_document_frequency(doc_freq: u64, documents: u64) -> f32 {
+    let without = documents.saturating_sub(doc_freq);
+    ((without as f32 + 0.5) / (doc_freq as f32 + 0.5)).ln_1p()
 }
 
 /// A document that may become a hit.
@@ -206,7 +217,7 @@ pub(crate) fn observe(
 }
 
 /// BM25 gives a word at most this much per unit of rarity (k1 + 1).
-const SATURATION: f32 = 2.2;
+pub(crate) const SATURATION: f32 = 2.2;
 
 /// Shares of the greatest possible BM25 score that a full title and perfect neighbourhood add.
 const TITLE_SHARE: f32 = 0.2;
@@ -223,7 +234,6 @@ pub(crate) fn rank(
     candidates: &mut [Candidate],
 ) {
     let total: f32 = words.iter().map(|word| word.idf).sum();
-    let mut complete: Vec<(DocAddress, bool)> = Vec::with_capacity(candidates.len());
     for candidate in candidates.iter_mut() {
         let seen = &observed[candidate.observed.clone()];
         let (title, all) = title_and_coverage(words, seen);
@@ -232,7 +242,6 @@ pub(crate) fn rank(
             // Above everything that a document without one of the words can reach.
             candidate.score += SATURATION * total * (1.0 + TITLE_SHARE + NEIGHBOUR_SHARE);
         }
-        complete.push((candidate.address, all));
     }
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.address.cmp(&b.address)));
 }

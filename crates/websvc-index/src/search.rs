@@ -13,6 +13,7 @@ use tantivy::{DocAddress, Order, Searcher};
 use websvc_query::{Query, Sort, TbsRange};
 
 use crate::card::Card;
+use crate::feedback::Feedback;
 use crate::filter::{Compiled, Compiler};
 use crate::highlight;
 use crate::rank::{Candidate, ScoredWord, Statistics, observe, rank};
@@ -128,7 +129,12 @@ impl Snapshot<'_> {
         let observed = observe(searcher, &statistics.words, &mut candidates)?;
         match options.sort {
             Sort::Relevance => {
-                rank(&statistics.words, &observed, statistics.words.len() <= KEYWORDS, &mut candidates);
+                let keywords = statistics.words.len() <= KEYWORDS;
+                rank(&statistics.words, &observed, keywords, &mut candidates);
+                if !keywords {
+                    let (statistics, observed) = (&statistics, &observed);
+                    Feedback { searcher, fields, stores, statistics, observed }.refine(&mut candidates)?;
+                }
             }
             Sort::Date => sort_by_date(searcher, &mut candidates)?,
         }
