@@ -15,7 +15,7 @@ use tantivy::{DocSet, Searcher, Term};
 use crate::analysis::{Kind, Language, each_word, fold};
 use crate::card::Card;
 use crate::highlight;
-use crate::rank::{Candidate, SATURATION, Statistics, inverse_document_frequency};
+use crate::rank::{Candidate, SATURATION, Statistics, best_first, inverse_document_frequency};
 use crate::schema::Fields;
 
 /// How many of the best candidates are taken for relevant.
@@ -60,7 +60,7 @@ impl Feedback<'_> {
             return Ok(());
         }
         self.score(&added, WEIGHT * total / added_total, candidates)?;
-        candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.address.cmp(&b.address)));
+        best_first(candidates);
         Ok(())
     }
 

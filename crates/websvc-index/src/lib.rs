@@ -30,12 +30,15 @@ mod encode;
 mod error;
 mod feedback;
 mod filter;
+mod freshness;
 mod highlight;
 mod index;
 mod rank;
 mod schema;
 mod search;
+mod select;
 mod settled;
+mod suggest;
 mod vocabulary;
 mod writer;
 

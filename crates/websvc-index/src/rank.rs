@@ -9,6 +9,7 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocSet, Searcher, Term};
 
+use crate::freshness;
 use crate::schema::{BODY_AT, Fields};
 use crate::vocabulary::{QueryWord, SCORED};
 
@@ -109,6 +110,11 @@ impl Statistics {
         })
     }
 
+    /// Returns the score that BM25 cannot exceed for the query.
+    pub(crate) fn maximum(&self) -> f32 {
+        SATURATION * self.words.iter().map(|word| word.idf).sum::<f32>()
+    }
+
     /// Returns how many words a document has on average.
     pub(crate) fn mean_length(&self) -> f32 {
         (self.tokens as f32 / self.documents.max(1) as f32).max(1.0)
@@ -156,13 +162,15 @@ pub(crate) fn inverse_document_frequency(doc_freq: u64, documents: u64) -> f32 {
 pub(crate) struct Candidate {
     pub(crate) address: DocAddress,
     pub(crate) score: f32,
+    /// Whether it is as complete an answer as any: with the few words of a query, it has all of them.
+    pub(crate) complete: bool,
     /// Where its words stand in the list of [`observe`].
     pub(crate) observed: Range<usize>,
 }
 
 impl Candidate {
     pub(crate) fn new(address: DocAddress, score: f32) -> Self {
-        Self { address, score, observed: 0..0 }
+        Self { address, score, complete: true, observed: 0..0 }
     }
 }
 
@@ -238,11 +246,17 @@ pub(crate) fn rank(
         let seen = &observed[candidate.observed.clone()];
         let (title, all) = title_and_coverage(words, seen);
         candidate.score += SATURATION * (TITLE_SHARE * title + NEIGHBOUR_SHARE * neighbours(words, seen));
+        candidate.complete = all || !keywords;
         if keywords && all {
             // Above everything that a document without one of the words can reach.
-            candidate.score += SATURATION * total * (1.0 + TITLE_SHARE + NEIGHBOUR_SHARE);
+            candidate.score += SATURATION * total * (1.0 + TITLE_SHARE + NEIGHBOUR_SHARE + freshness::SHARE);
         }
     }
+    best_first(candidates);
+}
+
+/// Sorts candidates by score.
+pub(crate) fn best_first(candidates: &mut [Candidate]) {
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.address.cmp(&b.address)));
 }
 

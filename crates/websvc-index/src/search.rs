@@ -7,17 +7,21 @@
 
 use jiff::Timestamp;
 use tantivy::collector::TopDocs;
-use tantivy::query::{BooleanQuery, Occur, Query as IndexQuery};
+use tantivy::query::{BooleanQuery, Occur, Query as IndexQuery, TermQuery};
+use tantivy::schema::IndexRecordOption;
 use tantivy::store::StoreReader;
-use tantivy::{DocAddress, Order, Searcher};
+use tantivy::{DocAddress, Order, Searcher, Term};
 use websvc_query::{Query, Sort, TbsRange};
 
 use crate::card::Card;
 use crate::feedback::Feedback;
 use crate::filter::{Compiled, Compiler};
+use crate::freshness::prefer_fresh;
 use crate::highlight;
-use crate::rank::{Candidate, ScoredWord, Statistics, observe, rank};
+use crate::rank::{Candidate, ScoredWord, Statistics, best_first, observe, rank};
 use crate::schema::Fields;
+use crate::select::{Rules, Selection, select};
+use crate::suggest::did_you_mean;
 use crate::vocabulary::Vocabulary;
 
 /// What to search for beside the query text.
@@ -105,6 +109,9 @@ const KEYWORDS: usize = 4;
 /// How many candidates beyond the limit are looked at closely.
 const SPARE_CANDIDATES: usize = 20;
 
+/// How many times as many are looked at when copies of the same page took the places.
+const WIDER: usize = 8;
+
 /// One state of the index, ready to be searched.
 pub(crate) struct Snapshot<'a> {
     pub(crate) searcher: &'a Searcher,
@@ -124,30 +131,89 @@ impl Snapshot<'_> {
         }
         compiler.restrict(&options.domains, options.time, options.now, &mut compiled);
         let statistics = Statistics::new(searcher, fields, &compiled.words)?;
-        let mut candidates =
-            Finder { searcher, compiled: &compiled, statistics: &statistics, options }.find()?;
-        let observed = observe(searcher, &statistics.words, &mut candidates)?;
-        match options.sort {
-            Sort::Relevance => {
-                let keywords = statistics.words.len() <= KEYWORDS;
-                rank(&statistics.words, &observed, keywords, &mut candidates);
-                if !keywords {
-                    let (statistics, observed) = (&statistics, &observed);
-                    Feedback { searcher, fields, stores, statistics, observed }.refine(&mut candidates)?;
-                }
-            }
-            Sort::Date => sort_by_date(searcher, &mut candidates)?,
-        }
-        candidates.truncate(options.limit);
-        let mut hits = Vec::with_capacity(candidates.len());
-        for candidate in &candidates {
+        let rules = Rules::of(query, options);
+        let (chosen, observed) = self.choose(&mut compiled, &statistics, options, rules)?;
+        let mut hits = Vec::with_capacity(chosen.len());
+        for candidate in &chosen {
             let store = &stores[candidate.address.segment_ord as usize];
             let bytes = store.get_document_bytes(candidate.address.doc_id)?;
             if let Some(card) = Card::decode(&bytes) {
                 hits.push(hit(&card, candidate, &observed, &statistics.words, options.highlights));
             }
         }
+        if hits.is_empty() {
+            compiled.warnings.extend(did_you_mean(searcher, fields, query, &compiled.words)?);
+        }
         Ok(SearchOutcome { hits, warnings: compiled.warnings })
+    }
+
+    /// Finds, orders and chooses the hits; returns with them where the words stand in them.
+    fn choose(
+        &self,
+        compiled: &mut Compiled,
+        statistics: &Statistics,
+        options: &SearchOptions,
+        rules: Rules,
+    ) -> tantivy::Result<(Vec<Candidate>, Observed)> {
+        let mut wanted = options.limit + SPARE_CANDIDATES;
+        let mut candidates = Vec::new();
+        let mut widened = false;
+        loop {
+            let finder = Finder { searcher: self.searcher, compiled, statistics, options, wanted };
+            append_new(&mut candidates, finder.find()?);
+            let observed = self.order(statistics, options, &mut candidates)?;
+            let Selection { chosen, crowding } = select(&candidates, self.stores, rules, options.limit)?;
+            let copies = chosen.len() < options.limit;
+            let exhausted = candidates.len() < wanted;
+            if widened || exhausted || !(copies || self.leaves_others(&crowding)?) {
+                return Ok((chosen, observed));
+            }
+            // Once more without the hosts that crowd the first hits, or deeper below the copies.
+            widened = true;
+            if copies {
+                wanted *= WIDER;
+            }
+            compiled.excluded.extend(crowding.iter().map(|host| self.host(host)));
+        }
+    }
+
+    /// Sorts candidates best first, and returns where the words stand in them.
+    fn order(
+        &self,
+        statistics: &Statistics,
+        options: &SearchOptions,
+        candidates: &mut [Candidate],
+    ) -> tantivy::Result<Observed> {
+        let Self { searcher, fields, stores, .. } = *self;
+        let observed = observe(searcher, &statistics.words, candidates)?;
+        match options.sort {
+            Sort::Relevance => {
+                let keywords = statistics.words.len() <= KEYWORDS;
+                rank(&statistics.words, &observed, keywords, candidates);
+                if !keywords {
+                    let observed = &observed;
+                    Feedback { searcher, fields, stores, statistics, observed }.refine(candidates)?;
+                }
+                prefer_fresh(searcher, options.now, statistics.maximum(), candidates)?;
+                best_first(candidates);
+            }
+            Sort::Date => sort_by_date(searcher, candidates)?,
+        }
+        Ok(observed)
+    }
+
+    /// Returns the documents of a host and its subdomains.
+    fn host(&self, host: &str) -> Box<dyn IndexQuery> {
+        Box::new(TermQuery::new(Term::from_field_text(self.fields.site, host), IndexRecordOption::Basic))
+    }
+
+    /// Tells whether the index has documents of other hosts.
+    fn leaves_others(&self, hosts: &[String]) -> tantivy::Result<bool> {
+        let mut documents = 0;
+        for host in hosts {
+            documents += self.searcher.doc_freq(&Term::from_field_text(self.fields.site, host))?;
+        }
+        Ok(!hosts.is_empty() && documents < self.searcher.num_docs())
     }
 }
 
@@ -178,7 +244,12 @@ struct Finder<'a> {
     compiled: &'a Compiled,
     statistics: &'a Statistics,
     options: &'a SearchOptions,
+    /// How many candidates to find.
+    wanted: usize,
 }
+
+/// Where the words stand in candidates, see [`observe`].
+type Observed = Vec<(u32, u16)>;
 
 impl Finder<'_> {
     /// Tells whether the words are few enough to be keywords.
@@ -187,7 +258,7 @@ impl Finder<'_> {
     }
 
     fn find(&self) -> tantivy::Result<Vec<Candidate>> {
-        let wanted = self.options.limit + SPARE_CANDIDATES;
+        let wanted = self.wanted;
         if self.statistics.words.is_empty() {
             return self.find_without_words(wanted);
         }

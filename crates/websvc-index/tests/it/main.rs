@@ -5,5 +5,6 @@ mod highlights;
 mod languages;
 mod operators;
 mod ranking;
+mod suggestions;
 mod support;
 mod writing;
