@@ -162,15 +162,16 @@ pub(crate) fn inverse_document_frequency(doc_freq: u64, documents: u64) -> f32 {
 pub(crate) struct Candidate {
     pub(crate) address: DocAddress,
     pub(crate) score: f32,
-    /// Whether it is as complete an answer as any: with the few words of a query, it has all of them.
-    pub(crate) complete: bool,
+    /// Whether it answers about as well as the best: it has all words of a query of few words, or scores near the
+    /// best for a longer one.
+    pub(crate) rival: bool,
     /// Where its words stand in the list of [`observe`].
     pub(crate) observed: Range<usize>,
 }
 
 impl Candidate {
     pub(crate) fn new(address: DocAddress, score: f32) -> Self {
-        Self { address, score, complete: true, observed: 0..0 }
+        Self { address, score, rival: true, observed: 0..0 }
     }
 }
 
@@ -246,13 +247,23 @@ pub(crate) fn rank(
         let seen = &observed[candidate.observed.clone()];
         let (title, all) = title_and_coverage(words, seen);
         candidate.score += SATURATION * (TITLE_SHARE * title + NEIGHBOUR_SHARE * neighbours(words, seen));
-        candidate.complete = all || !keywords;
+        candidate.rival = all || !keywords;
         if keywords && all {
             // Above everything that a document without one of the words can reach.
             candidate.score += SATURATION * total * (1.0 + TITLE_SHARE + NEIGHBOUR_SHARE + freshness::SHARE);
         }
     }
     best_first(candidates);
+}
+
+/// Notes which candidates for a long question, best first, answer about as well as the best: everything has some of
+/// the words, so the scores must tell.
+pub(crate) fn tell_rivals(candidates: &mut [Candidate]) {
+    const NEAR: f32 = 0.5;
+    let best = candidates.first().map_or(0.0, |best| best.score);
+    for candidate in candidates {
+        candidate.rival = candidate.score >= NEAR * best;
+    }
 }
 
 /// Sorts candidates by score.

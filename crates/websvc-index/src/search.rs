@@ -18,7 +18,7 @@ use crate::feedback::Feedback;
 use crate::filter::{Compiled, Compiler};
 use crate::freshness::prefer_fresh;
 use crate::highlight;
-use crate::rank::{Candidate, ScoredWord, Statistics, best_first, observe, rank};
+use crate::rank::{Candidate, ScoredWord, Statistics, best_first, observe, rank, tell_rivals};
 use crate::schema::Fields;
 use crate::select::{Rules, Selection, select};
 use crate::suggest::did_you_mean;
@@ -196,6 +196,9 @@ impl Snapshot<'_> {
                 }
                 prefer_fresh(searcher, options.now, statistics.maximum(), candidates)?;
                 best_first(candidates);
+                if !keywords {
+                    tell_rivals(candidates);
+                }
             }
             Sort::Date => sort_by_date(searcher, candidates)?,
         }

@@ -79,7 +79,7 @@ pub(crate) fn select(
 ) -> tantivy::Result<Selection> {
     let mut pages: Vec<Page> = Vec::with_capacity(candidates.len().min(2 * limit));
     let (mut first, mut rest, mut crowding) = (Vec::new(), Vec::new(), Vec::new());
-    let mut complete = true;
+    let mut rivals = true;
     for candidate in candidates {
         if first.len() + rest.len() >= limit && (first.len() >= limit.min(FIRST) || !rules.diverse) {
             break;
@@ -92,9 +92,9 @@ pub(crate) fn select(
         if pages.iter().any(|known| known.is_copy(&page, rules)) {
             continue;
         }
-        if complete && !candidate.complete {
-            // A page that lacks a word does not pass one that has them all for the sake of diversity.
-            complete = false;
+        if rivals && !candidate.rival {
+            // A worse answer does not pass a good one for the sake of diversity.
+            rivals = false;
             first.append(&mut rest);
         }
         let of_host = pages.iter().filter(|known| known.first && known.host == page.host).count();

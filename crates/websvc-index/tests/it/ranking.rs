@@ -214,3 +214,14 @@ fn long_questions_learn_from_their_best_answers() {
     let hits = fixture.search(asked, &SearchOptions::default()).hits;
     assert_eq!(hosts(&hits), ["1.test", "2.test", "related.test", "plain.test"]);
 }
+
+#[test]
+fn weak_answers_to_long_questions_are_not_preferred_for_diversity() {
+    let asked = "which marine creatures dive deep under arctic ice";
+    let strong = (0..4).map(|at| {
+        page(&format!("a.test/{at}"), "A", &format!("marine creatures dive deep under arctic ice {at}"))
+    });
+    let weak = (0..4).map(|at| page(&format!("b{at}.test/"), "B", &format!("ice on roads {}", prose(at, 9))));
+    let hits = Fixture::new(strong.chain(weak)).search(asked, &SearchOptions::default()).hits;
+    assert_eq!(hosts(&hits)[..4], ["a.test"; 4]);
+}
