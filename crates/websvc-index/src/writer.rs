@@ -270,8 +270,10 @@ impl Owner {
 
     /// Tidies up and lets go of the engine's writer when there was nothing to write for a while.
     fn rest(&mut self) -> Result<(), IndexError> {
-        let documents = self.shared.index.load_metas().map_err(|error| self.failed(&error))?;
-        let documents: u64 = documents.segments.iter().map(|segment| u64::from(segment.num_docs())).sum();
+        let metas = self.shared.index.load_metas().map_err(|error| self.failed(&error))?;
+        let documents: u64 = metas.segments.iter().map(|segment| u64::from(segment.num_docs())).sum();
+        // The files of a part are not removed from the disk while a description of it lives.
+        drop(metas);
         if documents <= SMALL_INDEX {
             self.merge()?;
         }
