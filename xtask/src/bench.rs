@@ -4,6 +4,12 @@ use std::process::Command;
 
 use crate::{Result, corpus, root};
 
+/// Builds the service with the release profile and measures one side of it: "relevance" or "scale".
+pub(crate) fn run_part(part: &str) -> Result {
+    cargo(&["build", "--release", "--package", "websvc-cli", "--bin", "websvc", "--example", "bench"], None)?;
+    cargo(&["run", "--release", "--package", "websvc-cli", "--example", "bench", "--", part], None)
+}
+
 /// Builds with the release profile and runs the benchmark, whose table goes to stdout.
 pub(crate) fn run() -> Result {
     cargo(&["build", "--release", "--package", "websvc-cli", "--bin", "websvc", "--example", "bench"], None)?;

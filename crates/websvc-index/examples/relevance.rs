@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (mut ndcg, mut recall, mut count, mut time) = (0.0, 0.0, 0.0, 0.0);
         for query in lines(&folder.join("queries.jsonl"))? {
             let Some(gains) = judgments.get(text(&query, "_id")) else { continue };
-            let parsed = websvc_query::parse(text(&query, "text")).query;
+            let parsed = websvc_query::parse(cut(text(&query, "text"))).query;
             let search = |limit| index.search(&parsed, &SearchOptions { limit, ..SearchOptions::default() });
             let start = Instant::now();
             let ten = search(10)?;
@@ -89,6 +89,13 @@ fn judgments(folder: &Path) -> Result<Judgments, Box<dyn Error>> {
 
 fn lines(path: &Path) -> Result<Vec<Value>, Box<dyn Error>> {
     fs::read_to_string(path)?.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+}
+
+/// Returns the beginning of a question, as whole words, that a request may have (500 characters).
+fn cut(question: &str) -> &str {
+    let Some((limit, _)) = question.char_indices().nth(500) else { return question };
+    let head = &question[..limit];
+    head.rsplit_once(' ').map_or(head, |(head, _)| head)
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {

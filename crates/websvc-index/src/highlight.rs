@@ -12,14 +12,28 @@ const MAX_CHARS: usize = 300;
 
 /// Returns the passage with the most and rarest query words, else what the page says about itself.
 pub(crate) fn passage(card: &Card<'_>, observed: &[(u32, u16)], words: &[ScoredWord]) -> String {
+    let Some((first, last)) = best_place(card, observed, words) else {
+        return page_description(card);
+    };
+    card.block_at(first).map_or_else(|| page_description(card), |block| cut(&block, first, last))
+}
+
+/// Returns the part of the body with the most and rarest query words, else its beginning.
+pub(crate) fn best_block(
+    card: &Card<'_>,
+    observed: &[(u32, u16)],
+    words: &[ScoredWord],
+) -> Option<OpenBlock> {
+    best_place(card, observed, words).map_or_else(|| card.first_block(), |(first, _)| card.block_at(first))
+}
+
+/// Returns the first and the last word of the best window in the body, counted from its beginning.
+fn best_place(card: &Card<'_>, observed: &[(u32, u16)], words: &[ScoredWord]) -> Option<(u32, u32)> {
     let end = card.body_words().saturating_add(BODY_AT);
     let from = observed.partition_point(|&(position, _)| position < BODY_AT);
     let to = observed.partition_point(|&(position, _)| position < end);
-    let Some((first, last)) = best_window(&observed[from..to], words) else {
-        return page_description(card);
-    };
-    let block = card.block_at(first - BODY_AT);
-    block.map_or_else(|| page_description(card), |block| cut(&block, first - BODY_AT, last - BODY_AT))
+    let (first, last) = best_window(&observed[from..to], words)?;
+    Some((first - BODY_AT, last - BODY_AT))
 }
 
 /// Returns the page's own description, else the beginning of its text.

@@ -9,6 +9,7 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocSet, Searcher, Term};
 
+use crate::freshness;
 use crate::schema::{BODY_AT, Fields};
 use crate::vocabulary::{QueryWord, SCORED};
 
@@ -63,8 +64,8 @@ impl ScoredWord {
 /// rare, as a rare form of a common word says no more than the common one.
 pub(crate) struct Statistics {
     pub(crate) words: Vec<ScoredWord>,
+    pub(crate) documents: u64,
     exact: Field,
-    documents: u64,
     tokens: u64,
     terms: Field,
     searcher: Searcher,
@@ -93,8 +94,8 @@ impl Statistics {
             }
             let doc_freq = doc_freq.min(documents);
             if !terms.is_empty() {
-                let rarity = ((documents - doc_freq) as f32 + 0.5) / (doc_freq as f32 + 0.5);
-                let mut word = ScoredWord { terms, doc_freq, idf: rarity.ln_1p(), count: 1, boost: 1.0 };
+                let idf = inverse_document_frequency(doc_freq, documents);
+                let mut word = ScoredWord { terms, doc_freq, idf, count: 1, boost: 1.0 };
                 word.repeat(count.saturating_sub(1));
                 scored.push(word);
             }
@@ -107,6 +108,16 @@ impl Statistics {
             terms: fields.terms,
             searcher: searcher.clone(),
         })
+    }
+
+    /// Returns the score that BM25 cannot exceed for the query.
+    pub(crate) fn maximum(&self) -> f32 {
+        SATURATION * self.words.iter().map(|word| word.idf).sum::<f32>()
+    }
+
+    /// Returns how many words a document has on average.
+    pub(crate) fn mean_length(&self) -> f32 {
+        (self.tokens as f32 / self.documents.max(1) as f32).max(1.0)
     }
 
     /// Returns a query for each of `words` as typed.
@@ -140,18 +151,27 @@ impl Bm25StatisticsProvider for Statistics {
     }
 }
 
+/// Returns how much the presence of a word says, as BM25 counts it.
+pub(crate) fn inverse_document_frequency(doc_freq: u64, documents: u64) -> f32 {
+    let without = documents.saturating_sub(doc_freq);
+    ((without as f32 + 0.5) / (doc_freq as f32 + 0.5)).ln_1p()
+}
+
 /// A document that may become a hit.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidate {
     pub(crate) address: DocAddress,
     pub(crate) score: f32,
+    /// Whether it answers about as well as the best: it has all words of a query of few words, or scores near the
+    /// best for a longer one.
+    pub(crate) rival: bool,
     /// Where its words stand in the list of [`observe`].
     pub(crate) observed: Range<usize>,
 }
 
 impl Candidate {
     pub(crate) fn new(address: DocAddress, score: f32) -> Self {
-        Self { address, score, observed: 0..0 }
+        Self { address, score, rival: true, observed: 0..0 }
     }
 }
 
@@ -223,17 +243,31 @@ pub(crate) fn rank(
     candidates: &mut [Candidate],
 ) {
     let total: f32 = words.iter().map(|word| word.idf).sum();
-    let mut complete: Vec<(DocAddress, bool)> = Vec::with_capacity(candidates.len());
     for candidate in candidates.iter_mut() {
         let seen = &observed[candidate.observed.clone()];
         let (title, all) = title_and_coverage(words, seen);
         candidate.score += SATURATION * (TITLE_SHARE * title + NEIGHBOUR_SHARE * neighbours(words, seen));
+        candidate.rival = all || !keywords;
         if keywords && all {
             // Above everything that a document without one of the words can reach.
-            candidate.score += SATURATION * total * (1.0 + TITLE_SHARE + NEIGHBOUR_SHARE);
+            candidate.score += SATURATION * total * (1.0 + TITLE_SHARE + NEIGHBOUR_SHARE + freshness::SHARE);
         }
-        complete.push((candidate.address, all));
     }
+    best_first(candidates);
+}
+
+/// Notes which candidates for a long question, best first, answer about as well as the best: everything has some of
+/// the words, so the scores must tell.
+pub(crate) fn tell_rivals(candidates: &mut [Candidate]) {
+    const NEAR: f32 = 0.5;
+    let best = candidates.first().map_or(0.0, |best| best.score);
+    for candidate in candidates {
+        candidate.rival = candidate.score >= NEAR * best;
+    }
+}
+
+/// Sorts candidates by score.
+pub(crate) fn best_first(candidates: &mut [Candidate]) {
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.address.cmp(&b.address)));
 }
 

@@ -7,16 +7,21 @@
 
 use jiff::Timestamp;
 use tantivy::collector::TopDocs;
-use tantivy::query::{BooleanQuery, Occur, Query as IndexQuery};
-use tantivy::{DocAddress, Order, Searcher};
+use tantivy::query::{BooleanQuery, Occur, Query as IndexQuery, TermQuery};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocAddress, Order, Searcher, Term};
 use websvc_query::{Query, Sort, TbsRange};
 
 use crate::card::{Card, Head};
+use crate::feedback::Feedback;
 use crate::filter::{Compiled, Compiler};
+use crate::freshness::prefer_fresh;
 use crate::highlight;
 use crate::place;
-use crate::rank::{Candidate, SATURATION, ScoredWord, Statistics, observe, rank};
+use crate::rank::{Candidate, SATURATION, ScoredWord, Statistics, best_first, observe, rank, tell_rivals};
+use crate::select::{Rules, Selection, select};
 use crate::shelf::{View, find};
+use crate::suggest::did_you_mean;
 
 /// What to search for beside the query text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,6 +159,9 @@ const SPARE_CANDIDATES: usize = 20;
 /// that are about as good, and no better one.
 const COUNTRY_SHARE: f32 = 0.05;
 
+/// How many times as many are looked at when copies of the same page took the places.
+const WIDER: usize = 8;
+
 /// When hits stand for several candidates, at most this many candidates are looked at.
 const MAX_CANDIDATES: usize = 5_000;
 
@@ -183,28 +191,44 @@ impl Snapshot<'_> {
         }
         compiler.restrict(options, &mut compiled);
         let statistics = Statistics::new(searcher, fields, &compiled.words)?;
-        let finder = Finder { searcher, compiled: &compiled, statistics: &statistics, options };
-        let mut wanted = options.limit + SPARE_CANDIDATES;
-        let (candidates, observed) = loop {
-            let mut candidates = finder.find(wanted)?;
-            let more = candidates.len() >= wanted && wanted < MAX_CANDIDATES;
-            let observed = order(view, &statistics, options, &mut candidates)?;
-            if options.vertical == Vertical::Images {
-                candidates = self.each_image_once(candidates, options.limit)?;
+        let (chosen, observed) = match options.vertical {
+            Vertical::Images => self.choose_images(&compiled, &statistics, options)?,
+            Vertical::Web | Vertical::News => {
+                choose_pages(view, &mut compiled, &statistics, options, Rules::of(query, options))?
             }
-            if candidates.len() >= options.limit || !more {
-                break (candidates, observed);
-            }
-            wanted *= 4;
         };
-        let mut hits = Vec::with_capacity(options.limit);
-        for candidate in candidates.iter().take(options.limit) {
+        let mut hits = Vec::with_capacity(chosen.len());
+        for candidate in &chosen {
             let bytes = view.stored(candidate.address)?;
             if let Some(card) = Card::decode(&bytes) {
                 hits.push(hit(&card, candidate, &observed, &statistics.words, options.highlights));
             }
         }
+        if hits.is_empty() {
+            compiled.warnings.extend(did_you_mean(searcher, fields, query, &compiled.words)?);
+        }
         Ok(SearchOutcome { hits, warnings: compiled.warnings })
+    }
+
+    /// Finds and orders images, each once; returns with them where the words stand in them.
+    fn choose_images(
+        &self,
+        compiled: &Compiled,
+        statistics: &Statistics,
+        options: &SearchOptions,
+    ) -> tantivy::Result<(Vec<Candidate>, Observed)> {
+        let finder = Finder { searcher: &self.images.searcher, compiled, statistics, options };
+        let mut wanted = options.limit + SPARE_CANDIDATES;
+        loop {
+            let mut candidates = finder.find(wanted)?;
+            let more = candidates.len() >= wanted && wanted < MAX_CANDIDATES;
+            let observed = order(self.images, statistics, options, &mut candidates)?;
+            let candidates = self.each_image_once(candidates, options.limit)?;
+            if candidates.len() >= options.limit || !more {
+                return Ok((candidates, observed));
+            }
+            wanted *= 4;
+        }
     }
 
     /// Keeps the best candidate of each image whose page is there, at most `limit`.
@@ -232,27 +256,81 @@ impl Snapshot<'_> {
     }
 }
 
+/// Finds, orders and chooses pages; returns with them where the words stand in them.
+fn choose_pages(
+    view: &View,
+    compiled: &mut Compiled,
+    statistics: &Statistics,
+    options: &SearchOptions,
+    rules: Rules,
+) -> tantivy::Result<(Vec<Candidate>, Observed)> {
+    let mut wanted = options.limit + SPARE_CANDIDATES;
+    let mut candidates = Vec::new();
+    let mut widened = false;
+    loop {
+        let finder = Finder { searcher: &view.searcher, compiled, statistics, options };
+        append_new(&mut candidates, finder.find(wanted)?);
+        let observed = order(view, statistics, options, &mut candidates)?;
+        let Selection { chosen, crowding } =
+            select(&candidates, &view.generation.stores, rules, options.limit)?;
+        let copies = chosen.len() < options.limit;
+        let exhausted = candidates.len() < wanted;
+        if widened || exhausted || !(copies || leaves_others(view, &crowding)?) {
+            return Ok((chosen, observed));
+        }
+        // Once more without the hosts that crowd the first hits, or deeper below the copies.
+        widened = true;
+        if copies {
+            wanted *= WIDER;
+        }
+        compiled.excluded.extend(crowding.iter().map(|host| documents_of(view, host)));
+    }
+}
+
 /// Puts candidates in the order that is asked for, and returns where the words stand in them.
 fn order(
     view: &View,
     statistics: &Statistics,
     options: &SearchOptions,
     candidates: &mut [Candidate],
-) -> tantivy::Result<Vec<(u32, u16)>> {
-    let View { fields, searcher, .. } = view;
+) -> tantivy::Result<Observed> {
+    let View { fields, searcher, generation } = view;
     let observed = observe(searcher, &statistics.words, candidates)?;
     match options.sort {
         Sort::Relevance => {
+            let keywords = statistics.words.len() <= KEYWORDS;
+            rank(&statistics.words, &observed, keywords, candidates);
+            if !keywords {
+                let (stores, observed) = (&generation.stores[..], &observed[..]);
+                Feedback { searcher, fields, stores, statistics, observed }.refine(candidates)?;
+            }
             if let Some(country) = &options.country {
-                let total: f32 = statistics.words.iter().map(|word| word.idf).sum();
-                let bonus = COUNTRY_SHARE * SATURATION * total.max(1.0);
+                let bonus = COUNTRY_SHARE * statistics.maximum().max(SATURATION);
                 place::prefer(searcher, fields, country, bonus, candidates)?;
             }
-            rank(&statistics.words, &observed, statistics.words.len() <= KEYWORDS, candidates);
+            prefer_fresh(searcher, options.now, statistics.maximum(), candidates)?;
+            best_first(candidates);
+            if !keywords {
+                tell_rivals(candidates);
+            }
         }
         Sort::Date => sort_by_date(searcher, candidates)?,
     }
     Ok(observed)
+}
+
+/// Returns the documents of a host and its subdomains.
+fn documents_of(view: &View, host: &str) -> Box<dyn IndexQuery> {
+    Box::new(TermQuery::new(Term::from_field_text(view.fields.site, host), IndexRecordOption::Basic))
+}
+
+/// Tells whether the index has documents of other hosts.
+fn leaves_others(view: &View, hosts: &[String]) -> tantivy::Result<bool> {
+    let mut documents = 0;
+    for host in hosts {
+        documents += view.searcher.doc_freq(&Term::from_field_text(view.fields.site, host))?;
+    }
+    Ok(!hosts.is_empty() && documents < view.searcher.num_docs())
 }
 
 fn hit(
@@ -286,6 +364,9 @@ struct Finder<'a> {
     statistics: &'a Statistics,
     options: &'a SearchOptions,
 }
+
+/// Where the words stand in candidates, see [`observe`].
+type Observed = Vec<(u32, u16)>;
 
 impl Finder<'_> {
     /// Tells whether the words are few enough to be keywords.

@@ -10,7 +10,7 @@ use crate::process::{KEY, Process};
 
 /// A request, ready to be sent.
 #[derive(Debug, Clone)]
-pub(crate) struct Request(Vec<u8>);
+pub(crate) struct Request(pub(crate) Vec<u8>);
 
 /// What a load came to.
 #[derive(Debug)]
@@ -26,7 +26,9 @@ pub(crate) struct Load {
 
 impl Request {
     pub(crate) fn get(path: &str) -> Self {
-        Self(format!("GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n").into_bytes())
+        Self(
+            format!("GET {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {KEY}\r\n\r\n").into_bytes(),
+        )
     }
 
     pub(crate) fn post(path: &str, body: &str) -> Self {
@@ -127,13 +129,13 @@ async fn answer_is_ok(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> bool {
     }
 }
 
-fn content_length(head: &[u8]) -> usize {
+pub(crate) fn content_length(head: &[u8]) -> usize {
     let name = b"content-length: ";
     let Some(at) = find(head, name) else { return 0 };
     let digits = head[at + name.len()..].iter().take_while(|byte| byte.is_ascii_digit());
     digits.fold(0, |length, digit| length * 10 + usize::from(digit - b'0'))
 }
 
-fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+pub(crate) fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }

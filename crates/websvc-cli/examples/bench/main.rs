@@ -1,4 +1,5 @@
-//! Measures the service beside its parts, in one run: `cargo xtask bench`.
+//! Measures the service: beside its parts, in one run, by `cargo xtask bench`; its relevance by `bench relevance`; and
+//! how it grows by `bench scale`.
 //!
 //! The machine is shared and noisy, so what counts are the ratios between rows of one run. The process under test is
 //! pinned to the first core and the load to the second, where there are two.
@@ -9,11 +10,14 @@
     reason = "a program that measures, and ends when something fails"
 )]
 
+mod ask;
 mod contract;
 mod load;
 mod parts;
 mod process;
+mod relevance;
 mod report;
+mod scale;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -56,6 +60,16 @@ const QUERIES: &[&str] = &[
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     process::pin_self_to(1);
+    match std::env::args().nth(1).as_deref() {
+        Some("relevance") => relevance::run().await,
+        Some("scale") => scale::run().await,
+        Some(other) => println!("bench: there is no part \"{other}\""),
+        None => parts_and_service().await,
+    }
+}
+
+/// Measures the service beside its parts.
+async fn parts_and_service() {
     let Some(corpus) = std::env::var_os("WEBSVC_CORPUS_DIR").map(PathBuf::from) else {
         println!("bench: skipped, WEBSVC_CORPUS_DIR is not set (cargo xtask corpus)");
         return;

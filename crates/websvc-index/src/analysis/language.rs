@@ -126,8 +126,10 @@ fn by_function_words(sample: &str) -> Option<&'static str> {
         folded.clear();
         fold(word.lower, &mut folded);
         words += 1;
-        for (count, (code, ..)) in counts.iter_mut().zip(LANGUAGES) {
-            *count += usize::from(stopwords::contains(code, &folded));
+        for code in stopwords::languages_of(&folded) {
+            if let Some(at) = LANGUAGES.iter().position(|&(known, ..)| known == code) {
+                counts[at] += 1;
+            }
         }
     });
     let (best, &count) = counts.iter().enumerate().max_by_key(|&(_, count)| count)?;

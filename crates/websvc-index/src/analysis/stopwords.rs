@@ -3,18 +3,34 @@
 //! They are left out of ranking (speed, size, and questions typed as sentences) but kept for phrases. All are
 //! written without accents, as they are looked up folded.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
-static BY_LANGUAGE: LazyLock<HashMap<&str, HashSet<&str>>> = LazyLock::new(|| {
-    let lists = LISTS.iter().map(|&(code, words)| (code, words.split_whitespace().collect()));
-    lists.collect()
+/// The languages of each stop word: bit `n` stands for the list with the number `n`. One look answers for all
+/// languages, of which the detection of the language of a text makes use.
+static LANGUAGES_OF: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
+    let mut languages = HashMap::new();
+    for (list, (_, words)) in LISTS.iter().enumerate() {
+        for word in words.split_whitespace() {
+            *languages.entry(word).or_default() |= 1 << list;
+        }
+    }
+    languages
 });
+
+/// Longer stop words do not occur in the lists.
+const MAX_BYTES: usize = 20;
 
 /// Tells whether `folded` is a stop word of the language with this code.
 pub(crate) fn contains(code: &str, folded: &str) -> bool {
-    // Longer ones do not occur in the lists.
-    folded.len() <= 20 && BY_LANGUAGE.get(code).is_some_and(|words| words.contains(folded))
+    languages_of(folded).any(|language| language == code)
+}
+
+/// Returns the codes of the languages whose stop word `folded` is.
+pub(crate) fn languages_of(folded: &str) -> impl Iterator<Item = &'static str> + use<> {
+    let known = if folded.len() > MAX_BYTES { None } else { LANGUAGES_OF.get(folded) };
+    let lists = known.copied().unwrap_or_default();
+    LISTS.iter().enumerate().filter(move |&(list, _)| lists >> list & 1 == 1).map(|(_, (code, _))| *code)
 }
 
 const LISTS: [(&str, &str); 10] = [

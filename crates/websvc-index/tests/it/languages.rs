@@ -97,3 +97,58 @@ fn a_query_of_stop_words_finds_them_side_by_side() {
     fixture.check("to be or not to be", &["a.test/", "b.test/"]);
     fixture.check("\"to be or not to be\"", &["a.test/"]);
 }
+
+#[test]
+fn diacritics_are_optional_in_documents_and_in_queries() {
+    let world = Fixture::new([
+        page("pl.test/", "Łódź", "Zażółć gęślą jaźń, napisał łódzki poeta o swoim mieście."),
+        page("cs.test/", "Kůň", "Příliš žluťoučký kůň úpěl ďábelské ódy v lese."),
+        page("vi.test/", "Hồ Chí Minh", "Thành phố Hồ Chí Minh là đô thị lớn nhất Việt Nam."),
+        page("tr.test/", "İstanbul", "İstanbul büyük bir şehirdir ve Boğaz kıyısında kurulmuştur."),
+        page("el.test/", "Αθήνα", "Η Αθήνα είναι η πρωτεύουσα της Ελλάδας και η μεγαλύτερη πόλη της."),
+        page("plain.test/", "Muenchen", "The cafe in Zurich serves creme brulee and jalapeno."),
+    ]);
+    for (query, found) in [
+        ("lodz zazolc", "pl.test/"),
+        ("ŁÓDŹ", "pl.test/"),
+        ("zlutoucky kun", "cs.test/"),
+        ("žluťoučký", "cs.test/"),
+        ("do thi lon nhat", "vi.test/"),
+        ("đô thị", "vi.test/"),
+        ("istanbul buyuk", "tr.test/"),
+        ("αθηνα", "el.test/"),
+        ("café zürich", "plain.test/"),
+        ("crème brûlée jalapeño", "plain.test/"),
+        ("intitle:\"ho chi minh\"", "vi.test/"),
+    ] {
+        world.check(query, &[found]);
+    }
+}
+
+#[test]
+fn words_of_other_scripts_are_found_within_sentences() {
+    let world = Fixture::new([
+        page("ar.test/", "المكتبة", "ذهب الطالب إلى المكتبة وقرأ الكتاب الجديد في المساء."),
+        page("he.test/", "ירושלים", "ירושלים היא בירת ישראל והעיר הגדולה ביותר בה."),
+        page("hi.test/", "दिल्ली", "नई दिल्ली भारत की राजधानी है और एक बड़ा शहर है।"),
+        page("th.test/", "ภาษาไทย", "ภาษาไทยเป็นภาษาราชการของประเทศไทยและมีผู้พูดหลายล้านคน"),
+        page("ja.test/", "プログラミング", "コンピュータプログラミングを学ぶための入門書です。"),
+        page("zh.test/", "智能手机", "这款智能手机支持iPhone充电器，并且价格便宜。"),
+    ]);
+    for (query, found) in [
+        ("كتاب", "ar.test/"),
+        ("ירושלים", "he.test/"),
+        ("राजधानी", "hi.test/"),
+        ("ราชการ", "th.test/"),
+        ("ประเทศไทย", "th.test/"),
+        ("\"ภาษาราชการ\"", "th.test/"),
+        ("プログラミング", "ja.test/"),
+        ("入門", "ja.test/"),
+        ("手机", "zh.test/"),
+        ("iphone", "zh.test/"),
+    ] {
+        world.check(query, &[found]);
+    }
+    world.check("\"ราชการภาษา\"", &[]);
+    world.check("\"手机智能\"", &[]);
+}

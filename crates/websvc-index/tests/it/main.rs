@@ -9,6 +9,7 @@ mod news;
 mod operators;
 mod ranking;
 mod related;
+mod suggestions;
 mod support;
 mod table;
 mod writing;

@@ -1,6 +1,8 @@
 //! The order of hits.
 
-use crate::support::{Fixture, page};
+use websvc_index::{Document, DomainFilter, SearchOptions};
+
+use crate::support::{Fixture, page, time};
 
 #[test]
 fn pages_with_all_words_come_first() {
@@ -71,4 +73,155 @@ fn words_that_the_query_repeats_count_more() {
     ]);
     fixture.check("alpha beta beta", &["b.test/", "a.test/"]);
     fixture.check("alpha alpha beta", &["a.test/", "b.test/"]);
+}
+
+/// A text of about `words` words that differs from that of any other seed.
+fn prose(seed: usize, words: usize) -> String {
+    (0..words).map(|at| format!("word{} ", (at * at + seed * 7919 + at * seed) % 5_003)).collect()
+}
+
+fn hosts(hits: &[websvc_index::Hit]) -> Vec<&str> {
+    hits.iter().filter_map(|hit| hit.url.split('/').nth(2)).collect()
+}
+
+#[test]
+fn a_host_has_at_most_two_of_the_first_ten() {
+    let crowd = (0..60).map(|at| {
+        page(&format!("crowd.test/{at}"), "Otters", &format!("otter otter otter {}", prose(at, 20)))
+    });
+    let others = (0..9).map(|at| {
+        page(&format!("other{at}.test/"), "Animals", &format!("an otter somewhere {}", prose(100 + at, 200)))
+    });
+    let fixture = Fixture::new(crowd.chain(others));
+    let hits = fixture.search("otter", &SearchOptions::default()).hits;
+    assert_eq!(hits.len(), 10);
+    assert_eq!(hosts(&hits).iter().filter(|host| **host == "crowd.test").count(), 2);
+    assert_eq!(hosts(&hits)[..2], ["crowd.test"; 2], "the best pages stay the best");
+
+    let twenty = SearchOptions { limit: 20, ..SearchOptions::default() };
+    let hits = fixture.search("otter", &twenty).hits;
+    assert_eq!(hits.len(), 20);
+    assert_eq!(hosts(&hits[..10]).iter().filter(|host| **host == "crowd.test").count(), 2);
+
+    let restricted = fixture.search("otter site:crowd.test", &SearchOptions::default()).hits;
+    assert_eq!(hosts(&restricted), ["crowd.test"; 10]);
+    let include = DomainFilter::Include(vec!["crowd.test".to_owned(), "other1.test".to_owned()]);
+    let options = SearchOptions { domains: include, ..SearchOptions::default() };
+    assert_eq!(hosts(&fixture.search("otter", &options).hits), ["crowd.test"; 10]);
+}
+
+#[test]
+fn a_host_fills_the_places_that_others_cannot() {
+    let crowd =
+        (0..12).map(|at| page(&format!("crowd.test/{at}"), "Otters", &format!("otter {}", prose(at, 20))));
+    let fixture = Fixture::new(crowd.chain([
+        page("other.test/", "Animals", "an otter"),
+        page("partial.test/", "Badgers", "badger and badger"),
+    ]));
+    let hits = fixture.search("otter", &SearchOptions::default()).hits;
+    assert_eq!(hits.len(), 10);
+    assert!(hosts(&hits).contains(&"other.test"));
+    let all = SearchOptions { limit: 50, ..SearchOptions::default() };
+    assert_eq!(fixture.search("otter", &all).hits.len(), 13);
+    let hits = fixture.search("otter badger", &all).hits;
+    assert_eq!(hits.len(), 14);
+}
+
+#[test]
+fn pages_without_a_word_do_not_pass_complete_ones_for_diversity() {
+    let complete =
+        (0..4).map(|at| page(&format!("a.test/{at}"), "A", &format!("river otter {}", prose(at, 9))));
+    let fixture =
+        Fixture::new(complete.chain([page("b.test/", "B", "river"), page("c.test/", "C", "river")]));
+    let hits = fixture.search("river otter", &SearchOptions::default()).hits;
+    assert_eq!(hosts(&hits), ["a.test", "a.test", "a.test", "a.test", "b.test", "c.test"]);
+}
+
+#[test]
+fn copies_of_a_page_are_one_hit() {
+    let text = prose(1, 300);
+    let nearly = format!("otter {}", text.replacen("word", "term", 3));
+    let text = format!("otter {text}");
+    let fixture = Fixture::new([
+        page("a.test/otters", "Otters", &text),
+        page("mirror.test/copy", "Otters", &text),
+        page("nearly.test/", "OTTERS!", &nearly),
+        page("own.test/", "Otters", &format!("otter {}", prose(2, 300))),
+        page("titled.test/", "Something else", &text),
+    ]);
+    let hits = fixture.search("otter", &SearchOptions::default()).hits;
+    let mut found = hosts(&hits);
+    found.sort_unstable();
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert_eq!(found[1..], ["own.test", "titled.test"]);
+    assert_eq!(fixture.search("site:test", &SearchOptions::default()).hits.len(), 5, "a listing shows all");
+}
+
+#[test]
+fn spellings_of_one_address_are_one_hit() {
+    let fixture = Fixture::new([
+        page("a.test/otter", "Otter", "otter"),
+        page("www.a.test/otter/", "Otter", "otter"),
+        page("a.test/otter?utm_source=letter", "Otter", "otter"),
+        page("a.test/otter?page=2", "Otter", "otter"),
+    ]);
+    assert_eq!(fixture.search("otter", &SearchOptions::default()).hits.len(), 2);
+}
+
+#[test]
+fn hits_are_found_below_many_copies() {
+    let text = format!("otter otter {}", prose(3, 60));
+    let copies = (0..80).map(|at| page(&format!("m{at}.test/"), "Otters", &text));
+    let others =
+        (0..5).map(|at| page(&format!("o{at}.test/"), "Animals", &format!("otter {}", prose(at + 9, 90))));
+    let fixture = Fixture::new(copies.chain(others));
+    assert_eq!(fixture.search("otter", &SearchOptions::default()).hits.len(), 6);
+}
+
+#[test]
+fn of_equal_pages_the_newer_comes_first_and_undated_ones_gain_nothing() {
+    let dated = |address: &str, at: Option<&str>| Document {
+        published: at.map(time),
+        seen: Some(time("2026-05-01T00:00:00Z")),
+        ..page(address, "Otters", "otter in the river")
+    };
+    let fixture = Fixture::new([
+        dated("undated.test/", None),
+        dated("old.test/", Some("2010-01-01T00:00:00Z")),
+        dated("new.test/", Some("2026-04-01T00:00:00Z")),
+        dated("future.test/", Some("2039-01-01T00:00:00Z")),
+        page("better.test/", "Otter otter", "otter: the otter"),
+    ]);
+    let options = SearchOptions { now: time("2026-05-02T00:00:00Z"), ..SearchOptions::default() };
+    let hits = fixture.search("otter", &options).hits;
+    let order = hosts(&hits);
+    assert_eq!(order[..3], ["better.test", "new.test", "old.test"]);
+    assert!((hits[3].score - hits[4].score).abs() < 1e-6, "{hits:?}");
+}
+
+#[test]
+fn long_questions_learn_from_their_best_answers() {
+    let seals =
+        |address: &str| page(address, "Seals", "harbour seal pinniped blubber whiskers pinniped blubber");
+    let asked = "which marine creatures dive deep under arctic ice";
+    let fixture = Fixture::new([
+        page("1.test/", "One", "marine creatures dive deep under arctic ice: the pinniped with its blubber"),
+        page("2.test/", "Two", "creatures that dive deep under arctic ice: pinniped, blubber, marine life"),
+        page("plain.test/", "Plain", "dive into gardens with tulips and roses and daisies"),
+        page("related.test/", "Related", "dive with the pinniped and its blubber and its tulips"),
+        seals("unasked.test/"),
+    ]);
+    let hits = fixture.search(asked, &SearchOptions::default()).hits;
+    assert_eq!(hosts(&hits), ["1.test", "2.test", "related.test", "plain.test"]);
+}
+
+#[test]
+fn weak_answers_to_long_questions_are_not_preferred_for_diversity() {
+    let asked = "which marine creatures dive deep under arctic ice";
+    let strong = (0..4).map(|at| {
+        page(&format!("a.test/{at}"), "A", &format!("marine creatures dive deep under arctic ice {at}"))
+    });
+    let weak = (0..4).map(|at| page(&format!("b{at}.test/"), "B", &format!("ice on roads {}", prose(at, 9))));
+    let hits = Fixture::new(strong.chain(weak)).search(asked, &SearchOptions::default()).hits;
+    assert_eq!(hosts(&hits)[..4], ["a.test"; 4]);
 }

@@ -150,3 +150,25 @@ fn odd_documents_are_no_problem() {
     assert_eq!(fixture.index.stats().expect("readable").documents, 4);
     fixture.check("needle", &["a.test/nul"]);
 }
+
+#[test]
+fn what_merging_replaced_leaves_the_disk_when_writing_pauses() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let config = IndexConfig { writer_idle: Duration::from_millis(10), ..IndexConfig::default() };
+    let index = Index::open(dir.path(), config).expect("a fresh index");
+    for address in ["a.test/", "b.test/", "c.test/"] {
+        index.add(page(address, "Cats", "about cats")).expect("a valid document");
+        index.flush().expect("a working disk");
+    }
+    let stores = || {
+        let files = std::fs::read_dir(dir.path()).expect("a readable folder");
+        let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
+        names.filter(|name| name.ends_with(".store")).count()
+    };
+    let deadline = std::time::Instant::now() + Duration::from_secs(60);
+    while stores() != 1 {
+        assert!(std::time::Instant::now() < deadline, "{} parts are on the disk", stores());
+        std::thread::yield_now();
+    }
+    assert_eq!(index.stats().expect("readable").documents, 3);
+}

@@ -1,0 +1,81 @@
+//! Requests one after the other, with their answers.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::load::{Request, content_length, find};
+use crate::process::Process;
+
+/// A keep-alive connection to the process under test.
+pub(crate) struct Connection(TcpStream);
+
+impl Connection {
+    pub(crate) fn to(process: &Process) -> Self {
+        let stream = TcpStream::connect(&process.address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self(stream)
+    }
+
+    /// Posts a body and returns the answer, whose status must be 200.
+    pub(crate) fn post(&mut self, path: &str, body: &Value) -> Value {
+        self.ask(&Request::post(path, &body.to_string()))
+    }
+
+    /// Adds documents to the index, a few megabytes at a time.
+    pub(crate) fn add(&mut self, documents: impl Iterator<Item = Value>) {
+        /// Documents in one request; their bytes stay far below the limit of 10 MiB.
+        const BATCH: usize = 500;
+        let mut batch = Vec::with_capacity(BATCH);
+        for document in documents {
+            batch.push(document);
+            if batch.len() == BATCH {
+                self.upload(&mut batch);
+            }
+        }
+        self.upload(&mut batch);
+    }
+
+    /// Waits until so many documents can be found.
+    pub(crate) fn wait_for_documents(&mut self, count: u64) {
+        let started = Instant::now();
+        while self.stats()["documents"].as_u64() != Some(count) {
+            assert!(started.elapsed() < Duration::from_secs(300), "{count} documents are not in the index");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Returns what the index holds.
+    pub(crate) fn stats(&mut self) -> Value {
+        self.ask(&Request::get("/v2/index/stats"))
+    }
+
+    fn upload(&mut self, batch: &mut Vec<Value>) {
+        if !batch.is_empty() {
+            self.post("/v2/index/documents", &json!({ "documents": std::mem::take(batch) }));
+        }
+    }
+
+    fn ask(&mut self, request: &Request) -> Value {
+        self.0.write_all(&request.0).unwrap();
+        let mut buffer = vec![0; 1 << 16];
+        let mut filled = 0;
+        let body = loop {
+            if filled == buffer.len() {
+                buffer.resize(buffer.len() * 2, 0);
+            }
+            let read = self.0.read(&mut buffer[filled..]).unwrap();
+            assert!(read > 0, "the server closed a connection that it should keep");
+            filled += read;
+            let Some(head) = find(&buffer[..filled], b"\r\n\r\n") else { continue };
+            let end = head + 4 + content_length(&buffer[..head]);
+            if filled >= end {
+                break head + 4..end;
+            }
+        };
+        assert!(buffer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&buffer[..filled]));
+        serde_json::from_slice(&buffer[body]).unwrap()
+    }
+}

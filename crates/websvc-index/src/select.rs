@@ -1,0 +1,246 @@
+//! Selection of the hits among ranked candidates: no page twice, and no host that fills the first page of results.
+//!
+//! Copies are told by what the cards hold, so nothing more is stored: the same address up to its spelling, or the same
+//! title over nearly the same text. Only pages with equal titles and lengths have their texts compared.
+
+use std::collections::HashSet;
+
+use tantivy::directory::OwnedBytes;
+use tantivy::store::StoreReader;
+use url::Url;
+use websvc_query::{Node, Operator, Query};
+
+use crate::analysis::{each_word, folded};
+use crate::card::{Card, OpenBlock};
+use crate::rank::Candidate;
+use crate::search::{DomainFilter, SearchOptions};
+
+/// Among the first this many hits ...
+const FIRST: usize = 10;
+/// ... a host has at most so many, if there are others as good.
+const MAX_PER_HOST: usize = 2;
+
+/// Shorter texts, in words, are never called copies: two notes of a line are easily the same.
+const MIN_WORDS: u32 = 16;
+
+/// Copies differ in length by at most one word in this many.
+const LENGTH_TOLERANCE: u32 = 20;
+
+/// How many blocks of a long text are compared.
+const COMPARED_BLOCKS: u32 = 6;
+
+/// Texts are compared by their runs of this many words.
+const SHINGLE: usize = 4;
+
+/// The least share of common runs that makes texts copies.
+const RESEMBLANCE: f64 = 0.85;
+
+/// Which rules apply to the hits of a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rules {
+    /// Hosts share the first page of results.
+    pub(crate) diverse: bool,
+    /// Nearly equal texts are one hit. A listing by filters alone shows every address.
+    pub(crate) collapse_texts: bool,
+}
+
+impl Rules {
+    pub(crate) fn of(query: &Query, options: &SearchOptions) -> Self {
+        let names_hosts =
+            query.root().is_some_and(names_hosts) || matches!(options.domains, DomainFilter::Include(_));
+        let has_words = query.words().next().is_some();
+        let by_relevance = matches!(options.sort, websvc_query::Sort::Relevance);
+        Self { diverse: by_relevance && has_words && !names_hosts, collapse_texts: has_words }
+    }
+}
+
+/// Tells whether a query wants certain hosts.
+fn names_hosts(node: &Node) -> bool {
+    match node {
+        Node::And(children) | Node::Or(children) => children.iter().any(names_hosts),
+        Node::Operator(Operator::Site(_)) => true,
+        Node::Not(_) | Node::Word(_) | Node::Phrase(_) | Node::Operator(_) => false,
+    }
+}
+
+/// The hits, best first.
+pub(crate) struct Selection {
+    pub(crate) chosen: Vec<Candidate>,
+    /// The hosts that would have had more than their share of the first hits, although there were too few others.
+    pub(crate) crowding: Vec<String>,
+}
+
+/// Chooses at most `limit` hits from candidates that are sorted best first.
+pub(crate) fn select(
+    candidates: &[Candidate],
+    stores: &[StoreReader],
+    rules: Rules,
+    limit: usize,
+) -> tantivy::Result<Selection> {
+    let mut pages: Vec<Page> = Vec::with_capacity(candidates.len().min(2 * limit));
+    let (mut first, mut rest, mut crowding) = (Vec::new(), Vec::new(), Vec::new());
+    let mut rivals = true;
+    for candidate in candidates {
+        if first.len() + rest.len() >= limit && (first.len() >= limit.min(FIRST) || !rules.diverse) {
+            break;
+        }
+        let store = &stores[candidate.address.segment_ord as usize];
+        let bytes = store.get_document_bytes(candidate.address.doc_id)?;
+        let Some(page) = Page::of(bytes) else {
+            continue;
+        };
+        if pages.iter().any(|known| known.is_copy(&page, rules)) {
+            continue;
+        }
+        if rivals && !candidate.rival {
+            // A worse answer does not pass a good one for the sake of diversity.
+            rivals = false;
+            first.append(&mut rest);
+        }
+        let of_host = pages.iter().filter(|known| known.first && known.host == page.host).count();
+        let is_first = first.len() < FIRST && !(rules.diverse && of_host >= MAX_PER_HOST);
+        if is_first {
+            first.push(candidate.clone());
+        } else {
+            if first.len() < FIRST && !crowding.contains(&page.host) {
+                crowding.push(page.host.clone());
+            }
+            rest.push(candidate.clone());
+        }
+        pages.push(Page { first: is_first, ..page });
+    }
+    if first.len() >= limit.min(FIRST) {
+        crowding.clear();
+    }
+    first.append(&mut rest);
+    first.truncate(limit);
+    Ok(Selection { chosen: first, crowding })
+}
+
+/// What tells a page from others.
+struct Page {
+    bytes: OwnedBytes,
+    host: String,
+    address: String,
+    /// The words of the title.
+    title: String,
+    words: u32,
+    /// Whether it is among the first hits.
+    first: bool,
+}
+
+impl Page {
+    fn of(bytes: OwnedBytes) -> Option<Self> {
+        let card = Card::decode(&bytes)?;
+        let (host, address) = identity(card.head.url);
+        let mut title = String::new();
+        each_word(card.head.title, |word| {
+            title.push_str(word.lower);
+            title.push(' ');
+        });
+        let words = card.body_words();
+        Some(Self { bytes, host, address, title: folded(&title), words, first: false })
+    }
+
+    fn is_copy(&self, other: &Self, rules: Rules) -> bool {
+        if self.address == other.address {
+            return true;
+        }
+        let shorter = self.words.min(other.words);
+        rules.collapse_texts
+            && !self.title.is_empty()
+            && self.title == other.title
+            && shorter >= MIN_WORDS
+            && self.words.abs_diff(other.words) <= shorter / LENGTH_TOLERANCE
+            && resemblance(&self.shingles(), &other.shingles()) >= RESEMBLANCE
+    }
+
+    /// Returns the hashes of the runs of words in a few blocks, evenly spread.
+    fn shingles(&self) -> HashSet<u64> {
+        let mut shingles = HashSet::new();
+        let Some(card) = Card::decode(&self.bytes) else {
+            return shingles;
+        };
+        let mut last = None;
+        for part in 0..COMPARED_BLOCKS {
+            let at = u64::from(self.words) * u64::from(part) / u64::from(COMPARED_BLOCKS);
+            let block = card.block_at(u32::try_from(at).unwrap_or(u32::MAX));
+            if let Some(block) = block.filter(|block| last.as_ref() != Some(&block.text)) {
+                add_shingles(&block, &mut shingles);
+                last = Some(block.text);
+            }
+        }
+        shingles
+    }
+}
+
+fn add_shingles(block: &OpenBlock, shingles: &mut HashSet<u64>) {
+    let mut words = Vec::new();
+    each_word(&block.text, |word| {
+        let hash = word.lower.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        words.push(hash);
+    });
+    let run = |run: &[u64]| run.iter().fold(0, |sum: u64, hash| sum.rotate_left(17) ^ hash);
+    shingles.extend(words.windows(SHINGLE.min(words.len().max(1))).map(run));
+}
+
+/// Returns the share of common members among all.
+fn resemblance(one: &HashSet<u64>, other: &HashSet<u64>) -> f64 {
+    let common = one.intersection(other).count();
+    let all = one.len() + other.len() - common;
+    if all == 0 { 0.0 } else { common as f64 / all as f64 }
+}
+
+/// Returns the host without `www.`, and the URL in a form that is the same for all usual spellings of one address:
+/// without scheme, `www.`, fragment, index page, last slash and the parameters that trackers add.
+fn identity(url: &str) -> (String, String) {
+    let Ok(parsed) = Url::parse(url) else {
+        return (String::new(), url.to_owned());
+    };
+    let host = parsed.host_str().unwrap_or_default();
+    let host = host.strip_prefix("www.").unwrap_or(host).to_owned();
+    let mut path = parsed.path();
+    for index in ["/index.html", "/index.htm", "/index.php"] {
+        path = path.strip_suffix(index).unwrap_or(path);
+    }
+    let mut address = match parsed.port() {
+        Some(port) => format!("{host}:{port}{}", path.trim_end_matches('/')),
+        None => format!("{host}{}", path.trim_end_matches('/')),
+    };
+    let parameters = parsed.query().unwrap_or_default().split('&');
+    for (at, parameter) in parameters.filter(|parameter| !is_tracking(parameter)).enumerate() {
+        address.push(if at == 0 { '?' } else { '&' });
+        address.push_str(parameter);
+    }
+    (host, address)
+}
+
+fn is_tracking(parameter: &str) -> bool {
+    let name = parameter.split('=').next().unwrap_or_default();
+    name.is_empty()
+        || name.starts_with("utm_")
+        || matches!(name, "gclid" | "fbclid" | "msclkid" | "mc_cid" | "mc_eid")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::identity;
+
+    #[test]
+    fn usual_spellings_of_an_address_are_one() {
+        let same = [
+            "https://a.test/docs",
+            "http://www.a.test/docs/",
+            "https://a.test/docs/index.html#top",
+            "https://a.test/docs?utm_source=x&gclid=1",
+        ];
+        for url in same {
+            assert_eq!(identity(url), ("a.test".to_owned(), "a.test/docs".to_owned()), "{url}");
+        }
+        for other in ["https://a.test/docs?page=2", "https://a.test:8443/docs", "https://b.a.test/docs"] {
+            assert_ne!(identity(other).1, "a.test/docs", "{other}");
+        }
+    }
+}
