@@ -40,7 +40,7 @@ pub use article::Article;
 pub use content::Content;
 pub use document::{Anchor, Document, Robots, Source};
 pub use error::ExtractError;
-pub use images::ImageDetail;
+pub use images::{ImageDetail, image_size};
 pub use kind::Kind;
 pub use limits::{MAX_CONTENT_LINKS, MAX_DEPTH, MAX_IMAGES, MAX_NODES, MAX_OUTPUT_BYTES};
 pub use metadata::{MetaValue, PageMetadata};

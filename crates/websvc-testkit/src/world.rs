@@ -13,7 +13,9 @@ use http::{HeaderMap, Method, Request, Response};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use url::Url;
-use websvc_transport::{AddressGuard, Body, BodyTimeout, Server, ServerBody, ServerConfig, TlsFiles};
+use websvc_transport::{
+    AddressGuard, Body, BodyTimeout, Client, ClientConfig, Server, ServerBody, ServerConfig, TlsFiles,
+};
 
 use crate::authority::Authority;
 use crate::files;
@@ -98,6 +100,15 @@ impl World {
         self.connect_to().iter().fold(AddressGuard::public(), |guard, (from, to)| {
             guard.connect_to(from, to).expect("well formed rules")
         })
+    }
+
+    /// Returns a client that reaches this world over http, for crates that may not make one themselves.
+    ///
+    /// # Panics
+    /// When the system's certificates cannot be read.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        Client::new(ClientConfig::new(self.guard())).expect("a client needs nothing but certificates")
     }
 
     /// Returns the certificate authority of the https listener.

@@ -8,7 +8,6 @@ use tempfile::TempDir;
 use websvc_scrape::{ScrapeConfig, Scraper};
 use websvc_store::Store;
 use websvc_testkit::{Page, Seen, World, WorldBuilder};
-use websvc_transport::{Client, ClientConfig};
 use websvc_types::index::IndexDocument;
 
 use super::{CrawlOptions, CrawlReport, Event, Sink, SinkFuture, crawl};
@@ -50,8 +49,8 @@ impl Site {
     async fn start(world: WorldBuilder) -> Self {
         let world = world.start().await;
         let store = tempfile::tempdir().unwrap();
-        let client = Client::new(ClientConfig::new(world.guard())).unwrap();
-        let scraper = Scraper::new(client, Store::open(store.path()).unwrap(), ScrapeConfig::default());
+        let scraper =
+            Scraper::new(world.client(), Store::open(store.path()).unwrap(), ScrapeConfig::default());
         Self { world, scraper, _store: store }
     }
 

@@ -215,7 +215,7 @@ fn size(dom: &Dom, id: NodeId) -> (Option<u32>, Option<u32>) {
 }
 
 /// Reads a positive whole number of pixels, with or without its unit; percentages and fractions are none.
-fn pixels(text: &str) -> Option<u32> {
+pub(super) fn pixels(text: &str) -> Option<u32> {
     let text = text.trim();
     let digits = text.strip_suffix("px").unwrap_or(text);
     digits

@@ -2,9 +2,11 @@
 
 mod beside;
 mod detail;
+mod size;
 
 pub use detail::ImageDetail;
 pub(crate) use detail::details;
+pub use size::image_size;
 
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use crate::links::{image_source, largest, resolve_image};

@@ -1,7 +1,7 @@
 //! The images of a page with what stands beside them.
 
 use crate::page::parse;
-use websvc_extract::{ImageDetail, MAX_IMAGES};
+use websvc_extract::{ImageDetail, MAX_IMAGES, image_size};
 
 /// Returns each image as `path alt|caption|context WIDTHxHEIGHT`.
 fn told(html: &str) -> Vec<String> {
@@ -116,4 +116,53 @@ fn page_furniture_is_left_out() {
 fn so_many_images_are_described_and_no_more() {
     let page: String = (0..MAX_IMAGES + 50).map(|number| format!("<p><img src={number}.jpg>")).collect();
     assert_eq!(parse(&page).image_details().len(), MAX_IMAGES);
+}
+
+/// Returns the first bytes of files of 300 by 200 pixels, one of each kind.
+fn files() -> Vec<(&'static str, Vec<u8>)> {
+    let webp = |chunk: &[u8]| [b"RIFF\0\0\0\0WEBP", chunk].concat();
+    let lossless = (299_u32 | 199 << 14).to_le_bytes();
+    vec![
+        ("png", b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x01\x2c\0\0\0\xc8".to_vec()),
+        ("gif", b"GIF89a\x2c\x01\xc8\0".to_vec()),
+        ("jpeg", b"\xff\xd8\xff\xe0\0\x04ab\xff\xff\xc4\0\x03x\xff\xc2\0\x11\x08\0\xc8\x01\x2c".to_vec()),
+        ("webp, lossy", webp(b"VP8 \0\0\0\0\0\0\0\x9d\x01\x2a\x2c\x01\xc8\0")),
+        ("webp, lossless", webp(&[b"VP8L\0\0\0\0\x2f", &lossless[..]].concat())),
+        ("webp, extended", webp(b"VP8X\x0a\0\0\0\0\0\0\0\x2b\x01\0\xc7\0\0")),
+        (
+            "avif of tiles",
+            b"\0\0\0\x14ftypavif\0\0\0\0mif1\0\0\0\x14ispe\0\0\0\0\0\0\0\x40\0\0\0\x40\
+              \0\0\0\x14ispe\0\0\0\0\0\0\x01\x2c\0\0\0\xc8"
+                .to_vec(),
+        ),
+        ("svg", b"<?xml version='1.0'?><svg width='300px' height='200'/>".to_vec()),
+        (
+            "svg, view box",
+            b"<svg width='100%' viewBox='0,0 300 200'><svg width='1' height='1'/></svg>".to_vec(),
+        ),
+    ]
+}
+
+#[test]
+fn the_size_of_a_file_is_in_its_first_bytes() {
+    for (kind, bytes) in files() {
+        assert_eq!(image_size(&bytes), Some((300, 200)), "{kind}");
+    }
+}
+
+#[test]
+fn a_file_that_breaks_off_has_no_size() {
+    for (kind, bytes) in files() {
+        for end in 0..bytes.len() {
+            let size = image_size(&bytes[..end]);
+            // An SVG is read as a browser would, which closes what is open; the tiles come before the whole.
+            let may_be = kind.starts_with("svg") || size == Some((64, 64));
+            assert!(size.is_none() || may_be, "{kind} at {end}: {size:?}");
+        }
+    }
+    for none in
+        [&b"GIF89a\0\0\0\0"[..], b"\xff\xd8\xff\xda", b"<p>no image", b"<svg viewBox='0 0 1.5 2'/>", b""]
+    {
+        assert_eq!(image_size(none), None);
+    }
 }
