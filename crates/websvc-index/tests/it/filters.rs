@@ -19,7 +19,7 @@ fn safe_search_leaves_out_explicit_pages_and_their_images() {
         },
         Document {
             images: vec![image("2.jpg")],
-            ..page("words.test/", "Porn model", "XXX videos of a model, milf and slut.")
+            ..page("words.test/", "Porn model", "Xxx videos of a model, milf and slut.")
         },
         Document {
             images: vec![image("3.jpg")],

@@ -58,17 +58,8 @@ pub(super) fn rows() -> Vec<Row> {
                 "neighbours_by_link_and_by_words_are_related_and_the_domain_itself_is_not",
             )
             .tested("websvc-index", "related_combines_with_words_negation_and_images"),
-        reading("2.5 imagesize:", "images of exactly this size")
-            .printed("imagesize:1920x1080 cats", "imagesize:1920x1080 cats")
-            .plain("imagesize:big", "imagesize:big")
-            .plain("imagesize:0x10", "imagesize:0x10")
-            .tested("websvc-index", "sizes_types_sites_and_dates_filter")
-            .tested("websvc-index", "operators_of_images_are_ignored_for_pages_with_a_warning"),
-        reading("2.5 larger:", "images larger than this size")
-            .printed("larger:800X600 cats", "larger:800x600 cats")
-            .plain("larger:99999999999x1", "larger:99999999999x1")
-            .tested("websvc-index", "sizes_types_sites_and_dates_filter")
-            .tested("websvc-index", "operators_of_images_are_ignored_for_pages_with_a_warning"),
+        image_size(),
+        image_larger(),
         reading("2.5 bad arguments", "never an error: plain words, and a warning that names the operator")
             .plain("cats site:", "cats site")
             .plain("cats -site:\"two words\"", "cats -\"two words\"")
@@ -77,6 +68,23 @@ pub(super) fn rows() -> Vec<Row> {
             .tested("websvc-query", "every_text_has_a_tree_that_is_printed_in_one_form")
             .tested("websvc-query", "deep_and_long_texts_take_linear_time"),
     ]
+}
+
+fn image_size() -> Row {
+    reading("2.5 imagesize:", "images of exactly this size")
+        .printed("imagesize:1920x1080 cats", "imagesize:1920x1080 cats")
+        .plain("imagesize:big", "imagesize:big")
+        .plain("imagesize:0x10", "imagesize:0x10")
+        .tested("websvc-index", "sizes_types_sites_and_dates_filter")
+        .tested("websvc-index", "operators_of_images_are_ignored_for_pages_with_a_warning")
+}
+
+fn image_larger() -> Row {
+    reading("2.5 larger:", "images larger than this size")
+        .printed("larger:800X600 cats", "larger:800x600 cats")
+        .plain("larger:99999999999x1", "larger:99999999999x1")
+        .tested("websvc-index", "sizes_types_sites_and_dates_filter")
+        .tested("websvc-index", "operators_of_images_are_ignored_for_pages_with_a_warning")
 }
 
 fn reading(name: &'static str, rule: &'static str) -> Row {
