@@ -43,8 +43,8 @@ impl Default for EndpointConfig {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(10),
-            requests_per_second: 10.0,
-            burst: 20,
+            requests_per_second: 200.0,
+            burst: 400,
             failures: 5,
             pause: Duration::from_secs(30),
         }

@@ -156,13 +156,31 @@ pub(super) fn welcome() -> Vec<Example> {
 }
 
 pub(super) fn ready() -> Vec<Example> {
-    let value = json!({ "status": "ready", "checks": { "store": "ok", "index": "ok" } });
+    let value = json!({
+        "status": "ready",
+        "checks": { "store": "ok", "index": "ok" },
+        "sources": [
+            { "name": "index", "state": "ok" },
+            {
+                "name": "searxng",
+                "state": "paused",
+                "retryAfterMs": 21_000,
+                "reason": "it did not answer within 10000 ms"
+            }
+        ]
+    });
     vec![example("ready", "Requests are served", value)]
 }
 
 pub(super) fn not_ready() -> Vec<Example> {
-    let stopping = json!({ "status": "stopping", "checks": { "store": "ok", "index": "ok" } });
-    let broken = json!({ "status": "not ready", "checks": { "store": "unavailable", "index": "ok" } });
+    let sources = json!([{ "name": "index", "state": "ok" }]);
+    let stopping =
+        json!({ "status": "stopping", "checks": { "store": "ok", "index": "ok" }, "sources": sources });
+    let broken = json!({
+        "status": "not ready",
+        "checks": { "store": "unavailable", "index": "ok" },
+        "sources": sources,
+    });
     vec![
         example("stopping", "The service finishes what it has begun", stopping),
         example("broken", "A part does not answer", broken),
