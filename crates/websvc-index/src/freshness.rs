@@ -5,7 +5,8 @@
 //! nothing.
 
 use jiff::Timestamp;
-use tantivy::Searcher;
+use tantivy::columnar::Column;
+use tantivy::{DocAddress, DocId, Searcher, SegmentReader};
 
 use crate::rank::Candidate;
 
@@ -25,18 +26,40 @@ pub(crate) fn prefer_fresh(
     maximum: f32,
     candidates: &mut [Candidate],
 ) -> tantivy::Result<()> {
+    // A column takes as long to open as many values take to read.
+    let mut opened: Vec<Option<Dates>> = searcher.segment_readers().iter().map(|_| None).collect();
     for candidate in candidates {
-        let columns = searcher.segment_reader(candidate.address.segment_ord).fast_fields();
-        let Some(date) = columns.i64("date")?.first(candidate.address.doc_id) else {
-            continue;
+        let DocAddress { segment_ord, doc_id } = candidate.address;
+        let slot = &mut opened[segment_ord as usize];
+        let dates = match slot {
+            Some(dates) => dates,
+            None => slot.insert(Dates::open(searcher.segment_reader(segment_ord))?),
         };
-        // The moment a page was first seen stands in for its date, but says nothing about it.
-        if columns.i64("first_seen")?.first(candidate.address.doc_id) == Some(date) {
-            continue;
+        if let Some(date) = dates.own(doc_id) {
+            candidate.score += SHARE * maximum * freshness(now.as_second() - date);
         }
-        candidate.score += SHARE * maximum * freshness(now.as_second() - date);
     }
     Ok(())
+}
+
+/// The dates of the documents of a segment.
+struct Dates {
+    date: Column<i64>,
+    first_seen: Column<i64>,
+}
+
+impl Dates {
+    fn open(segment: &SegmentReader) -> tantivy::Result<Self> {
+        let columns = segment.fast_fields();
+        Ok(Self { date: columns.i64("date")?, first_seen: columns.i64("first_seen")? })
+    }
+
+    /// Returns the date that a document says of itself. The moment it was first seen stands in where there is none, but
+    /// says nothing about the document.
+    fn own(&self, document: DocId) -> Option<i64> {
+        let date = self.date.first(document)?;
+        (self.first_seen.first(document) != Some(date)).then_some(date)
+    }
 }
 
 /// Returns 1 for now, 0.5 for a year ago, and so on towards 0.

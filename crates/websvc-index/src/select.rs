@@ -122,8 +122,6 @@ struct Page {
     bytes: OwnedBytes,
     host: String,
     address: String,
-    /// The words of the title.
-    title: String,
     words: u32,
     /// Whether it is among the first hits.
     first: bool,
@@ -133,13 +131,25 @@ impl Page {
     fn of(bytes: OwnedBytes) -> Option<Self> {
         let card = Card::decode(&bytes)?;
         let (host, address) = identity(card.head.url);
-        let mut title = String::new();
-        each_word(card.head.title, |word| {
-            title.push_str(word.lower);
-            title.push(' ');
-        });
         let words = card.body_words();
-        Some(Self { bytes, host, address, title: folded(&title), words, first: false })
+        Some(Self { bytes, host, address, words, first: false })
+    }
+
+    fn has_title_of(&self, other: &Self) -> bool {
+        let title = self.title();
+        !title.is_empty() && title == other.title()
+    }
+
+    /// Returns the words of the title.
+    fn title(&self) -> String {
+        let mut title = String::new();
+        if let Some(card) = Card::decode(&self.bytes) {
+            each_word(card.head.title, |word| {
+                title.push_str(word.lower);
+                title.push(' ');
+            });
+        }
+        folded(&title)
     }
 
     fn is_copy(&self, other: &Self, rules: Rules) -> bool {
@@ -148,10 +158,9 @@ impl Page {
         }
         let shorter = self.words.min(other.words);
         rules.collapse_texts
-            && !self.title.is_empty()
-            && self.title == other.title
             && shorter >= MIN_WORDS
             && self.words.abs_diff(other.words) <= shorter / LENGTH_TOLERANCE
+            && self.has_title_of(other)
             && resemblance(&self.shingles(), &other.shingles()) >= RESEMBLANCE
     }
 
