@@ -25,6 +25,7 @@
 mod address;
 mod analysis;
 mod card;
+mod cost;
 mod desk;
 mod document;
 mod encode;

@@ -150,7 +150,7 @@ pub struct HitImage {
 
 /// Up to this many words, documents that lack one come after all that have all: such queries are names and
 /// keywords. Longer ones are sentences, where many words are dispensable.
-const KEYWORDS: usize = 4;
+pub(crate) const KEYWORDS: usize = 4;
 
 /// How many candidates beyond the limit are looked at closely.
 const SPARE_CANDIDATES: usize = 20;

@@ -8,10 +8,6 @@ use websvc_validate::{DomainFilter, SourceKind};
 use super::place::country_of;
 use super::{Answer, AnswerFuture, Ask, Hit, HitImage, SearchSource};
 
-/// Up to this many documents a query is answered on the calling thread: it takes far less than the 500 us an
-/// async thread may be held, and handing it over would cost more than the query.
-const INLINE_DOCUMENTS: u64 = 20_000;
-
 /// The embedded index.
 #[derive(Debug, Clone)]
 pub struct IndexSource {
@@ -33,7 +29,7 @@ impl SearchSource for IndexSource {
     fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a> {
         Box::pin(async move {
             let options = options(ask);
-            let outcome = if self.index.document_count() <= INLINE_DOCUMENTS {
+            let outcome = if self.index.is_quick(ask.query, &options) {
                 self.index.search(ask.query, &options)
             } else {
                 let (index, query) = (Arc::clone(&self.index), ask.query.clone());
