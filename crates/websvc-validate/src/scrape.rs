@@ -113,7 +113,7 @@ pub(crate) fn check(
         include_tags: check_tags(report, &path.key("includeTags"), include_tags),
         exclude_tags: check_tags(report, &path.key("excludeTags"), exclude_tags),
         max_age: Duration::from_millis(max_age_ms(report, &path.key("maxAge"), max_age, lockdown)),
-        min_age: min_age.map(|age| Duration::from_millis(within(report, &path.key("minAge"), age))),
+        min_age: min_age.map(|age| Duration::from_millis(checked_age(report, &path.key("minAge"), age))),
         headers,
         wait_for: Duration::from_millis(wait_for_ms),
         mobile: mobile.unwrap_or(false),
@@ -152,13 +152,13 @@ fn clean_content(report: &mut Report, path: &Path<'_>, asked: Option<bool>, leav
 fn max_age_ms(report: &mut Report, path: &Path<'_>, given: Option<u64>, lockdown: bool) -> u64 {
     match (given, lockdown) {
         (None | Some(MAX_AGE_OF_PYTHON_CLIENT_MS), true) => MAX_AGE_LOCKDOWN_MS,
-        (Some(given), _) => within(report, path, given),
+        (Some(given), _) => checked_age(report, path, given),
         (None, false) => MAX_AGE_DEFAULT_MS,
     }
 }
 
 /// Checks an age of a cached page, in milliseconds.
-fn within(report: &mut Report, path: &Path<'_>, age_ms: u64) -> u64 {
+fn checked_age(report: &mut Report, path: &Path<'_>, age_ms: u64) -> u64 {
     bounds::number(report, path, age_ms, 0, AGE_MAX_MS);
     age_ms
 }

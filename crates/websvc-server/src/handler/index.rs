@@ -17,9 +17,7 @@ pub(crate) async fn add_documents(
     request: Request<ServerBody>,
 ) -> Result<Reply, Failure> {
     let body = body::read(request).await?;
-    let decoding = context.admission.decode(body.len()).await;
-    let Checked { plan: upload, warnings } = read_index_upload(&body)?;
-    drop((decoding, body));
+    let Checked { plan: upload, warnings } = context.admission.decode(body, read_index_upload).await?;
     let index = context.engine.index().ok_or_else(no_index)?;
     let accepted = upload.documents.len();
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));

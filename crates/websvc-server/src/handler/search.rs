@@ -12,9 +12,9 @@ use crate::service::Context;
 /// Answers a search.
 pub(crate) async fn search(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
     let body = body::read(request).await?;
-    let decoding = context.admission.decode(body.len()).await;
-    let Checked { plan, warnings } = read_search(&body, &policy(context.caller.as_ref()))?;
-    drop((decoding, body));
+    let policy = policy(context.caller.as_ref());
+    let Checked { plan, warnings } =
+        context.admission.decode(body, move |body| read_search(body, &policy)).await?;
     let mut outcome = context.engine.search(&plan, context.started).await?;
     outcome.warnings.splice(..0, warnings);
     Ok(json(StatusCode::OK, &outcome.into_response(context.id)))
