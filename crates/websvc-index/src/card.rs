@@ -2,15 +2,25 @@
 //!
 //! A hit shows one passage of a text that may have hundreds of kilobytes, so the body is kept as small blocks that
 //! are compressed one by one, with a table that leads from the position of a word to its passage. Showing a passage
-//! then costs the decompression of one block, however long the page is.
+//! then costs the decompression of one block, however long the page is. The blocks hold the text as it came; white
+//! space is collapsed when a block is opened for showing it.
+
+use crate::analysis::head;
+use crate::bytes::{Taker, put, put_seconds, put_side, put_text};
 
 /// How many bytes of text a block holds at least.
 const BLOCK_BYTES: usize = 1_536;
+
+/// More bytes than a block can have: a passage has at most four times its greatest length, and white space.
+const MAX_BLOCK_BYTES: usize = 16 * BLOCK_BYTES;
 
 /// A passage is at least this long, if the text allows, ...
 const MIN_PASSAGE_BYTES: usize = 40;
 /// ... and at most this long.
 const MAX_PASSAGE_BYTES: usize = 280;
+
+/// White space between passages is cut into pieces of this size, so that no block grows without bound.
+const MAX_SPACE_BYTES: usize = 1_024;
 
 /// The fields of a card that are read whole.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -35,6 +45,8 @@ pub(crate) struct Card<'a> {
     pub(crate) head: Head<'a>,
     blocks: Vec<Block>,
     data: &'a [u8],
+    /// What is stored before the card.
+    before: &'a [u8],
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +58,7 @@ struct Block {
     len: usize,
 }
 
-/// A block of text that was decompressed.
+/// A block of text that was decompressed, with one space between two words.
 pub(crate) struct OpenBlock {
     pub(crate) text: String,
     /// For each passage: position of its first word, byte offset of its end.
@@ -57,20 +69,19 @@ pub(crate) struct OpenBlock {
 pub(crate) fn encode(head: &Head<'_>, body: &str, mut on_passage: impl FnMut(&str) -> u32) -> Vec<u8> {
     let mut out = Vec::with_capacity(256 + body.len() / 2);
     for text in [head.url, head.title, head.description, head.language, head.image, head.linked] {
-        put(&mut out, text.len() as u64);
-        out.extend_from_slice(text.as_bytes());
+        put_text(&mut out, text);
     }
     for time in [head.published, head.date] {
-        put(&mut out, time.map_or(0, |at| zigzag(at) + 1));
+        put_seconds(&mut out, time);
     }
     for side in [head.width, head.height] {
-        put(&mut out, side.map_or(0, |side| u64::from(side) + 1));
+        put_side(&mut out, side);
     }
 
     let (mut directory, mut data, mut count) = (Vec::new(), Vec::new(), 0);
     let mut block = Pending::default();
     for passage in passages(body) {
-        block.add(passage, on_passage(passage));
+        block.add(passage, on_passage(passage.trim()));
         if block.text.len() >= BLOCK_BYTES {
             block.finish(&mut directory, &mut data);
             count += 1;
@@ -98,14 +109,9 @@ struct Pending {
 
 impl Pending {
     fn add(&mut self, passage: &str, words: u32) {
-        let before = self.text.len();
-        if before > 0 {
-            self.text.push(' ');
-        }
-        self.text.extend(passage.split_whitespace().flat_map(|word| [word, " "]));
-        self.text.pop();
+        self.text.push_str(passage);
         put(&mut self.table, u64::from(words));
-        put(&mut self.table, (self.text.len() - before) as u64);
+        put(&mut self.table, passage.len() as u64);
         self.passages += 1;
         self.words += words;
     }
@@ -130,31 +136,29 @@ impl<'a> Card<'a> {
     pub(crate) fn decode(stored: &'a [u8]) -> Option<Self> {
         let (stored, len) = stored.split_last_chunk()?;
         let start = stored.len().checked_sub(u32::from_le_bytes(*len) as usize)?;
-        let mut rest = &stored[start..];
-        let mut text = || {
-            let len = usize::try_from(take(&mut rest)?).ok()?;
-            let (text, tail) = rest.split_at_checked(len)?;
-            rest = tail;
-            std::str::from_utf8(text).ok()
-        };
-        let (url, title, description, language) = (text()?, text()?, text()?, text()?);
-        let (image, linked) = (text()?, text()?);
-        let mut number = || Some(take(&mut rest)?.checked_sub(1));
-        let (published, date) = (number()?.map(unzigzag), number()?.map(unzigzag));
-        let side = |number: Option<u64>| number.and_then(|side| u32::try_from(side).ok());
-        let (width, height) = (side(number()?), side(number()?));
+        let (before, card) = stored.split_at(start);
+        let mut rest = Taker(card);
+        let (url, title, description, language) = (rest.text()?, rest.text()?, rest.text()?, rest.text()?);
+        let (image, linked) = (rest.text()?, rest.text()?);
+        let (published, date) = (rest.seconds()?, rest.seconds()?);
+        let (width, height) = (rest.side()?, rest.side()?);
         let head = Head { url, title, description, language, published, date, image, width, height, linked };
-        let count = usize::try_from(take(&mut rest)?).ok()?;
-        let mut blocks = Vec::with_capacity(count.min(rest.len()));
+        let count = rest.count()?;
+        let mut blocks = Vec::with_capacity(count);
         let (mut first_word, mut start) = (0, 0);
         for _ in 0..count {
-            let words = u32::try_from(take(&mut rest)?).ok()?;
-            let len = usize::try_from(take(&mut rest)?).ok()?;
+            let words = u32::try_from(rest.number()?).ok()?;
+            let len = usize::try_from(rest.number()?).ok()?;
             blocks.push(Block { first_word, words, start, len });
             first_word = first_word.checked_add(words)?;
             start = start.checked_add(len)?;
         }
-        Some(Self { head, blocks, data: rest })
+        Some(Self { head, blocks, data: rest.0, before })
+    }
+
+    /// Returns what is stored before the card, which ends with the record of a page (see [`crate::record`]).
+    pub(crate) fn before(&self) -> &'a [u8] {
+        self.before
     }
 
     /// Returns how many words the body has.
@@ -173,33 +177,69 @@ impl<'a> Card<'a> {
         self.open(self.blocks.first()?)
     }
 
-    fn open(&self, block: &Block) -> Option<OpenBlock> {
-        let mut bytes = self.data.get(block.start..block.start + block.len)?;
-        let count = usize::try_from(take(&mut bytes)?).ok()?;
-        let mut passages = Vec::with_capacity(count.min(bytes.len()));
-        let (mut word, mut end) = (block.first_word, 0);
-        for _ in 0..count {
-            let words = u32::try_from(take(&mut bytes)?).ok()?;
-            end += usize::try_from(take(&mut bytes)?).ok()?;
-            passages.push((word, end));
-            word += words;
+    /// Returns the body as it came; `None` when it is damaged.
+    pub(crate) fn body(&self) -> Option<String> {
+        let mut body = String::new();
+        for block in &self.blocks {
+            body.push_str(&self.unpack(block)?.text);
         }
-        let len = usize::try_from(take(&mut bytes)?).ok().filter(|&len| len <= 64 * BLOCK_BYTES)?;
-        let text = String::from_utf8(lz4_flex::block::decompress(bytes, len).ok()?).ok()?;
+        Some(body)
+    }
+
+    fn open(&self, block: &Block) -> Option<OpenBlock> {
+        let Unpacked { text: raw, table } = self.unpack(block)?;
+        let (mut text, mut passages) = (String::with_capacity(raw.len()), Vec::with_capacity(table.len()));
+        let (mut word, mut from) = (block.first_word, 0);
+        for (words, len) in table {
+            let to = from + len;
+            for part in raw.get(from..to)?.split_whitespace() {
+                if !text.is_empty() {
+                    text.push(' ');
+                }
+                text.push_str(part);
+            }
+            passages.push((word, text.len()));
+            word = word.checked_add(words)?;
+            from = to;
+        }
         Some(OpenBlock { text, passages })
+    }
+
+    fn unpack(&self, block: &Block) -> Option<Unpacked> {
+        let mut bytes = Taker(self.data.get(block.start..block.start.checked_add(block.len)?)?);
+        let count = bytes.count()?;
+        let mut table = Vec::with_capacity(count);
+        for _ in 0..count {
+            let words = u32::try_from(bytes.number()?).ok()?;
+            table.push((words, usize::try_from(bytes.number()?).ok().filter(|&len| len <= MAX_BLOCK_BYTES)?));
+        }
+        let len = usize::try_from(bytes.number()?).ok().filter(|&len| len <= MAX_BLOCK_BYTES)?;
+        let text = String::from_utf8(lz4_flex::block::decompress(bytes.0, len).ok()?).ok()?;
+        Some(Unpacked { text, table })
     }
 }
 
-/// Cuts a text into passages: at line ends and sentence ends, and hard at a space when one gets too long.
-pub(crate) fn passages(body: &str) -> impl Iterator<Item = &str> {
-    let mut rest = body.trim();
+/// A block as it came.
+struct Unpacked {
+    text: String,
+    /// For each passage: its words, its bytes.
+    table: Vec<(u32, usize)>,
+}
+
+/// Cuts a text into passages: at line ends and sentence ends, and hard at a space when one gets too long. Together
+/// they are the whole text: white space stands at their beginnings and ends.
+fn passages(body: &str) -> impl Iterator<Item = &str> {
+    let mut rest = body;
     std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let (passage, tail) = rest.split_at(passage_end(rest));
-        rest = tail.trim_start();
-        Some(passage.trim_end())
+        let space = rest.len() - rest.trim_start().len();
+        let end = match space {
+            _ if rest.is_empty() => return None,
+            MAX_SPACE_BYTES.. => head(rest, MAX_SPACE_BYTES).len(),
+            space => space + passage_end(&rest[space..]),
+        };
+        let (passage, tail) = rest.split_at(end);
+        rest = tail;
+        Some(passage)
     })
 }
 
@@ -225,33 +265,4 @@ fn passage_end(text: &str) -> usize {
         }
     }
     text.len()
-}
-
-fn put(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push((value & 0x7f) as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-fn take(bytes: &mut &[u8]) -> Option<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Some(value);
-        }
-    }
-    None
-}
-
-fn zigzag(value: i64) -> u64 {
-    ((value << 1) ^ (value >> 63)) as u64
-}
-
-fn unzigzag(value: u64) -> i64 {
-    (value >> 1) as i64 ^ -((value & 1) as i64)
 }

@@ -11,6 +11,7 @@ use crate::document::{Document, News};
 use crate::explicit::is_explicit;
 use crate::picture::encode_images;
 use crate::place::country_of;
+use crate::record;
 use crate::schema::{BODY_AT, EXPLICIT, Fields, NEWS, country_label};
 use crate::tokens::{Words, list, url_words};
 
@@ -23,7 +24,7 @@ const HEADING_WEIGHT: usize = 1;
 const DESCRIPTION_WEIGHT: usize = 1;
 const URL_WEIGHT: usize = 1;
 
-/// Longer bodies are cut: a single page must not fill the index.
+/// Longer bodies are searched up to here: a single page must not fill the index. The record keeps the rest.
 const MAX_BODY_BYTES: usize = 4 << 20;
 
 /// A page links to at most this many hosts, the first ones.
@@ -97,7 +98,9 @@ pub(crate) fn encode(fields: &Fields, document: &Document, first_seen: Option<i6
         linked: &linked.join(" "),
     };
     words.position = BODY_AT;
-    let card = card::encode(&card_head, body, |passage| words.section(passage, 1));
+    // The stored bytes have to end with the card, which is all that a search reads.
+    let mut stored = record::encode(document, body);
+    stored.extend(card::encode(&card_head, body, |passage| words.section(passage, 1)));
     for heading in &document.headings {
         words.gap();
         words.section(heading, HEADING_WEIGHT);
@@ -119,7 +122,7 @@ pub(crate) fn encode(fields: &Fields, document: &Document, first_seen: Option<i6
     out.add_pre_tokenized_text(fields.exact, words.exact.finish());
     facts.add_to(fields, &mut out);
     out.add_u64(fields.fingerprint, document.fingerprint());
-    out.add_bytes(fields.card, &card);
+    out.add_bytes(fields.card, &stored);
     Some(Encoded { page: out, images: encode_images(fields, document, &facts) })
 }
 

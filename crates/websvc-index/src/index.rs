@@ -178,6 +178,20 @@ impl Index {
         Ok(column.first(address.doc_id))
     }
 
+    /// Returns the committed document of `url` as it was added, or `None` for an unknown URL.
+    ///
+    /// # Errors
+    /// When the files of the index cannot be read.
+    pub fn document(&self, url: &str) -> Result<Option<Document>, IndexError> {
+        let pages = &self.shared.pages;
+        let reading = || {
+            let view = pages.view()?;
+            let found = find(&view.searcher, &view.fields, url)?;
+            found.map(|address| view.document(address)).transpose()
+        };
+        reading().map_err(|source| pages.engine(source))
+    }
+
     /// Tells whether `url` is committed.
     ///
     /// # Errors

@@ -24,6 +24,7 @@
 
 mod address;
 mod analysis;
+mod bytes;
 mod card;
 mod cost;
 mod desk;
@@ -40,6 +41,7 @@ mod maintain;
 mod picture;
 mod place;
 mod rank;
+mod record;
 mod related;
 mod schema;
 mod search;

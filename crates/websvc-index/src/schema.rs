@@ -8,7 +8,7 @@ use tantivy::schema::{
 };
 
 /// The format of index directories. Raise it whenever fields, positions or stored bytes change their meaning.
-pub(crate) const FORMAT: &str = "websvc-index 2";
+pub(crate) const FORMAT: &str = "websvc-index 3";
 
 /// Where the sections of a document begin in the positions of [`Fields::terms`] and [`Fields::exact`].
 ///
@@ -53,7 +53,7 @@ pub(crate) struct Fields {
     pub(crate) width: Field,
     /// Height of an image in pixels, when known.
     pub(crate) height: Field,
-    /// What a hit shows: see [`crate::card`].
+    /// Of a page its record (see [`crate::record`]); then what a hit shows (see [`crate::card`]).
     pub(crate) card: Field,
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::directory::{MmapDirectory, OwnedBytes};
+use tantivy::error::DataCorruption;
 use tantivy::schema::IndexRecordOption;
 use tantivy::store::{Compressor, StoreReader};
 use tantivy::{
@@ -15,7 +16,10 @@ use tantivy::{
 };
 
 use crate::address::{Address, site_term};
+use crate::card::Card;
+use crate::document::Document;
 use crate::error::IndexError;
+use crate::record;
 use crate::schema::{FORMAT, Fields};
 use crate::vocabulary::Vocabulary;
 
@@ -47,6 +51,15 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// Returns a page as it was added.
+    pub(crate) fn document(&self, address: DocAddress) -> tantivy::Result<Document> {
+        let bytes = self.stored(address)?;
+        let document = Card::decode(&bytes).and_then(|card| record::document(&card));
+        document.ok_or_else(|| {
+            TantivyError::DataCorruption(DataCorruption::comment_only("a stored document is damaged"))
+        })
+    }
+
     /// Returns the stored bytes of a document, which end with its card.
     pub(crate) fn stored(&self, address: DocAddress) -> tantivy::Result<OwnedBytes> {
         self.generation.stores[address.segment_ord as usize].get_document_bytes(address.doc_id)

@@ -13,4 +13,5 @@ mod related;
 mod suggestions;
 mod support;
 mod table;
+mod whole;
 mod writing;

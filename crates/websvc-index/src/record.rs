@@ -1,0 +1,180 @@
+//! What is kept of a page beside its card, so that the whole document can be given back: the record.
+//!
+//! It stands before the card, so that searches never touch it, and holds only what the card does not. The links are
+//! packed apart, because they are read for other pages; the rest is packed with the beginning of
+//! the body as its dictionary, since headings and the texts around images are mostly repetitions of it.
+
+use lz4_flex::block::{compress, compress_with_dict, decompress, decompress_with_dict};
+
+use crate::bytes::{Taker, put, put_optional, put_side, put_text, put_time};
+use crate::card::Card;
+use crate::document::{Document, Image, Link, News};
+
+/// How much of the body helps to pack the rest; the method looks back no farther.
+const DICTIONARY_BYTES: usize = 64 << 10;
+
+/// A byte of packed text stands for at most this many; tells damaged lengths from true ones.
+const MAX_RATIO: usize = 255;
+
+/// Writes the record of `document`, of whose body the card holds `body`.
+pub(crate) fn encode(document: &Document, body: &str) -> Vec<u8> {
+    let Document {
+        url: _,
+        title: _,
+        headings,
+        body: whole_body,
+        description,
+        language,
+        published,
+        modified,
+        seen,
+        content_type,
+        country,
+        explicit,
+        images,
+        links,
+        news,
+    } = document;
+    let mut rest = Vec::new();
+    rest.push(u8::from(description.is_some()));
+    rest.push(u8::from(*explicit));
+    for time in [published, modified, seen] {
+        put_time(&mut rest, *time);
+    }
+    for text in [language, content_type, country] {
+        put_optional(&mut rest, text.as_deref());
+    }
+    rest.push(u8::from(news.is_some()));
+    if let Some(News { image_url }) = news {
+        put_optional(&mut rest, image_url.as_deref());
+    }
+    put(&mut rest, headings.len() as u64);
+    headings.iter().for_each(|heading| put_text(&mut rest, heading));
+    put(&mut rest, images.len() as u64);
+    images.iter().for_each(|image| put_image(&mut rest, image));
+    put_text(&mut rest, &whole_body[body.len()..]);
+
+    let mut out = Vec::new();
+    let linked = encode_links(links);
+    put_packed(&mut out, linked.len(), &compress(&linked));
+    put_packed(&mut out, rest.len(), &compress_with_dict(&rest, dictionary(body)));
+    let len = u32::try_from(out.len()).expect("a record is smaller than its document, which is bounded");
+    out.extend_from_slice(&len.to_le_bytes());
+    out
+}
+
+fn encode_links(links: &[Link]) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, links.len() as u64);
+    for Link { url, text } in links {
+        put_text(&mut out, url);
+        put_text(&mut out, text);
+    }
+    out
+}
+
+fn put_image(out: &mut Vec<u8>, image: &Image) {
+    let Image { url, alt, caption, context, width, height } = image;
+    for text in [url, alt, caption, context] {
+        put_text(out, text);
+    }
+    for side in [width, height] {
+        put_side(out, *side);
+    }
+}
+
+fn put_packed(out: &mut Vec<u8>, len: usize, packed: &[u8]) {
+    put(out, len as u64);
+    put(out, packed.len() as u64);
+    out.extend_from_slice(packed);
+}
+
+fn dictionary(body: &str) -> &[u8] {
+    &body.as_bytes()[..body.len().min(DICTIONARY_BYTES)]
+}
+
+/// Reads the whole document that `card` shows; `None` when its bytes are damaged.
+pub(crate) fn document(card: &Card<'_>) -> Option<Document> {
+    let record = Record::of(card)?;
+    let mut body = card.body()?;
+    let rest = record.rest.unpack(|packed, len| decompress_with_dict(packed, len, dictionary(&body)))?;
+    let mut rest = Taker(&rest);
+    let (has_description, explicit) = (rest.flag()?, rest.flag()?);
+    let (published, modified, seen) = (rest.time()?, rest.time()?, rest.time()?);
+    let mut optional = || Some(rest.optional()?.map(str::to_owned));
+    let (language, content_type, country) = (optional()?, optional()?, optional()?);
+    let news = match rest.flag()? {
+        true => Some(News { image_url: rest.optional()?.map(str::to_owned) }),
+        false => None,
+    };
+    let headings = (0..rest.count()?).map(|_| rest.text().map(str::to_owned)).collect::<Option<_>>()?;
+    let images = (0..rest.count()?).map(|_| image(&mut rest)).collect::<Option<_>>()?;
+    body.push_str(rest.text()?);
+    Some(Document {
+        url: card.head.url.to_owned(),
+        title: card.head.title.to_owned(),
+        headings,
+        body,
+        description: has_description.then(|| card.head.description.to_owned()),
+        language,
+        published,
+        modified,
+        seen,
+        content_type,
+        country,
+        explicit,
+        images,
+        links: record.links()?,
+        news,
+    })
+}
+
+fn image(rest: &mut Taker<'_>) -> Option<Image> {
+    let mut text = || rest.text().map(str::to_owned);
+    let (url, alt, caption, context) = (text()?, text()?, text()?, text()?);
+    Some(Image { url, alt, caption, context, width: rest.side()?, height: rest.side()? })
+}
+
+/// A record whose parts are still packed.
+struct Record<'a> {
+    links: Packed<'a>,
+    rest: Packed<'a>,
+}
+
+impl<'a> Record<'a> {
+    fn of(card: &Card<'a>) -> Option<Self> {
+        let (stored, len) = card.before().split_last_chunk()?;
+        let start = stored.len().checked_sub(u32::from_le_bytes(*len) as usize)?;
+        let mut parts = Taker(&stored[start..]);
+        Some(Self { links: Packed::take(&mut parts)?, rest: Packed::take(&mut parts)? })
+    }
+
+    fn links(&self) -> Option<Vec<Link>> {
+        let links = self.links.unpack(decompress)?;
+        let mut links = Taker(&links);
+        let count = links.count()?;
+        (0..count)
+            .map(|_| Some(Link { url: links.text()?.to_owned(), text: links.text()?.to_owned() }))
+            .collect()
+    }
+}
+
+struct Packed<'a> {
+    bytes: &'a [u8],
+    len: usize,
+}
+
+impl<'a> Packed<'a> {
+    fn take(from: &mut Taker<'a>) -> Option<Self> {
+        let len = usize::try_from(from.number()?).ok()?;
+        let count = from.count()?;
+        Some(Self { bytes: from.slice(count)?, len })
+    }
+
+    fn unpack<E>(&self, by: impl FnOnce(&[u8], usize) -> Result<Vec<u8>, E>) -> Option<Vec<u8>> {
+        if self.len > (self.bytes.len() + 1).saturating_mul(MAX_RATIO) {
+            return None;
+        }
+        by(self.bytes, self.len).ok()
+    }
+}

@@ -1,0 +1,123 @@
+//! Documents come back as they were added.
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use websvc_index::{Document, Image, Index, IndexConfig, Link, News};
+
+use crate::support::{Fixture, page, time};
+
+/// Any text: letters, controls, white space of all kinds, characters of several bytes.
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![Just(String::new()), "\\PC{0,40}", "(?s).{0,60}", "[ \\n\\t\u{a0}\u{2028}\u{3000}a.]{0,80}"]
+}
+
+/// Texts of many passages with the white space that pages have.
+fn body() -> impl Strategy<Value = String> {
+    let word = prop_oneof!["[a-z]{1,12}", "\\PC{1,6}", "[ \\r\\n\\t\u{a0}]{1,5}", Just(". ".to_owned())];
+    prop_oneof![text(), vec(word, 0..900).prop_map(|words| words.join(" "))]
+}
+
+fn moment() -> impl Strategy<Value = Option<Timestamp>> {
+    option::of((-3_000_000_000_i64..9_000_000_000, -999_999_999_i32..1_000_000_000))
+        .prop_map(|at| at.and_then(|(seconds, nanoseconds)| Timestamp::new(seconds, nanoseconds).ok()))
+}
+
+fn image() -> impl Strategy<Value = Image> {
+    (text(), text(), text(), text(), option::of(any::<u32>()), option::of(any::<u32>())).prop_map(
+        |(url, alt, caption, context, width, height)| Image { url, alt, caption, context, width, height },
+    )
+}
+
+fn document() -> impl Strategy<Value = Document> {
+    let links = vec((text(), text()).prop_map(|(url, text)| Link { url, text }), 0..6);
+    let news = option::of(option::of(text()).prop_map(|image_url| News { image_url }));
+    let texts = (text(), vec(text(), 0..5), body(), option::of(text()), option::of(text()));
+    let times = (moment(), moment(), moment());
+    let rest =
+        (option::of(text()), option::of(text()), any::<bool>(), vec(image(), 0..4), links, news, 0..9u8);
+    (texts, times, rest).prop_map(|(texts, (published, modified, seen), rest)| {
+        let (title, headings, body, description, language) = texts;
+        let (content_type, country, explicit, images, links, news, number) = rest;
+        Document {
+            url: format!("https://a.test/{number}"),
+            title,
+            headings,
+            body,
+            description,
+            language,
+            published,
+            modified,
+            seen,
+            content_type,
+            country,
+            explicit,
+            images,
+            links,
+            news,
+        }
+    })
+}
+
+#[test]
+fn what_is_added_comes_back_equal() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let index = Index::open(dir.path(), IndexConfig::default()).expect("a fresh index");
+    let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(60) });
+    let check = |document: Document| {
+        index.add(document.clone()).expect("a valid document");
+        index.flush().expect("a working disk");
+        let found = index.document(&document.url).expect("readable");
+        prop_assert_eq!(found, Some(document));
+        Ok(())
+    };
+    runner.run(&document(), check).expect("every document comes back");
+}
+
+#[test]
+fn a_document_of_many_megabytes_comes_back_whole() {
+    let mut body = String::new();
+    let space = " ".repeat(200);
+    for number in 0..25_000 {
+        write!(body, "Line {number};\tit goes on.\r\n{space}").expect("a text grows");
+    }
+    assert!(body.len() > 5 << 20, "longer than what is searched: {}", body.len());
+    body.push_str(&" \n".repeat(200_000));
+    body.push_str(&"w".repeat(200_000));
+    let document = page("a.test/long", "Long", &body);
+    let fixture = Fixture::new([document.clone(), page("a.test/space", "", &"\u{3000} ".repeat(5_000))]);
+    assert_eq!(fixture.index.document(&document.url).expect("readable"), Some(document));
+    let space = fixture.index.document("https://a.test/space").expect("readable").expect("it was added");
+    assert_eq!(space.body, "\u{3000} ".repeat(5_000));
+}
+
+#[test]
+fn passages_are_shown_with_single_spaces() {
+    let body = "The first\r\n\tline ends here and is long enough to be a passage of its own.\n\n\nThe quince   \
+                stands\u{a0}in the\nsecond.";
+    let fixture = Fixture::new([page("a.test/1", "Fruit", body)]);
+    let hits = fixture.search("quince", &websvc_index::SearchOptions::default()).hits;
+    assert_eq!(
+        hits[0].description,
+        "The first line ends here and is long enough to be a passage of its own. The quince stands in the second."
+    );
+}
+
+#[test]
+fn an_unknown_url_is_no_document() {
+    let fixture =
+        Fixture::new([Document { seen: Some(time("2024-01-01T00:00:00Z")), ..page("a.test/1", "A", "b") }]);
+    assert_eq!(fixture.index.document("https://a.test/2").expect("readable"), None);
+}
+
+#[test]
+fn an_index_of_the_format_before_is_refused_by_name() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(dir.path().join("format"), "websvc-index 2\n").expect("a writable folder");
+    let error = Index::open(dir.path(), IndexConfig::default()).expect_err("another format").to_string();
+    assert!(error.contains("\"websvc-index 2\"") && error.contains("websvc-index 3"), "{error}");
+}
