@@ -115,6 +115,8 @@ pub(crate) enum Index {
     Crawl(Crawl),
     /// Reads files into the index: .jsonl and web archives (.warc), packed or not, directories of pages.
     Import(Import),
+    /// Writes all documents of the index into a file that `index import` reads; works while a server runs.
+    Export(Export),
     /// Shows what is in the index.
     Stats(Stats),
     /// Takes sites or single pages out of the index.
@@ -163,6 +165,19 @@ pub(crate) struct Import {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) remote: Remote,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// A file that ends with .jsonl.zst or .jsonl, or - for JSON lines on stdout. An older file is replaced at the end.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Writes only the pages of this host and its subdomains.
+    #[arg(long, value_name = "HOST")]
+    pub(crate) site: Option<String>,
+    /// Prints the summary as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

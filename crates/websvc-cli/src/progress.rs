@@ -10,7 +10,10 @@ use crate::show;
 /// How often a line is printed where no bar can be drawn.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// The progress of a crawl or an import.
+/// Where pages come by the thousand, the text beside the bar is made once for so many.
+const SELDOM: u64 = 256;
+
+/// The progress of a crawl, an import or an export.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
@@ -49,6 +52,19 @@ impl Progress {
             _ => {}
         }
         self.update();
+    }
+
+    /// Notes how many pages there will be.
+    pub(crate) fn expect(&self, pages: u64) {
+        self.bar.set_length(pages);
+    }
+
+    /// Counts a page that is read as quickly as the disk gives it, and says so now and then.
+    pub(crate) fn quick_page(&mut self) {
+        self.page();
+        if self.pages.is_multiple_of(SELDOM) {
+            self.update();
+        }
     }
 
     /// Counts a page.

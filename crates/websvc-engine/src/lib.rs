@@ -6,6 +6,7 @@
 pub mod crawl;
 mod engine;
 mod error;
+mod export;
 mod ingest;
 mod pricing;
 mod search;
@@ -13,6 +14,7 @@ mod source;
 
 pub use engine::{Engine, EngineConfig};
 pub use error::EngineError;
+pub use export::to_wire;
 pub use ingest::{IngestError, ingest};
 pub use pricing::Pricing;
 pub use search::SearchOutcome;

@@ -238,6 +238,13 @@ impl Index {
     }
 }
 
+impl Index {
+    /// Returns the shelf of the pages.
+    pub(crate) fn pages(&self) -> &Shelf {
+        &self.shared.pages
+    }
+}
+
 impl Shared {
     pub(crate) fn engine(&self, source: tantivy::TantivyError) -> IndexError {
         IndexError::Engine { dir: self.dir.clone(), source }

@@ -32,6 +32,7 @@ mod document;
 mod encode;
 mod error;
 mod explicit;
+mod export;
 mod feedback;
 mod filter;
 mod freshness;

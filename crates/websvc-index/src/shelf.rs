@@ -53,11 +53,7 @@ pub(crate) struct View {
 impl View {
     /// Returns a page as it was added.
     pub(crate) fn document(&self, address: DocAddress) -> tantivy::Result<Document> {
-        let bytes = self.stored(address)?;
-        let document = Card::decode(&bytes).and_then(|card| record::document(&card));
-        document.ok_or_else(|| {
-            TantivyError::DataCorruption(DataCorruption::comment_only("a stored document is damaged"))
-        })
+        document(&self.stored(address)?)
     }
 
     /// Returns the stored bytes of a document, which end with its card.
@@ -189,6 +185,13 @@ impl Shelf {
         }
         Ok(urls)
     }
+}
+
+/// Reads a page from its stored bytes.
+pub(crate) fn document(stored: &[u8]) -> tantivy::Result<Document> {
+    let document = Card::decode(stored).and_then(|card| record::document(&card));
+    let damaged = || DataCorruption::comment_only("a stored document is damaged");
+    document.ok_or_else(|| TantivyError::DataCorruption(damaged()))
 }
 
 /// Returns a document with this URL: the page, or one of the images of the page.

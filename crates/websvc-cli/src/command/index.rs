@@ -2,6 +2,7 @@
 
 mod archive;
 mod crawl;
+mod export;
 mod import;
 mod item;
 mod json_lines;
@@ -28,6 +29,7 @@ pub(crate) async fn index(setting: Setting, arguments: args::Index) -> Result<()
     match arguments {
         args::Index::Crawl(arguments) => crawl::crawl(setting, arguments).await,
         args::Index::Import(arguments) => import::import(setting, arguments).await,
+        args::Index::Export(arguments) => export::export(setting, arguments).await,
         args::Index::Stats(arguments) => stats(&setting, arguments).await,
         args::Index::Delete(arguments) => maintain::delete(&setting, arguments),
         args::Index::Optimize(arguments) => maintain::optimize(&setting, &arguments),

@@ -12,6 +12,7 @@ mod corpus;
 mod crash;
 mod demo;
 mod documentation;
+mod exporting;
 mod harness;
 mod indexing;
 mod keys;

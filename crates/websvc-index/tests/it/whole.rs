@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use websvc_index::{Document, Image, Index, IndexConfig, Link, News};
+use websvc_index::{Document, Image, Index, IndexConfig, IndexError, Link, News};
 
 use crate::support::{Fixture, page, time};
 
@@ -105,6 +105,35 @@ fn passages_are_shown_with_single_spaces() {
         hits[0].description,
         "The first line ends here and is long enough to be a passage of its own. The quince stands in the second."
     );
+}
+
+#[test]
+fn everything_is_visited_in_order_as_it_was_at_the_beginning() {
+    let urls = ["b.test/2", "a.test/1", "deep.a.test/3", "nota.test/4"];
+    let fixture = Fixture::new([page("z.test/0", "Old", "text")]);
+    let index = &fixture.index;
+    for url in urls {
+        index.add(page(url, url, "text")).expect("a valid document");
+        index.flush().expect("each in a part of its own");
+    }
+    index.remove("https://z.test/0").expect("it can be removed");
+    index.flush().expect("a working disk");
+    let visit = |host| {
+        let mut seen = Vec::new();
+        let visited = index.each_document(host, |document| -> Result<(), IndexError> {
+            // Whatever is written meanwhile is not seen.
+            index.add(page("c.test/new", "New", "text"))?;
+            index.remove("https://nota.test/4")?;
+            index.optimize()?;
+            seen.push(document.title);
+            Ok(())
+        });
+        visited.expect("readable");
+        seen
+    };
+    assert_eq!(visit(None), ["a.test/1", "b.test/2", "deep.a.test/3", "nota.test/4"]);
+    assert_eq!(visit(Some("a.test")), ["a.test/1", "deep.a.test/3"]);
+    assert_eq!(visit(None), ["a.test/1", "b.test/2", "c.test/new", "deep.a.test/3"]);
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn open(setting: &Setting) -> Result<(WriteLock, Index)> {
 }
 
 /// Returns the host name of a site.
-fn host(site: &str) -> Result<String> {
+pub(super) fn host(site: &str) -> Result<String> {
     let host = Host::parse(site.trim_end_matches('.'));
     host.map(|host| host.to_string()).with_context(|| format!("not a host name: {site}"))
 }

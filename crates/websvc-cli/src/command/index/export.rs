@@ -1,0 +1,202 @@
+//! `websvc index export`: all documents as JSON lines, as `index import` reads them.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use tempfile::NamedTempFile;
+use websvc_engine::to_wire;
+use websvc_index::{Index, IndexConfig};
+use zstd::stream::write::Encoder;
+
+use super::maintain::host;
+use crate::Setting;
+use crate::args::Export;
+use crate::command::serve::stop_signal;
+use crate::progress::Progress;
+use crate::show;
+
+/// How much is handed to the disk at one time.
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// Where the documents go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target<'a> {
+    Stdout,
+    Plain(&'a Path),
+    Zstd(&'a Path),
+}
+
+impl<'a> Target<'a> {
+    fn of(file: &'a Path) -> Result<Self> {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        Ok(match name.as_str() {
+            "-" => Self::Stdout,
+            _ if name.ends_with(".jsonl.zst") => Self::Zstd(file),
+            _ if name.ends_with(".jsonl") => Self::Plain(file),
+            _ => bail!("cannot export to {}: the name must end with .jsonl.zst or .jsonl", file.display()),
+        })
+    }
+}
+
+/// What an export came to.
+#[derive(Debug, Serialize)]
+struct Report {
+    documents: u64,
+    /// Bytes written, packed ones where the file is.
+    bytes: u64,
+    elapsed_ms: u128,
+}
+
+/// Runs `websvc index export`.
+///
+/// Reading takes no lock and sees one state of the index, so that it works beside whatever process writes.
+pub(super) async fn export(setting: Setting, arguments: Export) -> Result<()> {
+    let Export { file, site, json } = arguments;
+    let stdout = Target::of(&file)? == Target::Stdout;
+    let site = site.as_deref().map(host).transpose()?;
+    let stopped = Arc::new(AtomicBool::new(false));
+    let stop = Arc::clone(&stopped);
+    let mut writing = tokio::task::spawn_blocking(move || {
+        let index = Index::open(&setting.data_dir.index(), IndexConfig::default())?;
+        run(&index, &file, site.as_deref(), &stop)
+    });
+    let report = tokio::select! {
+        report = &mut writing => report??,
+        () = stop_signal()? => {
+            stopped.store(true, Ordering::Relaxed);
+            writing.await??
+        }
+    };
+    let summary = match json {
+        true => serde_json::to_string_pretty(&report)?,
+        false => {
+            let Report { documents, bytes, elapsed_ms } = report;
+            format!("{documents} documents exported, {bytes} bytes in {elapsed_ms} ms")
+        }
+    };
+    if stdout {
+        show::note(&summary);
+        return Ok(());
+    }
+    show::line(&summary)
+}
+
+fn run(index: &Index, file: &Path, site: Option<&str>, stop: &AtomicBool) -> Result<Report> {
+    let started = Instant::now();
+    let mut progress = Progress::start("exporting");
+    if site.is_none() {
+        progress.expect(index.document_count());
+    }
+    let mut documents = 0;
+    let bytes = write(Target::of(file)?, |out| {
+        index.each_document(site, |document| -> Result<()> {
+            if stop.load(Ordering::Relaxed) {
+                bail!("the export was interrupted");
+            }
+            serde_json::to_writer(&mut *out, &to_wire(document))?;
+            out.write_all(b"\n")?;
+            documents += 1;
+            progress.quick_page();
+            Ok(())
+        })
+    });
+    progress.finish();
+    Ok(Report { documents, bytes: bytes?, elapsed_ms: started.elapsed().as_millis() })
+}
+
+/// Writes what `fill` gives and returns how many bytes there were. A file has its name only when it is whole.
+fn write(target: Target<'_>, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<u64> {
+    let (path, packed) = match target {
+        Target::Stdout => {
+            let mut out = Counted::new(io::stdout().lock());
+            fill(&mut out)?;
+            return out.finish();
+        }
+        Target::Plain(path) => (path, false),
+        Target::Zstd(path) => (path, true),
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let cannot = || format!("cannot write {}", path.display());
+    // Beside the file, so that the last step is a rename; gone when a step before it fails.
+    let draft = NamedTempFile::with_prefix_in(".websvc-export-", folder).with_context(cannot)?;
+    let mut out = Counted::new(draft.as_file());
+    if packed {
+        let mut encoder = Encoder::new(&mut out, zstd::DEFAULT_COMPRESSION_LEVEL).with_context(cannot)?;
+        encoder.include_checksum(true).with_context(cannot)?;
+        fill(&mut encoder)?;
+        encoder.finish().with_context(cannot)?;
+    } else {
+        fill(&mut out)?;
+    }
+    let bytes = out.finish().with_context(cannot)?;
+    draft.as_file().sync_all().with_context(cannot)?;
+    draft.persist(path).with_context(cannot)?;
+    Ok(bytes)
+}
+
+/// Counts what is written through a buffer.
+struct Counted<W: Write> {
+    out: BufWriter<W>,
+    bytes: u64,
+}
+
+impl<W: Write> Counted<W> {
+    fn new(out: W) -> Self {
+        Self { out: BufWriter::with_capacity(BUFFER_BYTES, out), bytes: 0 }
+    }
+
+    fn finish(mut self) -> Result<u64> {
+        self.out.flush()?;
+        Ok(self.bytes)
+    }
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_export_leaves_the_file_of_before_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["pages.jsonl", "pages.jsonl.zst"] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "before").unwrap();
+            let failed = write(Target::of(&path).unwrap(), |out| {
+                out.write_all(&[b'x'; 1 << 20])?;
+                bail!("the disk is full")
+            });
+            assert_eq!(failed.unwrap_err().to_string(), "the disk is full");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), "before");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn names_say_how_a_file_is_written() {
+        let target = |name: &'static str| Target::of(Path::new(name));
+        assert_eq!(target("-").unwrap(), Target::Stdout);
+        assert_eq!(target("a/b.JSONL.zst").unwrap(), Target::Zstd(Path::new("a/b.JSONL.zst")));
+        assert_eq!(target("b.jsonl").unwrap(), Target::Plain(Path::new("b.jsonl")));
+        for name in ["b.json", "b.jsonl.gz", "jsonl", ".."] {
+            let error = target(name).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains(".jsonl.zst or .jsonl"), "{error}");
+        }
+    }
+}
