@@ -60,11 +60,21 @@ impl Desk {
         Ok(())
     }
 
-    pub(crate) fn commit(&mut self) -> tantivy::Result<()> {
+    /// Commits what was written; `note` stands beside it until the next commit.
+    pub(crate) fn commit(&mut self, note: Option<&str>) -> tantivy::Result<()> {
         if let Some(writer) = self.writer.as_mut().filter(|_| std::mem::take(&mut self.dirty)) {
-            writer.commit()?;
+            let mut commit = writer.prepare_commit()?;
+            if let Some(note) = note {
+                commit.set_payload(note);
+            }
+            commit.commit()?;
         }
         Ok(())
+    }
+
+    /// Lets the next commit happen even if nothing is written, for the sake of its note.
+    pub(crate) fn touch(&mut self) {
+        self.dirty = true;
     }
 
     /// Merges the shelf into one part.

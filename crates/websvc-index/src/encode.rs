@@ -1,15 +1,17 @@
 //! A page as the fields of the index.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use tantivy::TantivyDocument;
 use url::Url;
 
 use crate::address::{Address, extension_of_type, host_terms};
 use crate::analysis::{Language, detect, head};
+use crate::anchors::{Anchor, Anchors, target_key, telling};
 use crate::card::{self, Head};
 use crate::document::{Document, News};
 use crate::explicit::is_explicit;
-use crate::picture::encode_images;
 use crate::place::country_of;
 use crate::record;
 use crate::schema::{BODY_AT, EXPLICIT, Fields, NEWS, country_label};
@@ -30,10 +32,11 @@ const MAX_BODY_BYTES: usize = 4 << 20;
 /// A page links to at most this many hosts, the first ones.
 const MAX_LINKED_HOSTS: usize = 50;
 
-/// A page and its images as fields.
+/// A page as fields.
 pub(crate) struct Encoded {
     pub(crate) page: TantivyDocument,
-    pub(crate) images: Vec<TantivyDocument>,
+    /// What its images have from it.
+    pub(crate) facts: Facts,
 }
 
 /// What the images of a page have from it.
@@ -71,7 +74,12 @@ impl Facts {
 }
 
 /// Turns `document` into fields; `None` when its URL has no host. `first_seen` is in Unix seconds.
-pub(crate) fn encode(fields: &Fields, document: &Document, first_seen: Option<i64>) -> Option<Encoded> {
+pub(crate) fn encode(
+    fields: &Fields,
+    document: &Document,
+    first_seen: Option<i64>,
+    anchors: &Anchors,
+) -> Option<Encoded> {
     let Address { sites, text: url_text, topic, extension } = Address::parse(&document.url)?;
     let body = head(&document.body, MAX_BODY_BYTES);
     let description = document.description.as_deref().unwrap_or_default();
@@ -109,6 +117,10 @@ pub(crate) fn encode(fields: &Fields, document: &Document, first_seen: Option<i6
     words.section(description, DESCRIPTION_WEIGHT);
     words.gap();
     words.section(&topic, URL_WEIGHT);
+    for Anchor { text, weight } in anchors.iter() {
+        words.gap();
+        words.anchor(text, *weight);
+    }
 
     let labels = labels(document, &words);
     let facts = Facts { sites, url_text, language, date, first_seen, labels, linked };
@@ -122,8 +134,12 @@ pub(crate) fn encode(fields: &Fields, document: &Document, first_seen: Option<i6
     out.add_pre_tokenized_text(fields.exact, words.exact.finish());
     facts.add_to(fields, &mut out);
     out.add_u64(fields.fingerprint, document.fingerprint());
+    out.add_u64(fields.anchors, anchors.fingerprint());
+    let targets: BTreeSet<u64> =
+        telling(&document.url, &document.links).iter().map(|(url, _)| target_key(url)).collect();
+    targets.into_iter().for_each(|target| out.add_u64(fields.targets, target));
     out.add_bytes(fields.card, &stored);
-    Some(Encoded { page: out, images: encode_images(fields, document, &facts) })
+    Some(Encoded { page: out, facts })
 }
 
 fn labels(document: &Document, words: &Words) -> Vec<String> {

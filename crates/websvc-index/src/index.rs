@@ -125,7 +125,17 @@ impl Index {
         self.writer.flush()
     }
 
-    /// Merges the index into one part, which makes searches fastest; waits until it is done.
+    /// Waits until the texts of all links count for the pages they lead to, which otherwise happens when writing pauses.
+    /// Commits first.
+    ///
+    /// # Errors
+    /// As for [`Index::flush`], and when another process writes to the index.
+    pub fn apply_anchors(&self) -> Result<(), IndexError> {
+        self.writer.apply_anchors()
+    }
+
+    /// Applies the texts of links and merges the index into one part, which makes searches fastest; waits until it is
+    /// done.
     ///
     /// # Errors
     /// As for [`Index::flush`].

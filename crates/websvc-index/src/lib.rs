@@ -24,6 +24,8 @@
 
 mod address;
 mod analysis;
+mod anchors;
+mod backlog;
 mod bytes;
 mod card;
 mod cost;
@@ -39,6 +41,7 @@ mod freshness;
 mod highlight;
 mod index;
 mod maintain;
+mod owner;
 mod picture;
 mod place;
 mod rank;
@@ -47,6 +50,7 @@ mod related;
 mod schema;
 mod search;
 mod select;
+mod settle;
 mod settled;
 mod shelf;
 mod suggest;

@@ -1,7 +1,7 @@
 //! What is kept of a page beside its card, so that the whole document can be given back: the record.
 //!
 //! It stands before the card, so that searches never touch it, and holds only what the card does not. The links are
-//! packed apart, because they are read for other pages; the rest is packed with the beginning of
+//! packed apart, because they are read for other pages (see [`crate::anchors`]); the rest is packed with the beginning of
 //! the body as its dictionary, since headings and the texts around images are mostly repetitions of it.
 
 use lz4_flex::block::{compress, compress_with_dict, decompress, decompress_with_dict};
@@ -133,6 +133,11 @@ fn image(rest: &mut Taker<'_>) -> Option<Image> {
     let mut text = || rest.text().map(str::to_owned);
     let (url, alt, caption, context) = (text()?, text()?, text()?, text()?);
     Some(Image { url, alt, caption, context, width: rest.side()?, height: rest.side()? })
+}
+
+/// Reads the links of the page that `card` shows, without the rest of it; `None` when the bytes are damaged.
+pub(crate) fn links(card: &Card<'_>) -> Option<Vec<Link>> {
+    Record::of(card)?.links()
 }
 
 /// A record whose parts are still packed.

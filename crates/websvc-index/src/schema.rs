@@ -4,7 +4,8 @@
 //! `first_seen`, `label`, `links`; the others are its own.
 
 use tantivy::schema::{
-    FAST, Field, IndexRecordOption, STORED, STRING, Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
+    FAST, Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, SchemaBuilder, TextFieldIndexing,
+    TextOptions,
 };
 
 /// The format of index directories. Raise it whenever fields, positions or stored bytes change their meaning.
@@ -33,7 +34,8 @@ pub(crate) struct Fields {
     pub(crate) extension: Field,
     /// The words of the title as typed, for phrases, and their forms for `intitle:`, marked by [`STEM_MARK`].
     pub(crate) title: Field,
-    /// Stems of everything, each as often as its section weighs: the field that ranks (BM25F).
+    /// Stems of everything, each as often as its section weighs: the field that ranks (BM25F). Only here are the words
+    /// of the anchors, behind all sections of the page's own.
     pub(crate) terms: Field,
     /// Words as typed, stop words included: the field that matches phrases.
     pub(crate) exact: Field,
@@ -49,6 +51,10 @@ pub(crate) struct Fields {
     pub(crate) label: Field,
     /// The hosts that the page links to, and their parent domains, without its own host.
     pub(crate) links: Field,
+    /// The addresses that the links of the page lead to, see [`crate::anchors::target_key`].
+    pub(crate) targets: Field,
+    /// The hash of the anchors that the page was encoded with.
+    pub(crate) anchors: Field,
     /// Width of an image in pixels, when known.
     pub(crate) width: Field,
     /// Height of an image in pixels, when known.
@@ -88,6 +94,8 @@ impl Fields {
             fingerprint: builder.add_u64_field("fingerprint", FAST),
             label: text(&mut builder, "label", IndexRecordOption::Basic, Norms::No),
             links: text(&mut builder, "links", IndexRecordOption::Basic, Norms::No),
+            targets: builder.add_u64_field("targets", NumericOptions::default().set_indexed()),
+            anchors: builder.add_u64_field("anchors", FAST),
             width: builder.add_u64_field("width", FAST),
             height: builder.add_u64_field("height", FAST),
             card: builder.add_bytes_field("card", STORED),

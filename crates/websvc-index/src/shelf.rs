@@ -44,6 +44,7 @@ pub(crate) struct Generation {
 }
 
 /// One state of a shelf, ready to be searched.
+#[derive(Clone)]
 pub(crate) struct View {
     pub(crate) fields: Fields,
     pub(crate) searcher: Searcher,
@@ -51,6 +52,18 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// Returns the hash of the anchors that a page was encoded with.
+    pub(crate) fn anchors(&self, address: DocAddress) -> tantivy::Result<u64> {
+        let columns = self.searcher.segment_reader(address.segment_ord).fast_fields();
+        Ok(columns.u64("anchors")?.first(address.doc_id).unwrap_or_default())
+    }
+
+    /// Returns when a page was first seen.
+    pub(crate) fn first_seen(&self, address: DocAddress) -> tantivy::Result<Option<i64>> {
+        let columns = self.searcher.segment_reader(address.segment_ord).fast_fields();
+        Ok(columns.i64("first_seen")?.first(address.doc_id))
+    }
+
     /// Returns a page as it was added.
     pub(crate) fn document(&self, address: DocAddress) -> tantivy::Result<Document> {
         document(&self.stored(address)?)
@@ -142,16 +155,6 @@ impl Shelf {
         });
         *cached = Some(Arc::clone(&generation));
         Ok(generation)
-    }
-
-    /// Returns when `url` was first seen, if it is committed.
-    pub(crate) fn first_seen(&self, url: &str) -> tantivy::Result<Option<i64>> {
-        let searcher = self.reader.searcher();
-        let Some(address) = find(&searcher, &self.fields, url)? else {
-            return Ok(None);
-        };
-        let column = searcher.segment_reader(address.segment_ord).fast_fields().i64("first_seen")?;
-        Ok(column.first(address.doc_id))
     }
 
     /// Returns at most `limit` URLs, of one host and its subdomains if there is a host.

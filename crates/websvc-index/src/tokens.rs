@@ -61,6 +61,13 @@ impl Words {
         self.position - start
     }
 
+    /// Adds a text that others say of the page: it ranks and is found, but is no part of what the page says.
+    pub(crate) fn anchor(&mut self, text: &str, weight: usize) {
+        let own = self.exact.0.len();
+        self.section(text, weight);
+        self.exact.0.truncate(own);
+    }
+
     /// Adds one word and leaves its forms in `folded` and `stem`.
     fn word(&mut self, lower: &str, kind: Kind, weight: usize) {
         self.folded.clear();

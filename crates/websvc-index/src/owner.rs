@@ -1,0 +1,289 @@
+//! The one thread that writes.
+//!
+//! The engine's writer costs threads and memory, so it lives only while there is something to write: it is made on
+//! the first write and dropped after a while without one.
+//!
+//! Images are committed before their pages, and searches show no image whose page is not there: whenever the process
+//! ends, a page that is there has its images. Anchors are applied (see [`crate::settle`]) when nobody writes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::{Duration, Instant};
+
+use tantivy::{TantivyDocument, TantivyError};
+
+use crate::anchors::{Anchors, gather};
+use crate::backlog::{Backlog, PENDING};
+use crate::card::Card;
+use crate::desk::{Desk, MIN_HEAP, is_locked};
+use crate::document::{Document, Link};
+use crate::encode::{Encoded, encode};
+use crate::error::IndexError;
+use crate::index::Shared;
+use crate::picture::encode_images;
+use crate::record;
+use crate::shelf::{View, find};
+use crate::writer::Command;
+
+/// An index of at most this many documents is merged into one part when writing pauses.
+const SMALL_INDEX: u64 = 100_000;
+
+/// How many pages are encoded anew between two looks at what else there is to do, ...
+const SETTLED_AT_ONCE: usize = 64;
+/// ... and with each commit while pages keep coming.
+const SETTLED_BESIDE: usize = 32;
+
+/// The state of the writing thread.
+pub(crate) struct Owner {
+    pub(crate) shared: Arc<Shared>,
+    live: Arc<AtomicBool>,
+    pub(crate) pages: Desk,
+    images: Desk,
+    /// When the first document came that is not committed yet.
+    pub(crate) dirty_since: Option<Instant>,
+    /// The pages whose anchors are to be applied.
+    pub(crate) backlog: Backlog,
+    /// Whether the last commit says that anchors wait.
+    pub(crate) noted: bool,
+    /// Whether nobody has written for a while, so that anchors are applied as quickly as possible.
+    quiet: bool,
+    /// The first failure that nobody has been told of yet.
+    failure: Option<IndexError>,
+}
+
+impl Owner {
+    pub(crate) fn new(shared: Arc<Shared>, live: Arc<AtomicBool>) -> Self {
+        Self {
+            shared,
+            live,
+            pages: Desk::default(),
+            images: Desk::default(),
+            dirty_since: None,
+            backlog: Backlog::default(),
+            noted: false,
+            quiet: false,
+            failure: None,
+        }
+    }
+
+    pub(crate) fn run(mut self, commands: &Receiver<Command>) -> Result<(), IndexError> {
+        loop {
+            match self.next(commands) {
+                Ok(command) => {
+                    self.quiet = false;
+                    self.obey(command);
+                }
+                Err(RecvTimeoutError::Timeout) => self.note(Self::idle),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if self.dirty_since.is_some_and(|since| since.elapsed() >= self.shared.config.commit_after) {
+                self.note(Self::commit);
+                self.note(|owner| owner.settle(SETTLED_BESIDE));
+            }
+        }
+        self.note(Self::commit);
+        self.note(Self::release);
+        self.failure.map_or(Ok(()), Err)
+    }
+
+    /// Waits for a command, at most until there is something to do without one.
+    fn next(&self, commands: &Receiver<Command>) -> Result<Command, RecvTimeoutError> {
+        let config = &self.shared.config;
+        if self.quiet && self.pages.is_live() && !self.backlog.is_empty() {
+            return commands.try_recv().map_err(|error| match error {
+                TryRecvError::Empty => RecvTimeoutError::Timeout,
+                TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
+            });
+        }
+        let wait = match (self.dirty_since, self.pages.is_live()) {
+            (Some(since), _) => config.commit_after.saturating_sub(since.elapsed()),
+            (None, true) if !self.backlog.is_empty() => config.commit_after,
+            (None, true) => config.writer_idle,
+            (None, false) => return commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        commands.recv_timeout(wait.max(Duration::from_millis(1)))
+    }
+
+    /// Does what there is to do when nobody asks for anything.
+    fn idle(&mut self) -> Result<(), IndexError> {
+        if self.dirty_since.is_some() && !self.quiet {
+            return self.commit();
+        }
+        self.quiet = true;
+        if !self.backlog.is_empty() {
+            return self.settle(SETTLED_AT_ONCE);
+        }
+        if self.dirty_since.is_some() {
+            return self.commit();
+        }
+        self.rest()
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Add(document) => self.note(|owner| owner.add(&document)),
+            Command::Remove(url) => self.note(|owner| owner.remove(&url)),
+            Command::Start(reply) => {
+                let started = self.start();
+                let _ = reply.send(self.failure.take().map_or(started, Err));
+            }
+            Command::Flush(reply) => {
+                self.note(Self::commit);
+                let _ = reply.send(self.failure.take().map_or(Ok(()), Err));
+            }
+            Command::ApplyAnchors(reply) => {
+                self.note(Self::settle_all);
+                let _ = reply.send(self.failure.take().map_or(Ok(()), Err));
+            }
+            Command::Optimize(reply) => {
+                self.note(Self::settle_all);
+                self.note(Self::merge);
+                let _ = reply.send(self.failure.take().map_or(Ok(()), Err));
+            }
+        }
+    }
+
+    /// Does a step; a failure is kept for the next caller who can be told, and the engine's writer is given up,
+    /// since it refuses everything after a failure.
+    fn note(&mut self, step: impl FnOnce(&mut Self) -> Result<(), IndexError>) {
+        if let Err(error) = step(self) {
+            self.failure.get_or_insert(error);
+            self.dirty_since = None;
+            // What was under way is lost; a sweep finds the anchors that were not applied.
+            self.backlog.add_all();
+            self.live.store(false, Ordering::Release);
+            self.images.abandon();
+            self.pages.abandon();
+        }
+    }
+
+    /// Makes sure that pages can be written. Their lock stands for that of the images too.
+    pub(crate) fn start(&mut self) -> Result<(), IndexError> {
+        if self.pages.is_live() {
+            return Ok(());
+        }
+        let heap = self.shared.config.writer_heap;
+        if let Err(error) = self.pages.start(&self.shared.pages, heap).map(|_| ()) {
+            return Err(if is_locked(&error) {
+                IndexError::Locked { dir: self.shared.dir.clone() }
+            } else {
+                self.failed(&error)
+            });
+        }
+        // Another process may have written since this one did, and may have ended before it was done.
+        let metas = self.shared.pages.index.load_metas().map_err(|error| self.failed(&error))?;
+        self.noted = metas.payload.as_deref() == Some(PENDING);
+        if self.noted {
+            self.backlog.add_all();
+        }
+        self.shared.reload()?;
+        self.live.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    fn add(&mut self, document: &Document) -> Result<(), IndexError> {
+        self.start()?;
+        let shared = Arc::clone(&self.shared);
+        let fields = &shared.pages.fields;
+        let reading = || -> tantivy::Result<_> {
+            let view = shared.pages.view()?;
+            let known = Known::find(&view, &document.url)?;
+            // A sweep will come by; until then a new page can do without.
+            let later = self.backlog.is_unnamed() && known.is_none();
+            let anchors = if later { Anchors::default() } else { gather(&view, &document.url)? };
+            Ok((known.unwrap_or_default(), anchors))
+        };
+        let (known, anchors) = reading().map_err(|error| self.failed(&error))?;
+        let Some(Encoded { page, facts }) = encode(fields, document, known.first_seen, &anchors) else {
+            return Ok(()); // `Index::add` has refused such URLs.
+        };
+        self.replace(&document.url, Some(page), encode_images(fields, document, &facts))?;
+        self.backlog.add_changed(&document.url, &known.links, &document.links);
+        Ok(())
+    }
+
+    fn remove(&mut self, url: &str) -> Result<(), IndexError> {
+        self.start()?;
+        let known = self.shared.pages.view().and_then(|view| Known::find(&view, url));
+        let known = known.map_err(|error| self.failed(&error))?.unwrap_or_default();
+        self.replace(url, None, Vec::new())?;
+        self.backlog.add_changed(url, &known.links, &[]);
+        Ok(())
+    }
+
+    fn replace(
+        &mut self,
+        url: &str,
+        page: Option<TantivyDocument>,
+        images: Vec<TantivyDocument>,
+    ) -> Result<(), IndexError> {
+        let shared = Arc::clone(&self.shared);
+        let mut replaced = self.pages.replace(&shared.pages, shared.config.writer_heap, url, page);
+        // Where there never was an image none need be removed.
+        let no_images = images.is_empty() && !self.images.is_live() && shared.images.document_count() == 0;
+        if replaced.is_ok() && !no_images {
+            replaced = self.images.replace(&shared.images, MIN_HEAP, url, images);
+        }
+        replaced.map_err(|error| self.failed(&error))?;
+        self.dirty_since.get_or_insert_with(Instant::now);
+        Ok(())
+    }
+
+    pub(crate) fn commit(&mut self) -> Result<(), IndexError> {
+        if self.dirty_since.take().is_none() {
+            return Ok(());
+        }
+        let waits = !self.backlog.is_empty();
+        let committed = self.images.commit(None).and_then(|()| self.pages.commit(waits.then_some(PENDING)));
+        committed.map_err(|error| self.failed(&error))?;
+        self.noted = waits;
+        self.shared.reload()
+    }
+
+    fn merge(&mut self) -> Result<(), IndexError> {
+        self.start()?;
+        let shared = Arc::clone(&self.shared);
+        let merged = self.images.merge(&shared.images, MIN_HEAP);
+        let merged = merged.and_then(|()| self.pages.merge(&shared.pages, shared.config.writer_heap));
+        merged.map_err(|error| self.failed(&error))?;
+        self.shared.reload()
+    }
+
+    /// Tidies up and lets go of the engine's writer when there was nothing to write for a while.
+    fn rest(&mut self) -> Result<(), IndexError> {
+        if self.shared.pages.document_count() <= SMALL_INDEX {
+            self.merge()?;
+        }
+        self.release()
+    }
+
+    fn release(&mut self) -> Result<(), IndexError> {
+        self.live.store(false, Ordering::Release);
+        let released = self.images.release().and_then(|()| self.pages.release());
+        released.map_err(|error| self.failed(&error))?;
+        self.shared.reload()
+    }
+
+    pub(crate) fn failed(&self, error: &TantivyError) -> IndexError {
+        IndexError::Write { dir: self.shared.dir.clone(), reason: error.to_string() }
+    }
+}
+
+/// What is committed of a page that is replaced or removed.
+#[derive(Default)]
+struct Known {
+    first_seen: Option<i64>,
+    links: Vec<Link>,
+}
+
+impl Known {
+    fn find(view: &View, url: &str) -> tantivy::Result<Option<Self>> {
+        let Some(address) = find(&view.searcher, &view.fields, url)? else {
+            return Ok(None);
+        };
+        let bytes = view.stored(address)?;
+        let links = Card::decode(&bytes).and_then(|card| record::links(&card)).unwrap_or_default();
+        Ok(Some(Self { first_seen: view.first_seen(address)?, links }))
+    }
+}
