@@ -125,11 +125,11 @@ impl Index {
         self.writer.flush()
     }
 
-    /// Waits until the texts of all links count for the pages they lead to, which otherwise happens when writing pauses.
-    /// Commits first.
+    /// Waits until everything that was added is on disk and searchable, and the texts of its links count for the pages
+    /// they lead to, which otherwise happens when writing pauses.
     ///
     /// # Errors
-    /// As for [`Index::flush`], and when another process writes to the index.
+    /// As for [`Index::flush`].
     pub fn apply_anchors(&self) -> Result<(), IndexError> {
         self.writer.apply_anchors()
     }

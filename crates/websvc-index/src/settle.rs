@@ -32,7 +32,7 @@ impl Owner {
 
     /// Applies the anchors of at most `limit` pages, as they are committed.
     pub(crate) fn settle(&mut self, limit: usize) -> Result<(), IndexError> {
-        if self.backlog.is_empty() {
+        if self.backlog.is_empty() || !self.pages.is_live() {
             return Ok(());
         }
         let shared = Arc::clone(&self.shared);

@@ -56,22 +56,16 @@ impl Writer {
     }
 
     pub(crate) fn flush(&self) -> Result<(), IndexError> {
-        let started = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(commands) = started.as_ref().map(|thread| thread.commands.clone()) else {
-            return Ok(());
-        };
-        drop(started);
-        self.ask(&commands, Command::Flush)
+        self.ask_if_started(Command::Flush)
+    }
+
+    pub(crate) fn apply_anchors(&self) -> Result<(), IndexError> {
+        self.ask_if_started(Command::ApplyAnchors)
     }
 
     pub(crate) fn optimize(&self) -> Result<(), IndexError> {
         let commands = self.commands()?;
         self.ask(&commands, Command::Optimize)
-    }
-
-    pub(crate) fn apply_anchors(&self) -> Result<(), IndexError> {
-        let commands = self.commands()?;
-        self.ask(&commands, Command::ApplyAnchors)
     }
 
     /// Ends the thread after it has committed everything.
@@ -82,6 +76,16 @@ impl Writer {
         };
         drop(commands);
         handle.join().unwrap_or_else(|_| Err(self.closed()))
+    }
+
+    /// Asks the thread; where nothing was written there is none, and nothing to do.
+    fn ask_if_started(&self, command: fn(Reply) -> Command) -> Result<(), IndexError> {
+        let started = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(commands) = started.as_ref().map(|thread| thread.commands.clone()) else {
+            return Ok(());
+        };
+        drop(started);
+        self.ask(&commands, command)
     }
 
     fn ask(&self, commands: &SyncSender<Command>, command: fn(Reply) -> Command) -> Result<(), IndexError> {

@@ -61,7 +61,10 @@ async fn work(installation: &Installation, options: &CrawlOptions, sink: &dyn Si
     progress.finish();
     let report = report?;
     let index = installation.index.clone();
-    tokio::task::spawn_blocking(move || index.flush()).await??;
+    // Whoever breaks off does not want to wait; the texts of links count after the next crawl.
+    let interrupted = report.interrupted;
+    tokio::task::spawn_blocking(move || if interrupted { index.flush() } else { index.apply_anchors() })
+        .await??;
     Ok(report)
 }
 

@@ -69,7 +69,7 @@ pub(super) async fn import(setting: Setting, arguments: Import) -> Result<()> {
     let mut report = fill(arguments.paths, arguments.base_url, &*sink).await?;
     if let Some(installation) = index {
         let index = installation.index.clone();
-        tokio::task::spawn_blocking(move || index.flush()).await??;
+        tokio::task::spawn_blocking(move || index.apply_anchors()).await??;
     }
     report.elapsed_ms = started.elapsed().as_millis();
     print(&report, arguments.json)?;

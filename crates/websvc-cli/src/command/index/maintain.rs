@@ -34,6 +34,7 @@ pub(super) fn delete(setting: &Setting, arguments: Delete) -> Result<()> {
             deleted.documents += 1;
         }
     }
+    index.apply_anchors()?;
     index.close()?;
     if json {
         return show::json(&deleted);
