@@ -192,12 +192,7 @@ impl<'a> Card<'a> {
         let (mut word, mut from) = (block.first_word, 0);
         for (words, len) in table {
             let to = from + len;
-            for part in raw.get(from..to)?.split_whitespace() {
-                if !text.is_empty() {
-                    text.push(' ');
-                }
-                text.push_str(part);
-            }
+            push_collapsed(raw.get(from..to)?, &mut text);
             passages.push((word, text.len()));
             word = word.checked_add(words)?;
             from = to;
@@ -217,6 +212,34 @@ impl<'a> Card<'a> {
         let text = String::from_utf8(lz4_flex::block::decompress(bytes.0, len).ok()?).ok()?;
         Some(Unpacked { text, table })
     }
+}
+
+/// Appends the words of `raw`, with one space between two and before the first one.
+fn push_collapsed(raw: &str, text: &mut String) {
+    let trimmed = raw.trim();
+    let mut add = |part: &str| {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(part);
+    };
+    if is_collapsed(trimmed) {
+        if !trimmed.is_empty() {
+            add(trimmed);
+        }
+    } else {
+        trimmed.split_whitespace().for_each(add);
+    }
+}
+
+/// Tells whether single spaces are the only white space of a trimmed text; false where that takes a closer look. Most
+/// passages are so, and looking at bytes takes a fraction of looking at characters.
+fn is_collapsed(trimmed: &str) -> bool {
+    // All white space beyond ASCII begins with one of these bytes.
+    let is_odd = |byte: u8| byte < b' ' || matches!(byte, 0xc2 | 0xe1..=0xe3);
+    let bytes = trimmed.as_bytes();
+    let begins_well = bytes.first().is_none_or(|&byte| !is_odd(byte));
+    bytes.windows(2).fold(begins_well, |well, pair| well & !(is_odd(pair[1]) | (pair == b"  ")))
 }
 
 /// A block as it came.
@@ -265,4 +288,27 @@ fn passage_end(text: &str) -> usize {
         }
     }
     text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_collapsed, push_collapsed};
+
+    #[test]
+    fn white_space_is_collapsed_whichever_way_is_taken() {
+        let spaces: Vec<char> =
+            (0..=0xffff).filter_map(char::from_u32).filter(|c| c.is_whitespace()).collect();
+        assert!(spaces.len() > 20, "{spaces:?}");
+        for space in spaces {
+            let text = format!("one{space}two");
+            assert_eq!(is_collapsed(&text), space == ' ', "{space:?}");
+            let mut collapsed = "before".to_owned();
+            push_collapsed(&format!("{space}one{space}{space}two {space}"), &mut collapsed);
+            assert_eq!(collapsed, "before one two", "{space:?}");
+        }
+        for text in ["", "one", "\u{e9}t\u{e9} und \u{444}"] {
+            assert!(is_collapsed(text), "{text}");
+        }
+        assert!(!is_collapsed("one  two"));
+    }
 }
