@@ -10,6 +10,7 @@ mod files;
 mod forward_proxy;
 mod page;
 mod searxng;
+mod socks_proxy;
 mod world;
 
 pub use authority::Authority;
@@ -17,4 +18,5 @@ pub use canary::Canary;
 pub use forward_proxy::{ForwardProxy, Routes, Rules};
 pub use page::{Coding, Page};
 pub use searxng::SearxngStandIn;
+pub use socks_proxy::SocksProxy;
 pub use world::{Seen, World, WorldBuilder};
