@@ -59,7 +59,7 @@ impl Engine {
     /// # Errors
     /// [`EngineError::NotSupported`], or [`EngineError::Page`].
     pub async fn scrape(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<Page, EngineError> {
-        let Review { warnings } = review_page(plan)?;
+        let Review { warnings } = review_page(plan, self.config.scraper.proxies())?;
         let page = self.config.scraper.scrape(url, plan, deadline).await;
         let mut page = page.map_err(EngineError::Page)?;
         page.warnings.splice(..0, warnings);
@@ -85,7 +85,7 @@ impl Engine {
     /// [`EngineError`], when the search as a whole has no answer.
     pub async fn search(&self, plan: &SearchPlan, started: Instant) -> Result<SearchOutcome, EngineError> {
         let deadline = started + plan.timeout();
-        let Review { mut warnings } = review(plan)?;
+        let Review { mut warnings } = review(plan, self.config.scraper.proxies())?;
         let found = find(&self.config.sources, plan, deadline, Timestamp::now()).await?;
         warnings.extend(found.warnings.iter().cloned());
         let pages = gather(&self.config, plan, &found, deadline, &mut warnings).await?;

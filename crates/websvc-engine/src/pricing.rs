@@ -14,6 +14,8 @@ pub struct Pricing {
     pub search_anon_per_ten: u64,
     /// Per scraped page.
     pub scrape: u64,
+    /// Per page that came through an enhanced proxy, instead of the price of a scraped page.
+    pub scrape_enhanced: u64,
     /// Per page that lockdown served from the cache.
     pub lockdown_hit: u64,
     /// Per page that lockdown did not find in the cache.
@@ -27,6 +29,7 @@ impl Pricing {
         "search_zdr_per_ten",
         "search_anon_per_ten",
         "scrape",
+        "scrape_enhanced",
         "lockdown_hit",
         "lockdown_miss",
     ];
@@ -39,6 +42,7 @@ impl Default for Pricing {
             search_zdr_per_ten: 10,
             search_anon_per_ten: 2,
             scrape: 1,
+            scrape_enhanced: 5,
             lockdown_hit: 5,
             lockdown_miss: 1,
         }

@@ -96,7 +96,6 @@ pub fn known_url(url: &Url, canonical: Option<Url>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::raw::CacheState;
     use http::{HeaderMap, HeaderValue, StatusCode};
     use websvc_extract::ContentOptions;
 
@@ -111,16 +110,8 @@ mod tests {
         let url = Url::parse("http://tee.test/seite?x=1").unwrap();
         let mut headers = HeaderMap::new();
         headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static("text/html"));
-        let raw = RawPage {
-            source_url: url.clone(),
-            url,
-            status: StatusCode::from_u16(status).unwrap(),
-            headers,
-            body: html.into(),
-            truncated: false,
-            warnings: Vec::new(),
-            cache_state: CacheState::Miss,
-        };
+        let status = StatusCode::from_u16(status).unwrap();
+        let raw = RawPage { headers, body: html.into(), ..RawPage::empty(url.as_str(), status) };
         let document = crate::render::parse(&raw).unwrap();
         let content = document.content(&ContentOptions::default());
         index_copy(&raw, &document, &content, document.metadata())

@@ -28,6 +28,7 @@ const SECTIONS: &[Section] = &[
     Section { name: "search.sources.*", keys: &[&["kind"], websvc_engine::Declaration::KEYS, ENDPOINT] },
     Section { name: "search.sources.*.fields", keys: &[websvc_engine::Declaration::FIELD_KEYS] },
     Section { name: "cache", keys: &[&["max_bytes", "max_age_days", "memory_bytes"]] },
+    Section { name: "proxy", keys: &[&["basic", "enhanced", "by_country"]] },
     Section { name: "limits", keys: &[&["concurrency"]] },
     Section { name: "pricing", keys: &[websvc_engine::Pricing::KEYS] },
 ];
@@ -37,7 +38,6 @@ const NOT_YET: &[&str] = &[
     "audit",
     "browser",
     "llm",
-    "proxy",
     "store",
     "threat",
     "limits.requests_per_minute",

@@ -1,5 +1,6 @@
 //! Stage 10, charge: what a search costs (specification, section 8, and the operator's contract).
 
+use websvc_types::ProxyUsed;
 use websvc_validate::{Retention, SearchPlan};
 
 use super::find::Found;
@@ -23,7 +24,10 @@ pub(crate) fn charge(pricing: &Pricing, plan: &SearchPlan, found: &Found, pages:
 fn page_price(pricing: &Pricing, lockdown: bool, gathered: &Gathered) -> u64 {
     match (gathered, lockdown) {
         (Gathered::NotAsked, _) | (Gathered::Failed(_), false) => 0,
-        (Gathered::Page(_), false) => pricing.scrape,
+        (Gathered::Page(page), false) => match page.metadata.proxy_used {
+            Some(ProxyUsed::Stealth) => pricing.scrape_enhanced,
+            Some(ProxyUsed::Basic) | None => pricing.scrape,
+        },
         (Gathered::Page(_), true) => pricing.lockdown_hit,
         (Gathered::Failed(_), true) => pricing.lockdown_miss,
     }
@@ -32,7 +36,8 @@ fn page_price(pricing: &Pricing, lockdown: bool, gathered: &Gathered) -> u64 {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use websvc_scrape::ScrapeError;
+    use websvc_scrape::{Page, ScrapeError};
+    use websvc_types::Metadata;
     use websvc_validate::{Allowance, Policy, SourceKind, read_search};
 
     use super::*;
@@ -67,6 +72,18 @@ mod tests {
                 check(json!({ "enterprise": enterprise }), hits, Vec::new(), price);
             }
         }
+    }
+
+    #[test]
+    fn what_came_through_an_enhanced_proxy_has_its_own_price() {
+        let metadata = Metadata { proxy_used: Some(ProxyUsed::Stealth), ..Metadata::default() };
+        let enhanced = Gathered::Page(Box::new(Page { metadata, ..Page::default() }));
+        for proxy in ["auto", "enhanced"] {
+            let body = json!({ "scrapeOptions": { "formats": ["markdown"], "proxy": proxy } });
+            check(body.clone(), 2, vec![page(), failure()], 2 + 1);
+        }
+        let body = json!({ "scrapeOptions": { "formats": ["markdown"] } });
+        check(body, 2, vec![enhanced, page()], 2 + 5 + 1);
     }
 
     #[test]

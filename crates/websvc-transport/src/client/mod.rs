@@ -20,6 +20,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use config::ClientConfig;
+pub use cookies::CookieJar;
 pub use headers::is_forbidden_header;
 pub use proxy::Proxy;
 pub use request::{FetchRequest, Fetched, RedirectPolicy, TlsPolicy};

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 use url::Url;
 
+use super::cookies::CookieJar;
 use super::proxy::Proxy;
 
 /// One fetch. The fields are public: start from [`FetchRequest::get`] and change what differs.
@@ -34,6 +35,8 @@ pub struct FetchRequest {
     pub tls: TlsPolicy,
     /// The way to the host; directly when there is none.
     pub proxy: Option<Proxy>,
+    /// Cookies of an earlier fetch that this one goes on with; each is sent only to whom it was set for.
+    pub cookies: CookieJar,
 }
 
 /// What to do about redirects.
@@ -70,6 +73,7 @@ impl FetchRequest {
             redirects: RedirectPolicy::Follow(10),
             tls: TlsPolicy::Verify,
             proxy: None,
+            cookies: CookieJar::default(),
         }
     }
 
@@ -101,4 +105,8 @@ pub struct Fetched {
     pub warnings: Vec<String>,
     /// The size of the body on the wire.
     pub wire_bytes: u64,
+    /// A certificate on the way could not be verified: whoever stands between may have written all of this.
+    pub unverified: bool,
+    /// What was set on the way, beside the cookies of the request.
+    pub cookies: CookieJar,
 }
