@@ -8,6 +8,7 @@
 
 mod archives;
 mod bad_input;
+mod cache;
 mod corpus;
 mod crash;
 mod demo;

@@ -79,14 +79,14 @@ impl Connector {
         let remote_addr = stream.peer_addr().map_err(unreachable)?;
         match proxy.scheme() {
             ProxyScheme::Http | ProxyScheme::Socks5 => {
-                self.run_errand(endpoint, proxy, errand, stream, remote_addr).await
+                Box::pin(self.run_errand(endpoint, proxy, errand, stream, remote_addr)).await
             }
             ProxyScheme::Https => {
                 let insecure = |source: io::Error| proxy.failed(&public_reason(&source), source);
                 let name = server_name(proxy.host()).map_err(insecure)?;
                 let config = self.trust.for_proxies().await.map_err(insecure)?;
                 let stream = TlsConnector::from(config).connect(name, stream).await.map_err(insecure)?;
-                self.run_errand(endpoint, proxy, errand, stream, remote_addr).await
+                Box::pin(self.run_errand(endpoint, proxy, errand, stream, remote_addr)).await
             }
         }
     }
