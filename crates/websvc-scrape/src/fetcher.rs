@@ -107,7 +107,8 @@ impl Fetcher {
         })
     }
 
-    /// Fetches through the first proxy of the tier that works, or directly when it has none.
+    /// Fetches through the first proxy of the tier that works, or directly when it has none. The fetch itself is
+    /// boxed: it is awaited in several places, each of which would hold it whole.
     async fn tries(
         &self,
         request: FetchRequest,
@@ -121,7 +122,7 @@ impl Fetcher {
         let mut last = None;
         for proxy in proxies.into_iter().take(MAX_PROXIES) {
             let request = FetchRequest { proxy: Some(proxy.clone()), ..request.clone() };
-            let fetched = self.follow(request, deadline, onward).await;
+            let fetched = Box::pin(self.follow(request, deadline, onward)).await;
             if is_failure_of_proxy(&fetched) && Instant::now() < deadline {
                 self.proxies.failed(&proxy);
                 last = Some(fetched);
@@ -132,7 +133,7 @@ impl Fetcher {
         }
         match last {
             Some(fetched) => fetched,
-            None => self.follow(request, deadline, onward).await,
+            None => Box::pin(self.follow(request, deadline, onward)).await,
         }
     }
 
@@ -181,8 +182,7 @@ impl Fetcher {
         };
         request.timeout = remaining(deadline)?;
         let source_url = request.url.clone();
-        // Boxed, because the callers hold it in many places.
-        let mut fetched = Box::pin(self.client.fetch(request)).await.map_err(ScrapeError::Fetch)?;
+        let mut fetched = self.client.fetch(request).await.map_err(ScrapeError::Fetch)?;
         let cookies = std::mem::take(&mut fetched.cookies);
         Ok((RawPage::fetched(source_url, fetched), cookies))
     }

@@ -172,7 +172,8 @@ impl Scraper {
         plan: &ScrapePlan,
         deadline: Instant,
     ) -> Result<(RawPage, Option<u64>), ScrapeError> {
-        let landed = self.inner.flights.join(key.clone(), async {
+        // Boxed, because every one who waits holds it.
+        let fetching = Box::pin(async {
             match self.fetch_anew(url, request, key, plan, deadline).await {
                 Ok(landed) => Ok(Ok(landed)),
                 // Somebody else may have more time.
@@ -180,7 +181,7 @@ impl Scraper {
                 Err(error) => Ok(Err(Arc::new(error))),
             }
         });
-        let (page, kept) = match landed.await? {
+        let (page, kept) = match self.inner.flights.join(key.clone(), fetching).await? {
             Ok(landed) => landed,
             Err(error) => return Err(Arc::try_unwrap(error).unwrap_or_else(ScrapeError::Shared)),
         };

@@ -1,5 +1,7 @@
 //! The path of a page, on a loopback web.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
+
 mod cache;
 mod leading_on;
 mod proxies;
