@@ -1,0 +1,648 @@
+//! Names of people: behind titles and labels, and by known given and family names.
+
+use crate::kind::Kind;
+use crate::lexicon::{Meaning, meaning};
+use crate::scan::{Part, Scan};
+use crate::word::{self, Gap, Word};
+
+/// Titles that nothing but a name follows.
+const TITLES: &[&str] = &[
+    "mr",
+    "mrs",
+    "ms",
+    "mx",
+    "dr",
+    "prof",
+    "professor",
+    "herr",
+    "herrn",
+    "frau",
+    "mme",
+    "mlle",
+    "monsieur",
+    "madame",
+    "mademoiselle",
+    "señor",
+    "señora",
+    "señorita",
+    "srta",
+    "sra",
+    "senhor",
+    "senhora",
+    "signor",
+    "signora",
+    "sig",
+    "dott",
+    "mevr",
+    "mevrouw",
+    "dhr",
+    "meneer",
+    "shri",
+    "smt",
+    "rev",
+    "hon",
+    "dipl-ing",
+    "mag",
+    "drs",
+    "univ-prof",
+];
+/// Titles that are words of their own: a known name has to follow.
+const WEAK_TITLES: &[&str] = &[
+    "sir",
+    "lady",
+    "lord",
+    "dame",
+    "captain",
+    "capt",
+    "president",
+    "senator",
+    "sen",
+    "judge",
+    "justice",
+    "king",
+    "queen",
+    "prince",
+    "princess",
+    "chancellor",
+    "minister",
+    "general",
+    "gen",
+    "colonel",
+    "col",
+    "sergeant",
+    "sgt",
+    "lieutenant",
+    "lt",
+    "sr",
+    "don",
+    "doña",
+    "dona",
+    "pan",
+    "pani",
+    "m",
+    "father",
+    "fr",
+    "sister",
+    "uncle",
+    "aunt",
+    "ing",
+    "avv",
+    "coach",
+    "miss",
+    "maître",
+    "pastor",
+    "rabbi",
+    "imam",
+    "sheikh",
+    "officer",
+    "detective",
+    "governor",
+    "mayor",
+];
+/// What names are written behind, with a colon.
+const LABELS: &[&str] = &[
+    "name",
+    "author",
+    "authors",
+    "contact",
+    "attn",
+    "signed",
+    "owner",
+    "director",
+    "manager",
+    "ceo",
+    "patient",
+    "customer",
+    "employee",
+    "applicant",
+    "recipient",
+    "sender",
+    "beneficiary",
+    "cardholder",
+    "autor",
+    "autorin",
+    "ansprechpartner",
+    "ansprechpartnerin",
+    "geschäftsführer",
+    "geschäftsführerin",
+    "inhaber",
+    "inhaberin",
+    "auteur",
+    "nom",
+    "prénom",
+    "nombre",
+    "nome",
+    "naam",
+    "contatto",
+    "contacto",
+    "kontakt",
+    "verfasser",
+    "redaktion",
+    "imię",
+    "jméno",
+    "namn",
+    "navn",
+];
+/// What no name has in it: words of sentences, of companies, of places, of time.
+const NEVER: &[&str] = &[
+    "the",
+    "and",
+    "of",
+    "in",
+    "on",
+    "at",
+    "for",
+    "to",
+    "from",
+    "with",
+    "by",
+    "is",
+    "was",
+    "are",
+    "has",
+    "had",
+    "will",
+    "a",
+    "an",
+    "or",
+    "not",
+    "but",
+    "if",
+    "when",
+    "as",
+    "it",
+    "its",
+    "he",
+    "she",
+    "they",
+    "we",
+    "you",
+    "i",
+    "his",
+    "her",
+    "who",
+    "this",
+    "that",
+    "these",
+    "what",
+    "how",
+    "why",
+    "says",
+    "said",
+    "über",
+    "und",
+    "der",
+    "die",
+    "das",
+    "inc",
+    "ltd",
+    "llc",
+    "gmbh",
+    "ag",
+    "corp",
+    "corporation",
+    "company",
+    "co",
+    "group",
+    "holdings",
+    "foundation",
+    "institute",
+    "university",
+    "college",
+    "school",
+    "hospital",
+    "church",
+    "museum",
+    "library",
+    "airport",
+    "station",
+    "street",
+    "road",
+    "avenue",
+    "lane",
+    "river",
+    "lake",
+    "mountain",
+    "island",
+    "islands",
+    "beach",
+    "valley",
+    "bridge",
+    "county",
+    "city",
+    "center",
+    "centre",
+    "stadium",
+    "hotel",
+    "theatre",
+    "theater",
+    "award",
+    "prize",
+    "january",
+    "february",
+    "march",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "team",
+    "sales",
+    "support",
+    "department",
+    "office",
+    "service",
+    "services",
+    "info",
+    "press",
+    "media",
+    "us",
+    "our",
+    "language",
+    "programming",
+    "compiler",
+    "parser",
+    "server",
+    "client",
+    "framework",
+    "api",
+    "library",
+    "project",
+    "release",
+    "version",
+    "edition",
+    "chairman",
+    "president",
+    "speaker",
+    "director",
+    "manager",
+    "engineer",
+    "developer",
+    "no",
+    "yes",
+    "new",
+    "news",
+    "test",
+    "error",
+    "type",
+    "file",
+    "data",
+    "code",
+    "day",
+    "garden",
+    "bank",
+    "records",
+    "studios",
+    "pictures",
+    "brothers",
+    "sons",
+    "high",
+    "law",
+    "act",
+    "theorem",
+    "syndrome",
+    "disease",
+    "algorithm",
+    "test",
+    "method",
+    "distribution",
+    "process",
+    "chain",
+    "square",
+    "hall",
+    "field",
+    "cup",
+    "open",
+    "trophy",
+    "national",
+    "times",
+    "post",
+    "journal",
+    "magazine",
+    "daily",
+    "weekly",
+    "gazette",
+    "app",
+    "software",
+    "systems",
+    "technologies",
+    "labs",
+];
+/// Family names that are words: behind a doubtful given name they prove nothing.
+const COMMON: &[&str] = &[
+    "price",
+    "long",
+    "little",
+    "day",
+    "fields",
+    "park",
+    "king",
+    "hill",
+    "wood",
+    "woods",
+    "young",
+    "white",
+    "black",
+    "brown",
+    "green",
+    "gray",
+    "rose",
+    "stone",
+    "west",
+    "banks",
+    "bell",
+    "page",
+    "case",
+    "rice",
+    "cook",
+    "ward",
+    "fox",
+    "hunt",
+    "mills",
+    "may",
+    "great",
+    "berry",
+    "knight",
+    "summers",
+    "winter",
+    "shields",
+    "bush",
+    "field",
+    "law",
+    "hunter",
+    "mason",
+    "fisher",
+    "baker",
+    "butler",
+    "carpenter",
+    "parker",
+    "cole",
+    "ray",
+    "george",
+    "lane",
+    "bishop",
+    "hart",
+    "marshall",
+    "grant",
+    "sims",
+    "dean",
+    "walker",
+    "carter",
+    "porter",
+    "weaver",
+    "gardner",
+    "payne",
+    "das",
+    "do",
+    "an",
+    "song",
+    "sun",
+    "hu",
+    "hall",
+];
+/// What joins the parts of a name.
+const PARTICLES: &[&str] = &[
+    "van", "von", "de", "der", "den", "da", "di", "del", "della", "dos", "das", "du", "la", "le", "bin",
+    "ibn", "al", "el", "ter", "ten", "zu", "zum", "zur", "af", "av", "y", "e", "do", "dal", "st",
+];
+
+fn is_one(word: &str, list: &[&str]) -> bool {
+    list.iter().any(|known| known.eq_ignore_ascii_case(word))
+        || (!word.is_ascii() && list.contains(&word.to_lowercase().as_str()))
+}
+
+/// A name that was read: where it ends, and what is known of its parts.
+#[derive(Debug, Clone, Copy, Default)]
+struct Name {
+    start: usize,
+    end: usize,
+    words: usize,
+    known: usize,
+    family: bool,
+}
+
+/// Looks for a name that begins with, or is announced by, a word.
+pub(crate) fn word(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
+    let found = if word.text.len() <= 3 && word.text.chars().count() == 1 {
+        initials(scan, part, word).or_else(|| titled(scan, part, word))
+    } else {
+        titled(scan, part, word).or_else(|| labelled(scan, part, word)).or_else(|| named(scan, part, word))
+    };
+    if let Some(name) = found {
+        let mut end = name.end;
+        for possessive in ["'s", "’s"] {
+            if scan.text[name.start..end].ends_with(possessive) {
+                end -= possessive.len();
+            }
+        }
+        scan.find(Kind::Person, name.start..end);
+    }
+}
+
+/// Reads up to `most` words of a name behind `end`. `strict` wants every word behind the first family name known.
+fn chain(scan: &mut Scan<'_>, part: Part, end: usize, most: usize) -> Name {
+    let mut name = Name { start: end, end, ..Name::default() };
+    while name.words < most {
+        let Some(next) = word::next(scan, part, name.end, Gap::Space) else { break };
+        if next.capital
+            && next.text.chars().count() == 1
+            && scan.bytes()[next.end..part.end].first() == Some(&b'.')
+        {
+            if name.words == 0 {
+                name.start = next.start;
+            }
+            name.end = next.end + 1;
+            name.words += 1;
+            continue;
+        }
+        let next = match next.capital {
+            true => next,
+            false if is_one(next.text, PARTICLES) => match particle(scan, part, &next) {
+                Some(family) => family,
+                None => break,
+            },
+            false => break,
+        };
+        let base = next.text.trim_end_matches("'s").trim_end_matches("’s");
+        let known = meaning(base);
+        let is_known = known.is(Meaning::GIVEN) || known.is(Meaning::FAMILY);
+        if is_one(base, NEVER) || (next.upper && base.len() > 3 && !is_known && name.words > 0 && !is_known) {
+            break;
+        }
+        // Behind a family name only what is one, too, goes on: a sentence may have capital words.
+        if name.family && !known.is(Meaning::FAMILY) {
+            break;
+        }
+        if name.words == 0 {
+            name.start = next.start;
+        }
+        name.family |= !known.is(Meaning::GIVEN) || known.is(Meaning::FAMILY);
+        name.known += usize::from(is_known || known.is(Meaning::GIVEN_DOUBTFUL));
+        name.words += 1;
+        name.end = next.end;
+    }
+    name
+}
+
+/// Returns the family name behind a particle, or two.
+fn particle<'a>(scan: &mut Scan<'a>, part: Part, first: &Word<'a>) -> Option<Word<'a>> {
+    let mut end = first.end;
+    for _ in 0..2 {
+        let next = word::next(scan, part, end, Gap::Space)?;
+        if next.capital {
+            return Some(next);
+        }
+        if !is_one(next.text, PARTICLES) {
+            return None;
+        }
+        end = next.end;
+    }
+    None
+}
+
+/// `Dr. Jane Doe`: the title stays.
+fn titled(scan: &mut Scan<'_>, part: Part, title: &Word<'_>) -> Option<Name> {
+    if title.text.len() > 16 {
+        return None;
+    }
+    let strong = is_one(title.text, TITLES);
+    let weak = !strong && is_one(title.text, WEAK_TITLES);
+    if !strong && !weak {
+        return None;
+    }
+    let dot = usize::from(scan.bytes()[title.end..part.end].first() == Some(&b'.'));
+    let name = chain(scan, part, title.end + dot, 4);
+    let second = dot == 1 || name.words > 0;
+    let is_title = name.words > 0 && second && (strong || name.known > 0);
+    is_title.then_some(name)
+}
+
+/// `Author: Jane Doe`, up to the end of a line or a mark.
+fn labelled(scan: &mut Scan<'_>, part: Part, label: &Word<'_>) -> Option<Name> {
+    let rest = &scan.text[label.end..part.end];
+    let colon = rest.bytes().take(4).position(|b| b == b':')?;
+    let marks = rest.as_bytes()[..colon].iter().all(|b| matches!(b, b'*' | b' ' | b'_'));
+    if !marks || !is_one(label.text, LABELS) {
+        return None;
+    }
+    let more = rest[colon + 1..].bytes().take(3).take_while(|b| matches!(b, b'*' | b'_')).count();
+    let name = chain(scan, part, label.end + colon + 1 + more, 4);
+    let rest = &scan.text[name.end..part.end];
+    let ends = rest.trim_start_matches(' ').is_empty()
+        || rest
+            .trim_start_matches([' ', '*', '_', '\\'])
+            .starts_with(['\n', ',', ';', '|', '(', '<', '[', '.', '-', '–', '/']);
+    let known = name.known > 0 || scan.is_aggressive();
+    (name.words >= 2 && ends && known).then_some(name)
+}
+
+/// `J. K. Smith`
+fn initials(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<Name> {
+    if scan.bytes()[first.end..part.end].first() != Some(&b'.') {
+        return None;
+    }
+    let mut end = first.end + 1;
+    for _ in 0..3 {
+        let next = word::next(scan, part, end, Gap::Dot).filter(|next| next.capital)?;
+        if next.text.chars().count() == 1 {
+            end = next.end + 1;
+            if end > part.end || scan.bytes()[next.end..part.end].first() != Some(&b'.') {
+                return None;
+            }
+            continue;
+        }
+        let family = meaning(next.text);
+        let sure = family.is(Meaning::FAMILY) && !is_one(next.text, COMMON) && !is_one(next.text, NEVER);
+        // Two initials are those of a person, but for some states and unions.
+        let two = end > first.end + 1 && !matches!(first.text, "U" | "E") && !next.upper;
+        let likely =
+            (two || scan.is_aggressive()) && !is_one(next.text, NEVER) && next.text.chars().count() > 2;
+        return (sure || likely).then_some(Name { start: first.start, end: next.end, ..Name::default() });
+    }
+    None
+}
+
+/// A known given name with what follows it, or a family name before a given one.
+fn named(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<Name> {
+    let known = meaning(first.text);
+    let hyphen = first.text.split_once('-').is_some_and(|(given, _)| meaning(given).is(Meaning::GIVEN));
+    let sure = known.is(Meaning::GIVEN) || hyphen;
+    let doubtful = known.is(Meaning::GIVEN_DOUBTFUL);
+    let family = known.is(Meaning::FAMILY);
+    let guess = scan.is_aggressive() && !is_one(first.text, NEVER) && first.text.chars().count() > 2;
+    if !(sure || doubtful || family || guess) {
+        return None;
+    }
+    let rest = chain(scan, part, first.end, 4);
+    let name = Name { start: first.start, ..rest };
+    if rest.words > 0 && belongs_to_more(scan, part, rest.end) {
+        return None;
+    }
+    let last = scan.text[..rest.end].rsplit([' ', '.']).next().unwrap_or_default();
+    let ends = meaning(last.trim_end_matches("'s").trim_end_matches("’s"));
+    let proven = ends.is(Meaning::FAMILY) && !is_one(last, COMMON);
+    let has_family = rest.words > 0 && !scan.text[..rest.end].ends_with('.');
+    // `Zhang Wei`: the family comes first.
+    let reversed = family && rest.words == 1 && ends.is(Meaning::GIVEN) && !is_one(first.text, COMMON);
+    let guessed = guess && rest.words == 1 && proven;
+    if (sure && has_family) || (doubtful && has_family && proven) || reversed || guessed {
+        return Some(name);
+    }
+    if scan.is_aggressive() {
+        // `Doe, Jane`, and a given name by itself.
+        let comma = word::next(scan, part, first.end, Gap::Comma).filter(|given| given.capital);
+        if let Some(given) = comma.filter(|given| family && meaning(given.text).is(Meaning::GIVEN)) {
+            return Some(Name { start: first.start, end: given.end, ..Name::default() });
+        }
+        return sure.then_some(Name { start: first.start, end: first.end, ..Name::default() });
+    }
+    None
+}
+
+/// Whether a word follows that makes a name the name of something else: `Johns Hopkins University`.
+fn belongs_to_more(scan: &mut Scan<'_>, part: Part, end: usize) -> bool {
+    const THINGS: &[&str] = &[
+        "university",
+        "college",
+        "school",
+        "street",
+        "road",
+        "avenue",
+        "airport",
+        "station",
+        "hospital",
+        "foundation",
+        "institute",
+        "inc",
+        "ltd",
+        "llc",
+        "gmbh",
+        "museum",
+        "library",
+        "stadium",
+        "bridge",
+        "park",
+        "award",
+        "prize",
+        "boulevard",
+        "lane",
+        "high",
+        "drive",
+        "center",
+        "centre",
+        "theatre",
+        "theater",
+        "corporation",
+        "company",
+    ];
+    word::next(scan, part, end, Gap::Space).is_some_and(|next| next.capital && is_one(next.text, THINGS))
+}
