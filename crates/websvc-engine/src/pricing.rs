@@ -18,6 +18,8 @@ pub struct Pricing {
     pub lockdown_hit: u64,
     /// Per page that lockdown did not find in the cache.
     pub lockdown_miss: u64,
+    /// Beside the price of a page, when personal data is removed from it.
+    pub redact_pii: u64,
 }
 
 impl Pricing {
@@ -29,6 +31,7 @@ impl Pricing {
         "scrape",
         "lockdown_hit",
         "lockdown_miss",
+        "redact_pii",
     ];
 }
 
@@ -41,6 +44,7 @@ impl Default for Pricing {
             scrape: 1,
             lockdown_hit: 5,
             lockdown_miss: 1,
+            redact_pii: 4,
         }
     }
 }

@@ -1,131 +1,19 @@
 //! Addresses of streets: by the words that streets are called with in many languages, and the number of a house.
 
 use crate::kind::Kind;
+use crate::lexicon::Meaning;
 use crate::place::{self, STATES};
 use crate::postcode;
 use crate::scan::{Part, Scan};
 use crate::word::{self, Gap, Word};
 
-/// What streets end in, in English.
-const STRONG: &[&str] = &[
-    "street",
-    "st",
-    "avenue",
-    "ave",
-    "road",
-    "rd",
-    "boulevard",
-    "blvd",
-    "lane",
-    "ln",
-    "highway",
-    "hwy",
-    "parkway",
-    "pkwy",
-    "terrace",
-    "crescent",
-    "cres",
-    "turnpike",
-    "mews",
-];
-/// What streets end in that is as often something else: they count before a comma or the end of a line.
-const WEAK: &[&str] = &[
-    "drive", "dr", "way", "place", "pl", "close", "court", "ct", "row", "square", "sq", "circle", "cir",
-    "walk", "trail", "trl", "grove", "gardens", "rise", "alley", "quay", "green", "hill", "plaza", "loop",
-    "view", "broadway",
-];
-/// What French streets begin with.
-const FRENCH: &[&str] = &[
-    "rue",
-    "avenue",
-    "av",
-    "boulevard",
-    "bd",
-    "bld",
-    "place",
-    "pl",
-    "chemin",
-    "allée",
-    "impasse",
-    "quai",
-    "route",
-    "cours",
-    "square",
-    "ruelle",
-    "faubourg",
-    "passage",
-    "sentier",
-    "villa",
-    "esplanade",
-    "promenade",
-];
-/// What streets begin with, the number being last; those in the second list only when they are capital.
-const HEADS: &[&str] = &[
-    "calle",
-    "avenida",
-    "avda",
-    "carrer",
-    "rua",
-    "travessa",
-    "praça",
-    "viale",
-    "piazza",
-    "ulica",
-    "ul",
-    "ulice",
-    "улица",
-    "ул",
-    "проспект",
-    "вулиця",
-    "вул",
-    "bulevardul",
-    "calea",
-    "carretera",
-    "paseo",
-];
-const CAPITAL_HEADS: &[&str] = &[
-    "via", "corso", "largo", "plaza", "strada", "al", "os", "aleja", "alameda", "av", "vicolo", "str", "rue",
-    "camino",
-];
 /// What the last word of a street ends in, the number being behind it.
 const ENDINGS: &[&str] = &[
     "straße", "strasse", "platz", "weg", "allee", "gasse", "damm", "ufer", "chaussee", "straat", "laan",
     "plein", "gracht", "kade", "dreef", "singel", "gatan", "vägen", "gränd", "torget", "gade", "vej",
     "veien", "vegen", "katu", "kuja", "str",
 ];
-/// Words of their own that end a street, the number being behind them.
-const LAST_WORDS: &[&str] =
-    &["utca", "utja", "Straße", "Strasse", "Str", "Platz", "Allee", "Weg", "Ufer", "Damm", "Gasse", "Markt"];
-/// What may stand in the name of a street.
-const SMALL: &[&str] = &[
-    "de", "la", "le", "les", "du", "des", "del", "della", "dei", "di", "da", "do", "dos", "das", "den",
-    "der", "el", "los", "las", "y", "e", "of", "the", "van", "von", "san", "en", "et", "à", "aux", "und",
-];
-const UNITS: &[&str] = &[
-    "apt",
-    "apartment",
-    "suite",
-    "ste",
-    "unit",
-    "floor",
-    "room",
-    "flat",
-    "bldg",
-    "building",
-    "apto",
-    "piso",
-    "bât",
-];
 const DIRECTIONS: &[&str] = &["N", "S", "E", "W", "NE", "NW", "SE", "SW"];
-
-fn is_one(word: &str, list: &[&str]) -> bool {
-    const LONGEST: usize = 16;
-    if word.len() > LONGEST {
-        return false;
-    }
-    list.iter().any(|known| known.eq_ignore_ascii_case(word))
-        || (!word.is_ascii() && list.contains(&word.to_lowercase().as_str()))
-}
 
 /// Looks for an address that begins with the number of a house.
 pub(crate) fn number_first(scan: &mut Scan<'_>, part: Part, at: usize) {
@@ -145,7 +33,7 @@ pub(crate) fn number_first(scan: &mut Scan<'_>, part: Part, at: usize) {
     else {
         return;
     };
-    let first = if is_one(first.text, &["bis", "ter", "quater"]) {
+    let first = if matches!(first.text, "bis" | "ter" | "quater") {
         let Some(next) = word::next(scan, part, first.end, Gap::Space)
             .or_else(|| word::next(scan, part, first.end, Gap::Comma))
         else {
@@ -155,7 +43,7 @@ pub(crate) fn number_first(scan: &mut Scan<'_>, part: Part, at: usize) {
     } else {
         first
     };
-    let end = if is_one(first.text, FRENCH) {
+    let end = if first.meaning.is(Meaning::FRENCH_STREET) {
         french(scan, part, &first)
     } else if comma.is_none() {
         english(scan, part, &first)
@@ -185,7 +73,7 @@ fn house(scan: &Scan<'_>, part: Part, at: usize) -> Option<usize> {
     if letter && alone {
         end += 1;
     }
-    let goes_on = bytes.get(end).is_some_and(|b| b.is_ascii_alphanumeric())
+    let goes_on = bytes.get(end).is_some_and(u8::is_ascii_alphanumeric)
         || bytes.get(end).is_some_and(|b| matches!(b, b'.' | b',')) && digits(end + 1) > 0
         || bytes.get(end) == Some(&b'%');
     ((1..=5).contains(&first) && !goes_on).then_some(at + end)
@@ -198,7 +86,7 @@ fn french(scan: &mut Scan<'_>, part: Part, kind: &Word<'_>) -> Option<usize> {
         let Some(next) = word::next(scan, part, end, Gap::Dot) else { break };
         if next.capital || next.text.contains(['\'', '’']) {
             named = Some(next.end);
-        } else if !is_one(next.text, SMALL) {
+        } else if !next.meaning.is(Meaning::SMALL) {
             break;
         }
         end = next.end;
@@ -211,10 +99,10 @@ fn english(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<usize> {
     for count in 0..5 {
         let direction = DIRECTIONS.contains(&word.text);
         let named = count > 0;
-        if named && is_one(word.text, STRONG) {
+        if named && word.meaning.is(Meaning::STREET) {
             return Some(direction_behind(scan, part, abbreviated(scan, part, &word)));
         }
-        if named && is_one(word.text, WEAK) {
+        if named && word.meaning.is(Meaning::WEAK_STREET) {
             let end = direction_behind(scan, part, abbreviated(scan, part, &word));
             let rest = &scan.text[end..part.end];
             let stops = rest.is_empty()
@@ -254,7 +142,7 @@ pub(crate) fn word(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
         if word.text == "P" { post_box(scan, part, word).map(|end| (word.start, end)) } else { None }
     } else if is_head(word) {
         headed(scan, part, word).map(|end| (word.start, end))
-    } else if is_ending(word) {
+    } else if may_be_numbered(scan, part, word) && is_ending(word) {
         numbered(scan, part, word.end).map(|end| (names_before(scan, part, word), end))
     } else if word.capital {
         post_box(scan, part, word).map(|end| (word.start, end))
@@ -269,23 +157,24 @@ pub(crate) fn word(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
 }
 
 fn is_head(word: &Word<'_>) -> bool {
-    // A cheap question first: this is asked of every word.
-    if word.text.len() > 20
-        || !matches!(
-            word.text.as_bytes()[0] | 0x20,
-            b'a' | b'b' | b'c' | b'l' | b'o' | b'p' | b'r' | b's' | b't' | b'u' | b'v'
-        ) && word.text.is_ascii()
-    {
-        return false;
+    word.meaning.is(Meaning::STREET_HEAD) || (word.capital && word.meaning.is(Meaning::CAPITAL_STREET_HEAD))
+}
+
+/// Whether a number may follow: a cheap question before the others.
+fn may_be_numbered(scan: &Scan<'_>, part: Part, word: &Word<'_>) -> bool {
+    match scan.bytes()[word.end..part.end] {
+        [b' ', next, ..] | [b',' | b'.', b' ', next, ..] | [b'.', next, ..] => {
+            next.is_ascii_digit() || next == b'n'
+        }
+        _ => false,
     }
-    is_one(word.text, HEADS) || (word.capital && is_one(word.text, CAPITAL_HEADS))
 }
 
 fn is_ending(word: &Word<'_>) -> bool {
     if !word.capital {
         return matches!(word.text, "utca" | "utja");
     }
-    LAST_WORDS.contains(&word.text)
+    word.meaning.is(Meaning::STREET_LAST)
         || (word.text.len() >= 6
             && ENDINGS.iter().any(|end| word.text.ends_with(end) && word.text.len() >= end.len() + 2))
 }
@@ -300,7 +189,7 @@ fn headed(scan: &mut Scan<'_>, part: Part, head: &Word<'_>) -> Option<usize> {
             return Some(end);
         }
         let next = word::next(scan, part, end, Gap::Dot)?;
-        if !next.capital && !is_one(next.text, SMALL) {
+        if !next.capital && !next.meaning.is(Meaning::SMALL) {
             return None;
         }
         end = next.end;
@@ -325,7 +214,7 @@ fn numbered(scan: &mut Scan<'_>, part: Part, end: usize) -> Option<usize> {
 
 /// Returns the beginning of the words of a name that ends with this one: `Alte Schönhauser Straße`.
 fn names_before(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) -> usize {
-    let alone = LAST_WORDS.contains(&word.text);
+    let alone = word.meaning.is(Meaning::STREET_LAST);
     let mut start = word.start;
     for _ in 0..2 {
         let Some(before) = word::before(scan, part, start) else { break };
@@ -392,7 +281,7 @@ fn item(scan: &mut Scan<'_>, part: Part, at: usize, depth: u8) -> Option<usize> 
         return None;
     }
     let word = word::word(scan, part, at);
-    if is_one(word.text, UNITS) {
+    if word.meaning.is(Meaning::UNIT) {
         let unit = word::skip(scan, part, word.end, Gap::Dot)?;
         let length = bytes[unit..part.end]
             .iter()

@@ -199,11 +199,10 @@ pub(crate) fn account(scan: &mut Scan<'_>, run: &Run) {
     let groups = &run.groups;
     let (start, end) = (groups[0].start, groups[groups.len() - 1].end);
     let digits = digits(scan, groups);
-    if is_routing(&digits) && groups.len() == 1 || is_sort_code(run) || digits.len() == 8 {
-        if said_before(scan, start, ROUTING) {
-            scan.find(Kind::Financial, start..end);
-            return;
-        }
+    let codes = (is_routing(&digits) && groups.len() == 1) || is_sort_code(run) || digits.len() == 8;
+    if codes && said_before(scan, start, ROUTING) {
+        scan.find(Kind::Financial, start..end);
+        return;
     }
     let whole = groups[1..].iter().all(|group| matches!(group.gap, Separator::Space | Separator::Hyphen));
     if whole && (6..=18).contains(&digits.len()) && said_before(scan, start, ACCOUNT) {

@@ -5,421 +5,6 @@ use crate::lexicon::{Meaning, meaning};
 use crate::scan::{Part, Scan};
 use crate::word::{self, Gap, Word};
 
-/// Titles that nothing but a name follows.
-const TITLES: &[&str] = &[
-    "mr",
-    "mrs",
-    "ms",
-    "mx",
-    "dr",
-    "prof",
-    "professor",
-    "herr",
-    "herrn",
-    "frau",
-    "mme",
-    "mlle",
-    "monsieur",
-    "madame",
-    "mademoiselle",
-    "señor",
-    "señora",
-    "señorita",
-    "srta",
-    "sra",
-    "senhor",
-    "senhora",
-    "signor",
-    "signora",
-    "sig",
-    "dott",
-    "mevr",
-    "mevrouw",
-    "dhr",
-    "meneer",
-    "shri",
-    "smt",
-    "rev",
-    "hon",
-    "dipl-ing",
-    "mag",
-    "drs",
-    "univ-prof",
-];
-/// Titles that are words of their own: a known name has to follow.
-const WEAK_TITLES: &[&str] = &[
-    "sir",
-    "lady",
-    "lord",
-    "dame",
-    "captain",
-    "capt",
-    "president",
-    "senator",
-    "sen",
-    "judge",
-    "justice",
-    "king",
-    "queen",
-    "prince",
-    "princess",
-    "chancellor",
-    "minister",
-    "general",
-    "gen",
-    "colonel",
-    "col",
-    "sergeant",
-    "sgt",
-    "lieutenant",
-    "lt",
-    "sr",
-    "don",
-    "doña",
-    "dona",
-    "pan",
-    "pani",
-    "m",
-    "father",
-    "fr",
-    "sister",
-    "uncle",
-    "aunt",
-    "ing",
-    "avv",
-    "coach",
-    "miss",
-    "maître",
-    "pastor",
-    "rabbi",
-    "imam",
-    "sheikh",
-    "officer",
-    "detective",
-    "governor",
-    "mayor",
-];
-/// What names are written behind, with a colon.
-const LABELS: &[&str] = &[
-    "name",
-    "author",
-    "authors",
-    "contact",
-    "attn",
-    "signed",
-    "owner",
-    "director",
-    "manager",
-    "ceo",
-    "patient",
-    "customer",
-    "employee",
-    "applicant",
-    "recipient",
-    "sender",
-    "beneficiary",
-    "cardholder",
-    "autor",
-    "autorin",
-    "ansprechpartner",
-    "ansprechpartnerin",
-    "geschäftsführer",
-    "geschäftsführerin",
-    "inhaber",
-    "inhaberin",
-    "auteur",
-    "nom",
-    "prénom",
-    "nombre",
-    "nome",
-    "naam",
-    "contatto",
-    "contacto",
-    "kontakt",
-    "verfasser",
-    "redaktion",
-    "imię",
-    "jméno",
-    "namn",
-    "navn",
-];
-/// What no name has in it: words of sentences, of companies, of places, of time.
-const NEVER: &[&str] = &[
-    "the",
-    "and",
-    "of",
-    "in",
-    "on",
-    "at",
-    "for",
-    "to",
-    "from",
-    "with",
-    "by",
-    "is",
-    "was",
-    "are",
-    "has",
-    "had",
-    "will",
-    "a",
-    "an",
-    "or",
-    "not",
-    "but",
-    "if",
-    "when",
-    "as",
-    "it",
-    "its",
-    "he",
-    "she",
-    "they",
-    "we",
-    "you",
-    "i",
-    "his",
-    "her",
-    "who",
-    "this",
-    "that",
-    "these",
-    "what",
-    "how",
-    "why",
-    "says",
-    "said",
-    "über",
-    "und",
-    "der",
-    "die",
-    "das",
-    "inc",
-    "ltd",
-    "llc",
-    "gmbh",
-    "ag",
-    "corp",
-    "corporation",
-    "company",
-    "co",
-    "group",
-    "holdings",
-    "foundation",
-    "institute",
-    "university",
-    "college",
-    "school",
-    "hospital",
-    "church",
-    "museum",
-    "library",
-    "airport",
-    "station",
-    "street",
-    "road",
-    "avenue",
-    "lane",
-    "river",
-    "lake",
-    "mountain",
-    "island",
-    "islands",
-    "beach",
-    "valley",
-    "bridge",
-    "county",
-    "city",
-    "center",
-    "centre",
-    "stadium",
-    "hotel",
-    "theatre",
-    "theater",
-    "award",
-    "prize",
-    "january",
-    "february",
-    "march",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "team",
-    "sales",
-    "support",
-    "department",
-    "office",
-    "service",
-    "services",
-    "info",
-    "press",
-    "media",
-    "us",
-    "our",
-    "language",
-    "programming",
-    "compiler",
-    "parser",
-    "server",
-    "client",
-    "framework",
-    "api",
-    "library",
-    "project",
-    "release",
-    "version",
-    "edition",
-    "chairman",
-    "president",
-    "speaker",
-    "director",
-    "manager",
-    "engineer",
-    "developer",
-    "no",
-    "yes",
-    "new",
-    "news",
-    "test",
-    "error",
-    "type",
-    "file",
-    "data",
-    "code",
-    "day",
-    "garden",
-    "bank",
-    "records",
-    "studios",
-    "pictures",
-    "brothers",
-    "sons",
-    "high",
-    "law",
-    "act",
-    "theorem",
-    "syndrome",
-    "disease",
-    "algorithm",
-    "test",
-    "method",
-    "distribution",
-    "process",
-    "chain",
-    "square",
-    "hall",
-    "field",
-    "cup",
-    "open",
-    "trophy",
-    "national",
-    "times",
-    "post",
-    "journal",
-    "magazine",
-    "daily",
-    "weekly",
-    "gazette",
-    "app",
-    "software",
-    "systems",
-    "technologies",
-    "labs",
-];
-/// Family names that are words: behind a doubtful given name they prove nothing.
-const COMMON: &[&str] = &[
-    "price",
-    "long",
-    "little",
-    "day",
-    "fields",
-    "park",
-    "king",
-    "hill",
-    "wood",
-    "woods",
-    "young",
-    "white",
-    "black",
-    "brown",
-    "green",
-    "gray",
-    "rose",
-    "stone",
-    "west",
-    "banks",
-    "bell",
-    "page",
-    "case",
-    "rice",
-    "cook",
-    "ward",
-    "fox",
-    "hunt",
-    "mills",
-    "may",
-    "great",
-    "berry",
-    "knight",
-    "summers",
-    "winter",
-    "shields",
-    "bush",
-    "field",
-    "law",
-    "hunter",
-    "mason",
-    "fisher",
-    "baker",
-    "butler",
-    "carpenter",
-    "parker",
-    "cole",
-    "ray",
-    "george",
-    "lane",
-    "bishop",
-    "hart",
-    "marshall",
-    "grant",
-    "sims",
-    "dean",
-    "walker",
-    "carter",
-    "porter",
-    "weaver",
-    "gardner",
-    "payne",
-    "das",
-    "do",
-    "an",
-    "song",
-    "sun",
-    "hu",
-    "hall",
-];
-/// What joins the parts of a name.
-const PARTICLES: &[&str] = &[
-    "van", "von", "de", "der", "den", "da", "di", "del", "della", "dos", "das", "du", "la", "le", "bin",
-    "ibn", "al", "el", "ter", "ten", "zu", "zum", "zur", "af", "av", "y", "e", "do", "dal", "st",
-];
-
-fn is_one(word: &str, list: &[&str]) -> bool {
-    list.iter().any(|known| known.eq_ignore_ascii_case(word))
-        || (!word.is_ascii() && list.contains(&word.to_lowercase().as_str()))
-}
-
 /// A name that was read: where it ends, and what is known of its parts.
 #[derive(Debug, Clone, Copy, Default)]
 struct Name {
@@ -466,7 +51,7 @@ fn chain(scan: &mut Scan<'_>, part: Part, end: usize, most: usize) -> Name {
         }
         let next = match next.capital {
             true => next,
-            false if is_one(next.text, PARTICLES) => match particle(scan, part, &next) {
+            false if next.meaning.is(Meaning::PARTICLE) => match particle(scan, part, &next) {
                 Some(family) => family,
                 None => break,
             },
@@ -475,7 +60,7 @@ fn chain(scan: &mut Scan<'_>, part: Part, end: usize, most: usize) -> Name {
         let base = next.text.trim_end_matches("'s").trim_end_matches("’s");
         let known = meaning(base);
         let is_known = known.is(Meaning::GIVEN) || known.is(Meaning::FAMILY);
-        if is_one(base, NEVER) || (next.upper && base.len() > 3 && !is_known && name.words > 0 && !is_known) {
+        if known.is(Meaning::NEVER) || (next.upper && base.len() > 3 && !is_known && name.words > 0) {
             break;
         }
         // Behind a family name only what is one, too, goes on: a sentence may have capital words.
@@ -501,7 +86,7 @@ fn particle<'a>(scan: &mut Scan<'a>, part: Part, first: &Word<'a>) -> Option<Wor
         if next.capital {
             return Some(next);
         }
-        if !is_one(next.text, PARTICLES) {
+        if !next.meaning.is(Meaning::PARTICLE) {
             return None;
         }
         end = next.end;
@@ -514,8 +99,8 @@ fn titled(scan: &mut Scan<'_>, part: Part, title: &Word<'_>) -> Option<Name> {
     if title.text.len() > 16 {
         return None;
     }
-    let strong = is_one(title.text, TITLES);
-    let weak = !strong && is_one(title.text, WEAK_TITLES);
+    let strong = title.meaning.is(Meaning::TITLE);
+    let weak = !strong && title.meaning.is(Meaning::WEAK_TITLE);
     if !strong && !weak {
         return None;
     }
@@ -531,7 +116,7 @@ fn labelled(scan: &mut Scan<'_>, part: Part, label: &Word<'_>) -> Option<Name> {
     let rest = &scan.text[label.end..part.end];
     let colon = rest.bytes().take(4).position(|b| b == b':')?;
     let marks = rest.as_bytes()[..colon].iter().all(|b| matches!(b, b'*' | b' ' | b'_'));
-    if !marks || !is_one(label.text, LABELS) {
+    if !marks || !label.meaning.is(Meaning::LABEL) {
         return None;
     }
     let more = rest[colon + 1..].bytes().take(3).take_while(|b| matches!(b, b'*' | b'_')).count();
@@ -560,12 +145,15 @@ fn initials(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<Name> {
             }
             continue;
         }
-        let family = meaning(next.text);
-        let sure = family.is(Meaning::FAMILY) && !is_one(next.text, COMMON) && !is_one(next.text, NEVER);
+        let family = next.meaning;
+        let sure = family.is(Meaning::FAMILY)
+            && !next.meaning.is(Meaning::COMMON)
+            && !next.meaning.is(Meaning::NEVER);
         // Two initials are those of a person, but for some states and unions.
         let two = end > first.end + 1 && !matches!(first.text, "U" | "E") && !next.upper;
-        let likely =
-            (two || scan.is_aggressive()) && !is_one(next.text, NEVER) && next.text.chars().count() > 2;
+        let likely = (two || scan.is_aggressive())
+            && !next.meaning.is(Meaning::NEVER)
+            && next.text.chars().count() > 2;
         return (sure || likely).then_some(Name { start: first.start, end: next.end, ..Name::default() });
     }
     None
@@ -573,12 +161,12 @@ fn initials(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<Name> {
 
 /// A known given name with what follows it, or a family name before a given one.
 fn named(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<Name> {
-    let known = meaning(first.text);
+    let known = first.meaning;
     let hyphen = first.text.split_once('-').is_some_and(|(given, _)| meaning(given).is(Meaning::GIVEN));
     let sure = known.is(Meaning::GIVEN) || hyphen;
     let doubtful = known.is(Meaning::GIVEN_DOUBTFUL);
     let family = known.is(Meaning::FAMILY);
-    let guess = scan.is_aggressive() && !is_one(first.text, NEVER) && first.text.chars().count() > 2;
+    let guess = scan.is_aggressive() && !first.meaning.is(Meaning::NEVER) && first.text.chars().count() > 2;
     if !(sure || doubtful || family || guess) {
         return None;
     }
@@ -589,10 +177,10 @@ fn named(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<Name> {
     }
     let last = scan.text[..rest.end].rsplit([' ', '.']).next().unwrap_or_default();
     let ends = meaning(last.trim_end_matches("'s").trim_end_matches("’s"));
-    let proven = ends.is(Meaning::FAMILY) && !is_one(last, COMMON);
+    let proven = ends.is(Meaning::FAMILY) && !meaning(last).is(Meaning::COMMON);
     let has_family = rest.words > 0 && !scan.text[..rest.end].ends_with('.');
     // `Zhang Wei`: the family comes first.
-    let reversed = family && rest.words == 1 && ends.is(Meaning::GIVEN) && !is_one(first.text, COMMON);
+    let reversed = family && rest.words == 1 && ends.is(Meaning::GIVEN) && !first.meaning.is(Meaning::COMMON);
     let guessed = guess && rest.words == 1 && proven;
     if (sure && has_family) || (doubtful && has_family && proven) || reversed || guessed {
         return Some(name);
@@ -600,7 +188,7 @@ fn named(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<Name> {
     if scan.is_aggressive() {
         // `Doe, Jane`, and a given name by itself.
         let comma = word::next(scan, part, first.end, Gap::Comma).filter(|given| given.capital);
-        if let Some(given) = comma.filter(|given| family && meaning(given.text).is(Meaning::GIVEN)) {
+        if let Some(given) = comma.filter(|given| family && given.meaning.is(Meaning::GIVEN)) {
             return Some(Name { start: first.start, end: given.end, ..Name::default() });
         }
         return sure.then_some(Name { start: first.start, end: first.end, ..Name::default() });
@@ -610,39 +198,6 @@ fn named(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<Name> {
 
 /// Whether a word follows that makes a name the name of something else: `Johns Hopkins University`.
 fn belongs_to_more(scan: &mut Scan<'_>, part: Part, end: usize) -> bool {
-    const THINGS: &[&str] = &[
-        "university",
-        "college",
-        "school",
-        "street",
-        "road",
-        "avenue",
-        "airport",
-        "station",
-        "hospital",
-        "foundation",
-        "institute",
-        "inc",
-        "ltd",
-        "llc",
-        "gmbh",
-        "museum",
-        "library",
-        "stadium",
-        "bridge",
-        "park",
-        "award",
-        "prize",
-        "boulevard",
-        "lane",
-        "high",
-        "drive",
-        "center",
-        "centre",
-        "theatre",
-        "theater",
-        "corporation",
-        "company",
-    ];
-    word::next(scan, part, end, Gap::Space).is_some_and(|next| next.capital && is_one(next.text, THINGS))
+    word::next(scan, part, end, Gap::Space)
+        .is_some_and(|next| next.capital && next.meaning.is(Meaning::THING))
 }

@@ -5,12 +5,6 @@ use crate::lexicon::{Meaning, meaning};
 use crate::scan::{Part, Scan};
 use crate::word::{self, Gap, Word};
 
-/// What stands before a place.
-const BEFORE: &[&str] = &[
-    "in", "from", "at", "near", "to", "around", "outside", "visit", "visited", "visiting", "via", "nach",
-    "aus", "bei", "à", "en", "de", "em", "di", "da", "a", "te", "naar", "i", "från", "til", "w", "do", "z",
-    "of", "city",
-];
 /// What follows a place that is the name of something else.
 const AFTER: &[&str] = &["Hilton", "Agreement", "Sans", "Serif"];
 
@@ -30,7 +24,7 @@ pub(crate) fn word(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
     }
     let tail = tail(scan, part, end);
     let before = word::before(scan, part, word.start);
-    let announced = || before.is_some_and(|before| BEFORE.contains(&before));
+    let announced = || before.is_some_and(|before| meaning(before).is(Meaning::BEFORE_PLACE));
     if sure || tail > end || announced() || scan.is_aggressive() {
         scan.find(Kind::Location, word.start..tail);
         scan.resume = scan.resume.max(tail);
@@ -39,7 +33,7 @@ pub(crate) fn word(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
 
 /// Returns the end of the longest name of a place that begins with a word, and whether it is always one.
 pub(crate) fn phrase(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) -> Option<(usize, bool)> {
-    let first = meaning(word.text);
+    let first = word.meaning;
     let mut best = None;
     if first.is(Meaning::PLACE) || first.is(Meaning::PLACE_DOUBTFUL) {
         best = Some((word.end, first.is(Meaning::PLACE)));
@@ -70,8 +64,8 @@ fn is_person(scan: &mut Scan<'_>, part: Part, word: &Word<'_>, end: usize) -> bo
     if AFTER.contains(&next.text) {
         return true;
     }
-    let given = meaning(word.text);
-    let family = meaning(next.text);
+    let given = word.meaning;
+    let family = next.meaning;
     next.capital
         && given.is(Meaning::GIVEN_DOUBTFUL)
         && family.is(Meaning::FAMILY)

@@ -24,7 +24,12 @@ const SIGNS: &[&str] = &[
 
 /// Looks for codes that begin with letters: British, Canadian, American behind a state, and those with a sign.
 pub(crate) fn letters(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
-    if word.text.len() > 3 || !scan.wants(Kind::Location) {
+    let follows = scan.bytes()[word.end..part.end].first_chunk::<2>();
+    let coded = follows.is_some_and(|next| next.iter().any(u8::is_ascii_digit) || *next == *b" K");
+    if word.text.len() > 3
+        || !(coded || follows.is_some_and(|next| next[0] == b' '))
+        || !scan.wants(Kind::Location)
+    {
         return;
     }
     let code = code(scan, part, word).or_else(|| signed(scan, part, word));
@@ -208,7 +213,7 @@ fn decimal(bytes: &[u8]) -> Option<(u32, usize)> {
     let decimals = digit_count(bytes.get(whole..)?.strip_prefix(b".")?);
     let value = bytes[..whole].iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
     let end = whole + 1 + decimals;
-    let goes_on = bytes.get(end).is_some_and(|b| b.is_ascii_alphanumeric())
+    let goes_on = bytes.get(end).is_some_and(u8::is_ascii_alphanumeric)
         || bytes.get(end) == Some(&b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit);
     ((1..=3).contains(&whole) && decimals >= 4 && !goes_on).then_some((value, end))
 }

@@ -1,6 +1,7 @@
 //! Finding, replacing, and looking again until nothing is left.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::finding::{Finding, resolve};
 use crate::options::{Options, Style, Syntax};
@@ -24,13 +25,15 @@ pub struct Redaction<'t> {
 
 /// Replaces personal data. The work is linear in the text.
 pub fn redact<'t>(text: &'t str, syntax: Syntax, options: &Options) -> Redaction<'t> {
-    let (mut findings, mut work) = find(text, syntax, options);
+    let (mut findings, mut work) = find(text, syntax, options, &[]);
     if findings.is_empty() {
         return Redaction { text: Cow::Borrowed(text), findings, work };
     }
     let mut redacted = replace(text, &findings, options.style);
     for _ in 1..MOST_PASSES {
-        let (more, looked) = find(&redacted, syntax, options);
+        // No rule sees beyond its line: the others are as they were.
+        let lines = lines_of(text, &redacted, &findings, options.style);
+        let (more, looked) = find(&redacted, syntax, options, &lines);
         work += looked;
         if more.is_empty() {
             break;
@@ -41,13 +44,50 @@ pub fn redact<'t>(text: &'t str, syntax: Syntax, options: &Options) -> Redaction
     Redaction { text: Cow::Owned(redacted), findings, work }
 }
 
-fn find(text: &str, syntax: Syntax, options: &Options) -> (Vec<Finding>, u64) {
+/// Finds what is in a text, or in some of its lines when there are some.
+fn find(text: &str, syntax: Syntax, options: &Options, lines: &[Range<usize>]) -> (Vec<Finding>, u64) {
     let zones = zones(text, syntax);
     let mut scan = Scan::new(text, options);
-    scan.run(&zones);
+    if lines.is_empty() {
+        scan.run(&zones, 0..text.len());
+    }
+    for line in lines {
+        let from = zones.partition_point(|zone| zone.range.end <= line.start);
+        let to = zones.partition_point(|zone| zone.range.start < line.end);
+        scan.run(&zones[from..to], line.clone());
+    }
     let Scan { found, work, .. } = scan;
     let found = resolve(found);
     (repeat(text, &zones, found), work)
+}
+
+/// Returns the lines of the redacted text in which something was replaced.
+fn lines_of(text: &str, redacted: &str, findings: &[Finding], style: Style) -> Vec<Range<usize>> {
+    let bytes = redacted.as_bytes();
+    let mut lines: Vec<Range<usize>> = Vec::new();
+    for (start, end) in places(text, findings, style) {
+        match lines.last() {
+            Some(line) if end <= line.end => {}
+            Some(_) | None => {
+                let from = bytes[..start].iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+                let to = bytes[end..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |at| end + at);
+                lines.push(from..to);
+            }
+        }
+    }
+    lines
+}
+
+/// Returns where each finding begins and ends in the redacted text.
+fn places(text: &str, findings: &[Finding], style: Style) -> Vec<(usize, usize)> {
+    let (mut from, mut to) = (0, 0);
+    let place = |finding: &Finding| {
+        let start = to + finding.range.start - from;
+        to = start + substitute_length(text, finding, style);
+        from = finding.range.end;
+        (start, to)
+    };
+    findings.iter().map(place).collect()
 }
 
 fn replace(text: &str, findings: &[Finding], style: Style) -> String {
@@ -83,15 +123,7 @@ fn substitute_length(text: &str, finding: &Finding, style: Style) -> usize {
 
 /// Adds what was found in the redacted text to what was found in the text; what meets becomes one.
 fn merge(findings: Vec<Finding>, more: &[Finding], style: Style, text: &str) -> Vec<Finding> {
-    // Where each finding begins and ends in the redacted text.
-    let mut places = Vec::with_capacity(findings.len());
-    let (mut from, mut to) = (0, 0);
-    for finding in &findings {
-        let start = to + finding.range.start - from;
-        to = start + substitute_length(text, finding, style);
-        from = finding.range.end;
-        places.push((start, to));
-    }
+    let places = places(text, &findings, style);
     let origin = |at: usize, is_end: bool| {
         let behind = places.partition_point(|&(start, _)| if is_end { start < at } else { start <= at });
         let Some(last) = behind.checked_sub(1) else { return at };

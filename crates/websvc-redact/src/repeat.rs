@@ -56,7 +56,7 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     let first = text[start..].chars().next();
     let last = text[..end].chars().next_back();
     let after = text[end..].chars().next();
-    !(part(before) && part(first)) && !(part(last) && part(after))
+    !(part(before) && part(first) || part(last) && part(after))
 }
 
 /// Whether a finding of a kind may be there: secrets in all that is one part, all else in prose.

@@ -54,16 +54,16 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Goes through the text.
-    pub(crate) fn run(&mut self, zones: &[Zone]) {
-        let mut start = 0;
+    /// Goes through a part of the text, whole lines of it. The zones are those that reach into it.
+    pub(crate) fn run(&mut self, zones: &[Zone], lines: Range<usize>) {
+        let mut start = lines.start;
         for zone in zones {
-            self.text_part(start, zone.range.start);
-            let Range { start: from, end } = zone.range;
+            let (from, end) = (zone.range.start.max(start), zone.range.end.min(lines.end));
+            self.text_part(start, from);
             self.zone(Part { start: from, end, class: zone.class });
             start = end;
         }
-        self.text_part(start, self.text.len());
+        self.text_part(start, lines.end);
     }
 
     fn zone(&mut self, part: Part) {
@@ -84,7 +84,7 @@ impl<'a> Scan<'a> {
             }
             Class::Mail if self.has(part, |b| b == b'@') => self.find(Kind::Email, part.start..part.end),
             Class::Tel if self.has(part, |b| b.is_ascii_digit()) => {
-                self.find(Kind::Phone, part.start..part.end)
+                self.find(Kind::Phone, part.start..part.end);
             }
             // It has been replaced.
             Class::Mail | Class::Tel => {}

@@ -1,5 +1,6 @@
 //! Words, read where they are needed: a rule looks at a few words around its trigger and never at more.
 
+use crate::lexicon::{Meaning, meaning};
 use crate::scan::{Part, Scan};
 
 /// Longer words are cut.
@@ -15,6 +16,8 @@ pub(crate) struct Word<'a> {
     pub(crate) capital: bool,
     /// It has more than one letter, and all are capital.
     pub(crate) upper: bool,
+    /// What it may be.
+    pub(crate) meaning: Meaning,
 }
 
 /// What may stand between two words.
@@ -54,7 +57,8 @@ pub(crate) fn word<'a>(scan: &mut Scan<'a>, part: Part, at: usize) -> Word<'a> {
     }
     let end = end.min(part.end);
     scan.work += (end - at) as u64;
-    Word { start: at, end, text: &text[at..end], capital, upper: capital && !lower && letters > 1 }
+    let (text, upper) = (&text[at..end], capital && !lower && letters > 1);
+    Word { start: at, end, text, capital, upper, meaning: meaning(text) }
 }
 
 fn is_letter(c: char) -> bool {

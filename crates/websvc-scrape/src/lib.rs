@@ -10,6 +10,7 @@ mod freshness;
 mod index_copy;
 mod page;
 mod raw;
+mod redaction;
 mod render;
 mod rendered;
 mod request;

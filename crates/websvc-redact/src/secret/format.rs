@@ -31,7 +31,7 @@ const fn format(prefix: &'static str, body: Body, least: usize, most: usize) -> 
     Format { prefix, body, least, most }
 }
 
-/// Sorted by first letter only for the reader.
+/// Sorted by their first letters, which [`BY_FIRST`] counts on.
 const FORMATS: &[Format] = &[
     format("AGE-SECRET-KEY-1", Body::Upper, 50, 64),
     format("AIza", Body::Word, 35, 35),
@@ -48,6 +48,7 @@ const FORMATS: &[Format] = &[
     format("SK", Body::Hex, 32, 32),
     format("dapi", Body::Hex, 32, 34),
     format("dckr_pat_", Body::Word, 20, 40),
+    format("discord.com/api/webhooks/", Body::Path, 60, 120),
     format("doo_v1_", Body::Hex, 64, 64),
     format("dop_v1_", Body::Hex, 64, 64),
     format("dor_v1_", Body::Hex, 64, 64),
@@ -70,6 +71,7 @@ const FORMATS: &[Format] = &[
     format("gsk_", Body::Alnum, 40, 64),
     format("hf_", Body::Alnum, 30, 40),
     format("hvs.", Body::Word, 24, 200),
+    format("hooks.slack.com/services/", Body::Path, 40, 60),
     format("lin_api_", Body::Alnum, 32, 48),
     format("npm_", Body::Alnum, 36, 36),
     format("nvapi-", Body::Word, 50, 80),
@@ -111,16 +113,31 @@ const FORMATS: &[Format] = &[
     format("xoxr-", Body::Word, 20, 200),
     format("xoxs-", Body::Word, 20, 200),
     format("ya29.", Body::Word, 30, 400),
-    format("hooks.slack.com/services/", Body::Path, 40, 60),
-    format("discord.com/api/webhooks/", Body::Path, 60, 120),
 ];
+
+/// By first letter: the places of the formats that begin with it.
+const BY_FIRST: [(u8, u8); 128] = {
+    let mut index = [(0, 0); 128];
+    let mut at = 0;
+    while at < FORMATS.len() {
+        let first = FORMATS[at].prefix.as_bytes()[0] as usize;
+        if index[first].1 == 0 {
+            index[first].0 = at as u8;
+        }
+        index[first].1 = at as u8 + 1;
+        at += 1;
+    }
+    index
+};
 
 /// Returns how many bytes of a text a token at its beginning has.
 pub(super) fn find(bytes: &[u8]) -> Option<usize> {
     if bytes.first()?.is_ascii_digit() {
         return telegram(bytes);
     }
-    FORMATS.iter().filter(|format| bytes.starts_with(format.prefix.as_bytes())).find_map(|format| {
+    let (from, to) = *BY_FIRST.get(usize::from(*bytes.first()?))?;
+    let formats = &FORMATS[usize::from(from)..usize::from(to)];
+    formats.iter().filter(|format| bytes.starts_with(format.prefix.as_bytes())).find_map(|format| {
         let start = format.prefix.len();
         let body = &bytes[start..];
         let length = body.iter().take(format.most + 1).take_while(|b| fits(format.body, **b)).count();
@@ -165,4 +182,14 @@ fn telegram(bytes: &[u8]) -> Option<usize> {
     let body = bytes.get(digits..)?.strip_prefix(b":AA")?;
     let length = body.iter().take(40).take_while(|b| fits(Body::Word, **b)).count();
     ((8..=10).contains(&digits) && length == 33).then_some(digits + 3 + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_formats_are_sorted_by_their_first_letters() {
+        assert!(FORMATS.is_sorted_by_key(|format| format.prefix.as_bytes()[0]));
+    }
 }

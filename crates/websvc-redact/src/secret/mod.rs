@@ -79,6 +79,11 @@ pub(crate) fn token(scan: &mut Scan<'_>, part: Part, at: usize) -> usize {
             return at;
         }
     }
+    // Formats have digits, if not in the token then behind a mark.
+    let goes_on = bytes.get(length).is_some_and(|b| matches!(b, b'.' | b':' | b'/' | b'+' | b'='));
+    if !goes_on && !bytes[..length].iter().any(u8::is_ascii_digit) {
+        return at;
+    }
     if let Some(end) = format::find(bytes) {
         scan.work += end as u64;
         scan.find(Kind::Secret, at..at + end);
