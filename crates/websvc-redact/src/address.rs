@@ -141,7 +141,9 @@ pub(crate) fn word(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
     let found = if word.text.len() == 1 {
         if word.text == "P" { post_box(scan, part, word).map(|end| (word.start, end)) } else { None }
     } else if is_head(word) {
-        headed(scan, part, word).map(|end| (word.start, end))
+        let sure = word.meaning.is(Meaning::STREET_HEAD);
+        let end = headed(scan, part, word).filter(|end| sure || !counts(scan, part, *end));
+        end.map(|end| (word.start, end))
     } else if may_be_numbered(scan, part, word) && is_ending(word) {
         numbered(scan, part, word.end).map(|end| (names_before(scan, part, word), end))
     } else if word.capital {
@@ -154,6 +156,11 @@ pub(crate) fn word(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
         scan.find(Kind::Location, start..end);
         scan.resume = scan.resume.max(end);
     }
+}
+
+/// Whether a number counts what follows it: `Via Slack 20 messages`.
+fn counts(scan: &Scan<'_>, part: Part, end: usize) -> bool {
+    matches!(scan.bytes()[end..part.end], [b' ', b'a'..=b'z', ..])
 }
 
 fn is_head(word: &Word<'_>) -> bool {

@@ -56,6 +56,13 @@ fn local_start(scan: &mut Scan<'_>, part: Part, at: usize) -> Option<usize> {
     // A key before an equals sign, or a path before a slash, is not of it either.
     let cut = local.rfind(['=', '/', '?', '&', '{', '}']).map_or(0, |cut| cut + 1);
     let local = &local[cut..];
+    // Scripts without spaces run into what follows them.
+    let after = local
+        .char_indices()
+        .rev()
+        .find(|(_, c)| crate::cjk::is_cjk(*c))
+        .map_or(0, |(at, c)| at + c.len_utf8());
+    let local = if after < local.len() { &local[after..] } else { local };
     let fits =
         !local.is_empty() && local.len() <= LONGEST_LOCAL && !local.ends_with('.') && !local.contains("..");
     (fits && local.contains(char::is_alphanumeric)).then(|| at - local.len())

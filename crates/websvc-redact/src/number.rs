@@ -86,7 +86,8 @@ fn part_of_name(scan: &Scan<'_>, part: Part, at: usize) -> bool {
     let mut before = head.chars().rev();
     match before.next() {
         Some('_' | '#' | '$' | '€' | '£' | '¥' | '@' | '~' | '^') => true,
-        Some('.' | ',' | '-' | '/' | ':') => before.next().is_some_and(char::is_alphanumeric),
+        Some(':') => before.next().is_some_and(|c| c.is_ascii_digit()),
+        Some('.' | ',' | '-' | '/') => before.next().is_some_and(|c| c.is_ascii_alphanumeric()),
         Some(c) => c.is_alphanumeric() && !crate::cjk::is_cjk(c),
         None => false,
     }

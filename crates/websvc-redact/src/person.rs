@@ -15,6 +15,13 @@ struct Name {
     family: bool,
 }
 
+/// What the first word of a chain is when it is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    WithGiven,
+    WithFamily,
+}
+
 /// Looks for a name that begins with, or is announced by, a word.
 pub(crate) fn word(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
     let found = if word.text.len() <= 3 && word.text.chars().count() == 1 {
@@ -33,10 +40,11 @@ pub(crate) fn word(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
     }
 }
 
-/// Reads up to `most` words of a name behind `end`. `strict` wants every word behind the first family name known.
-fn chain(scan: &mut Scan<'_>, part: Part, end: usize, most: usize) -> Name {
+/// Reads the words of a name behind `end`. Behind the first family name only known ones go on.
+fn chain(scan: &mut Scan<'_>, part: Part, end: usize, from: Begins) -> Name {
+    const MOST: usize = 4;
     let mut name = Name { start: end, end, ..Name::default() };
-    while name.words < most {
+    while name.words < MOST {
         let Some(next) = word::next(scan, part, name.end, Gap::Space) else { break };
         if next.capital
             && next.text.chars().count() == 1
@@ -70,7 +78,8 @@ fn chain(scan: &mut Scan<'_>, part: Part, end: usize, most: usize) -> Name {
         if name.words == 0 {
             name.start = next.start;
         }
-        name.family |= !known.is(Meaning::GIVEN) || known.is(Meaning::FAMILY);
+        let may_be_given = from == Begins::WithGiven && name.words == 0;
+        name.family |= known.is(Meaning::FAMILY) || !(known.is(Meaning::GIVEN) || may_be_given);
         name.known += usize::from(is_known || known.is(Meaning::GIVEN_DOUBTFUL));
         name.words += 1;
         name.end = next.end;
@@ -105,7 +114,7 @@ fn titled(scan: &mut Scan<'_>, part: Part, title: &Word<'_>) -> Option<Name> {
         return None;
     }
     let dot = usize::from(scan.bytes()[title.end..part.end].first() == Some(&b'.'));
-    let name = chain(scan, part, title.end + dot, 4);
+    let name = chain(scan, part, title.end + dot, Begins::WithGiven);
     let second = dot == 1 || name.words > 0;
     let is_title = name.words > 0 && second && (strong || name.known > 0);
     is_title.then_some(name)
@@ -120,7 +129,7 @@ fn labelled(scan: &mut Scan<'_>, part: Part, label: &Word<'_>) -> Option<Name> {
         return None;
     }
     let more = rest[colon + 1..].bytes().take(3).take_while(|b| matches!(b, b'*' | b'_')).count();
-    let name = chain(scan, part, label.end + colon + 1 + more, 4);
+    let name = chain(scan, part, label.end + colon + 1 + more, Begins::WithGiven);
     let rest = &scan.text[name.end..part.end];
     let ends = rest.trim_start_matches(' ').is_empty()
         || rest
@@ -170,7 +179,7 @@ fn named(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<Name> {
     if !(sure || doubtful || family || guess) {
         return None;
     }
-    let rest = chain(scan, part, first.end, 4);
+    let rest = chain(scan, part, first.end, Begins::WithFamily);
     let name = Name { start: first.start, ..rest };
     if rest.words > 0 && belongs_to_more(scan, part, rest.end) {
         return None;

@@ -106,24 +106,16 @@ const OTHER: &[&str] = &[
 /// The most digits of an international number (ITU-T E.164).
 const MOST: usize = 15;
 
-/// Looks for a telephone number in a run: the whole of it, else the longest stretch between spaces.
+/// Looks for a telephone number at the beginning of a run: the longest that ends at its end or at a space. What
+/// begins behind a space is a run of its own.
 pub(crate) fn look(scan: &mut Scan<'_>, part: Part, run: &Run) {
     let groups = &run.groups;
-    let mut first = 0;
-    while first < groups.len() {
-        let lasts = (first + 1..=groups.len()).rev();
-        let found = lasts.into_iter().find(|&last| {
-            let starts = first == 0 || groups[first].gap == Separator::Space;
-            let ends = last == groups.len() || groups[last].gap == Separator::Space;
-            starts && ends && is_phone(scan, part, &groups[first..last])
-        });
-        first = match found {
-            Some(last) => {
-                take(scan, part, &groups[first..last]);
-                last
-            }
-            None => first + 1,
-        };
+    for last in (1..=groups.len()).rev() {
+        let ends = last == groups.len() || groups[last].gap == Separator::Space;
+        if ends && is_phone(scan, part, &groups[..last]) {
+            take(scan, part, &groups[..last]);
+            return;
+        }
     }
 }
 

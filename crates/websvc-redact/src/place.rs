@@ -52,6 +52,11 @@ pub(crate) fn phrase(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) -> Option
             let phrase = meaning(&scan.text[word.start..end]);
             if phrase.is(Meaning::PLACE) {
                 best = Some((end, true));
+            } else if let Some((head, _)) = next.text.split_once('-')
+                && meaning(&scan.text[word.start..next.start + head.len()]).is(Meaning::PLACE)
+            {
+                // `New York-style`
+                return Some((next.start + head.len(), true));
             }
         }
     }

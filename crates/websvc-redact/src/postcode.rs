@@ -198,24 +198,25 @@ fn coordinates(bytes: &[u8]) -> Option<usize> {
         let longitude = sexagesimal(&bytes[latitude + gap..]);
         return Some(longitude.map_or(latitude, |length| latitude + gap + length));
     }
-    let (latitude, first) = decimal(bytes)?;
+    let (latitude, whole, first) = decimal(bytes)?;
     let rest = bytes.get(first..)?.strip_prefix(b",")?;
     let rest = rest.strip_prefix(b" ").unwrap_or(rest);
     let rest = rest.strip_prefix(b"-").unwrap_or(rest);
-    let (longitude, second) = decimal(rest)?;
+    let (longitude, wide, second) = decimal(rest)?;
     let end = bytes.len() - rest.len() + second;
-    (latitude <= 90 && longitude <= 180).then_some(end)
+    // Two small numbers are numbers.
+    (latitude <= 90 && longitude <= 180 && whole + wide >= 3).then_some(end)
 }
 
-/// Reads a number with at least four decimals: its whole part and its length.
-fn decimal(bytes: &[u8]) -> Option<(u32, usize)> {
+/// Reads a number with at least four decimals: its whole part, the digits of that, and its length.
+fn decimal(bytes: &[u8]) -> Option<(u32, usize, usize)> {
     let whole = digit_count(bytes);
     let decimals = digit_count(bytes.get(whole..)?.strip_prefix(b".")?);
     let value = bytes[..whole].iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
     let end = whole + 1 + decimals;
     let goes_on = bytes.get(end).is_some_and(u8::is_ascii_alphanumeric)
         || bytes.get(end) == Some(&b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit);
-    ((1..=3).contains(&whole) && decimals >= 4 && !goes_on).then_some((value, end))
+    ((1..=3).contains(&whole) && decimals >= 4 && !goes_on).then_some((value, whole, end))
 }
 
 fn sexagesimal(bytes: &[u8]) -> Option<usize> {

@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    fn redacted(options: serde_json::Value) -> Page {
+    fn redacted(options: Value) -> Page {
         let mut page = page();
         redact_page(&mut page, &serde_json::from_value(options).unwrap());
         page

@@ -1,1 +1,8 @@
-//! Tests of the crate from outside.
+//! Tests of the redaction from outside.
+
+mod cases;
+mod evaluation;
+mod generators;
+mod laws;
+mod markdown;
+mod templates;
