@@ -20,6 +20,8 @@ pub struct Pricing {
     pub lockdown_hit: u64,
     /// Per page that lockdown did not find in the cache.
     pub lockdown_miss: u64,
+    /// Beside the price of a page, when personal data is removed from it.
+    pub redact_pii: u64,
 }
 
 impl Pricing {
@@ -32,6 +34,7 @@ impl Pricing {
         "scrape_enhanced",
         "lockdown_hit",
         "lockdown_miss",
+        "redact_pii",
     ];
 }
 
@@ -45,6 +48,7 @@ impl Default for Pricing {
             scrape_enhanced: 5,
             lockdown_hit: 5,
             lockdown_miss: 1,
+            redact_pii: 4,
         }
     }
 }

@@ -15,6 +15,7 @@ mod index_copy;
 mod page;
 mod proxies;
 mod raw;
+mod redaction;
 mod refresh;
 mod render;
 mod rendered;

@@ -18,6 +18,7 @@ use crate::error::ScrapeError;
 use crate::index_copy::index_copy;
 use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
+use crate::redaction;
 
 /// Writes the formats of `plan`.
 ///
@@ -43,6 +44,9 @@ pub(crate) fn render(raw: &RawPage, plan: &ScrapePlan) -> Result<Page, ScrapeErr
         };
     }
     page.metadata = wire_metadata(raw, metadata);
+    if let Some(options) = plan.redact_pii() {
+        redaction::redact_page(&mut page, options);
+    }
     Ok(page)
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use websvc_store::PageKey;
-use websvc_types::Format;
+use websvc_types::{Format, RedactOptions};
 use websvc_validate::ScrapePlan;
 
 use crate::page::Page;
@@ -36,6 +36,7 @@ pub(crate) struct Recipe {
     remove_base64_images: bool,
     include_tags: Vec<String>,
     exclude_tags: Vec<String>,
+    redact_pii: Option<RedactOptions>,
 }
 
 /// A page as it was written.
@@ -72,6 +73,7 @@ impl Recipe {
             remove_base64_images: plan.remove_base64_images(),
             include_tags: plan.include_tags().to_vec(),
             exclude_tags: plan.exclude_tags().to_vec(),
+            redact_pii: plan.redact_pii().cloned(),
         }
     }
 }
@@ -119,7 +121,7 @@ impl Weighter<PageKey, Arc<Entry>> for ByBytes {
 
 #[cfg(test)]
 mod tests {
-    use websvc_types::ScrapeOptions;
+    use websvc_types::{RedactPii, ScrapeOptions};
     use websvc_validate::{Policy, check_scrape_options};
 
     use super::*;
@@ -141,6 +143,20 @@ mod tests {
         rendered.keep(key.clone(), recipe(true), 7, &page("main"));
         assert_eq!(rendered.find(&key, &recipe(true)).unwrap().page.markdown.as_deref(), Some("main"));
         assert!(rendered.find(&key, &recipe(false)).is_none());
+    }
+
+    #[test]
+    fn a_rendering_with_personal_data_answers_no_request_without() {
+        let rendered = Rendered::new(1_000_000);
+        let key = PageKey::new("http://a.test/", "");
+        rendered.keep(key.clone(), recipe(true), 7, &page("jane@a.test"));
+        let redact_pii = Some(RedactPii::On(RedactOptions::default()));
+        let options = ScrapeOptions { redact_pii, ..ScrapeOptions::default() };
+        let redacting = Recipe::of(&check_scrape_options(options, &Policy::default()).unwrap().plan);
+        assert!(rendered.find(&key, &redacting).is_none());
+        rendered.keep(key.clone(), redacting.clone(), 7, &page("<EMAIL>"));
+        assert!(rendered.find(&key, &recipe(true)).is_none());
+        assert_eq!(rendered.find(&key, &redacting).unwrap().page.markdown.as_deref(), Some("<EMAIL>"));
     }
 
     #[test]

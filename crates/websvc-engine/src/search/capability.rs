@@ -2,7 +2,7 @@
 
 use websvc_scrape::ProxyConfig;
 use websvc_types::limits::COUNTRY_DEFAULT;
-use websvc_types::{ErrorCode, Format, Violation, ViolationCode};
+use websvc_types::{ErrorCode, Format, RedactMode, Violation, ViolationCode};
 use websvc_validate::{ScrapePlan, SearchPlan};
 
 use crate::error::EngineError;
@@ -16,7 +16,7 @@ pub(crate) struct Review {
 /// Compares a plan with what is there.
 ///
 /// # Errors
-/// [`EngineError::NotSupported`] for what may not be left out: actions, redaction and profiles change what the
+/// [`EngineError::NotSupported`] for what may not be left out: actions and profiles change what the
 /// caller may do with the content, so content without them would be wrong.
 pub(crate) fn review(plan: &SearchPlan, proxies: &ProxyConfig) -> Result<Review, EngineError> {
     let mut review = Review::default();
@@ -69,6 +69,19 @@ impl Review {
                 "no language model is configured; the markdown is as extracted",
             );
         }
+        if let Some(redact) = plan.redact_pii() {
+            match redact.mode.unwrap_or(RedactMode::Accurate) {
+                RedactMode::Accurate => self.leave_out(
+                    "redactPII mode accurate",
+                    "no language model is configured; the rules of mode fast were used",
+                ),
+                RedactMode::Aggressive => self.leave_out(
+                    "redactPII mode aggressive",
+                    "no language model is configured; its rules were used alone",
+                ),
+                RedactMode::Fast => {}
+            }
+        }
         if !plan.wait_for().is_zero() {
             self.leave_out("waitFor", "no browser is installed; pages are read as served");
         }
@@ -119,10 +132,6 @@ impl Missing {
     }
 
     fn scrape(&mut self, at: &str, plan: &ScrapePlan) {
-        if plan.redact_pii().is_some() {
-            let message = "redactPII is not available: this version has no redaction";
-            self.refuse(&format!("{at}/redactPII"), message);
-        }
         if plan.profile().is_some() {
             self.refuse(&format!("{at}/profile"), "profile is not available: no browser is installed");
         }

@@ -16,8 +16,19 @@ pub(crate) fn charge(pricing: &Pricing, plan: &SearchPlan, found: &Found, pages:
     };
     let tens = u64::try_from(found.total().div_ceil(10)).unwrap_or(u64::MAX);
     let lockdown = plan.scrape().is_some_and(websvc_validate::ScrapePlan::lockdown);
-    let pages: u64 = pages.iter().flatten().map(|gathered| page_price(pricing, lockdown, gathered)).sum();
+    let redacts = plan.scrape().is_some_and(|scrape| scrape.redact_pii().is_some());
+    let redaction = if redacts { pricing.redact_pii } else { 0 };
+    let price = |gathered| page_price(pricing, lockdown, gathered) + extras(redaction, gathered);
+    let pages: u64 = pages.iter().flatten().map(price).sum();
     tens * per_ten + pages
+}
+
+/// Returns what a page costs beside its price: only a page that was got was redacted.
+fn extras(redaction: u64, gathered: &Gathered) -> u64 {
+    match gathered {
+        Gathered::Page(_) => redaction,
+        Gathered::NotAsked | Gathered::Failed(_) => 0,
+    }
 }
 
 /// Returns the credits of one page. A page that could not be got costs nothing, but for a miss under lockdown.
@@ -93,5 +104,12 @@ mod tests {
         check(scraping(false), 3, vec![page(), page(), failure()], 2 + 2);
         check(scraping(true), 3, vec![page(), failure(), failure()], 2 + 5 + 2);
         check(json!({}), 2, vec![Gathered::NotAsked, Gathered::NotAsked], 2);
+    }
+    #[test]
+    fn redaction_is_charged_for_pages_that_were_got() {
+        let redacting =
+            |redact: Value| json!({ "scrapeOptions": { "formats": ["markdown"], "redactPII": redact } });
+        check(redacting(json!(true)), 3, vec![page(), page(), failure()], 2 + 2 * (1 + 4));
+        check(redacting(json!(false)), 3, vec![page(), page(), failure()], 2 + 2);
     }
 }

@@ -144,7 +144,7 @@ fn redact_pii() -> Row {
         .bad("true", InvalidType)
         .bad(1, InvalidType)
         .bad(json!([]), InvalidType)
-        .later(5, "removal without a model; until then redactPII is refused with not_supported")
+        .tested("websvc-cli", "redact_pii_removes_personal_data_from_the_markdown")
 }
 
 fn profile() -> Row {
