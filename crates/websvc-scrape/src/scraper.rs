@@ -17,12 +17,14 @@ use websvc_validate::ScrapePlan;
 use crate::cache;
 use crate::error::ScrapeError;
 use crate::freshness::{Decision, Freshness};
+use crate::image;
 use crate::index_copy::index_copy;
 use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
 use crate::render;
 use crate::rendered::{Recipe, Rendered};
 use crate::request::{self, ROBOTS_NAME};
+use crate::robots::RobotsRules;
 
 /// The bounds of a scraper.
 #[derive(Debug, Clone)]
@@ -157,7 +159,12 @@ impl Scraper {
             Some((page, _)) => (page, false),
             None => self.refresh(url, key, deadline).await?,
         };
-        self.work(move |_| Ok(Survey { unchanged, ..survey(&page)? })).await
+        self.work(move |store| {
+            let mut survey = Survey { unchanged, ..survey(&page)? };
+            survey.index_copy.iter_mut().for_each(|copy| image::complete(store, copy));
+            Ok(survey)
+        })
+        .await
     }
 
     /// Fetches a page, or learns that it is as the cache has it; the cache has it anew in both cases. Returns whether
@@ -195,6 +202,11 @@ impl Scraper {
         let request = request::plain(url, remaining(deadline)?, max_bytes);
         let page = self.fetch(url, request, deadline).await?;
         Ok(FileAnswer { status: page.status, body: page.body })
+    }
+
+    /// Returns the bounds of the page cache.
+    pub(crate) fn cache_limits(&self) -> CacheLimits {
+        self.inner.config.cache
     }
 
     /// Returns the page as it was written before, when that may answer.
@@ -274,7 +286,7 @@ impl Scraper {
         Ok(page)
     }
 
-    async fn fetch(
+    pub(crate) async fn fetch(
         &self,
         url: &Url,
         mut request: FetchRequest,
@@ -292,7 +304,7 @@ impl Scraper {
     }
 
     /// Does what blocks or computes off the async threads.
-    async fn work<T: Send + 'static>(
+    pub(crate) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
@@ -311,7 +323,7 @@ impl Scraper {
     }
 }
 
-fn remaining(deadline: Instant) -> Result<Duration, ScrapeError> {
+pub(crate) fn remaining(deadline: Instant) -> Result<Duration, ScrapeError> {
     let remaining = deadline.saturating_duration_since(Instant::now());
     if remaining.is_zero() { Err(ScrapeError::Timeout) } else { Ok(remaining) }
 }
@@ -334,8 +346,10 @@ fn survey(page: &RawPage) -> Result<Survey, ScrapeError> {
     }
     let document = render::parse(page)?;
     let content = document.content(&ContentOptions::default());
-    survey.index_copy = index_copy(page, &document, &content, document.metadata());
-    if document.robots().follow {
+    let metadata = document.metadata();
+    let follow = RobotsRules::of(&page.headers, Some(&metadata)).follow;
+    survey.index_copy = index_copy(page, &document, &content, metadata);
+    if follow {
         let anchors = document.anchors().into_iter().filter(|anchor| !anchor.nofollow);
         survey.links = anchors.map(|anchor| anchor.url).collect();
         survey.feeds = document.feeds();

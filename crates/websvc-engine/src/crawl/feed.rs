@@ -1,10 +1,10 @@
 //! Feeds: the newest pages of a site with their dates (RSS 0.9 to 2.0, RFC 4287 Atom).
 
 use jiff::Timestamp;
-use jiff::fmt::rfc2822;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use url::Url;
+use websvc_scrape::date;
 
 /// Most entries that are read of one feed.
 const MAX_ENTRIES: usize = 1_000;
@@ -95,9 +95,9 @@ impl Draft {
             "link" => self.link = self.link.take().or_else(|| base.join(text).ok()),
             "guid" if is_permalink => self.permalink = Url::parse(text).ok(),
             "pubDate" | "published" | "date" | "issued" => {
-                self.published = self.published.or_else(|| date(text));
+                self.published = self.published.or_else(|| date::read(text));
             }
-            "updated" | "modified" => self.updated = self.updated.or_else(|| date(text)),
+            "updated" | "modified" => self.updated = self.updated.or_else(|| date::read(text)),
             _ => {}
         }
     }
@@ -117,15 +117,6 @@ fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     let found = tag.attributes().flatten().find(|attribute| attribute.key.local_name().as_ref() == name)?;
     let value: &str = &found.value;
     Some(quick_xml::escape::unescape(value).map_or_else(|_| value.to_owned(), std::borrow::Cow::into_owned))
-}
-
-/// Reads a date of RSS (RFC 2822) or of Atom (RFC 3339).
-fn date(text: &str) -> Option<Timestamp> {
-    let spelled = || rfc2822::DateTimeParser::new().parse_timestamp(text).ok();
-    text.parse().ok().or_else(spelled).or_else(|| {
-        let day: jiff::civil::Date = text.parse().ok()?;
-        day.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
-    })
 }
 
 #[cfg(test)]

@@ -45,6 +45,8 @@ pub struct CrawlReport {
     pub errors: usize,
     /// Pages left out on purpose: robots.txt, `noindex`, no text, duplicates, traps.
     pub skipped: usize,
+    /// Images whose sizes were learned from their files.
+    pub image_sizes: usize,
     /// How long it took, in milliseconds.
     pub elapsed_ms: u64,
     /// It was told to stop before it was done.

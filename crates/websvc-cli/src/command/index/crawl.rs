@@ -40,6 +40,7 @@ pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
         max_age: mark.age(),
         include: arguments.include,
         exclude: arguments.exclude,
+        image_sizes: arguments.image_sizes,
         ..CrawlOptions::new(seeds)
     };
     let report = work(&installation, &options, &*sink).await?;
@@ -47,10 +48,11 @@ pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
     if arguments.json {
         return show::json(&report);
     }
-    let CrawlReport { pages, unchanged, errors, skipped, elapsed_ms, interrupted } = report;
+    let CrawlReport { pages, unchanged, errors, skipped, image_sizes, elapsed_ms, interrupted } = report;
     let end = if interrupted { ", interrupted: the same command goes on" } else { "" };
     show::line(&format!(
-        "{pages} pages indexed ({unchanged} unchanged), {errors} errors, {skipped} skipped in {elapsed_ms} ms{end}"
+        "{pages} pages indexed ({unchanged} unchanged), {errors} errors, {skipped} skipped, {image_sizes} image sizes \
+         learned in {elapsed_ms} ms{end}"
     ))
 }
 
