@@ -2,7 +2,7 @@
 
 mod measure;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use futures_util::stream::FuturesUnordered;
 use url::Url;
 use websvc_address::without_visit;
 use websvc_scrape::{FileAnswer, ImageAnswer, ScrapeError, Scraper, Survey};
-use websvc_types::index::{IndexDocument, IndexNews};
+use websvc_types::index::IndexDocument;
 
 use super::feed::{self, Entry};
 use super::frontier::Frontier;
@@ -38,7 +38,7 @@ const MAX_FEEDS: usize = 3;
 /// Pages further than this from a seed name the same feeds again, or those of their comments.
 const MAX_FEED_DEPTH: u32 = 1;
 
-/// Most pages of which is remembered what feeds say.
+/// Most pages, and images on them, of which is remembered what feeds and sitemaps say.
 const MAX_FED: usize = 200_000;
 
 /// The pages that are handed to the sink at one time.
@@ -144,8 +144,10 @@ struct Crawl<'a> {
     scope: Scope,
     frontier: Frontier,
     budgets: Budgets,
-    /// What feeds say of pages, by URL.
+    /// What feeds and sitemaps say of pages, by URL.
     fed: HashMap<Url, Entry>,
+    /// How many pages and images they are.
+    fed_weight: usize,
     running: FuturesUnordered<Running<'a>>,
     /// Pages that were started and are not done: they count against the limit until they are.
     pages_running: usize,
@@ -173,6 +175,7 @@ impl<'a> Crawl<'a> {
             frontier: Frontier::default(),
             budgets: Budgets::default(),
             fed: HashMap::new(),
+            fed_weight: 0,
             running: FuturesUnordered::new(),
             pages_running: 0,
             images: Images::new(options.image_sizes),
@@ -303,9 +306,24 @@ impl<'a> Crawl<'a> {
         }
         for entry in feed::parse(&text, url) {
             self.take(entry.url.clone(), 1, now);
-            if entry.date.is_some() && self.fed.len() < MAX_FED {
-                self.fed.insert(without_visit(entry.url.clone()), entry);
-            }
+            self.told(entry);
+        }
+        found.told.into_iter().for_each(|entry| self.told(entry));
+    }
+
+    /// Remembers what a list says of a page.
+    fn told(&mut self, entry: Entry) {
+        let url = without_visit(entry.url.clone());
+        if !entry.tells()
+            || !self.scope.takes_file(&url)
+            || self.fed_weight + 1 + entry.images.len() > MAX_FED
+        {
+            return;
+        }
+        self.fed_weight += 1 + entry.images.len();
+        match self.fed.entry(url) {
+            hash_map::Entry::Vacant(place) => drop(place.insert(entry)),
+            hash_map::Entry::Occupied(known) => known.into_mut().join(entry),
         }
     }
 
@@ -379,7 +397,7 @@ impl<'a> Crawl<'a> {
         match survey.index_copy {
             Some(mut copy) => {
                 if let Some(entry) = self.fed.get(&task.url).or_else(|| self.fed.get(&reached)) {
-                    complete(&mut copy, entry);
+                    entry.complete(&mut copy);
                 }
                 self.measure(&mut copy, now);
                 self.batch.push(*copy);
@@ -403,16 +421,6 @@ impl<'a> Crawl<'a> {
 
     async fn hand_over(&mut self) -> Result<(), SinkError> {
         if self.batch.is_empty() { Ok(()) } else { self.sink.accept(std::mem::take(&mut self.batch)).await }
-    }
-}
-
-/// Adds to a page what a feed says of it: to be in a feed with a date makes it news.
-fn complete(copy: &mut IndexDocument, entry: &Entry) {
-    let Some(date) = entry.date else { return };
-    copy.published.get_or_insert_with(|| date.to_string());
-    let news = copy.news.get_or_insert_with(IndexNews::default);
-    if let (None, Some(image)) = (&news.image_url, &entry.image) {
-        news.image_url = Some(image.to_string());
     }
 }
 

@@ -250,3 +250,23 @@ async fn what_pages_and_headers_ask_of_robots_is_done() {
     let again = site.crawl(|options| options.max_age = Duration::from_secs(3_600)).await;
     assert_eq!(again.documents, crawled.documents);
 }
+
+#[tokio::test]
+async fn what_sitemaps_say_of_images_and_news_reaches_the_index() {
+    let map = "<urlset><url><loc>http://a.test/</loc><image:image><image:loc>http://a.test/pot.jpg</image:loc>\
+        <image:caption>A pot</image:caption></image:image><image:image><image:loc>http://a.test/cup.jpg</image:loc>\
+        </image:image></url><url><loc>http://a.test/news</loc><news:news>\
+        <news:publication_date>2026-01-02T10:00:00+00:00</news:publication_date></news:news></url></urlset>";
+    let world = World::builder()
+        .page("http://a.test/sitemap.xml", Page::new("application/xml", map))
+        .page("http://a.test/", page("/", "<img src=/cup.jpg alt=Cup width=640 height=480>"))
+        .page("http://a.test/news", page("/news", ""));
+    let site = Site::start(world).await;
+    let crawled = site.crawl(|options| options.image_sizes = 0).await;
+    let images = &crawled.document("/").images;
+    let told: Vec<(&str, &str)> = images.iter().map(|image| (&*image.url, &*image.caption)).collect();
+    assert_eq!(told, [("http://a.test/cup.jpg", ""), ("http://a.test/pot.jpg", "A pot")]);
+    assert_eq!(crawled.document("/news").published.as_deref(), Some("2026-01-02T10:00:00Z"));
+    assert!(crawled.document("/news").news.is_some() && crawled.document("/").news.is_none());
+    assert_eq!(site.paths(), ["/robots.txt", "/sitemap.xml", "/", "/news"]);
+}
