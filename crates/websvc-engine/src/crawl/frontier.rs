@@ -105,6 +105,11 @@ impl Frontier {
         self.hosts.values().any(|host| host.has_task(Room::Pages))
     }
 
+    /// Returns how many pages wait.
+    pub(super) fn pages_waiting(&self) -> usize {
+        self.hosts.values().map(Host::pages_waiting).sum()
+    }
+
     /// Returns how many pages and listings wait.
     pub(super) fn waiting(&self) -> usize {
         self.hosts.values().map(Host::waiting).sum()

@@ -134,6 +134,11 @@ impl Host {
         self.images.clear();
     }
 
+    /// Returns how many pages wait.
+    pub(super) fn pages_waiting(&self) -> usize {
+        self.tasks.iter().filter(|task| matches!(task, Task::Page(_))).count()
+    }
+
     /// Returns how many pages and listings wait.
     pub(super) fn waiting(&self) -> usize {
         self.tasks.len() + self.listings.len()

@@ -109,6 +109,7 @@ pub async fn crawl(
     let unfinished = crawl.images.give_up();
     crawl.queue_again(unfinished);
     crawl.hand_over().await?;
+    crawl.report.waiting = crawl.frontier.pages_waiting();
     Ok(crawl.report.finish(started.elapsed(), interrupted))
 }
 
@@ -411,6 +412,7 @@ impl<'a> Crawl<'a> {
 
     fn skip(&mut self, url: Url, reason: &'static str) {
         self.report.skipped += 1;
+        *self.report.skipped_because.entry(reason).or_default() += 1;
         (self.on_event)(Event::Skipped { url, reason });
     }
 

@@ -122,7 +122,7 @@ impl Place {
             }
             (Some(Extension::News), "news") | (Some(Extension::Video), "video") => self.extension = None,
             (Some(Extension::Image), "loc") => {
-                self.image.url = web_url(value).map(String::from).unwrap_or_default()
+                self.image.url = web_url(value).map(String::from).unwrap_or_default();
             }
             (Some(Extension::Image), "title") => value.clone_into(&mut self.image.alt),
             (Some(Extension::Image), "caption") => value.clone_into(&mut self.image.caption),

@@ -178,6 +178,8 @@ async fn a_calendar_without_an_end_is_left() {
     let crawled = site.crawl(|_| {}).await;
     assert_eq!(crawled.report.pages, 101);
     assert_eq!(crawled.skipped, ["http://a.test/calendar?month=101"]);
+    let because: Vec<usize> = crawled.report.skipped_because.values().copied().collect();
+    assert_eq!((because, crawled.report.waiting), (vec![1], 0));
 }
 
 #[tokio::test]
