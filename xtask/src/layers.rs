@@ -25,13 +25,14 @@ const fn layer(name: &'static str, may_use: &'static [&'static str]) -> Layer {
 const LAYERS: &[Layer] = &[
     layer("websvc-types", &[]),
     layer("websvc-query", &[]),
+    layer("websvc-address", &[]),
     layer("websvc-selector", &[]),
     layer("websvc-validate", &["websvc-types", "websvc-query", "websvc-selector"]),
     layer("websvc-transport", &[]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
     layer("websvc-extract", &["websvc-selector"]),
     layer("websvc-redact", &[]),
-    layer("websvc-index", &["websvc-query"]),
+    layer("websvc-index", &["websvc-query", "websvc-address"]),
     layer("websvc-store", &[]),
     layer("websvc-browser", &["websvc-transport"]),
     layer(
@@ -53,6 +54,7 @@ const LAYERS: &[Layer] = &[
         &[
             "websvc-types",
             "websvc-query",
+            "websvc-address",
             "websvc-validate",
             "websvc-transport",
             "websvc-index",
@@ -69,6 +71,7 @@ const LAYERS: &[Layer] = &[
 const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-types",
     "websvc-query",
+    "websvc-address",
     "websvc-selector",
     "websvc-validate",
     "websvc-transport",
@@ -85,6 +88,7 @@ const EVERYTHING: [&str; 14] = [
     "websvc",
     "websvc-types",
     "websvc-query",
+    "websvc-address",
     "websvc-selector",
     "websvc-validate",
     "websvc-transport",
@@ -111,7 +115,7 @@ const RESERVED: &[(&[&str], &[&str])] = &[
 const WITHOUT_TOKIO: &[&str] = &[
     "websvc-types",
     "websvc-query",
-    "websvc-selector",
+    "websvc-address",
     "websvc-selector",
     "websvc-validate",
     "websvc-extract",

@@ -146,6 +146,9 @@ pub(crate) struct Crawl {
     /// At most this many requests against one host at one time.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub(crate) per_host: u8,
+    /// Asks for the first bytes of at most this many images whose pages do not say how large they are.
+    #[arg(long, value_name = "NUMBER", default_value_t = 2_000)]
+    pub(crate) image_sizes: usize,
     /// Prints the summary as JSON.
     #[arg(long)]
     pub(crate) json: bool,

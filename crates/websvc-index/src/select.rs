@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use tantivy::directory::OwnedBytes;
 use tantivy::store::StoreReader;
-use url::Url;
+use websvc_address::Identity;
 use websvc_query::{Node, Operator, Query};
 
 use crate::analysis::{each_word, folded};
@@ -130,9 +130,9 @@ struct Page {
 impl Page {
     fn of(bytes: OwnedBytes) -> Option<Self> {
         let card = Card::decode(&bytes)?;
-        let (host, address) = identity(card.head.url);
+        let identity = Identity::of(card.head.url);
         let words = card.body_words();
-        Some(Self { bytes, host, address, words, first: false })
+        Some(Self { bytes, host: identity.host().to_owned(), address: identity.into(), words, first: false })
     }
 
     fn has_title_of(&self, other: &Self) -> bool {
@@ -200,56 +200,4 @@ fn resemblance(one: &HashSet<u64>, other: &HashSet<u64>) -> f64 {
     let common = one.intersection(other).count();
     let all = one.len() + other.len() - common;
     if all == 0 { 0.0 } else { common as f64 / all as f64 }
-}
-
-/// Returns the host without `www.`, and the URL in a form that is the same for all usual spellings of one address:
-/// without scheme, `www.`, fragment, index page, last slash and the parameters that trackers add.
-fn identity(url: &str) -> (String, String) {
-    let Ok(parsed) = Url::parse(url) else {
-        return (String::new(), url.to_owned());
-    };
-    let host = parsed.host_str().unwrap_or_default();
-    let host = host.strip_prefix("www.").unwrap_or(host).to_owned();
-    let mut path = parsed.path();
-    for index in ["/index.html", "/index.htm", "/index.php"] {
-        path = path.strip_suffix(index).unwrap_or(path);
-    }
-    let mut address = match parsed.port() {
-        Some(port) => format!("{host}:{port}{}", path.trim_end_matches('/')),
-        None => format!("{host}{}", path.trim_end_matches('/')),
-    };
-    let parameters = parsed.query().unwrap_or_default().split('&');
-    for (at, parameter) in parameters.filter(|parameter| !is_tracking(parameter)).enumerate() {
-        address.push(if at == 0 { '?' } else { '&' });
-        address.push_str(parameter);
-    }
-    (host, address)
-}
-
-fn is_tracking(parameter: &str) -> bool {
-    let name = parameter.split('=').next().unwrap_or_default();
-    name.is_empty()
-        || name.starts_with("utm_")
-        || matches!(name, "gclid" | "fbclid" | "msclkid" | "mc_cid" | "mc_eid")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::identity;
-
-    #[test]
-    fn usual_spellings_of_an_address_are_one() {
-        let same = [
-            "https://a.test/docs",
-            "http://www.a.test/docs/",
-            "https://a.test/docs/index.html#top",
-            "https://a.test/docs?utm_source=x&gclid=1",
-        ];
-        for url in same {
-            assert_eq!(identity(url), ("a.test".to_owned(), "a.test/docs".to_owned()), "{url}");
-        }
-        for other in ["https://a.test/docs?page=2", "https://a.test:8443/docs", "https://b.a.test/docs"] {
-            assert_ne!(identity(other).1, "a.test/docs", "{other}");
-        }
-    }
 }

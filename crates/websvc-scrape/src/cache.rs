@@ -11,9 +11,12 @@ use websvc_validate::ScrapePlan;
 use crate::proxies::ProxyConfig;
 use crate::raw::{CacheState, RawPage};
 use crate::request::accept_language;
+use crate::robots;
 
-/// The headers that are kept with a page: how to read it, and by what to ask whether it has changed.
-const KEPT_HEADERS: [HeaderName; 3] = [CONTENT_TYPE, ETAG, LAST_MODIFIED];
+/// The headers that are kept with a page: how to read it, by what to ask whether it has changed, and what it asks of
+/// robots.
+const KEPT_HEADERS: [HeaderName; 4] =
+    [CONTENT_TYPE, ETAG, LAST_MODIFIED, HeaderName::from_static(robots::HEADER)];
 
 /// Returns the name of a page in the cache, with whatever of the plan changes what its host answers. Headers of the
 /// caller's own may change it in any way, so such a page has no name: it is nobody else's.
@@ -42,7 +45,7 @@ pub(crate) fn plain_key(url: &Url) -> PageKey {
     PageKey::new(without_fragment(url), "")
 }
 
-fn without_fragment(url: &Url) -> String {
+pub(crate) fn without_fragment(url: &Url) -> String {
     let mut url = url.clone();
     url.set_fragment(None);
     url.into()
@@ -59,9 +62,10 @@ pub(crate) fn put(
     if !page.status.is_success() {
         return Ok(None);
     }
-    let kept = KEPT_HEADERS.iter().filter_map(|name| {
-        let value = page.headers.get(name)?.to_str().ok()?;
-        Some((name.as_str().to_owned(), value.to_owned()))
+    let names = KEPT_HEADERS;
+    let kept = names.iter().flat_map(|name| {
+        let values = page.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+        values.map(|value| (name.as_str().to_owned(), value.to_owned()))
     });
     let cached = CachedPage {
         key,

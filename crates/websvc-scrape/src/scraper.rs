@@ -21,6 +21,7 @@ use crate::error::ScrapeError;
 use crate::fetcher::{Fetcher, Route, remaining};
 use crate::flight::Flights;
 use crate::freshness::{Decision, Freshness};
+use crate::image;
 use crate::index_copy::index_copy;
 use crate::page::Page;
 use crate::proxies::ProxyConfig;
@@ -29,6 +30,7 @@ use crate::refresh;
 use crate::render;
 use crate::rendered::{Recipe, Rendered};
 use crate::request::{self, ROBOTS_NAME};
+use crate::robots::RobotsRules;
 
 /// The bounds of a scraper.
 #[derive(Debug, Clone)]
@@ -232,7 +234,13 @@ impl Scraper {
             Some((page, _)) => (page, false),
             None => self.refresh(url, key, deadline).await?,
         };
-        self.work(move |_| Ok(Survey { unchanged, ..survey(&page)? })).await
+        let now_ms = self.clock().now_ms();
+        self.work(move |store| {
+            let mut survey = Survey { unchanged, ..survey(&page)? };
+            survey.index_copy.iter_mut().for_each(|copy| image::complete(store, copy, now_ms));
+            Ok(survey)
+        })
+        .await
     }
 
     /// Fetches a page, or learns that it is as the cache has it; the cache has it anew in both cases. Returns whether
@@ -264,6 +272,11 @@ impl Scraper {
         let request = request::plain(url, remaining(deadline)?, max_bytes);
         let page = self.inner.fetcher.plain(request, deadline).await?;
         Ok(FileAnswer { status: page.status, body: page.body })
+    }
+
+    /// Returns the bounds of the page cache.
+    pub(crate) fn cache_limits(&self) -> CacheLimits {
+        self.inner.config.cache
     }
 
     /// Returns the page as it was written before, when that may answer.
@@ -352,8 +365,21 @@ impl Scraper {
         Ok(page)
     }
 
+    /// Fetches what is no page; what the host answers is the answer.
+    pub(crate) async fn fetch_plain(
+        &self,
+        request: FetchRequest,
+        deadline: Instant,
+    ) -> Result<RawPage, ScrapeError> {
+        self.inner.fetcher.plain(request, deadline).await
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.inner.config.clock
+    }
+
     /// Does what blocks or computes off the async threads.
-    async fn work<T: Send + 'static>(
+    pub(crate) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
@@ -402,8 +428,10 @@ fn survey(page: &RawPage) -> Result<Survey, ScrapeError> {
     }
     let document = render::parse(page)?;
     let content = document.content(&ContentOptions::default());
-    survey.index_copy = index_copy(page, &document, &content, document.metadata());
-    if document.robots().follow {
+    let metadata = document.metadata();
+    let follow = RobotsRules::of(&page.headers, Some(&metadata)).follow;
+    survey.index_copy = index_copy(page, &document, &content, metadata);
+    if follow {
         let anchors = document.anchors().into_iter().filter(|anchor| !anchor.nofollow);
         survey.links = anchors.map(|anchor| anchor.url).collect();
         survey.links.extend(refresh::target(page));

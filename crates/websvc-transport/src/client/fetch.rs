@@ -15,7 +15,7 @@ use super::headers;
 use super::proxy::Proxy;
 use super::receive::{discard, receive};
 use super::redirect::{Hop, target};
-use super::request::{FetchRequest, Fetched, RedirectPolicy, TlsPolicy};
+use super::request::{ExcessPolicy, FetchRequest, Fetched, RedirectPolicy, TlsPolicy};
 use crate::error::{FetchError, Stage};
 
 /// What bounds every hop of a fetch, and where it is.
@@ -23,6 +23,7 @@ pub(super) struct Limits {
     pub(super) connect_timeout: Duration,
     pub(super) max_body_bytes: u64,
     pub(super) max_decoded_bytes: u64,
+    pub(super) excess: ExcessPolicy,
     pub(super) tls: TlsPolicy,
     pub(super) proxy: Option<Proxy>,
     stage: AtomicU8,
@@ -36,6 +37,7 @@ impl Limits {
             connect_timeout: request.connect_timeout.min(request.timeout),
             max_body_bytes: request.max_body_bytes,
             max_decoded_bytes: request.max_decoded_bytes,
+            excess: request.excess,
             tls: request.tls,
             proxy: request.proxy.clone(),
             stage: AtomicU8::new(0),

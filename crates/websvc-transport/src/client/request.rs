@@ -29,6 +29,8 @@ pub struct FetchRequest {
     pub max_body_bytes: u64,
     /// The largest body after decoding.
     pub max_decoded_bytes: u64,
+    /// What to do about a body larger than `max_body_bytes`.
+    pub excess: ExcessPolicy,
     /// What to do about redirects.
     pub redirects: RedirectPolicy,
     /// What to do about bad certificates.
@@ -37,6 +39,15 @@ pub struct FetchRequest {
     pub proxy: Option<Proxy>,
     /// Cookies of an earlier fetch that this one goes on with; each is sent only to whom it was set for.
     pub cookies: CookieJar,
+}
+
+/// What to do about a body that is larger than it may be on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExcessPolicy {
+    /// Fail.
+    Fail,
+    /// Bring back its beginning, marked as [`Fetched::truncated`], and hang up.
+    Cut,
 }
 
 /// What to do about redirects.
@@ -70,6 +81,7 @@ impl FetchRequest {
             connect_timeout: Duration::from_secs(10),
             max_body_bytes: 50 * 1024 * 1024,
             max_decoded_bytes: 50 * 1024 * 1024,
+            excess: ExcessPolicy::Fail,
             redirects: RedirectPolicy::Follow(10),
             tls: TlsPolicy::Verify,
             proxy: None,
