@@ -10,9 +10,10 @@ use websvc_validate::{ScrapePlan, SearchPlan};
 
 use crate::error::EngineError;
 use crate::ingest::ingest;
+use crate::mirror::{self, Mirror};
 use crate::pricing::Pricing;
 use crate::search::{Review, SearchOutcome, assemble, charge, find, gather, review, review_page};
-use crate::source::SearchSource;
+use crate::source::{Counted, SearchSource, SourceFigures};
 
 /// What an engine is built of.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct EngineConfig {
     pub scraper: Scraper,
     /// Where scraped pages go to be searched; `None` when this process may not write.
     pub index: Option<Arc<websvc_index::Index>>,
+    /// Where they are written, too.
+    pub mirrors: Vec<Arc<Mirror>>,
     /// The price list.
     pub pricing: Pricing,
 }
@@ -31,12 +34,17 @@ pub struct EngineConfig {
 #[derive(Debug, Clone)]
 pub struct Engine {
     config: Arc<EngineConfig>,
+    /// The sources of the configuration with their counters.
+    counted: Arc<[Arc<Counted>]>,
 }
 
 impl Engine {
     /// Builds an engine.
-    pub fn new(config: EngineConfig) -> Self {
-        Self { config: Arc::new(config) }
+    pub fn new(mut config: EngineConfig) -> Self {
+        let counted: Arc<[_]> =
+            config.sources.drain(..).map(|source| Arc::new(Counted::new(source))).collect();
+        config.sources = counted.iter().map(|source| Arc::clone(source) as Arc<dyn SearchSource>).collect();
+        Self { config: Arc::new(config), counted }
     }
 
     /// Returns what gets pages.
@@ -47,6 +55,16 @@ impl Engine {
     /// Returns the sources that are asked, in order of preference.
     pub fn sources(&self) -> &[Arc<dyn SearchSource>] {
         &self.config.sources
+    }
+
+    /// Returns the figures of the sources, in order of preference.
+    pub fn source_figures(&self) -> Vec<SourceFigures> {
+        self.counted.iter().map(|source| source.figures()).collect()
+    }
+
+    /// Returns the places beside the index that pages are written to.
+    pub fn mirrors(&self) -> &[Arc<Mirror>] {
+        &self.config.mirrors
     }
 
     /// Returns the index that scraped pages go to.
@@ -64,6 +82,7 @@ impl Engine {
         let mut page = page.map_err(EngineError::Page)?;
         page.warnings.splice(..0, warnings);
         let copies: Vec<_> = page.index_copy.take().into_iter().map(|copy| *copy).collect();
+        page.warnings.extend(mirror::offer(&self.config.mirrors, &copies));
         if let Some(index) = self.config.index.as_ref().filter(|_| !copies.is_empty())
             && let Err(error) = ingest(index, copies).await
         {

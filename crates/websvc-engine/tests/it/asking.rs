@@ -62,7 +62,7 @@ impl Question {
     pub(crate) async fn hits(&self, source: &dyn SearchSource) -> (Vec<Hit>, Vec<String>) {
         match self.ask(source).await {
             Answer::Results { hits, warnings } => (hits, warnings),
-            Answer::Unavailable { reason } => panic!("unavailable: {reason}"),
+            Answer::Unavailable { failure: _, reason } => panic!("unavailable: {reason}"),
         }
     }
 
@@ -70,7 +70,7 @@ impl Question {
     pub(crate) async fn reason(&self, source: &dyn SearchSource) -> String {
         match self.ask(source).await {
             Answer::Results { hits, warnings } => panic!("answered: {hits:?} {warnings:?}"),
-            Answer::Unavailable { reason } => reason,
+            Answer::Unavailable { failure: _, reason } => reason,
         }
     }
 }

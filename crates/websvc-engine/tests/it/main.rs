@@ -3,4 +3,5 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod asking;
+mod elasticsearch;
 mod searxng;
