@@ -1,5 +1,6 @@
 //! The parts of an installation, put together from the configuration and the data directory.
 
+mod mirrored;
 mod sources;
 
 use std::sync::Arc;
@@ -14,6 +15,8 @@ use websvc_transport::{AddressGuard, Client, ClientConfig};
 
 use crate::config::Config;
 use crate::data_dir::{DataDir, WriteLock};
+
+pub(crate) use mirrored::ensure_complete;
 
 /// What this process may do with the index.
 #[derive(Debug)]
@@ -40,6 +43,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
     let index = Arc::new(Index::open(&data_dir.index(), IndexConfig::default())?);
     let scraper = Scraper::new(client(config)?, store.clone(), scrape_config(config));
     let sources = sources::open(config, &index)?;
+    let mirrors = sources::mirrors(config)?;
     let engine = Engine::new(EngineConfig {
         sources,
         scraper,
@@ -47,6 +51,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
             IndexAccess::Write(_) => Some(Arc::clone(&index)),
             IndexAccess::Read => None,
         },
+        mirrors,
         pricing: config.pricing,
     });
     Ok(Installation { engine, store, index, access })

@@ -3,7 +3,9 @@
 //! Whoever has many pages waits until they are written; a scraped page goes into a bounded queue, because no answer
 //! waits for another server.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -48,6 +50,8 @@ pub struct Mirror {
     sum: Arc<Mutex<Written>>,
     room: Arc<Semaphore>,
     queue: Mutex<Option<mpsc::Sender<Queued>>>,
+    /// Pages that were handed over and have no fate yet.
+    waiting: Arc<AtomicU64>,
     worker: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -57,14 +61,21 @@ impl Mirror {
         let writer = Arc::new(writer);
         let sum = Arc::new(Mutex::new(Written::default()));
         let (sender, queue) = mpsc::channel(QUEUE);
-        let worker = tokio::spawn(work(Arc::clone(&writer), Arc::clone(&sum), queue));
+        let waiting = Arc::new(AtomicU64::default());
+        let worker = tokio::spawn(work(Arc::clone(&writer), Arc::clone(&sum), Arc::clone(&waiting), queue));
         Self {
             writer,
             sum,
             room: Arc::new(Semaphore::new(QUEUE_KIB as usize)),
             queue: Mutex::new(Some(sender)),
+            waiting,
             worker: Mutex::new(Some(worker)),
         }
+    }
+
+    /// Returns the name of its source.
+    pub fn name(&self) -> &str {
+        self.writer.name()
     }
 
     /// Writes pages and waits for it. What is not written is in the answer and in the report.
@@ -76,7 +87,7 @@ impl Mirror {
     }
 
     /// Hands pages to the queue, and returns how many had no room in it.
-    pub(crate) fn offer(&self, documents: &[IndexDocument]) -> usize {
+    pub fn offer(&self, documents: &[IndexDocument]) -> usize {
         let sender = lock(&self.queue).clone();
         let left_out = converted(documents).into_iter().filter(|document| {
             let kib = u32::try_from(document.body.len() / 1024 + 1).unwrap_or(u32::MAX);
@@ -85,7 +96,12 @@ impl Mirror {
             else {
                 return true;
             };
-            sender.try_send((document.clone(), room)).is_err()
+            self.waiting.fetch_add(1, Ordering::Relaxed);
+            let is_full = sender.try_send((document.clone(), room)).is_err();
+            if is_full {
+                self.waiting.fetch_sub(1, Ordering::Relaxed);
+            }
+            is_full
         });
         let left_out = left_out.count();
         if left_out > 0 {
@@ -97,14 +113,24 @@ impl Mirror {
         left_out
     }
 
-    /// Waits until the queue is empty, and tells what was written. Nothing can be handed over afterwards.
-    pub async fn close(&self) -> MirrorReport {
+    /// Waits until the queue is empty, at most for `patience`, and tells what was written. What is left then is lost, and
+    /// nothing can be handed over afterwards.
+    pub async fn close(&self, patience: Duration) -> MirrorReport {
         drop(lock(&self.queue).take());
         let worker = lock(&self.worker).take();
-        if let Some(worker) = worker
-            && let Err(error) = worker.await
-        {
-            tracing::error!(error = &error as &dyn std::error::Error, "writing to a mirror ended early");
+        if let Some(mut worker) = worker {
+            let why = match tokio::time::timeout(patience, &mut worker).await {
+                Ok(Ok(())) => return self.report(),
+                Ok(Err(error)) => format!("the writing ended early: {error}"),
+                Err(_elapsed) => {
+                    worker.abort();
+                    format!("they were not written within {} s of the end", patience.as_secs())
+                }
+            };
+            let lost = self.waiting.swap(0, Ordering::Relaxed);
+            let lost = Written { lost, first_failure: Some(why), ..Written::default() };
+            tell(self.writer.name(), &lost);
+            lock(&self.sum).add(lost);
         }
         self.report()
     }
@@ -129,12 +155,19 @@ pub(crate) fn offer(mirrors: &[Arc<Mirror>], documents: &[IndexDocument]) -> Vec
     warnings
 }
 
-async fn work(writer: Arc<ElasticsearchWriter>, sum: Arc<Mutex<Written>>, mut queue: mpsc::Receiver<Queued>) {
+async fn work(
+    writer: Arc<ElasticsearchWriter>,
+    sum: Arc<Mutex<Written>>,
+    waiting: Arc<AtomicU64>,
+    mut queue: mpsc::Receiver<Queued>,
+) {
     let mut batch = Vec::with_capacity(BATCH);
     while queue.recv_many(&mut batch, BATCH).await > 0 {
         // The room of the pages is given back when they are written.
         let (documents, _room): (Vec<Document>, Vec<OwnedSemaphorePermit>) = batch.drain(..).unzip();
+        let count = documents.len() as u64;
         let written = writer.write(documents).await;
+        waiting.fetch_sub(count, Ordering::Relaxed);
         tell(writer.name(), &written);
         lock(&sum).add(written);
     }

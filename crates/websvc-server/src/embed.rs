@@ -144,6 +144,7 @@ impl Embedded {
             sources: vec![Arc::new(IndexSource::new(Arc::clone(&parts.index)))],
             scraper: Scraper::new(Client::new(client)?, parts.store.clone(), scrape),
             index: Some(Arc::clone(&parts.index)),
+            mirrors: Vec::new(),
             pricing,
         });
         let store = parts.store.clone();

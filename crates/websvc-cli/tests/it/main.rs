@@ -12,6 +12,7 @@ mod corpus;
 mod crash;
 mod demo;
 mod documentation;
+mod elastic;
 mod harness;
 mod indexing;
 mod keys;

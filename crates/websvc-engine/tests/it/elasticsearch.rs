@@ -6,10 +6,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use websvc_engine::{
     Answer, Condition, Elasticsearch, ElasticsearchConfig, ElasticsearchDeclaration, ElasticsearchWriter,
-    EndpointConfig, Failure, SearchSource, Written,
+    EndpointConfig, Failure, Mirror, SearchSource, Written,
 };
 use websvc_index::{Document, Image, News};
 use websvc_testkit::{ElasticStandIn, Page, World};
+use websvc_types::index::IndexDocument;
 use websvc_validate::{DomainFilter, SourceKind};
 
 use crate::asking::{Question, client, urls};
@@ -301,7 +302,7 @@ async fn a_silent_server_is_given_up_after_its_time() {
     let source = Elasticsearch::new(config(ELASTIC, endpoint), client(&world));
     let answer = Question::new(SourceKind::Web, "tea").ask(&source).await;
     assert!(matches!(answer, Answer::Unavailable { failure: Failure::Timeout, .. }), "{answer:?}");
-    assert!(world.requests()[0].url.ends_with("?timeout=50ms"));
+    assert!(world.requests()[0].url.ends_with("?timeout=40ms"));
 }
 
 #[tokio::test]
@@ -362,4 +363,31 @@ async fn an_index_of_another_mapping_is_not_written_to() {
     let why = written.first_failure.unwrap();
     assert!(why.contains("the index \"pages\" has not the field \"body\" of websvc"), "{why}");
     assert!(server.documents().is_empty());
+}
+
+#[tokio::test]
+async fn a_mirror_that_is_silent_loses_pages_aloud_at_the_end() {
+    let world = World::builder().page("http://es.test/pages/_mapping", Page::silence()).start().await;
+    let mirror = Mirror::new(writer(&world, ELASTIC));
+    let page = IndexDocument { url: "http://a.test/".to_owned(), ..IndexDocument::default() };
+    mirror.offer(&[page.clone(), page]);
+    let report = mirror.close(Duration::from_millis(20)).await;
+    assert_eq!((report.written, report.refused, report.lost), (0, 0, 2));
+    let why = report.first_failure.unwrap();
+    assert!(why.starts_with("they were not written within"), "{why}");
+}
+
+#[tokio::test]
+async fn a_mirror_writes_what_is_handed_over_before_it_closes() {
+    let server = ElasticStandIn::new("pages");
+    let world = server.serve(World::builder(), ELASTIC).start().await;
+    let mirror = Mirror::new(writer(&world, ELASTIC));
+    let page = |at: usize| IndexDocument { url: format!("http://a.test/{at}"), ..IndexDocument::default() };
+    let pages: Vec<IndexDocument> = (0..1_005).map(page).collect();
+    let left_out = mirror.offer(&pages);
+    assert_eq!(left_out, 5, "the queue takes a thousand");
+    let report = mirror.close(Duration::from_secs(60)).await;
+    assert_eq!((report.written, report.lost), (1_000, 5));
+    assert_eq!(server.documents().len(), 1_000);
+    assert_eq!(mirror.offer(&pages[..1]), 1, "it is closed");
 }

@@ -1,10 +1,10 @@
 //! The embedded index over HTTP, for the command line beside a running server.
 
 use http::{Request, StatusCode};
-use websvc_engine::ingest;
+use websvc_engine::{Written, ingest};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
-use websvc_types::index::{IndexReply, IndexStats};
+use websvc_types::index::{IndexDocument, IndexReply, IndexStats};
 use websvc_validate::{Checked, read_index_upload};
 
 use super::body;
@@ -17,14 +17,37 @@ pub(crate) async fn add_documents(
     request: Request<ServerBody>,
 ) -> Result<Reply, Failure> {
     let body = body::read(request).await?;
-    let Checked { plan: upload, warnings } = context.admission.decode(body, read_index_upload).await?;
+    let Checked { plan: upload, mut warnings } = context.admission.decode(body, read_index_upload).await?;
     let index = context.engine.index().ok_or_else(no_index)?;
     let accepted = upload.documents.len();
-    let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
+    // Whoever uploads waits for the mirrors, too: it is the one who can send the documents again.
+    let mirrored = Box::pin(mirror(&context, &upload.documents)).await;
     ingest(index, upload.documents)
         .await
         .map_err(|error| Failure::internal(&error, "the documents could not be added"))?;
+    warnings.extend(mirrored?);
+    let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
     Ok(json(StatusCode::OK, &IndexReply { success: true, accepted, warning }))
+}
+
+/// Writes documents to the mirrors of the index, and returns what they refused.
+///
+/// # Errors
+/// 503 when a mirror could not take documents: they are in the index, and not there.
+async fn mirror(context: &Context<'_>, documents: &[IndexDocument]) -> Result<Vec<String>, Failure> {
+    let mut warnings = Vec::new();
+    for mirror in context.engine.mirrors() {
+        let Written { written: _, refused, lost, first_failure } = mirror.write(documents).await;
+        let (name, why) = (mirror.name(), first_failure.unwrap_or_default());
+        if lost > 0 {
+            let text = format!("{lost} documents could not be written to {name}: {why}");
+            return Err(Failure::new(ErrorCode::SearchUnavailable, text));
+        }
+        if refused > 0 {
+            warnings.push(format!("{name} refused {refused} documents; the first: {why}"));
+        }
+    }
+    Ok(warnings)
 }
 
 /// `GET /v2/index/stats`.

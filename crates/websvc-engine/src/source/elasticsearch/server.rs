@@ -112,10 +112,10 @@ impl Server {
         &self.index
     }
 
-    /// Returns a search that the server gives up after `patience`, with what it has found by then.
+    /// Returns a search that the server ends with what it has found, before `patience` is over.
     pub(super) fn search(&self, body: &Value, patience: Duration) -> FetchRequest {
         let mut url = self.at(&[&self.index, "_search"]);
-        url.query_pairs_mut().append_pair("timeout", &format!("{}ms", patience.as_millis()));
+        url.query_pairs_mut().append_pair("timeout", &format!("{}ms", (patience * 4 / 5).as_millis()));
         self.post(url, "application/json", body.to_string())
     }
 
