@@ -51,6 +51,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
             IndexAccess::Write(_) => Some(Arc::clone(&index)),
             IndexAccess::Read => None,
         },
+        index_use: sources::index_use(config, &mirrors),
         mirrors,
         pricing: config.pricing,
     });

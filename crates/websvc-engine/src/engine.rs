@@ -15,6 +15,15 @@ use crate::pricing::Pricing;
 use crate::search::{Review, SearchOutcome, assemble, charge, find, gather, review, review_page};
 use crate::source::{Counted, SearchSource, SourceFigures};
 
+/// What becomes of the embedded index when pages come in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexUse {
+    /// They go to it.
+    Filled,
+    /// They go to its mirrors alone: nobody searches it, and it would fill the disk.
+    Bypassed,
+}
+
 /// What an engine is built of.
 #[derive(Debug)]
 pub struct EngineConfig {
@@ -24,10 +33,19 @@ pub struct EngineConfig {
     pub scraper: Scraper,
     /// Where scraped pages go to be searched; `None` when this process may not write.
     pub index: Option<Arc<websvc_index::Index>>,
+    /// Whether they go there.
+    pub index_use: IndexUse,
     /// Where they are written, too.
     pub mirrors: Vec<Arc<Mirror>>,
     /// The price list.
     pub pricing: Pricing,
+}
+
+impl EngineConfig {
+    /// Returns the index when pages are to go to it.
+    pub(crate) fn filled_index(&self) -> Option<&Arc<websvc_index::Index>> {
+        self.index.as_ref().filter(|_| self.index_use == IndexUse::Filled)
+    }
 }
 
 /// The operations. Cheap to clone.
@@ -67,7 +85,12 @@ impl Engine {
         &self.config.mirrors
     }
 
-    /// Returns the index that scraped pages go to.
+    /// Returns the index when pages that come in are to go to it.
+    pub fn filled_index(&self) -> Option<&Arc<websvc_index::Index>> {
+        self.config.filled_index()
+    }
+
+    /// Returns the index of this process, when it may write.
     pub fn index(&self) -> Option<&Arc<websvc_index::Index>> {
         self.config.index.as_ref()
     }
@@ -83,7 +106,7 @@ impl Engine {
         page.warnings.splice(..0, warnings);
         let copies: Vec<_> = page.index_copy.take().into_iter().map(|copy| *copy).collect();
         page.warnings.extend(mirror::offer(&self.config.mirrors, &copies));
-        if let Some(index) = self.config.index.as_ref().filter(|_| !copies.is_empty())
+        if let Some(index) = self.config.filled_index().filter(|_| !copies.is_empty())
             && let Err(error) = ingest(index, copies).await
         {
             tracing::error!(

@@ -12,7 +12,7 @@ mod pricing;
 mod search;
 mod source;
 
-pub use engine::{Engine, EngineConfig};
+pub use engine::{Engine, EngineConfig, IndexUse};
 pub use error::EngineError;
 pub use ingest::{IngestError, ingest};
 pub use mirror::{Mirror, MirrorReport};

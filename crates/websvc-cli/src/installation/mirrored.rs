@@ -17,10 +17,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 impl Installation {
     /// Returns where the pages of a crawl or an import go.
     pub(crate) fn sink(&self) -> Box<dyn Sink> {
-        let index = IndexSink(Arc::clone(&self.index));
         match self.engine.mirrors() {
-            [] => Box::new(index),
-            mirrors => Box::new(MirroredSink { index, mirrors: mirrors.to_vec() }),
+            [] => Box::new(IndexSink(Arc::clone(&self.index))),
+            mirrors => {
+                let index = self.engine.filled_index().map(|index| IndexSink(Arc::clone(index)));
+                Box::new(MirroredSink { index, mirrors: mirrors.to_vec() })
+            }
         }
     }
 
@@ -59,10 +61,10 @@ pub(crate) fn ensure_complete(reports: &[MirrorReport]) -> Result<()> {
     Ok(())
 }
 
-/// The index of this process and its mirrors.
+/// The index of this process, if it is filled, and its mirrors.
 #[derive(Debug)]
 struct MirroredSink {
-    index: IndexSink,
+    index: Option<IndexSink>,
     mirrors: Vec<Arc<Mirror>>,
 }
 
@@ -78,7 +80,10 @@ impl Sink for MirroredSink {
                     return Err(SinkError(text.into()));
                 }
             }
-            self.index.accept(documents).await
+            match &self.index {
+                Some(index) => index.accept(documents).await,
+                None => Ok(()),
+            }
         })
     }
 }

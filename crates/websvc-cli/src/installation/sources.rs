@@ -5,8 +5,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail, ensure};
 use url::Url;
 use websvc_engine::{
-    Elasticsearch, ElasticsearchConfig, ElasticsearchWriter, HttpJson, HttpJsonConfig, IndexSource, Mirror,
-    SearchSource, Searxng, SearxngConfig,
+    Elasticsearch, ElasticsearchConfig, ElasticsearchWriter, HttpJson, HttpJsonConfig, IndexSource, IndexUse,
+    Mirror, SearchSource, Searxng, SearxngConfig,
 };
 use websvc_index::Index;
 use websvc_transport::{Client, GuardError};
@@ -84,6 +84,15 @@ pub(super) fn mirrors(config: &Config) -> Result<Vec<Arc<Mirror>>> {
         }
     }
     Ok(mirrors)
+}
+
+/// Tells whether pages go to the embedded index: when they are written elsewhere and it is not searched, they do not.
+pub(super) fn index_use(config: &Config, mirrors: &[Arc<Mirror>]) -> IndexUse {
+    if mirrors.is_empty() || config.search.providers.contains(&Provider::Index) {
+        IndexUse::Filled
+    } else {
+        IndexUse::Bypassed
+    }
 }
 
 fn elasticsearch(

@@ -72,6 +72,11 @@ async fn what_is_imported_uploaded_and_scraped_is_found_there() {
         );
     }
     assert_eq!(es.documents().len(), 2);
+    let here = || site.succeed(&["index", "stats"]);
+    assert!(here().starts_with("0 documents"), "nobody searches the index here: {}", here());
+    assert!(command(&site, &["index", "import", &file], r#"["index", "es"]"#).status().unwrap().success());
+    assert!(here().starts_with("2 documents"), "{}", here());
+    assert_eq!(es.documents().len(), 2);
 
     let service = serve(&site, r#"["es"]"#);
     let answer = service.search(json!({"query": "green leaves"})).await;

@@ -134,7 +134,7 @@ async fn keep(engine: &EngineConfig, pages: &mut Pages, warnings: &mut Vec<Strin
         return;
     }
     warnings.extend(mirror::offer(&engine.mirrors, &copies));
-    let Some(index) = &engine.index else { return };
+    let Some(index) = engine.filled_index() else { return };
     if let Err(error) = ingest(index, copies).await {
         tracing::error!(error = &error as &dyn std::error::Error, "scraped pages did not reach the index");
         warnings.push("the scraped pages could not be added to the index".to_owned());

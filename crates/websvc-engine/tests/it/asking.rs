@@ -12,8 +12,8 @@ use websvc_validate::{DomainFilter, SourceKind};
 /// A question, owned.
 pub(crate) struct Question {
     pub(crate) kind: SourceKind,
-    query: Query,
-    tbs: Option<Tbs>,
+    pub(crate) query: Query,
+    pub(crate) tbs: Option<Tbs>,
     pub(crate) limit: usize,
     pub(crate) domains: DomainFilter,
     pub(crate) country: Option<&'static str>,
