@@ -1,5 +1,6 @@
 //! The parts of an installation, put together from the configuration and the data directory.
 
+mod mirrored;
 mod sources;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,8 @@ use websvc_transport::{AddressGuard, Client, ClientConfig, Proxy};
 
 use crate::config::{self, Config};
 use crate::data_dir::{DataDir, WriteLock};
+
+pub(crate) use mirrored::ensure_complete;
 
 /// What this process may do with the index.
 #[derive(Debug)]
@@ -42,6 +45,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
     let index = Arc::new(Index::open(&data_dir.index(), IndexConfig::default())?);
     let scraper = Scraper::new(client(config)?, store.clone(), scrape_config(config)?);
     let sources = sources::open(config, &index)?;
+    let mirrors = sources::mirrors(config)?;
     let engine = Engine::new(EngineConfig {
         sources,
         scraper,
@@ -49,6 +53,8 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
             IndexAccess::Write(_) => Some(Arc::clone(&index)),
             IndexAccess::Read => None,
         },
+        index_use: sources::index_use(config, &mirrors),
+        mirrors,
         pricing: config.pricing,
     });
     Ok(Installation { engine, store, index, access })

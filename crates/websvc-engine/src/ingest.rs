@@ -32,7 +32,7 @@ pub async fn ingest(index: &Arc<Index>, documents: Vec<IndexDocument>) -> Result
 }
 
 /// Returns the page as the index takes it; `now` stands in for a date that the page does not name.
-fn to_index_document(document: IndexDocument, now: Timestamp) -> Document {
+pub(crate) fn to_index_document(document: IndexDocument, now: Timestamp) -> Document {
     let IndexDocument {
         url,
         title,

@@ -37,6 +37,7 @@ mod freshness;
 mod highlight;
 mod index;
 mod maintain;
+mod outline;
 mod picture;
 mod place;
 mod rank;
@@ -54,4 +55,7 @@ mod writer;
 pub use document::{Document, Image, Link, News};
 pub use error::IndexError;
 pub use index::{Index, IndexConfig, Stats};
+pub use outline::{
+    EXPLICIT_LABEL, NEWS_LABEL, Outline, folded_words, label_of_country, one_extension, site_entries,
+};
 pub use search::{DomainFilter, Highlights, Hit, HitImage, Safe, SearchOptions, SearchOutcome, Vertical};

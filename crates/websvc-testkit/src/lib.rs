@@ -6,6 +6,8 @@
 
 mod authority;
 mod canary;
+mod elastic;
+mod elastic_query;
 mod files;
 mod forward_proxy;
 mod page;
@@ -15,6 +17,7 @@ mod world;
 
 pub use authority::Authority;
 pub use canary::Canary;
+pub use elastic::ElasticStandIn;
 pub use forward_proxy::{ForwardProxy, Routes, Rules};
 pub use page::{Coding, Page};
 pub use searxng::SearxngStandIn;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-pub(crate) use search::{Provider, Search, Searxng, Source};
+pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
 pub(crate) use sources::load;
 
 /// Everything an operator can set.

@@ -13,6 +13,7 @@ mod corpus;
 mod crash;
 mod demo;
 mod documentation;
+mod elastic;
 mod harness;
 mod indexing;
 mod keys;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
-use websvc_engine::crawl::{CrawlOptions, CrawlReport, IndexSink, Sink, crawl as run};
+use websvc_engine::crawl::{CrawlOptions, CrawlReport, Sink, crawl as run};
 
 use super::sink::ServerSink;
 use crate::Setting;
@@ -16,7 +16,7 @@ use crate::command::scrape::page_url;
 use crate::command::search::remote;
 use crate::command::stop_signal;
 use crate::data_dir::DataDir;
-use crate::installation::{self, IndexAccess, Installation};
+use crate::installation::{self, IndexAccess, Installation, ensure_complete};
 use crate::progress::Progress;
 use crate::show;
 
@@ -33,7 +33,7 @@ pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
     let installation = installation::open(&setting.config, &setting.data_dir, access)?;
     let sink: Box<dyn Sink> = match arguments.remote.server {
         Some(_) => Box::new(ServerSink(remote(&arguments.remote)?)),
-        None => Box::new(IndexSink(installation.index.clone())),
+        None => installation.sink(),
     };
     let mark = Mark::find(&setting.data_dir, &seeds)?;
     let options = CrawlOptions {
@@ -102,8 +102,7 @@ async fn work(installation: &Installation, options: &CrawlOptions, sink: &dyn Si
     let report = run(scraper, options, sink, &mut |event| progress.event(&event), stop_signal()?).await;
     progress.finish();
     let report = report?;
-    let index = installation.index.clone();
-    tokio::task::spawn_blocking(move || index.flush()).await??;
+    ensure_complete(&installation.close().await?)?;
     Ok(report)
 }
 
