@@ -84,7 +84,7 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 14] = [
+const EVERYTHING: [&str; 15] = [
     "websvc",
     "websvc-types",
     "websvc-query",
