@@ -18,8 +18,9 @@ use crate::highlight;
 use crate::rank::{Candidate, SATURATION, Statistics, best_first, inverse_document_frequency};
 use crate::schema::Fields;
 
-/// How many of the best candidates are taken for relevant.
-const TRUSTED: usize = 5;
+/// How many of the best candidates are taken for relevant, each by how far its score is above that of the first one
+/// that is not: a question with one outstanding answer borrows its words, one with many borrows what they share.
+const TRUSTED: usize = 10;
 
 /// How many words they add to the query at most.
 const ADDED_WORDS: usize = 10;
@@ -28,7 +29,7 @@ const ADDED_WORDS: usize = 10;
 const MIN_SHARED: u32 = 2;
 
 /// What all added words weigh together, as a share of the weight of the query.
-const WEIGHT: f32 = 0.2;
+const WEIGHT: f32 = 0.4;
 
 /// The parameters of BM25 as the engine has them.
 const K1: f32 = 1.2;
@@ -66,14 +67,15 @@ impl Feedback<'_> {
 
     /// Returns the words that set the best candidates apart from the rest of the index.
     fn typical_words(&self, candidates: &[Candidate]) -> tantivy::Result<Vec<Added>> {
-        let trusted = &candidates[..candidates.len().min(TRUSTED)];
-        let trust = trusted.iter().map(|candidate| candidate.score).sum::<f32>().max(f32::MIN_POSITIVE);
+        let (trusted, others) = candidates.split_at(candidates.len().min(TRUSTED));
+        let floor = others.first().or(trusted.last()).map_or(0.0, |candidate| candidate.score);
+        let trust = trusted.iter().map(|candidate| candidate.score - floor).sum::<f32>().max(f32::MIN_POSITIVE);
         let mut shared: HashMap<String, (u32, f32)> = HashMap::new();
         for candidate in trusted {
             for (word, count) in self.words_of(candidate)? {
                 let (documents, weight) = shared.entry(word).or_default();
                 *documents += 1;
-                *weight += candidate.score / trust * count * (K1 + 1.0) / (count + K1);
+                *weight += (candidate.score - floor) / trust * count * (K1 + 1.0) / (count + K1);
             }
         }
         let mut added = Vec::new();
