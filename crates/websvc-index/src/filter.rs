@@ -37,6 +37,11 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
+    /// Tells whether all words are quoted, so that what the quotes let through has them all.
+    pub(crate) fn is_quoted(&self) -> bool {
+        self.plain_words == 0 && self.filters.is_empty() && !self.phrases.is_empty()
+    }
+
     /// Tells whether the query asks for nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.filters.is_empty()

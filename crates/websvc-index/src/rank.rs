@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use tantivy::directory::OwnedBytes;
 use tantivy::postings::Postings;
 use tantivy::query::{
     Bm25StatisticsProvider, BooleanQuery, BoostQuery, PhraseQuery, Query as IndexQuery, TermQuery,
@@ -11,6 +12,7 @@ use tantivy::{DocAddress, DocSet, Searcher, Term};
 
 use crate::freshness;
 use crate::schema::{BODY_AT, Fields};
+use crate::shelf::View;
 use crate::vocabulary::{QueryWord, SCORED};
 
 /// A word that ranks and occurs in the index.
@@ -167,11 +169,22 @@ pub(crate) struct Candidate {
     pub(crate) rival: bool,
     /// Where its words stand in the list of [`observe`].
     pub(crate) observed: Range<usize>,
+    /// What is stored of it, once that was read.
+    stored: Option<OwnedBytes>,
 }
 
 impl Candidate {
     pub(crate) fn new(address: DocAddress, score: f32) -> Self {
-        Self { address, score, rival: true, observed: 0..0 }
+        Self { address, score, rival: true, observed: 0..0, stored: None }
+    }
+
+    /// Returns the stored bytes, which end with the card. They are read once, and never copied.
+    pub(crate) fn stored(&mut self, view: &View) -> tantivy::Result<OwnedBytes> {
+        let bytes = match self.stored.take() {
+            Some(bytes) => bytes,
+            None => view.stored(self.address)?,
+        };
+        Ok(self.stored.insert(bytes).clone())
     }
 }
 
@@ -217,7 +230,8 @@ pub(crate) fn observe(
     }
     let mut observed = Vec::with_capacity(by_candidate.iter().map(Vec::len).sum());
     for (candidate, mut list) in candidates.iter_mut().zip(by_candidate) {
-        list.sort_unstable();
+        // As many sorted runs as words, which the stable sort merges.
+        list.sort();
         let start = observed.len();
         observed.append(&mut list);
         candidate.observed = start..observed.len();

@@ -7,6 +7,7 @@ use tantivy::Searcher;
 use tantivy::schema::IndexRecordOption;
 
 use crate::analysis::{Kind, Language, each_word, fold, folded};
+use crate::lexicon::Shared;
 use crate::schema::{Fields, STEM_MARK};
 
 /// More languages than this are not tried, the most frequent first.
@@ -15,10 +16,13 @@ const MAX_LANGUAGES: usize = 8;
 /// How many units a single ideograph may stand for.
 const MAX_SINGLE_FORMS: usize = 32;
 
-/// The languages of the index; `None` stands for those without a stemmer.
-#[derive(Debug, Clone, Default)]
+/// What a generation of the index knows of its words.
+#[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
+    /// The languages of the index; `None` stands for those without a stemmer.
     languages: Vec<Option<Language>>,
+    /// The words of texts that lent some to long questions.
+    pub(crate) lexicon: Shared,
 }
 
 /// One unit of a query.
@@ -57,7 +61,7 @@ impl Vocabulary {
         let mut seen_unstemmed = false;
         languages.retain(|language| language.is_some() || !std::mem::replace(&mut seen_unstemmed, true));
         languages.truncate(MAX_LANGUAGES);
-        Ok(Self { languages })
+        Ok(Self { languages, lexicon: Shared::default() })
     }
 
     /// Takes `text` apart into query words, stop words included.
