@@ -50,7 +50,7 @@ impl Feedback<'_> {
     /// Scores ranked candidates anew and sorts them best first.
     pub(crate) fn refine(&self, candidates: &mut [Candidate]) -> tantivy::Result<()> {
         let added = self.typical_words(candidates)?;
-        let total = self.statistics.words.iter().map(|word| word.idf).sum::<f32>();
+        let total = self.statistics.total();
         let added_total = added.iter().map(|word| word.weight).sum::<f32>();
         if added_total <= 0.0 {
             return Ok(());

@@ -18,7 +18,9 @@ use crate::filter::{Compiled, Compiler};
 use crate::freshness::prefer_fresh;
 use crate::highlight;
 use crate::place;
-use crate::rank::{Candidate, SATURATION, ScoredWord, Statistics, best_first, observe, rank, tell_rivals};
+use crate::rank::{
+    Candidate, SATURATION, ScoredWord, Statistics, best_first, observe, rank, tell_rivals, typed,
+};
 use crate::select::{Rules, Selection, leaves_others, select};
 use crate::shelf::{View, find};
 use crate::suggest::did_you_mean;
@@ -190,7 +192,7 @@ impl Snapshot<'_> {
             return Ok(SearchOutcome { hits: Vec::new(), warnings: compiled.warnings });
         }
         compiler.restrict(options, &mut compiled);
-        let statistics = Statistics::new(searcher, fields, &compiled.words)?;
+        let statistics = Statistics::new(searcher, fields, &compiled)?;
         let (mut chosen, observed) = match options.vertical {
             Vertical::Images => self.choose_images(&compiled, &statistics, options)?,
             Vertical::Web | Vertical::News => {
@@ -297,7 +299,7 @@ fn order(
     let observed = observe(searcher, &statistics.words, candidates)?;
     match options.sort {
         Sort::Relevance => {
-            let keywords = statistics.words.len() <= KEYWORDS;
+            let keywords = typed(&statistics.words).len() <= KEYWORDS;
             rank(&statistics.words, &observed, keywords, candidates);
             if !keywords {
                 Feedback { view, statistics, observed: &observed }.refine(candidates)?;
@@ -360,7 +362,7 @@ type Observed = Vec<(u32, u16)>;
 impl Finder<'_> {
     /// Tells whether the words are few enough to be keywords.
     fn keyword_query(&self) -> bool {
-        self.statistics.words.len() <= KEYWORDS
+        typed(&self.statistics.words).len() <= KEYWORDS
     }
 
     fn find(&self, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
@@ -368,7 +370,7 @@ impl Finder<'_> {
             return self.find_without_words(wanted);
         }
         let mut found = Vec::new();
-        let selective = self.statistics.words.len() > 1 && !self.compiled.is_quoted();
+        let selective = typed(&self.statistics.words).len() > 1 && !self.compiled.is_quoted();
         if selective && (self.keyword_query() || self.options.sort == Sort::Date) {
             found = self.run(Occur::Must, wanted)?;
             if found.len() >= self.options.limit || (self.options.sort == Sort::Date && !found.is_empty()) {
@@ -402,13 +404,12 @@ impl Finder<'_> {
     }
 
     fn run(&self, occur: Occur, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
-        let mut clauses = Vec::with_capacity(self.statistics.words.len());
-        for word in &self.statistics.words {
-            match occur {
-                Occur::Should => clauses.extend(word.terms().map(|term| (occur, term))),
-                Occur::Must | Occur::MustNot => clauses.push((occur, word.any())),
+        let clauses = match occur {
+            Occur::Should => {
+                self.statistics.words.iter().flat_map(ScoredWord::terms).map(|term| (occur, term)).collect()
             }
-        }
+            Occur::Must | Occur::MustNot => self.statistics.each().map(|word| (occur, word)).collect(),
+        };
         self.collect(clauses, wanted)
     }
 

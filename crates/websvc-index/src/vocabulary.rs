@@ -34,6 +34,27 @@ pub(crate) struct QueryWord {
     pub(crate) forms: Vec<String>,
     /// How often the query has it.
     pub(crate) count: u16,
+    /// Whether it is of a script with spaces, so that others may write it and its neighbour as one.
+    pub(crate) spaced: bool,
+}
+
+/// Two neighbours of a query written as one: `anti-inflammatory` and `health care` are `antiinflammatory` and
+/// `healthcare` elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Compound {
+    /// The two words as in [`QueryWord::exact`].
+    pub(crate) parts: [String; 2],
+    /// Its forms in the field `terms`.
+    pub(crate) forms: Vec<String>,
+}
+
+/// What stands between two neighbours of a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bond {
+    /// A hyphen or another sign.
+    Tight,
+    /// A space.
+    Loose,
 }
 
 impl Vocabulary {
@@ -83,7 +104,7 @@ impl Vocabulary {
                 if word.kind == Kind::Single {
                     singles.push(words.len());
                 }
-                words.push(QueryWord { exact, forms, count: 1 });
+                words.push(QueryWord { exact, forms, count: 1, spaced: word.kind == Kind::Letters });
             }
         });
         for at in singles {
@@ -139,6 +160,23 @@ impl Vocabulary {
             }
         }
         forms
+    }
+
+    /// Returns two neighbours as one word; `None` for neighbours that nobody writes so, such as stop words and letters.
+    pub(crate) fn compound(&self, first: &QueryWord, second: &QueryWord, bond: Bond) -> Option<Compound> {
+        const MIN_BYTES: usize = 3;
+        let parts = [first, second];
+        let is_word = |word: &&QueryWord| !word.forms.is_empty() && word.exact.len() >= MIN_BYTES;
+        let joins = match bond {
+            Bond::Tight => !parts.iter().all(|part| part.forms.is_empty()),
+            Bond::Loose => parts.iter().all(is_word),
+        };
+        if !joins || !parts.iter().all(|part| part.spaced) {
+            return None;
+        }
+        let joined = format!("{}{}", first.exact, second.exact);
+        let forms = self.forms(&joined, &joined, &[]);
+        Some(Compound { parts: parts.map(|part| part.exact.clone()), forms })
     }
 
     /// Returns the terms of the field `title` that stand for a word.

@@ -225,3 +225,34 @@ fn weak_answers_to_long_questions_are_not_preferred_for_diversity() {
     let hits = Fixture::new(strong.chain(weak)).search(asked, &SearchOptions::default()).hits;
     assert_eq!(hosts(&hits)[..4], ["a.test"; 4]);
 }
+
+#[test]
+fn a_compound_is_found_however_it_is_written() {
+    let fixture = Fixture::new([
+        page("costs.test/", "Costs", &"costs ".repeat(20)),
+        page("one.test/", "One", "The healthcare costs of a small town."),
+        page("two.test/", "Two", "The health care costs of a small town."),
+        page("wifi.test/", "Radio", "A router with wifi in the hall."),
+        page("wi-fi.test/", "Waves", "A router with wi-fi in the hall."),
+        page("router.test/", "Router", "router router router"),
+    ]);
+    fixture.check_set("health care", &["one.test/", "two.test/"]);
+    let hits = fixture.search("health care costs", &SearchOptions::default()).hits;
+    let order = hosts(&hits);
+    assert_eq!(order[2..], ["costs.test"], "both spellings have all words: {order:?}");
+    let hits = fixture.search("wi-fi router", &SearchOptions::default()).hits;
+    let order = hosts(&hits);
+    assert_eq!(order[2..], ["router.test"], "both spellings have all words: {order:?}");
+    fixture.check("\"health care\"", &["two.test/"]);
+}
+
+#[test]
+fn a_compound_stands_for_words_that_nothing_has() {
+    let fixture = Fixture::new([
+        page("a.test/", "A", "An antiinflammatory ointment against bruises."),
+        page("b.test/", "B", "A list that is literally to do today."),
+        page("c.test/", "C", "A todo list of another kind."),
+    ]);
+    fixture.check("anti-inflammatory", &["a.test/"]);
+    fixture.check("to-do", &["b.test/"]);
+}
