@@ -111,36 +111,7 @@ impl Statistics {
                 scored.push(word);
             }
         }
-        let place_of = |part: &String| places[words.iter().position(|word| word.exact == *part)?];
-        let (mut lone, mut covering) = (Vec::new(), Vec::new());
-        for Compound { parts, forms } in &compiled.compounds {
-            let mut terms = Vec::new();
-            let mut doc_freq = 0;
-            for form in forms {
-                let term = Term::from_field_text(fields.terms, form);
-                let known =
-                    scored.iter().chain(&lone).chain(&covering).any(|other| other.terms.contains(&term));
-                let documents = if known { 0 } else { searcher.doc_freq(&term)? };
-                if documents > 0 {
-                    doc_freq += documents;
-                    terms.push(term);
-                }
-            }
-            if terms.is_empty() {
-                continue;
-            }
-            let covered = || parts.iter().filter_map(place_of);
-            // A rare spelling says no more than the words that it stands for.
-            let usual = covered().map(|at| scored[at].doc_freq).min().unwrap_or_default();
-            let doc_freq = doc_freq.max(usual).min(documents);
-            let idf = inverse_document_frequency(doc_freq, documents);
-            let covers = covered().filter(|&at| at < 64).fold(0, |bits, at| bits | 1 << at);
-            let word = ScoredWord { terms, doc_freq, idf, count: 1, boost: 1.0, covers };
-            if covers == 0 { lone.push(word) } else { covering.push(word) }
-        }
-        // Where neither part occurs the compound is the word.
-        scored.append(&mut lone);
-        scored.append(&mut covering);
+        add_compounds(searcher, fields, compiled, &places, &mut scored)?;
         Ok(Self {
             words: scored,
             exact: fields.exact,
@@ -195,6 +166,48 @@ impl Statistics {
         let terms: Vec<_> = words.iter().map(|word| Term::from_field_text(self.exact, word)).collect();
         (terms.len() > 1).then(|| -> Box<dyn IndexQuery> { Box::new(PhraseQuery::new(terms)) })
     }
+}
+
+/// Appends the compounds of the query that occur to its words. `places` tells where each word that was typed is among
+/// them. Where neither part occurs the compound is a word itself.
+fn add_compounds(
+    searcher: &Searcher,
+    fields: &Fields,
+    compiled: &Compiled,
+    places: &[Option<usize>],
+    scored: &mut Vec<ScoredWord>,
+) -> tantivy::Result<()> {
+    let words = &compiled.words;
+    let documents = searcher.total_num_docs()?;
+    let place_of = |part: &String| places[words.iter().position(|word| word.exact == *part)?];
+    let (mut lone, mut covering) = (Vec::new(), Vec::new());
+    for Compound { parts, forms } in &compiled.compounds {
+        let mut terms = Vec::new();
+        let mut doc_freq = 0;
+        for form in forms {
+            let term = Term::from_field_text(fields.terms, form);
+            let known = scored.iter().chain(&lone).chain(&covering).any(|other| other.terms.contains(&term));
+            let documents = if known { 0 } else { searcher.doc_freq(&term)? };
+            if documents > 0 {
+                doc_freq += documents;
+                terms.push(term);
+            }
+        }
+        if terms.is_empty() {
+            continue;
+        }
+        let covered = || parts.iter().filter_map(place_of);
+        // A rare spelling says no more than the words that it stands for.
+        let usual = covered().map(|at| scored[at].doc_freq).min().unwrap_or_default();
+        let doc_freq = doc_freq.max(usual).min(documents);
+        let idf = inverse_document_frequency(doc_freq, documents);
+        let covers = covered().filter(|&at| at < 64).fold(0, |bits, at| bits | 1 << at);
+        let word = ScoredWord { terms, doc_freq, idf, count: 1, boost: 1.0, covers };
+        if covers == 0 { lone.push(word) } else { covering.push(word) }
+    }
+    scored.append(&mut lone);
+    scored.append(&mut covering);
+    Ok(())
 }
 
 impl Bm25StatisticsProvider for Statistics {

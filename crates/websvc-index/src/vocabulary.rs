@@ -171,7 +171,9 @@ impl Vocabulary {
             Bond::Tight => !parts.iter().all(|part| part.forms.is_empty()),
             Bond::Loose => parts.iter().all(is_word),
         };
-        if !joins || !parts.iter().all(|part| part.spaced) {
+        // `3.11` is not 311.
+        let is_number = parts.iter().all(|part| part.exact.chars().all(char::is_numeric));
+        if !joins || is_number || !parts.iter().all(|part| part.spaced) {
             return None;
         }
         let joined = format!("{}{}", first.exact, second.exact);

@@ -256,3 +256,13 @@ fn a_compound_stands_for_words_that_nothing_has() {
     fixture.check("anti-inflammatory", &["a.test/"]);
     fixture.check("to-do", &["b.test/"]);
 }
+
+#[test]
+fn numbers_are_not_joined() {
+    let fixture = Fixture::new([
+        page("version.test/", "Version", "What is new in version 3 and in version 3.11 of it."),
+        page("issue.test/", "Issue", "Issue 311 and version notes."),
+    ]);
+    fixture.check_set("version 3.11", &["issue.test/", "version.test/"]);
+    fixture.check("3.11", &["version.test/"]);
+}
