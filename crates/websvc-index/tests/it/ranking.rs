@@ -216,6 +216,21 @@ fn long_questions_learn_from_their_best_answers() {
 }
 
 #[test]
+fn remembered_texts_change_no_result() {
+    let asked = "which marine creatures dive deep under arctic ice";
+    let pages = (0..40).map(|at| {
+        let words: Vec<_> = asked.split(' ').skip(at % 8).collect();
+        page(&format!("{at}.test/"), "A", &format!("{} {}", words.join(" "), prose(at, 40)))
+    });
+    let fixture = Fixture::new(pages);
+    let first = fixture.search(asked, &SearchOptions::default());
+    // Another question in between, which shares texts with it.
+    fixture.search("marine creatures that dive deep under the polar ice", &SearchOptions::default());
+    assert_eq!(fixture.search(asked, &SearchOptions::default()), first);
+    assert_eq!(first.hits.len(), 10);
+}
+
+#[test]
 fn weak_answers_to_long_questions_are_not_preferred_for_diversity() {
     let asked = "which marine creatures dive deep under arctic ice";
     let strong = (0..4).map(|at| {
