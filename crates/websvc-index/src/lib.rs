@@ -36,6 +36,7 @@ mod filter;
 mod freshness;
 mod highlight;
 mod index;
+mod lexicon;
 mod maintain;
 mod outline;
 mod picture;
