@@ -25,12 +25,14 @@ const fn layer(name: &'static str, may_use: &'static [&'static str]) -> Layer {
 const LAYERS: &[Layer] = &[
     layer("websvc-types", &[]),
     layer("websvc-query", &[]),
+    layer("websvc-address", &[]),
     layer("websvc-selector", &[]),
     layer("websvc-validate", &["websvc-types", "websvc-query", "websvc-selector"]),
     layer("websvc-transport", &[]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
     layer("websvc-extract", &["websvc-selector"]),
-    layer("websvc-index", &["websvc-query"]),
+    layer("websvc-redact", &[]),
+    layer("websvc-index", &["websvc-query", "websvc-address"]),
     layer("websvc-store", &[]),
     layer("websvc-browser", &["websvc-transport"]),
     layer(
@@ -40,6 +42,7 @@ const LAYERS: &[Layer] = &[
             "websvc-validate",
             "websvc-transport",
             "websvc-extract",
+            "websvc-redact",
             "websvc-store",
             "websvc-browser",
         ],
@@ -51,6 +54,7 @@ const LAYERS: &[Layer] = &[
         &[
             "websvc-types",
             "websvc-query",
+            "websvc-address",
             "websvc-validate",
             "websvc-transport",
             "websvc-index",
@@ -67,10 +71,12 @@ const LAYERS: &[Layer] = &[
 const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-types",
     "websvc-query",
+    "websvc-address",
     "websvc-selector",
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
+    "websvc-redact",
     "websvc-index",
     "websvc-store",
     "websvc-browser",
@@ -78,14 +84,16 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 13] = [
+const EVERYTHING: [&str; 15] = [
     "websvc",
     "websvc-types",
     "websvc-query",
+    "websvc-address",
     "websvc-selector",
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
+    "websvc-redact",
     "websvc-index",
     "websvc-store",
     "websvc-browser",
@@ -107,10 +115,11 @@ const RESERVED: &[(&[&str], &[&str])] = &[
 const WITHOUT_TOKIO: &[&str] = &[
     "websvc-types",
     "websvc-query",
-    "websvc-selector",
+    "websvc-address",
     "websvc-selector",
     "websvc-validate",
     "websvc-extract",
+    "websvc-redact",
     "websvc-index",
     "websvc-store",
 ];

@@ -43,6 +43,9 @@ pub(crate) enum Command {
     /// Creates, lists and revokes API keys; works while the server runs.
     #[command(subcommand)]
     Keys(Keys),
+    /// Shows and purges the page cache; works while the server runs.
+    #[command(subcommand)]
+    Cache(Cache),
 }
 
 #[derive(Debug, Args)]
@@ -145,6 +148,9 @@ pub(crate) struct Crawl {
     /// At most this many requests against one host at one time.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub(crate) per_host: u8,
+    /// Asks for the first bytes of at most this many images whose pages do not say how large they are.
+    #[arg(long, value_name = "NUMBER", default_value_t = 2_000)]
+    pub(crate) image_sizes: usize,
     /// Prints the summary as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -231,4 +237,36 @@ pub(crate) enum Keys {
         /// The id that `keys list` shows.
         id: String,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Cache {
+    /// Shows what is in the cache, and its bounds.
+    Stats {
+        /// Prints the figures as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Removes pages from the cache; a running server knows within a second.
+    Purge(Purge),
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true, id = "what", args = ["urls", "hosts", "older_than_days", "all"])]
+pub(crate) struct Purge {
+    /// A page that goes, in all its variants; repeat for several.
+    #[arg(long = "url", value_name = "URL")]
+    pub(crate) urls: Vec<Url>,
+    /// A host whose pages go; repeat for several.
+    #[arg(long = "host", value_name = "HOST")]
+    pub(crate) hosts: Vec<String>,
+    /// Pages that were fetched longer ago go.
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) older_than_days: Option<u64>,
+    /// Everything goes.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Prints the count as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }

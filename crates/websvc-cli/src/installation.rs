@@ -1,19 +1,24 @@
 //! The parts of an installation, put together from the configuration and the data directory.
 
+mod mirrored;
 mod sources;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use url::Url;
 use websvc_engine::{Engine, EngineConfig};
 use websvc_index::{Index, IndexConfig};
-use websvc_scrape::{ScrapeConfig, Scraper};
+use websvc_scrape::{ProxyConfig, ScrapeConfig, Scraper};
 use websvc_store::{CacheLimits, Store};
-use websvc_transport::{AddressGuard, Client, ClientConfig};
+use websvc_transport::{AddressGuard, Client, ClientConfig, Proxy};
 
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::data_dir::{DataDir, WriteLock};
+
+pub(crate) use mirrored::ensure_complete;
 
 /// What this process may do with the index.
 #[derive(Debug)]
@@ -38,8 +43,9 @@ pub(crate) struct Installation {
 pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> Result<Installation> {
     let store = Store::open(data_dir.path())?;
     let index = Arc::new(Index::open(&data_dir.index(), IndexConfig::default())?);
-    let scraper = Scraper::new(client(config)?, store.clone(), scrape_config(config));
+    let scraper = Scraper::new(client(config)?, store.clone(), scrape_config(config)?);
     let sources = sources::open(config, &index)?;
+    let mirrors = sources::mirrors(config)?;
     let engine = Engine::new(EngineConfig {
         sources,
         scraper,
@@ -47,6 +53,8 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
             IndexAccess::Write(_) => Some(Arc::clone(&index)),
             IndexAccess::Read => None,
         },
+        index_use: sources::index_use(config, &mirrors),
+        mirrors,
         pricing: config.pricing,
     });
     Ok(Installation { engine, store, index, access })
@@ -74,13 +82,40 @@ fn guard(config: &Config) -> Result<AddressGuard> {
     Ok(guard)
 }
 
-fn scrape_config(config: &Config) -> ScrapeConfig {
-    ScrapeConfig {
+fn scrape_config(config: &Config) -> Result<ScrapeConfig> {
+    Ok(ScrapeConfig {
         max_body_bytes: config.fetch.max_body_bytes,
         concurrency: config.fetch.concurrency,
         cache: cache_limits(config),
         rendered_bytes: config.cache.memory_bytes,
+        proxies: proxies(&config.proxy)?,
+        ..ScrapeConfig::default()
+    })
+}
+
+fn proxies(config: &config::Proxy) -> Result<ProxyConfig> {
+    let config::Proxy { basic, enhanced, by_country } = config;
+    let pool = |urls: &[String], key: &str| -> Result<Vec<Proxy>> {
+        let mut proxies = Vec::new();
+        for (at, url) in urls.iter().enumerate() {
+            // Its address may hold a password, so it is named by its place.
+            let place = || format!("proxy.{key}[{at}]");
+            let url: Url = url.parse().with_context(place)?;
+            proxies.push(Proxy::new(&url).with_context(place)?);
+        }
+        Ok(proxies)
+    };
+    let mut countries = BTreeMap::new();
+    for (country, urls) in by_country {
+        let known = websvc_types::country::CODES.contains(&country.as_str());
+        ensure!(known, "proxy.by_country: {country:?} is not a country (two upper-case letters, such as DE)");
+        countries.insert(country.clone(), pool(urls, &format!("by_country.{country}"))?);
     }
+    Ok(ProxyConfig {
+        basic: pool(basic, "basic")?,
+        enhanced: pool(enhanced, "enhanced")?,
+        by_country: countries,
+    })
 }
 
 /// Returns the bounds of the page cache.

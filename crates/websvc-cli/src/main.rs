@@ -49,6 +49,7 @@ fn run(command: Command, common: &Common) -> Result<()> {
     let setting = Setting { config, data_dir };
     match command {
         Command::Keys(keys) => command::keys(&setting, keys),
+        Command::Cache(cache) => command::cache(&setting, cache),
         Command::Serve(serve) => on_runtime(command::serve(setting, serve)),
         Command::Search(search) => on_runtime(command::search(setting, search)),
         Command::Scrape(scrape) => on_runtime(command::scrape(setting, scrape)),

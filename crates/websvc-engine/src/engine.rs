@@ -10,9 +10,19 @@ use websvc_validate::{ScrapePlan, SearchPlan};
 
 use crate::error::EngineError;
 use crate::ingest::ingest;
+use crate::mirror::{self, Mirror};
 use crate::pricing::Pricing;
 use crate::search::{Review, SearchOutcome, assemble, charge, find, gather, review, review_page};
-use crate::source::SearchSource;
+use crate::source::{Counted, SearchSource, SourceFigures};
+
+/// What becomes of the embedded index when pages come in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexUse {
+    /// They go to it.
+    Filled,
+    /// They go to its mirrors alone: nobody searches it, and it would fill the disk.
+    Bypassed,
+}
 
 /// What an engine is built of.
 #[derive(Debug)]
@@ -23,20 +33,36 @@ pub struct EngineConfig {
     pub scraper: Scraper,
     /// Where scraped pages go to be searched; `None` when this process may not write.
     pub index: Option<Arc<websvc_index::Index>>,
+    /// Whether they go there.
+    pub index_use: IndexUse,
+    /// Where they are written, too.
+    pub mirrors: Vec<Arc<Mirror>>,
     /// The price list.
     pub pricing: Pricing,
+}
+
+impl EngineConfig {
+    /// Returns the index when pages are to go to it.
+    pub(crate) fn filled_index(&self) -> Option<&Arc<websvc_index::Index>> {
+        self.index.as_ref().filter(|_| self.index_use == IndexUse::Filled)
+    }
 }
 
 /// The operations. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Engine {
     config: Arc<EngineConfig>,
+    /// The sources of the configuration with their counters.
+    counted: Arc<[Arc<Counted>]>,
 }
 
 impl Engine {
     /// Builds an engine.
-    pub fn new(config: EngineConfig) -> Self {
-        Self { config: Arc::new(config) }
+    pub fn new(mut config: EngineConfig) -> Self {
+        let counted: Arc<[_]> =
+            config.sources.drain(..).map(|source| Arc::new(Counted::new(source))).collect();
+        config.sources = counted.iter().map(|source| Arc::clone(source) as Arc<dyn SearchSource>).collect();
+        Self { config: Arc::new(config), counted }
     }
 
     /// Returns what gets pages.
@@ -49,7 +75,22 @@ impl Engine {
         &self.config.sources
     }
 
-    /// Returns the index that scraped pages go to.
+    /// Returns the figures of the sources, in order of preference.
+    pub fn source_figures(&self) -> Vec<SourceFigures> {
+        self.counted.iter().map(|source| source.figures()).collect()
+    }
+
+    /// Returns the places beside the index that pages are written to.
+    pub fn mirrors(&self) -> &[Arc<Mirror>] {
+        &self.config.mirrors
+    }
+
+    /// Returns the index when pages that come in are to go to it.
+    pub fn filled_index(&self) -> Option<&Arc<websvc_index::Index>> {
+        self.config.filled_index()
+    }
+
+    /// Returns the index of this process, when it may write.
     pub fn index(&self) -> Option<&Arc<websvc_index::Index>> {
         self.config.index.as_ref()
     }
@@ -59,12 +100,13 @@ impl Engine {
     /// # Errors
     /// [`EngineError::NotSupported`], or [`EngineError::Page`].
     pub async fn scrape(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<Page, EngineError> {
-        let Review { warnings } = review_page(plan)?;
+        let Review { warnings } = review_page(plan, self.config.scraper.proxies())?;
         let page = self.config.scraper.scrape(url, plan, deadline).await;
         let mut page = page.map_err(EngineError::Page)?;
         page.warnings.splice(..0, warnings);
         let copies: Vec<_> = page.index_copy.take().into_iter().map(|copy| *copy).collect();
-        if let Some(index) = self.config.index.as_ref().filter(|_| !copies.is_empty())
+        page.warnings.extend(mirror::offer(&self.config.mirrors, &copies));
+        if let Some(index) = self.config.filled_index().filter(|_| !copies.is_empty())
             && let Err(error) = ingest(index, copies).await
         {
             tracing::error!(
@@ -85,7 +127,7 @@ impl Engine {
     /// [`EngineError`], when the search as a whole has no answer.
     pub async fn search(&self, plan: &SearchPlan, started: Instant) -> Result<SearchOutcome, EngineError> {
         let deadline = started + plan.timeout();
-        let Review { mut warnings } = review(plan)?;
+        let Review { mut warnings } = review(plan, self.config.scraper.proxies())?;
         let found = find(&self.config.sources, plan, deadline, Timestamp::now()).await?;
         warnings.extend(found.warnings.iter().cloned());
         let pages = gather(&self.config, plan, &found, deadline, &mut warnings).await?;

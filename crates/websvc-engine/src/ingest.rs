@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use websvc_index::{Document, Image, Index, IndexError, Link, News};
+use websvc_scrape::date;
 use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 
 /// Why pages did not reach the index.
@@ -31,7 +32,7 @@ pub async fn ingest(index: &Arc<Index>, documents: Vec<IndexDocument>) -> Result
 }
 
 /// Returns the page as the index takes it; `now` stands in for a date that the page does not name.
-fn to_index_document(document: IndexDocument, now: Timestamp) -> Document {
+pub(crate) fn to_index_document(document: IndexDocument, now: Timestamp) -> Document {
     let IndexDocument {
         url,
         title,
@@ -55,8 +56,8 @@ fn to_index_document(document: IndexDocument, now: Timestamp) -> Document {
         body,
         description,
         language,
-        published: published.as_deref().and_then(date),
-        modified: modified.as_deref().and_then(date),
+        published: published.as_deref().and_then(date::read),
+        modified: modified.as_deref().and_then(date::read),
         seen: Some(now),
         content_type,
         country,
@@ -70,13 +71,4 @@ fn to_index_document(document: IndexDocument, now: Timestamp) -> Document {
 fn to_index_image(image: IndexImage) -> Image {
     let IndexImage { url, alt, caption, context, width, height } = image;
     Image { url, alt, caption, context, width, height }
-}
-
-/// Reads a date as pages write them: RFC 3339, else a civil date at midnight UTC.
-fn date(text: &str) -> Option<Timestamp> {
-    let text = text.trim();
-    text.parse::<Timestamp>().ok().or_else(|| {
-        let day: jiff::civil::Date = text.get(..10)?.parse().ok()?;
-        day.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
-    })
 }

@@ -8,17 +8,21 @@ mod engine;
 mod error;
 mod export;
 mod ingest;
+mod mirror;
 mod pricing;
 mod search;
 mod source;
 
-pub use engine::{Engine, EngineConfig};
+pub use engine::{Engine, EngineConfig, IndexUse};
 pub use error::EngineError;
 pub use export::to_wire;
 pub use ingest::{IngestError, ingest};
+pub use mirror::{Mirror, MirrorReport};
 pub use pricing::Pricing;
 pub use search::SearchOutcome;
 pub use source::{
-    Answer, AnswerFuture, Ask, Condition, Declaration, DeclarationError, EndpointConfig, Filters, Hit,
-    HitImage, HttpJson, HttpJsonConfig, IndexSource, SearchSource, Searxng, SearxngConfig,
+    Answer, AnswerFuture, Ask, Condition, Declaration, DeclarationError, Elasticsearch, ElasticsearchConfig,
+    ElasticsearchDeclaration, ElasticsearchWriter, EndpointConfig, Failure, Filters, Hit, HitImage, HttpJson,
+    HttpJsonConfig, IndexSource, LATENCY_BOUNDS_MS, SearchSource, Searxng, SearxngConfig, SourceFigures,
+    Written,
 };

@@ -14,10 +14,14 @@ pub struct Pricing {
     pub search_anon_per_ten: u64,
     /// Per scraped page.
     pub scrape: u64,
+    /// Per page that came through an enhanced proxy, instead of the price of a scraped page.
+    pub scrape_enhanced: u64,
     /// Per page that lockdown served from the cache.
     pub lockdown_hit: u64,
     /// Per page that lockdown did not find in the cache.
     pub lockdown_miss: u64,
+    /// Beside the price of a page, when personal data is removed from it.
+    pub redact_pii: u64,
 }
 
 impl Pricing {
@@ -27,8 +31,10 @@ impl Pricing {
         "search_zdr_per_ten",
         "search_anon_per_ten",
         "scrape",
+        "scrape_enhanced",
         "lockdown_hit",
         "lockdown_miss",
+        "redact_pii",
     ];
 }
 
@@ -39,8 +45,10 @@ impl Default for Pricing {
             search_zdr_per_ten: 10,
             search_anon_per_ten: 2,
             scrape: 1,
+            scrape_enhanced: 5,
             lockdown_hit: 5,
             lockdown_miss: 1,
+            redact_pii: 4,
         }
     }
 }

@@ -4,31 +4,29 @@
 //! for relevant and adds their typical words to the query, with little weight. Only the candidates are scored anew, as
 //! a second search would cost as much as the first and finds hardly anything better.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
-
 use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
-use tantivy::store::StoreReader;
-use tantivy::{DocSet, Searcher, Term};
+use tantivy::{DocSet, Term};
 
-use crate::analysis::{Kind, Language, each_word, fold};
+use crate::analysis::Language;
 use crate::card::Card;
 use crate::highlight;
+use crate::lexicon::{Counts, Lexicon, StemId};
 use crate::rank::{Candidate, SATURATION, Statistics, best_first, inverse_document_frequency};
-use crate::schema::Fields;
+use crate::shelf::View;
 
-/// How many of the best candidates are taken for relevant.
-const TRUSTED: usize = 5;
+/// How many of the best candidates are taken for relevant, each by how far its score is above that of the first one
+/// that is not: a question with one outstanding answer borrows its words, one with many borrows what they share.
+const TRUSTED: usize = 10;
 
 /// How many words they add to the query at most.
 const ADDED_WORDS: usize = 10;
 
 /// A word must stand in this many of the trusted candidates: what one page alone says is its own matter.
-const MIN_SHARED: u32 = 2;
+const MIN_SHARED: usize = 2;
 
 /// What all added words weigh together, as a share of the weight of the query.
-const WEIGHT: f32 = 0.2;
+const WEIGHT: f32 = 0.4;
 
 /// The parameters of BM25 as the engine has them.
 const K1: f32 = 1.2;
@@ -36,9 +34,7 @@ const B: f32 = 0.75;
 
 /// One state of the index, and what a search found in it.
 pub(crate) struct Feedback<'a> {
-    pub(crate) searcher: &'a Searcher,
-    pub(crate) fields: &'a Fields,
-    pub(crate) stores: &'a [StoreReader],
+    pub(crate) view: &'a View,
     pub(crate) statistics: &'a Statistics,
     /// Where the words of the query stand, see [`crate::rank::observe`].
     pub(crate) observed: &'a [(u32, u16)],
@@ -54,7 +50,7 @@ impl Feedback<'_> {
     /// Scores ranked candidates anew and sorts them best first.
     pub(crate) fn refine(&self, candidates: &mut [Candidate]) -> tantivy::Result<()> {
         let added = self.typical_words(candidates)?;
-        let total = self.statistics.words.iter().map(|word| word.idf).sum::<f32>();
+        let total = self.statistics.total();
         let added_total = added.iter().map(|word| word.weight).sum::<f32>();
         if added_total <= 0.0 {
             return Ok(());
@@ -65,57 +61,56 @@ impl Feedback<'_> {
     }
 
     /// Returns the words that set the best candidates apart from the rest of the index.
-    fn typical_words(&self, candidates: &[Candidate]) -> tantivy::Result<Vec<Added>> {
-        let trusted = &candidates[..candidates.len().min(TRUSTED)];
-        let trust = trusted.iter().map(|candidate| candidate.score).sum::<f32>().max(f32::MIN_POSITIVE);
-        let mut shared: HashMap<String, (u32, f32)> = HashMap::new();
+    fn typical_words(&self, candidates: &mut [Candidate]) -> tantivy::Result<Vec<Added>> {
+        let (trusted, others) = candidates.split_at_mut(candidates.len().min(TRUSTED));
+        let floor = others.first().or(trusted.last()).map_or(0.0, |candidate| candidate.score);
+        let trust =
+            trusted.iter().map(|candidate| candidate.score - floor).sum::<f32>().max(f32::MIN_POSITIVE);
+        let lexicon = self.view.generation.vocabulary.lexicon.current();
+        let mut shared: Vec<(StemId, f32)> = Vec::new();
         for candidate in trusted {
-            for (word, count) in self.words_of(candidate)? {
-                let (documents, weight) = shared.entry(word).or_default();
-                *documents += 1;
-                *weight += candidate.score / trust * count * (K1 + 1.0) / (count + K1);
-            }
+            let share = (candidate.score - floor) / trust;
+            let counts = self.words_of(candidate, &lexicon)?;
+            shared.extend(counts.iter().map(|&(id, count)| (id, share * count * (K1 + 1.0) / (count + K1))));
         }
+        // A stable order: sums of floats depend on it.
+        shared.sort_by_key(|&(id, _)| id);
         let mut added = Vec::new();
-        for (word, (documents, weight)) in shared {
-            if documents >= MIN_SHARED {
-                let term = Term::from_field_text(self.fields.terms, &word);
-                let documents = self.searcher.doc_freq(&term)?;
-                let rarity = inverse_document_frequency(documents, self.statistics.documents);
-                added.push((
-                    Reverse((weight * rarity).to_bits()),
-                    word,
-                    Added { term, weight: weight * rarity },
-                ));
-            }
+        for run in shared.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() >= MIN_SHARED) {
+            let term = |text: &str| Term::from_field_text(self.view.fields.terms, text);
+            let (text, documents) =
+                lexicon.stem(run[0].0, |text| self.view.searcher.doc_freq(&term(text)))?;
+            let rarity = inverse_document_frequency(documents, self.statistics.documents);
+            let weight = run.iter().map(|&(_, weight)| weight).sum::<f32>() * rarity;
+            added.push((text, weight));
         }
-        // Positive numbers are in the order of their bits; the word itself settles ties.
-        added.sort_unstable_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
+        // The word itself settles ties.
+        added.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         added.truncate(ADDED_WORDS);
-        Ok(added.into_iter().map(|(_, _, word)| word).collect())
+        let word = |(text, weight): (Box<str>, f32)| {
+            let term = Term::from_field_text(self.view.fields.terms, &text);
+            Added { term, weight }
+        };
+        Ok(added.into_iter().map(word).collect())
     }
 
     /// Counts the words around the place of a page that answers the query best, and those of its title.
-    fn words_of(&self, candidate: &Candidate) -> tantivy::Result<HashMap<String, f32>> {
-        let mut counts = HashMap::new();
-        let store = &self.stores[candidate.address.segment_ord as usize];
-        let bytes = store.get_document_bytes(candidate.address.doc_id)?;
+    fn words_of(&self, candidate: &mut Candidate, lexicon: &Lexicon) -> tantivy::Result<Counts> {
+        let bytes = candidate.stored(self.view)?;
         let Some(card) = Card::decode(&bytes) else {
-            return Ok(counts);
+            return Ok(Counts::default());
         };
-        let language = Language::from_code(card.head.language);
         let seen = &self.observed[candidate.observed.clone()];
         let block = highlight::best_block(&card, seen, &self.statistics.words);
-        for text in
-            [Some(card.head.title), block.as_ref().map(|block| block.text.as_str())].into_iter().flatten()
-        {
-            each_word(text, |word| {
-                if let Some(form) = form(word.lower, word.kind, language) {
-                    *counts.entry(form).or_default() += 1.0;
-                }
-            });
+        let (start, body) = block.as_ref().map_or((0, ""), |block| {
+            (block.passages.first().map_or(0, |&(start, _)| start), block.text.as_str())
+        });
+        let part = (candidate.address, start);
+        if let Some(counts) = lexicon.remembered(part) {
+            return Ok(counts);
         }
-        Ok(counts)
+        let language = Language::from_code(card.head.language);
+        Ok(lexicon.count(part, &[card.head.title, body], language))
     }
 
     /// Adds to each candidate what BM25 gives for the added words.
@@ -124,9 +119,9 @@ impl Feedback<'_> {
         let mut order: Vec<&mut Candidate> = candidates.iter_mut().collect();
         order.sort_unstable_by_key(|candidate| candidate.address);
         for group in order.chunk_by_mut(|a, b| a.address.segment_ord == b.address.segment_ord) {
-            let segment = self.searcher.segment_reader(group[0].address.segment_ord);
-            let lengths = segment.get_fieldnorms_reader(self.fields.terms)?;
-            let index = segment.inverted_index(self.fields.terms)?;
+            let segment = self.view.searcher.segment_reader(group[0].address.segment_ord);
+            let lengths = segment.get_fieldnorms_reader(self.view.fields.terms)?;
+            let index = segment.inverted_index(self.view.fields.terms)?;
             for Added { term, weight } in added {
                 let Some(mut postings) = index.read_postings(term, IndexRecordOption::WithFreqs)? else {
                     continue;
@@ -147,22 +142,4 @@ impl Feedback<'_> {
         }
         Ok(())
     }
-}
-
-/// Returns a unit of a text as a term of the field `terms`; `None` for stop words.
-fn form(lower: &str, kind: Kind, language: Option<Language>) -> Option<String> {
-    let mut out = String::new();
-    match (kind, language) {
-        (Kind::Last | Kind::Single, _) => return None,
-        (Kind::Letters, Some(language)) => {
-            fold(lower, &mut out);
-            if language.is_stop_word(&out) {
-                return None;
-            }
-            out.clear();
-            language.stem(lower, &mut out);
-        }
-        (Kind::Letters | Kind::Pair, _) => fold(lower, &mut out),
-    }
-    (!out.is_empty()).then_some(out)
 }

@@ -16,7 +16,7 @@ use crate::schema::{EXPLICIT, Fields, NEWS};
 use crate::search::{DomainFilter, Safe, SearchOptions, Vertical};
 use crate::settled::Settled;
 use crate::shelf::View;
-use crate::vocabulary::{QueryWord, Vocabulary, literal_words};
+use crate::vocabulary::{Bond, Compound, QueryWord, Vocabulary, literal_words};
 
 type Boxed = Box<dyn IndexQuery>;
 
@@ -33,10 +33,17 @@ pub(crate) struct Compiled {
     pub(crate) excluded: Vec<Boxed>,
     /// The words that rank, each once, in the order they were typed. Stop words have no forms.
     pub(crate) words: Vec<QueryWord>,
+    /// Neighbours among them as one word, whether or not that occurs anywhere.
+    pub(crate) compounds: Vec<Compound>,
     pub(crate) warnings: Vec<String>,
 }
 
 impl Compiled {
+    /// Tells whether all words are quoted, so that what the quotes let through has them all.
+    pub(crate) fn is_quoted(&self) -> bool {
+        self.plain_words == 0 && self.filters.is_empty() && !self.phrases.is_empty()
+    }
+
     /// Tells whether the query asks for nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.filters.is_empty()
@@ -69,8 +76,15 @@ impl Compiler<'_> {
             Some(root) => self.required(root, &mut out)?,
             None => {}
         }
+        let mut previous: Option<QueryWord> = None;
         for text in query.words() {
-            for word in self.vocabulary.words(text, self.searcher, self.fields)? {
+            let words = self.vocabulary.words(text, self.searcher, self.fields)?;
+            for (at, word) in words.into_iter().enumerate() {
+                let tight = at > 0 && !text.contains(char::is_whitespace);
+                let bond = if tight { Bond::Tight } else { Bond::Loose };
+                let previous = previous.replace(word.clone());
+                let compound = previous.and_then(|previous| self.vocabulary.compound(&previous, &word, bond));
+                out.compounds.extend(compound);
                 match out.words.iter_mut().find(|known| known.exact == word.exact) {
                     Some(known) => known.count += 1,
                     None => out.words.push(word),

@@ -40,7 +40,9 @@ mod filter;
 mod freshness;
 mod highlight;
 mod index;
+mod lexicon;
 mod maintain;
+mod outline;
 mod owner;
 mod picture;
 mod place;
@@ -61,4 +63,7 @@ mod writer;
 pub use document::{Document, Image, Link, News};
 pub use error::IndexError;
 pub use index::{Index, IndexConfig, Stats};
+pub use outline::{
+    EXPLICIT_LABEL, NEWS_LABEL, Outline, folded_words, label_of_country, one_extension, site_entries,
+};
 pub use search::{DomainFilter, Highlights, Hit, HitImage, Safe, SearchOptions, SearchOutcome, Vertical};

@@ -2,16 +2,20 @@
 
 use std::ops::Range;
 
+use tantivy::directory::OwnedBytes;
 use tantivy::postings::Postings;
 use tantivy::query::{
-    Bm25StatisticsProvider, BooleanQuery, BoostQuery, PhraseQuery, Query as IndexQuery, TermQuery,
+    Bm25StatisticsProvider, BooleanQuery, BoostQuery, ConstScoreQuery, PhraseQuery, Query as IndexQuery,
+    TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocSet, Searcher, Term};
 
+use crate::filter::Compiled;
 use crate::freshness;
 use crate::schema::{BODY_AT, Fields};
-use crate::vocabulary::{QueryWord, SCORED};
+use crate::shelf::View;
+use crate::vocabulary::{Compound, SCORED};
 
 /// A word that ranks and occurs in the index.
 pub(crate) struct ScoredWord {
@@ -24,6 +28,8 @@ pub(crate) struct ScoredWord {
     count: u16,
     /// How much more a word counts that the query repeats.
     boost: f32,
+    /// Of a compound the words that it stands for, as bits; others have none.
+    covers: u64,
 }
 
 impl ScoredWord {
@@ -72,18 +78,22 @@ pub(crate) struct Statistics {
 }
 
 impl Statistics {
-    pub(crate) fn new(searcher: &Searcher, fields: &Fields, words: &[QueryWord]) -> tantivy::Result<Self> {
+    pub(crate) fn new(searcher: &Searcher, fields: &Fields, compiled: &Compiled) -> tantivy::Result<Self> {
+        let words = &compiled.words;
         let documents = searcher.total_num_docs()?;
         let tokens = searcher.total_num_tokens(fields.terms)?;
         let mut scored: Vec<ScoredWord> = Vec::with_capacity(words.len());
-        for word in words {
+        // Where each word is among them; words with the same stem share a place.
+        let mut places: Vec<Option<usize>> = vec![None; words.len()];
+        for (word, place) in words.iter().zip(&mut places) {
             let (mut terms, mut doc_freq) = (Vec::with_capacity(word.forms.len()), 0);
             let mut count = word.count;
             for form in &word.forms {
                 let term = Term::from_field_text(fields.terms, form);
-                if let Some(other) = scored.iter_mut().find(|other| other.terms.contains(&term)) {
+                if let Some(at) = scored.iter().position(|other| other.terms.contains(&term)) {
                     // Another word with the same stem.
-                    other.repeat(std::mem::take(&mut count));
+                    *place = Some(at);
+                    scored[at].repeat(std::mem::take(&mut count));
                     continue;
                 }
                 let documents = searcher.doc_freq(&term)?;
@@ -95,11 +105,13 @@ impl Statistics {
             let doc_freq = doc_freq.min(documents);
             if !terms.is_empty() {
                 let idf = inverse_document_frequency(doc_freq, documents);
-                let mut word = ScoredWord { terms, doc_freq, idf, count: 1, boost: 1.0 };
+                let mut word = ScoredWord { terms, doc_freq, idf, count: 1, boost: 1.0, covers: 0 };
                 word.repeat(count.saturating_sub(1));
+                *place = Some(scored.len());
                 scored.push(word);
             }
         }
+        add_compounds(searcher, fields, compiled, &places, &mut scored)?;
         Ok(Self {
             words: scored,
             exact: fields.exact,
@@ -112,7 +124,27 @@ impl Statistics {
 
     /// Returns the score that BM25 cannot exceed for the query.
     pub(crate) fn maximum(&self) -> f32 {
-        SATURATION * self.words.iter().map(|word| word.idf).sum::<f32>()
+        SATURATION * self.total()
+    }
+
+    /// Returns the summed rarity of the words.
+    pub(crate) fn total(&self) -> f32 {
+        typed(&self.words).iter().map(|word| word.idf).sum()
+    }
+
+    /// Returns a scoring query for each word, which its compounds answer too.
+    pub(crate) fn each(&self) -> impl Iterator<Item = Box<dyn IndexQuery>> {
+        let (words, compounds) = self.words.split_at(typed(&self.words).len());
+        words.iter().enumerate().map(move |(at, word)| {
+            let mut any = vec![word.any()];
+            for compound in compounds.iter().filter(|compound| compound.covers >> at.min(63) & 1 == 1) {
+                // The compound scores once, for the first of its words.
+                let first = compound.covers.trailing_zeros() as usize == at;
+                let query = compound.any();
+                any.push(if first { query } else { Box::new(ConstScoreQuery::new(query, 0.0)) });
+            }
+            if any.len() == 1 { any.swap_remove(0) } else { Box::new(BooleanQuery::union(any)) }
+        })
     }
 
     /// Returns how many words a document has on average.
@@ -136,6 +168,48 @@ impl Statistics {
     }
 }
 
+/// Appends the compounds of the query that occur to its words. `places` tells where each word that was typed is among
+/// them. Where neither part occurs the compound is a word itself.
+fn add_compounds(
+    searcher: &Searcher,
+    fields: &Fields,
+    compiled: &Compiled,
+    places: &[Option<usize>],
+    scored: &mut Vec<ScoredWord>,
+) -> tantivy::Result<()> {
+    let words = &compiled.words;
+    let documents = searcher.total_num_docs()?;
+    let place_of = |part: &String| places[words.iter().position(|word| word.exact == *part)?];
+    let (mut lone, mut covering) = (Vec::new(), Vec::new());
+    for Compound { parts, forms } in &compiled.compounds {
+        let mut terms = Vec::new();
+        let mut doc_freq = 0;
+        for form in forms {
+            let term = Term::from_field_text(fields.terms, form);
+            let known = scored.iter().chain(&lone).chain(&covering).any(|other| other.terms.contains(&term));
+            let documents = if known { 0 } else { searcher.doc_freq(&term)? };
+            if documents > 0 {
+                doc_freq += documents;
+                terms.push(term);
+            }
+        }
+        if terms.is_empty() {
+            continue;
+        }
+        let covered = || parts.iter().filter_map(place_of);
+        // A rare spelling says no more than the words that it stands for.
+        let usual = covered().map(|at| scored[at].doc_freq).min().unwrap_or_default();
+        let doc_freq = doc_freq.max(usual).min(documents);
+        let idf = inverse_document_frequency(doc_freq, documents);
+        let covers = covered().filter(|&at| at < 64).fold(0, |bits, at| bits | 1 << at);
+        let word = ScoredWord { terms, doc_freq, idf, count: 1, boost: 1.0, covers };
+        if covers == 0 { lone.push(word) } else { covering.push(word) }
+    }
+    scored.append(&mut lone);
+    scored.append(&mut covering);
+    Ok(())
+}
+
 impl Bm25StatisticsProvider for Statistics {
     fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
         if field == self.terms { Ok(self.tokens) } else { self.searcher.total_num_tokens(field) }
@@ -149,6 +223,11 @@ impl Bm25StatisticsProvider for Statistics {
         let word = self.words.iter().find(|word| word.terms.contains(term));
         word.map_or_else(|| self.searcher.doc_freq(term), |word| Ok(word.doc_freq))
     }
+}
+
+/// Returns the words that were typed, without the compounds after them.
+pub(crate) fn typed(words: &[ScoredWord]) -> &[ScoredWord] {
+    &words[..words.partition_point(|word| word.covers == 0)]
 }
 
 /// Returns how much the presence of a word says, as BM25 counts it.
@@ -167,11 +246,22 @@ pub(crate) struct Candidate {
     pub(crate) rival: bool,
     /// Where its words stand in the list of [`observe`].
     pub(crate) observed: Range<usize>,
+    /// What is stored of it, once that was read.
+    stored: Option<OwnedBytes>,
 }
 
 impl Candidate {
     pub(crate) fn new(address: DocAddress, score: f32) -> Self {
-        Self { address, score, rival: true, observed: 0..0 }
+        Self { address, score, rival: true, observed: 0..0, stored: None }
+    }
+
+    /// Returns the stored bytes, which end with the card. They are read once, and never copied.
+    pub(crate) fn stored(&mut self, view: &View) -> tantivy::Result<OwnedBytes> {
+        let bytes = match self.stored.take() {
+            Some(bytes) => bytes,
+            None => view.stored(self.address)?,
+        };
+        Ok(self.stored.insert(bytes).clone())
     }
 }
 
@@ -217,7 +307,8 @@ pub(crate) fn observe(
     }
     let mut observed = Vec::with_capacity(by_candidate.iter().map(Vec::len).sum());
     for (candidate, mut list) in candidates.iter_mut().zip(by_candidate) {
-        list.sort_unstable();
+        // As many sorted runs as words, which the stable sort merges.
+        list.sort();
         let start = observed.len();
         observed.append(&mut list);
         candidate.observed = start..observed.len();
@@ -242,7 +333,7 @@ pub(crate) fn rank(
     keywords: bool,
     candidates: &mut [Candidate],
 ) {
-    let total: f32 = words.iter().map(|word| word.idf).sum();
+    let total: f32 = typed(words).iter().map(|word| word.idf).sum();
     for candidate in candidates.iter_mut() {
         let seen = &observed[candidate.observed.clone()];
         let (title, all) = title_and_coverage(words, seen);
@@ -274,29 +365,42 @@ pub(crate) fn best_first(candidates: &mut [Candidate]) {
 /// Returns the summed rarity of the words in the title, and whether the document has all words.
 fn title_and_coverage(words: &[ScoredWord], seen: &[(u32, u16)]) -> (f32, bool) {
     let (mut in_title, mut anywhere) = (0u64, 0u64);
+    let typed = typed(words);
     for &(position, word) in seen {
-        let bit = 1u64 << word.min(63);
+        let bit = match words[usize::from(word)].covers {
+            0 => 1 << word.min(63),
+            covers => covers,
+        };
         anywhere |= bit;
         if position < BODY_AT {
             in_title |= bit;
         }
     }
     let has = |set: u64, at: usize| set >> at.min(63) & 1 == 1;
-    let title = words.iter().enumerate().filter(|&(at, _)| has(in_title, at)).map(|(_, word)| word.idf).sum();
-    (title, (0..words.len()).all(|at| has(anywhere, at)))
+    let title = typed.iter().enumerate().filter(|&(at, _)| has(in_title, at)).map(|(_, word)| word.idf).sum();
+    (title, (0..typed.len()).all(|at| has(anywhere, at)))
 }
 
 /// Returns how much the words stand together as in the query: for each two neighbours of the query the inverse
 /// squares of their distances, summed and saturated as BM25 saturates frequencies.
 fn neighbours(words: &[ScoredWord], seen: &[(u32, u16)]) -> f32 {
-    if words.len() < 2 {
+    let typed = typed(words);
+    if typed.len() < 2 {
         return 0.0;
     }
     let mut near = vec![0f32; words.len()];
     for (at, &(position, word)) in seen.iter().enumerate() {
+        if usize::from(word) >= typed.len() {
+            // A compound is its words side by side.
+            near[words[usize::from(word)].covers.trailing_zeros() as usize] += 1.0;
+            continue;
+        }
         let close = seen[at + 1..].iter().take_while(|(other, _)| other - position <= NEIGHBOURHOOD);
         for &(other, next) in close {
             let distance = (other - position).max(1) as f32;
+            if usize::from(next) >= typed.len() {
+                continue;
+            }
             if next == word + 1 {
                 near[usize::from(word)] += 1.0 / (distance * distance);
             } else if word == next + 1 {
@@ -305,6 +409,6 @@ fn neighbours(words: &[ScoredWord], seen: &[(u32, u16)]) -> f32 {
             }
         }
     }
-    let pairs = words.windows(2).zip(&near);
+    let pairs = typed.windows(2).zip(&near);
     pairs.map(|(pair, &near)| pair[0].idf.min(pair[1].idf) * near / (near + 1.0)).sum()
 }

@@ -18,8 +18,10 @@ use crate::filter::{Compiled, Compiler};
 use crate::freshness::prefer_fresh;
 use crate::highlight;
 use crate::place;
-use crate::rank::{Candidate, SATURATION, ScoredWord, Statistics, best_first, observe, rank, tell_rivals};
-use crate::select::{Rules, Selection, select};
+use crate::rank::{
+    Candidate, SATURATION, ScoredWord, Statistics, best_first, observe, rank, tell_rivals, typed,
+};
+use crate::select::{Rules, Selection, leaves_others, select};
 use crate::shelf::{View, find};
 use crate::suggest::did_you_mean;
 
@@ -190,16 +192,16 @@ impl Snapshot<'_> {
             return Ok(SearchOutcome { hits: Vec::new(), warnings: compiled.warnings });
         }
         compiler.restrict(options, &mut compiled);
-        let statistics = Statistics::new(searcher, fields, &compiled.words)?;
-        let (chosen, observed) = match options.vertical {
+        let statistics = Statistics::new(searcher, fields, &compiled)?;
+        let (mut chosen, observed) = match options.vertical {
             Vertical::Images => self.choose_images(&compiled, &statistics, options)?,
             Vertical::Web | Vertical::News => {
                 choose_pages(view, &mut compiled, &statistics, options, Rules::of(query, options))?
             }
         };
         let mut hits = Vec::with_capacity(chosen.len());
-        for candidate in &chosen {
-            let bytes = view.stored(candidate.address)?;
+        for candidate in &mut chosen {
+            let bytes = candidate.stored(view)?;
             if let Some(card) = Card::decode(&bytes) {
                 hits.push(hit(&card, candidate, &observed, &statistics.words, options.highlights));
             }
@@ -235,14 +237,14 @@ impl Snapshot<'_> {
     fn each_image_once(&self, candidates: Vec<Candidate>, limit: usize) -> tantivy::Result<Vec<Candidate>> {
         let View { fields, searcher, .. } = self.images;
         let (mut kept, mut seen) = (Vec::new(), Vec::new());
-        for candidate in candidates {
+        for mut candidate in candidates {
             let address = candidate.address;
             let columns = searcher.segment_reader(address.segment_ord).fast_fields();
             let identity = columns.u64("fingerprint")?.first(address.doc_id);
             if seen.contains(&identity) {
                 continue;
             }
-            let bytes = self.images.stored(address)?;
+            let bytes = candidate.stored(self.images)?;
             let Some(card) = Card::decode(&bytes) else { continue };
             if find(&self.pages.searcher, fields, card.head.url)?.is_some() {
                 seen.push(identity);
@@ -271,8 +273,7 @@ fn choose_pages(
         let finder = Finder { searcher: &view.searcher, compiled, statistics, options };
         append_new(&mut candidates, finder.find(wanted)?);
         let observed = order(view, statistics, options, &mut candidates)?;
-        let Selection { chosen, crowding } =
-            select(&candidates, &view.generation.stores, rules, options.limit)?;
+        let Selection { chosen, crowding } = select(&mut candidates, view, rules, options.limit)?;
         let copies = chosen.len() < options.limit;
         let exhausted = candidates.len() < wanted;
         if widened || exhausted || !(copies || leaves_others(view, &crowding)?) {
@@ -294,15 +295,14 @@ fn order(
     options: &SearchOptions,
     candidates: &mut [Candidate],
 ) -> tantivy::Result<Observed> {
-    let View { fields, searcher, generation } = view;
+    let View { fields, searcher, .. } = view;
     let observed = observe(searcher, &statistics.words, candidates)?;
     match options.sort {
         Sort::Relevance => {
-            let keywords = statistics.words.len() <= KEYWORDS;
+            let keywords = typed(&statistics.words).len() <= KEYWORDS;
             rank(&statistics.words, &observed, keywords, candidates);
             if !keywords {
-                let (stores, observed) = (&generation.stores[..], &observed[..]);
-                Feedback { searcher, fields, stores, statistics, observed }.refine(candidates)?;
+                Feedback { view, statistics, observed: &observed }.refine(candidates)?;
             }
             if let Some(country) = &options.country {
                 let bonus = COUNTRY_SHARE * statistics.maximum().max(SATURATION);
@@ -322,15 +322,6 @@ fn order(
 /// Returns the documents of a host and its subdomains.
 fn documents_of(view: &View, host: &str) -> Box<dyn IndexQuery> {
     Box::new(TermQuery::new(Term::from_field_text(view.fields.site, host), IndexRecordOption::Basic))
-}
-
-/// Tells whether the index has documents of other hosts.
-fn leaves_others(view: &View, hosts: &[String]) -> tantivy::Result<bool> {
-    let mut documents = 0;
-    for host in hosts {
-        documents += view.searcher.doc_freq(&Term::from_field_text(view.fields.site, host))?;
-    }
-    Ok(!hosts.is_empty() && documents < view.searcher.num_docs())
 }
 
 fn hit(
@@ -371,7 +362,7 @@ type Observed = Vec<(u32, u16)>;
 impl Finder<'_> {
     /// Tells whether the words are few enough to be keywords.
     fn keyword_query(&self) -> bool {
-        self.statistics.words.len() <= KEYWORDS
+        typed(&self.statistics.words).len() <= KEYWORDS
     }
 
     fn find(&self, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
@@ -379,7 +370,8 @@ impl Finder<'_> {
             return self.find_without_words(wanted);
         }
         let mut found = Vec::new();
-        if self.statistics.words.len() > 1 && (self.keyword_query() || self.options.sort == Sort::Date) {
+        let selective = typed(&self.statistics.words).len() > 1 && !self.compiled.is_quoted();
+        if selective && (self.keyword_query() || self.options.sort == Sort::Date) {
             found = self.run(Occur::Must, wanted)?;
             if found.len() >= self.options.limit || (self.options.sort == Sort::Date && !found.is_empty()) {
                 return Ok(found);
@@ -412,13 +404,12 @@ impl Finder<'_> {
     }
 
     fn run(&self, occur: Occur, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
-        let mut clauses = Vec::with_capacity(self.statistics.words.len());
-        for word in &self.statistics.words {
-            match occur {
-                Occur::Should => clauses.extend(word.terms().map(|term| (occur, term))),
-                Occur::Must | Occur::MustNot => clauses.push((occur, word.any())),
+        let clauses = match occur {
+            Occur::Should => {
+                self.statistics.words.iter().flat_map(ScoredWord::terms).map(|term| (occur, term)).collect()
             }
-        }
+            Occur::Must | Occur::MustNot => self.statistics.each().map(|word| (occur, word)).collect(),
+        };
         self.collect(clauses, wanted)
     }
 

@@ -3,17 +3,18 @@
 //! Copies are told by what the cards hold, so nothing more is stored: the same address up to its spelling, or the same
 //! title over nearly the same text. Only pages with equal titles and lengths have their texts compared.
 
-use std::collections::HashSet;
+use std::cell::OnceCell;
 
+use tantivy::Term;
 use tantivy::directory::OwnedBytes;
-use tantivy::store::StoreReader;
-use url::Url;
+use websvc_address::Identity;
 use websvc_query::{Node, Operator, Query};
 
 use crate::analysis::{each_word, folded};
 use crate::card::{Card, OpenBlock};
 use crate::rank::Candidate;
 use crate::search::{DomainFilter, SearchOptions};
+use crate::shelf::View;
 
 /// Among the first this many hits ...
 const FIRST: usize = 10;
@@ -72,23 +73,25 @@ pub(crate) struct Selection {
 
 /// Chooses at most `limit` hits from candidates that are sorted best first.
 pub(crate) fn select(
-    candidates: &[Candidate],
-    stores: &[StoreReader],
+    candidates: &mut [Candidate],
+    view: &View,
     rules: Rules,
     limit: usize,
 ) -> tantivy::Result<Selection> {
     let mut pages: Vec<Page> = Vec::with_capacity(candidates.len().min(2 * limit));
     let (mut first, mut rest, mut crowding) = (Vec::new(), Vec::new(), Vec::new());
-    let mut rivals = true;
+    let (mut rivals, mut rules) = (true, rules);
     for candidate in candidates {
         if first.len() + rest.len() >= limit && (first.len() >= limit.min(FIRST) || !rules.diverse) {
             break;
         }
-        let store = &stores[candidate.address.segment_ord as usize];
-        let bytes = store.get_document_bytes(candidate.address.doc_id)?;
-        let Some(page) = Page::of(bytes) else {
+        let Some(page) = Page::of(candidate.stored(view)?) else {
             continue;
         };
+        if pages.is_empty() && rules.diverse && !leaves_others(view, std::slice::from_ref(&page.host))? {
+            // All documents are of one host, and the first hits are enough.
+            rules.diverse = false;
+        }
         if pages.iter().any(|known| known.is_copy(&page, rules)) {
             continue;
         }
@@ -123,6 +126,8 @@ struct Page {
     host: String,
     address: String,
     words: u32,
+    title: OnceCell<String>,
+    shingles: OnceCell<Vec<u64>>,
     /// Whether it is among the first hits.
     first: bool,
 }
@@ -130,9 +135,11 @@ struct Page {
 impl Page {
     fn of(bytes: OwnedBytes) -> Option<Self> {
         let card = Card::decode(&bytes)?;
-        let (host, address) = identity(card.head.url);
+        let identity = Identity::of(card.head.url);
         let words = card.body_words();
-        Some(Self { bytes, host, address, words, first: false })
+        let (title, shingles) = (OnceCell::new(), OnceCell::new());
+        let host = identity.host().to_owned();
+        Some(Self { bytes, host, address: identity.into(), words, title, shingles, first: false })
     }
 
     fn has_title_of(&self, other: &Self) -> bool {
@@ -141,15 +148,17 @@ impl Page {
     }
 
     /// Returns the words of the title.
-    fn title(&self) -> String {
-        let mut title = String::new();
-        if let Some(card) = Card::decode(&self.bytes) {
-            each_word(card.head.title, |word| {
-                title.push_str(word.lower);
-                title.push(' ');
-            });
-        }
-        folded(&title)
+    fn title(&self) -> &str {
+        self.title.get_or_init(|| {
+            let mut title = String::new();
+            if let Some(card) = Card::decode(&self.bytes) {
+                each_word(card.head.title, |word| {
+                    title.push_str(word.lower);
+                    title.push(' ');
+                });
+            }
+            folded(&title)
+        })
     }
 
     fn is_copy(&self, other: &Self, rules: Rules) -> bool {
@@ -161,29 +170,33 @@ impl Page {
             && shorter >= MIN_WORDS
             && self.words.abs_diff(other.words) <= shorter / LENGTH_TOLERANCE
             && self.has_title_of(other)
-            && resemblance(&self.shingles(), &other.shingles()) >= RESEMBLANCE
+            && resemblance(self.shingles(), other.shingles()) >= RESEMBLANCE
     }
 
-    /// Returns the hashes of the runs of words in a few blocks, evenly spread.
-    fn shingles(&self) -> HashSet<u64> {
-        let mut shingles = HashSet::new();
-        let Some(card) = Card::decode(&self.bytes) else {
-            return shingles;
-        };
-        let mut last = None;
-        for part in 0..COMPARED_BLOCKS {
-            let at = u64::from(self.words) * u64::from(part) / u64::from(COMPARED_BLOCKS);
-            let block = card.block_at(u32::try_from(at).unwrap_or(u32::MAX));
-            if let Some(block) = block.filter(|block| last.as_ref() != Some(&block.text)) {
-                add_shingles(&block, &mut shingles);
-                last = Some(block.text);
+    /// Returns the hashes of the runs of words in a few blocks, evenly spread; sorted, each once.
+    fn shingles(&self) -> &[u64] {
+        self.shingles.get_or_init(|| {
+            let mut shingles = Vec::new();
+            let Some(card) = Card::decode(&self.bytes) else {
+                return shingles;
+            };
+            let mut last = None;
+            for part in 0..COMPARED_BLOCKS {
+                let at = u64::from(self.words) * u64::from(part) / u64::from(COMPARED_BLOCKS);
+                let block = card.block_at(u32::try_from(at).unwrap_or(u32::MAX));
+                if let Some(block) = block.filter(|block| last.as_ref() != Some(&block.text)) {
+                    add_shingles(&block, &mut shingles);
+                    last = Some(block.text);
+                }
             }
-        }
-        shingles
+            shingles.sort_unstable();
+            shingles.dedup();
+            shingles
+        })
     }
 }
 
-fn add_shingles(block: &OpenBlock, shingles: &mut HashSet<u64>) {
+fn add_shingles(block: &OpenBlock, shingles: &mut Vec<u64>) {
     let mut words = Vec::new();
     each_word(&block.text, |word| {
         let hash = word.lower.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
@@ -195,61 +208,18 @@ fn add_shingles(block: &OpenBlock, shingles: &mut HashSet<u64>) {
     shingles.extend(words.windows(SHINGLE.min(words.len().max(1))).map(run));
 }
 
-/// Returns the share of common members among all.
-fn resemblance(one: &HashSet<u64>, other: &HashSet<u64>) -> f64 {
-    let common = one.intersection(other).count();
+/// Returns the share of common members among all, of two sorted lists without repetition.
+fn resemblance(one: &[u64], other: &[u64]) -> f64 {
+    let common = one.iter().filter(|shingle| other.binary_search(shingle).is_ok()).count();
     let all = one.len() + other.len() - common;
     if all == 0 { 0.0 } else { common as f64 / all as f64 }
 }
 
-/// Returns the host without `www.`, and the URL in a form that is the same for all usual spellings of one address:
-/// without scheme, `www.`, fragment, index page, last slash and the parameters that trackers add.
-fn identity(url: &str) -> (String, String) {
-    let Ok(parsed) = Url::parse(url) else {
-        return (String::new(), url.to_owned());
-    };
-    let host = parsed.host_str().unwrap_or_default();
-    let host = host.strip_prefix("www.").unwrap_or(host).to_owned();
-    let mut path = parsed.path();
-    for index in ["/index.html", "/index.htm", "/index.php"] {
-        path = path.strip_suffix(index).unwrap_or(path);
+/// Tells whether the index has documents of other hosts.
+pub(crate) fn leaves_others(view: &View, hosts: &[String]) -> tantivy::Result<bool> {
+    let mut documents = 0;
+    for host in hosts {
+        documents += view.searcher.doc_freq(&Term::from_field_text(view.fields.site, host))?;
     }
-    let mut address = match parsed.port() {
-        Some(port) => format!("{host}:{port}{}", path.trim_end_matches('/')),
-        None => format!("{host}{}", path.trim_end_matches('/')),
-    };
-    let parameters = parsed.query().unwrap_or_default().split('&');
-    for (at, parameter) in parameters.filter(|parameter| !is_tracking(parameter)).enumerate() {
-        address.push(if at == 0 { '?' } else { '&' });
-        address.push_str(parameter);
-    }
-    (host, address)
-}
-
-fn is_tracking(parameter: &str) -> bool {
-    let name = parameter.split('=').next().unwrap_or_default();
-    name.is_empty()
-        || name.starts_with("utm_")
-        || matches!(name, "gclid" | "fbclid" | "msclkid" | "mc_cid" | "mc_eid")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::identity;
-
-    #[test]
-    fn usual_spellings_of_an_address_are_one() {
-        let same = [
-            "https://a.test/docs",
-            "http://www.a.test/docs/",
-            "https://a.test/docs/index.html#top",
-            "https://a.test/docs?utm_source=x&gclid=1",
-        ];
-        for url in same {
-            assert_eq!(identity(url), ("a.test".to_owned(), "a.test/docs".to_owned()), "{url}");
-        }
-        for other in ["https://a.test/docs?page=2", "https://a.test:8443/docs", "https://b.a.test/docs"] {
-            assert_ne!(identity(other).1, "a.test/docs", "{other}");
-        }
-    }
+    Ok(!hosts.is_empty() && documents < view.searcher.num_docs())
 }

@@ -7,6 +7,7 @@ use tantivy::Searcher;
 use tantivy::schema::IndexRecordOption;
 
 use crate::analysis::{Kind, Language, each_word, fold, folded};
+use crate::lexicon::Shared;
 use crate::schema::{Fields, STEM_MARK};
 
 /// More languages than this are not tried, the most frequent first.
@@ -15,10 +16,13 @@ const MAX_LANGUAGES: usize = 8;
 /// How many units a single ideograph may stand for.
 const MAX_SINGLE_FORMS: usize = 32;
 
-/// The languages of the index; `None` stands for those without a stemmer.
-#[derive(Debug, Clone, Default)]
+/// What a generation of the index knows of its words.
+#[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
+    /// The languages of the index; `None` stands for those without a stemmer.
     languages: Vec<Option<Language>>,
+    /// The words of texts that lent some to long questions.
+    pub(crate) lexicon: Shared,
 }
 
 /// One unit of a query.
@@ -30,6 +34,27 @@ pub(crate) struct QueryWord {
     pub(crate) forms: Vec<String>,
     /// How often the query has it.
     pub(crate) count: u16,
+    /// Whether it is of a script with spaces, so that others may write it and its neighbour as one.
+    pub(crate) spaced: bool,
+}
+
+/// Two neighbours of a query written as one: `anti-inflammatory` and `health care` are `antiinflammatory` and
+/// `healthcare` elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Compound {
+    /// The two words as in [`QueryWord::exact`].
+    pub(crate) parts: [String; 2],
+    /// Its forms in the field `terms`.
+    pub(crate) forms: Vec<String>,
+}
+
+/// What stands between two neighbours of a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bond {
+    /// A hyphen or another sign.
+    Tight,
+    /// A space.
+    Loose,
 }
 
 impl Vocabulary {
@@ -57,7 +82,7 @@ impl Vocabulary {
         let mut seen_unstemmed = false;
         languages.retain(|language| language.is_some() || !std::mem::replace(&mut seen_unstemmed, true));
         languages.truncate(MAX_LANGUAGES);
-        Ok(Self { languages })
+        Ok(Self { languages, lexicon: Shared::default() })
     }
 
     /// Takes `text` apart into query words, stop words included.
@@ -79,7 +104,7 @@ impl Vocabulary {
                 if word.kind == Kind::Single {
                     singles.push(words.len());
                 }
-                words.push(QueryWord { exact, forms, count: 1 });
+                words.push(QueryWord { exact, forms, count: 1, spaced: word.kind == Kind::Letters });
             }
         });
         for at in singles {
@@ -135,6 +160,25 @@ impl Vocabulary {
             }
         }
         forms
+    }
+
+    /// Returns two neighbours as one word; `None` for neighbours that nobody writes so, such as stop words and letters.
+    pub(crate) fn compound(&self, first: &QueryWord, second: &QueryWord, bond: Bond) -> Option<Compound> {
+        const MIN_BYTES: usize = 3;
+        let parts = [first, second];
+        let is_word = |word: &&QueryWord| !word.forms.is_empty() && word.exact.len() >= MIN_BYTES;
+        let joins = match bond {
+            Bond::Tight => !parts.iter().all(|part| part.forms.is_empty()),
+            Bond::Loose => parts.iter().all(is_word),
+        };
+        // `3.11` is not 311.
+        let is_number = parts.iter().all(|part| part.exact.chars().all(char::is_numeric));
+        if !joins || is_number || !parts.iter().all(|part| part.spaced) {
+            return None;
+        }
+        let joined = format!("{}{}", first.exact, second.exact);
+        let forms = self.forms(&joined, &joined, &[]);
+        Some(Compound { parts: parts.map(|part| part.exact.clone()), forms })
     }
 
     /// Returns the terms of the field `title` that stand for a word.

@@ -1,29 +1,38 @@
 //! Between the page cache of the store and pages as received.
 
-use std::time::Duration;
-
 use http::header::{CONTENT_TYPE, ETAG, LAST_MODIFIED};
 use http::{HeaderMap, HeaderName, StatusCode};
 use jiff::Timestamp;
 use url::Url;
 use websvc_store::{CacheLimits, CachedPage, PageKey, PutOutcome, Store, StoreError};
+use websvc_types::ProxyUsed;
 use websvc_validate::ScrapePlan;
 
+use crate::proxies::ProxyConfig;
 use crate::raw::{CacheState, RawPage};
 use crate::request::accept_language;
+use crate::robots;
 
-/// The headers that are kept with a page: how to read it, and by what to ask whether it has changed.
-const KEPT_HEADERS: [HeaderName; 3] = [CONTENT_TYPE, ETAG, LAST_MODIFIED];
+/// The headers that are kept with a page: how to read it, by what to ask whether it has changed, and what it asks of
+/// robots.
+const KEPT_HEADERS: [HeaderName; 4] =
+    [CONTENT_TYPE, ETAG, LAST_MODIFIED, HeaderName::from_static(robots::HEADER)];
 
 /// Returns the name of a page in the cache, with whatever of the plan changes what its host answers. Headers of the
 /// caller's own may change it in any way, so such a page has no name: it is nobody else's.
-pub(crate) fn page_key(url: &Url, plan: &ScrapePlan) -> Option<PageKey> {
+pub(crate) fn page_key(url: &Url, plan: &ScrapePlan, proxies: &ProxyConfig) -> Option<PageKey> {
     if !plan.headers().is_empty() {
         return None;
     }
     let mut variant = String::new();
     if plan.mobile() {
         variant.push_str("mobile;");
+    }
+    if plan.wants_enhanced_proxy() && proxies.has_enhanced() {
+        variant.push_str("enhanced;");
+    } else if proxies.reaches_from(plan.location().country()) {
+        variant.push_str(plan.location().country());
+        variant.push(';');
     }
     if let Some(languages) = accept_language(plan) {
         variant.push_str(languages.to_str().unwrap_or_default());
@@ -36,7 +45,7 @@ pub(crate) fn plain_key(url: &Url) -> PageKey {
     PageKey::new(without_fragment(url), "")
 }
 
-fn without_fragment(url: &Url) -> String {
+pub(crate) fn without_fragment(url: &Url) -> String {
     let mut url = url.clone();
     url.set_fragment(None);
     url.into()
@@ -48,13 +57,15 @@ pub(crate) fn put(
     limits: &CacheLimits,
     key: PageKey,
     page: &RawPage,
+    now_ms: u64,
 ) -> Result<Option<u64>, StoreError> {
     if !page.status.is_success() {
         return Ok(None);
     }
-    let kept = KEPT_HEADERS.iter().filter_map(|name| {
-        let value = page.headers.get(name)?.to_str().ok()?;
-        Some((name.as_str().to_owned(), value.to_owned()))
+    let names = KEPT_HEADERS;
+    let kept = names.iter().flat_map(|name| {
+        let values = page.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+        values.map(|value| (name.as_str().to_owned(), value.to_owned()))
     });
     let cached = CachedPage {
         key,
@@ -62,7 +73,7 @@ pub(crate) fn put(
         status: page.status.as_u16(),
         headers: kept.collect(),
         body: page.body.clone(),
-        fetched_at_ms: now_ms(),
+        fetched_at_ms: now_ms,
         truncated: page.truncated,
     };
     Ok(match store.put_page(&cached, limits)? {
@@ -75,18 +86,9 @@ pub(crate) fn put(
     })
 }
 
-/// Returns how long ago a page was fetched.
-pub(crate) fn age(fetched_at_ms: u64) -> Duration {
-    Duration::from_millis(now_ms().saturating_sub(fetched_at_ms))
-}
-
 /// Returns the time of a fetch as a point in time.
 pub(crate) fn fetched_at(fetched_at_ms: u64) -> Option<Timestamp> {
     Timestamp::from_millisecond(i64::try_from(fetched_at_ms).ok()?).ok()
-}
-
-fn now_ms() -> u64 {
-    u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default()
 }
 
 /// Returns a cached page as it was received; `None` when the entry cannot be read, so that it is fetched again.
@@ -103,6 +105,8 @@ pub(crate) fn raw_page(source_url: &Url, cached: CachedPage) -> Option<RawPage> 
         body: cached.body,
         truncated: cached.truncated,
         warnings: Vec::new(),
+        proxy_used: ProxyUsed::Basic,
+        unverified: false,
         cache_state: CacheState::Hit(fetched_at(cached.fetched_at_ms)?),
     })
 }

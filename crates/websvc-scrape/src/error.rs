@@ -1,5 +1,7 @@
 //! Why a page could not be had.
 
+use std::sync::Arc;
+
 use websvc_extract::ExtractError;
 use websvc_store::StoreError;
 use websvc_transport::FetchError;
@@ -26,6 +28,17 @@ pub enum ScrapeError {
         /// What was given.
         url: String,
     },
+    /// A wall stands in place of the page: a captcha, a check of the browser, a block.
+    #[error("the site answered {status} with a challenge or block page of {by} instead of the page")]
+    Blocked {
+        /// Whose wall it is.
+        by: &'static str,
+        /// The status it came with.
+        status: http::StatusCode,
+    },
+    /// What somebody else met who asked for the same page at the same time.
+    #[error("{0}")]
+    Shared(Arc<ScrapeError>),
     /// The page could not be fetched.
     #[error("{0}")]
     Fetch(#[source] FetchError),
@@ -54,7 +67,10 @@ impl ScrapeError {
                 | FetchError::ForbiddenScheme { .. }
                 | FetchError::ForbiddenHeader { .. },
             ) => ErrorCode::ScrapeForbiddenUrl,
-            ScrapeError::Fetch(_) | ScrapeError::BadUrl { .. } => ErrorCode::ScrapeSiteError,
+            ScrapeError::Fetch(_) | ScrapeError::BadUrl { .. } | ScrapeError::Blocked { .. } => {
+                ErrorCode::ScrapeSiteError
+            }
+            ScrapeError::Shared(error) => error.code(),
             ScrapeError::Extract(_) => ErrorCode::ScrapeUnsupportedFileError,
             ScrapeError::Store(_) | ScrapeError::Stopping => ErrorCode::UnknownError,
         }

@@ -5,6 +5,7 @@ use websvc_extract::{Anchor, Article, Content, Document, ImageDetail, PageMetada
 use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 
 use crate::raw::RawPage;
+use crate::robots::RobotsRules;
 
 /// Returns what the index takes of a fetched page; `None` for pages that failed, ask not to be indexed or have no
 /// text.
@@ -14,7 +15,7 @@ pub(crate) fn index_copy(
     content: &Content<'_>,
     metadata: PageMetadata,
 ) -> Option<Box<IndexDocument>> {
-    if !raw.status.is_success() || !document.robots().index {
+    if !raw.status.is_success() || !RobotsRules::of(&raw.headers, Some(&metadata)).index {
         return None;
     }
     let mut copy = index_document(known_url(&raw.url, document.canonical()), document, content, metadata);
@@ -96,7 +97,6 @@ pub fn known_url(url: &Url, canonical: Option<Url>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::raw::CacheState;
     use http::{HeaderMap, HeaderValue, StatusCode};
     use websvc_extract::ContentOptions;
 
@@ -108,22 +108,31 @@ mod tests {
         <img src="/kanne.jpg" alt="Kanne" width="640" height="480"></main></body></html>"#;
 
     fn copy(html: &'static str, status: u16) -> Option<Box<IndexDocument>> {
+        copy_with(html, status, None)
+    }
+
+    fn copy_with(
+        html: &'static str,
+        status: u16,
+        robots: Option<&'static str>,
+    ) -> Option<Box<IndexDocument>> {
         let url = Url::parse("http://tee.test/seite?x=1").unwrap();
         let mut headers = HeaderMap::new();
         headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static("text/html"));
-        let raw = RawPage {
-            source_url: url.clone(),
-            url,
-            status: StatusCode::from_u16(status).unwrap(),
-            headers,
-            body: html.into(),
-            truncated: false,
-            warnings: Vec::new(),
-            cache_state: CacheState::Miss,
-        };
+        if let Some(robots) = robots {
+            headers.insert("x-robots-tag", HeaderValue::from_static(robots));
+        }
+        let status = StatusCode::from_u16(status).unwrap();
+        let raw = RawPage { headers, body: html.into(), ..RawPage::empty(url.as_str(), status) };
         let document = crate::render::parse(&raw).unwrap();
         let content = document.content(&ContentOptions::default());
         index_copy(&raw, &document, &content, document.metadata())
+    }
+
+    #[test]
+    fn a_header_may_keep_a_page_out() {
+        assert!(copy_with(PAGE, 200, Some("noindex")).is_none());
+        assert!(copy_with(PAGE, 200, Some("otherbot: noindex")).is_some());
     }
 
     #[test]

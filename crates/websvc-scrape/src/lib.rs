@@ -5,19 +5,34 @@
 //! threads, and every format that was asked for is written from that one document.
 
 mod cache;
+mod challenge;
+mod clock;
+pub mod date;
 mod error;
+mod fetcher;
+mod flight;
 mod freshness;
+mod image;
 mod index_copy;
 mod page;
+mod proxies;
 mod raw;
+mod redaction;
+mod refresh;
 mod render;
 mod rendered;
 mod request;
+mod robots;
 mod scraper;
+mod visible;
 
+pub use clock::Clock;
 pub use error::ScrapeError;
+pub use image::ImageAnswer;
 pub use index_copy::{index_document, known_url};
 pub use page::Page;
+pub use proxies::ProxyConfig;
 pub use raw::{CacheState, RawPage};
 pub use request::DEFAULT_USER_AGENT;
+pub use robots::RobotsRules;
 pub use scraper::{FileAnswer, ScrapeConfig, Scraper, Survey};

@@ -5,6 +5,9 @@ use http::{HeaderMap, StatusCode};
 use jiff::Timestamp;
 use url::Url;
 use websvc_transport::Fetched;
+use websvc_types::ProxyUsed;
+
+use crate::challenge;
 
 /// Where a page came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,6 +36,11 @@ pub struct RawPage {
     pub truncated: bool,
     /// What the caller should be told about the fetch.
     pub warnings: Vec<String>,
+    /// Which proxies it was fetched through; of a cached page nobody needs to know.
+    pub proxy_used: ProxyUsed,
+    /// Whoever stands between may have written it, see [`Fetched::unverified`]. Only for those who said that they do
+    /// not mind: it is not stored.
+    pub unverified: bool,
     /// Where it came from.
     pub cache_state: CacheState,
 }
@@ -43,15 +51,50 @@ impl RawPage {
         self.headers.get(http::header::CONTENT_TYPE)?.to_str().ok()
     }
 
-    pub(crate) fn fetched(source_url: &Url, fetched: Fetched) -> Self {
+    /// Returns whether the body is HTML, by its type or, without one, by its first byte.
+    pub(crate) fn is_html(&self) -> bool {
+        match self.content_type() {
+            Some(kind) => {
+                let kind = kind.to_ascii_lowercase();
+                kind.starts_with("text/html") || kind.starts_with("application/xhtml")
+            }
+            None => self.body.trim_ascii_start().starts_with(b"<"),
+        }
+    }
+
+    /// Returns whose wall stands in place of the page, if one does.
+    pub(crate) fn wall(&self) -> Option<&'static str> {
+        challenge::wall(self.status, &self.headers, self.is_html(), &self.body)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn empty(url: &str, status: StatusCode) -> Self {
+        let url: Url = url.parse().expect("a test gives URLs");
         Self {
-            source_url: source_url.clone(),
+            source_url: url.clone(),
+            url,
+            status,
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            truncated: false,
+            warnings: Vec::new(),
+            proxy_used: ProxyUsed::Basic,
+            unverified: false,
+            cache_state: CacheState::Miss,
+        }
+    }
+
+    pub(crate) fn fetched(source_url: Url, fetched: Fetched) -> Self {
+        Self {
+            source_url,
             url: fetched.url,
             status: fetched.status,
             headers: fetched.headers,
             body: fetched.body,
             truncated: fetched.truncated,
             warnings: fetched.warnings,
+            proxy_used: ProxyUsed::Basic,
+            unverified: fetched.unverified,
             cache_state: CacheState::Miss,
         }
     }

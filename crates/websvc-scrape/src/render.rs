@@ -18,6 +18,7 @@ use crate::error::ScrapeError;
 use crate::index_copy::index_copy;
 use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
+use crate::redaction;
 
 /// Writes the formats of `plan`.
 ///
@@ -34,7 +35,7 @@ pub(crate) fn render(raw: &RawPage, plan: &ScrapePlan) -> Result<Page, ScrapeErr
     page.warnings.clone_from(&raw.warnings);
     page.warnings.extend(content.warnings().iter().cloned());
     let metadata = document.metadata();
-    if plan.store_in_cache() && raw.cache_state == CacheState::Miss {
+    if plan.store_in_cache() && !raw.unverified && raw.cache_state == CacheState::Miss {
         // The index takes the main content, which is found only once when that is what was asked for.
         page.index_copy = if is_plain(plan) {
             index_copy(raw, &document, &content, metadata.clone())
@@ -43,6 +44,9 @@ pub(crate) fn render(raw: &RawPage, plan: &ScrapePlan) -> Result<Page, ScrapeErr
         };
     }
     page.metadata = wire_metadata(raw, metadata);
+    if let Some(options) = plan.redact_pii() {
+        redaction::redact_page(&mut page, options);
+    }
     Ok(page)
 }
 
@@ -50,6 +54,7 @@ pub(crate) fn render(raw: &RawPage, plan: &ScrapePlan) -> Result<Page, ScrapeErr
 pub(crate) fn as_cached(page: &mut Page, source_url: &Url, fetched_at: Timestamp) {
     page.cache_state = CacheState::Hit(fetched_at);
     page.metadata.source_url = Some(source_url.to_string());
+    page.metadata.proxy_used = Some(ProxyUsed::Basic);
     page.metadata.cache_state = Some(WireCacheState::Hit);
     page.metadata.cached_at = Some(fetched_at.to_string());
     page.metadata.scrape_id = Some(uuid::Uuid::now_v7().to_string());
@@ -141,7 +146,7 @@ fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {
         url: Some(raw.url.to_string()),
         status_code: Some(raw.status.as_u16()),
         content_type: raw.content_type().map(str::to_owned).or(content_type),
-        proxy_used: Some(ProxyUsed::Basic),
+        proxy_used: Some(raw.proxy_used),
         cache_state: Some(cache_state),
         cached_at,
         scrape_id: Some(uuid::Uuid::now_v7().to_string()),

@@ -1,21 +1,27 @@
 //! Pages as they were last written, in memory: agents ask for the same pages in the same formats again and again.
 //!
-//! Only what the page cache holds is here, so that this adds speed and no rules. One rendering per page is kept, the
-//! last one; a newer copy of the page takes the place of all that was written from the older one.
+//! Only what the page cache holds is here, so that this adds speed and no rules: an entry that was not compared with
+//! the page cache for a second is compared before it is used, because other processes purge pages, too. One rendering
+//! per page is kept, the last one; a newer copy of the page takes the place of all that was written from the older
+//! one.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use websvc_store::PageKey;
-use websvc_types::Format;
+use websvc_types::{Format, RedactOptions};
 use websvc_validate::ScrapePlan;
 
 use crate::page::Page;
 
 /// About how large an entry is, for the first size of the table.
 const USUAL_ENTRY_BYTES: u64 = 32 * 1024;
+
+/// How long an entry is trusted without a look into the page cache.
+const TRUSTED: Duration = Duration::from_secs(1);
 
 /// The renderings.
 pub(crate) struct Rendered {
@@ -30,6 +36,7 @@ pub(crate) struct Recipe {
     remove_base64_images: bool,
     include_tags: Vec<String>,
     exclude_tags: Vec<String>,
+    redact_pii: Option<RedactOptions>,
 }
 
 /// A page as it was written.
@@ -39,6 +46,23 @@ pub(crate) struct Entry {
     /// When the page was fetched, in milliseconds since the Unix epoch.
     pub(crate) fetched_at_ms: u64,
     pub(crate) page: Page,
+    /// When the page cache was last known to have this copy.
+    compared: Mutex<Instant>,
+}
+
+impl Entry {
+    /// Returns whether the page cache still has this copy; `ask` tells when its copy was fetched.
+    pub(crate) fn is_current(&self, ask: impl FnOnce() -> Option<u64>) -> bool {
+        let compared = *self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        if compared.elapsed() < TRUSTED {
+            return true;
+        }
+        let is_current = ask() == Some(self.fetched_at_ms);
+        if is_current {
+            *self.compared.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        }
+        is_current
+    }
 }
 
 impl Recipe {
@@ -49,6 +73,7 @@ impl Recipe {
             remove_base64_images: plan.remove_base64_images(),
             include_tags: plan.include_tags().to_vec(),
             exclude_tags: plan.exclude_tags().to_vec(),
+            redact_pii: plan.redact_pii().cloned(),
         }
     }
 }
@@ -68,7 +93,8 @@ impl Rendered {
     /// Keeps a page that was written from the copy that the page cache has.
     pub(crate) fn keep(&self, key: PageKey, recipe: Recipe, fetched_at_ms: u64, page: &Page) {
         let page = Page { index_copy: None, ..page.clone() };
-        self.cache.insert(key, Arc::new(Entry { recipe, fetched_at_ms, page }));
+        let compared = Mutex::new(Instant::now());
+        self.cache.insert(key, Arc::new(Entry { recipe, fetched_at_ms, page, compared }));
     }
 }
 
@@ -95,7 +121,7 @@ impl Weighter<PageKey, Arc<Entry>> for ByBytes {
 
 #[cfg(test)]
 mod tests {
-    use websvc_types::ScrapeOptions;
+    use websvc_types::{RedactPii, ScrapeOptions};
     use websvc_validate::{Policy, check_scrape_options};
 
     use super::*;
@@ -120,6 +146,20 @@ mod tests {
     }
 
     #[test]
+    fn a_rendering_with_personal_data_answers_no_request_without() {
+        let rendered = Rendered::new(1_000_000);
+        let key = PageKey::new("http://a.test/", "");
+        rendered.keep(key.clone(), recipe(true), 7, &page("jane@a.test"));
+        let redact_pii = Some(RedactPii::On(RedactOptions::default()));
+        let options = ScrapeOptions { redact_pii, ..ScrapeOptions::default() };
+        let redacting = Recipe::of(&check_scrape_options(options, &Policy::default()).unwrap().plan);
+        assert!(rendered.find(&key, &redacting).is_none());
+        rendered.keep(key.clone(), redacting.clone(), 7, &page("<EMAIL>"));
+        assert!(rendered.find(&key, &recipe(true)).is_none());
+        assert_eq!(rendered.find(&key, &redacting).unwrap().page.markdown.as_deref(), Some("<EMAIL>"));
+    }
+
+    #[test]
     fn a_newer_copy_takes_the_place_of_the_older() {
         let rendered = Rendered::new(1_000_000);
         let key = PageKey::new("http://a.test/", "");
@@ -127,6 +167,20 @@ mod tests {
         rendered.keep(key.clone(), recipe(false), 9, &page("new"));
         assert!(rendered.find(&key, &recipe(true)).is_none());
         assert_eq!(rendered.find(&key, &recipe(false)).unwrap().fetched_at_ms, 9);
+    }
+
+    #[test]
+    fn a_copy_that_was_purged_is_not_current() {
+        let rendered = Rendered::new(1_000_000);
+        let key = PageKey::new("http://a.test/", "");
+        rendered.keep(key.clone(), recipe(true), 7, &page("main"));
+        let entry = rendered.find(&key, &recipe(true)).unwrap();
+        assert!(entry.is_current(|| unreachable!("it was kept a moment ago")));
+        *entry.compared.lock().unwrap() = Instant::now().checked_sub(2 * TRUSTED).unwrap();
+        assert!(!entry.is_current(|| None));
+        assert!(!entry.is_current(|| Some(9)));
+        assert!(entry.is_current(|| Some(7)));
+        assert!(entry.is_current(|| unreachable!("it was compared a moment ago")));
     }
 
     #[test]

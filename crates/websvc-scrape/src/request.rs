@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use http::header::{
-    ACCEPT, ACCEPT_LANGUAGE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, RANGE,
+    USER_AGENT,
 };
 use http::{HeaderName, HeaderValue};
 use url::Url;
-use websvc_transport::{FetchError, FetchRequest, TlsPolicy};
+use websvc_transport::{ExcessPolicy, FetchError, FetchRequest, TlsPolicy};
 use websvc_validate::ScrapePlan;
 
 use crate::error::ScrapeError;
@@ -27,6 +28,12 @@ const MOBILE_USER_AGENT: &str = concat!(
 
 /// The name by which a robots.txt addresses us.
 pub(crate) const ROBOTS_NAME: &str = "websvc";
+
+const ACCEPTED_IMAGES: &str =
+    "image/avif,image/webp,image/png,image/jpeg,image/gif,image/svg+xml,image/*;q=0.8";
+
+/// As much of an image is fetched: its size stands behind the preview and the colours that a JPEG may begin with.
+const IMAGE_BYTES: u64 = 32 * 1024;
 
 const ACCEPTED: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
@@ -62,6 +69,23 @@ pub(crate) fn plain(url: &Url, timeout: Duration, max_bytes: u64) -> FetchReques
     request.max_body_bytes = max_bytes;
     request.max_decoded_bytes = max_bytes;
     request.headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
+    request
+}
+
+/// Returns the request for the beginning of an image: what tells its size is there.
+pub(crate) fn for_image(url: &Url, timeout: Duration) -> FetchRequest {
+    let mut request = plain(url, timeout, IMAGE_BYTES);
+    request.excess = ExcessPolicy::Cut;
+    let last = IMAGE_BYTES - 1;
+    let headers = [
+        (ACCEPT, ACCEPTED_IMAGES.to_owned()),
+        // A range counts in the bytes that are sent, so that they are not to be packed.
+        (ACCEPT_ENCODING, "identity".to_owned()),
+        (RANGE, format!("bytes=0-{last}")),
+    ];
+    for (name, value) in headers {
+        request.headers.insert(name, value.parse().expect("plain words are a header value"));
+    }
     request
 }
 

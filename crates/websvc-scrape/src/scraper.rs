@@ -11,18 +11,26 @@ use url::Url;
 use websvc_extract::ContentOptions;
 use websvc_store::{CacheLimits, PageKey, Store};
 use websvc_transport::{Client, FetchRequest};
+use websvc_types::ErrorCode;
 use websvc_types::index::IndexDocument;
 use websvc_validate::ScrapePlan;
 
 use crate::cache;
+use crate::clock::Clock;
 use crate::error::ScrapeError;
+use crate::fetcher::{Fetcher, Route, remaining};
+use crate::flight::Flights;
 use crate::freshness::{Decision, Freshness};
+use crate::image;
 use crate::index_copy::index_copy;
 use crate::page::Page;
+use crate::proxies::ProxyConfig;
 use crate::raw::{CacheState, RawPage};
+use crate::refresh;
 use crate::render;
 use crate::rendered::{Recipe, Rendered};
 use crate::request::{self, ROBOTS_NAME};
+use crate::robots::RobotsRules;
 
 /// The bounds of a scraper.
 #[derive(Debug, Clone)]
@@ -35,6 +43,10 @@ pub struct ScrapeConfig {
     pub cache: CacheLimits,
     /// How many bytes of written pages are kept in memory.
     pub rendered_bytes: u64,
+    /// The ways to hosts.
+    pub proxies: ProxyConfig,
+    /// The time by which cached pages are young or old.
+    pub clock: Clock,
 }
 
 impl Default for ScrapeConfig {
@@ -44,6 +56,8 @@ impl Default for ScrapeConfig {
             concurrency: 64,
             cache: CacheLimits::default(),
             rendered_bytes: 32 * 1024 * 1024,
+            proxies: ProxyConfig::default(),
+            clock: Clock::default(),
         }
     }
 }
@@ -56,14 +70,17 @@ pub struct Scraper {
 
 #[derive(Debug)]
 struct Inner {
-    client: Client,
+    fetcher: Fetcher,
     store: Store,
     config: ScrapeConfig,
     rendered: Rendered,
-    fetching: Semaphore,
+    flights: Flights<PageKey, Landed>,
     /// As many pages are parsed at one time as there are cores: more would only wait for each other.
     parsing: Arc<Semaphore>,
 }
+
+/// What a fetch that several wait for ends with: the page and when it was stored, or what all of them would meet.
+type Landed = Result<(RawPage, Option<u64>), Arc<ScrapeError>>;
 
 /// A page as a crawl sees it.
 #[derive(Debug)]
@@ -106,10 +123,16 @@ impl Scraper {
     /// Makes a scraper.
     pub fn new(client: Client, store: Store, config: ScrapeConfig) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        let fetching = Semaphore::new(config.concurrency);
+        let fetcher = Fetcher::new(client, config.concurrency, config.proxies.clone());
         let parsing = Arc::new(Semaphore::new(cores));
         let rendered = Rendered::new(config.rendered_bytes);
-        Self { inner: Arc::new(Inner { client, store, config, rendered, fetching, parsing }) }
+        let flights = Flights::new();
+        Self { inner: Arc::new(Inner { fetcher, store, config, rendered, flights, parsing }) }
+    }
+
+    /// Returns the ways to hosts.
+    pub fn proxies(&self) -> &ProxyConfig {
+        self.inner.fetcher.proxies()
     }
 
     /// Returns the name by which a robots.txt addresses us.
@@ -124,7 +147,7 @@ impl Scraper {
     pub async fn scrape(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<Page, ScrapeError> {
         let freshness =
             Freshness { max_age: plan.max_age(), min_age: plan.min_age(), lockdown: plan.lockdown() };
-        let key = cache::page_key(url, plan);
+        let key = cache::page_key(url, plan, self.proxies());
         if let Some(page) = self.rendered(url, key.as_ref(), plan, freshness) {
             return Ok(page);
         }
@@ -133,12 +156,66 @@ impl Scraper {
         }
         let timeout = remaining(deadline)?;
         let request = request::for_page(url, plan, timeout, self.inner.config.max_body_bytes)?;
-        let mut page = self.fetch(url, request, deadline).await?;
-        let mut kept = None;
-        if let Some(key) = key.filter(|_| plan.store_in_cache()) {
-            (page, kept) = self.put(page, key).await?;
+        let Some(key) = key else {
+            let page = self.inner.fetcher.page(request, Route::of(plan), deadline).await?;
+            return self.render(page, None, plan.clone()).await;
+        };
+        let (page, kept) = self.fetch_once(url, request, &key, plan, deadline).await?;
+        self.render(page, Some(key).zip(kept), plan.clone()).await
+    }
+
+    /// Fetches a page together with all who ask for it now, and stores it when the plan says so. Returns with it when
+    /// it was fetched, if the cache has it now.
+    async fn fetch_once(
+        &self,
+        url: &Url,
+        request: FetchRequest,
+        key: &PageKey,
+        plan: &ScrapePlan,
+        deadline: Instant,
+    ) -> Result<(RawPage, Option<u64>), ScrapeError> {
+        // Boxed, because every one who waits holds it.
+        let fetching = Box::pin(async {
+            match self.fetch_anew(url, request, key, plan, deadline).await {
+                Ok(landed) => Ok(Ok(landed)),
+                // Somebody else may have more time.
+                Err(error) if error.code() == ErrorCode::ScrapeTimeout => Err(error),
+                Err(error) => Ok(Err(Arc::new(error))),
+            }
+        });
+        let (page, kept) = match self.inner.flights.join(key.clone(), fetching).await? {
+            Ok(landed) => landed,
+            Err(error) => return Err(Arc::try_unwrap(error).unwrap_or_else(ScrapeError::Shared)),
+        };
+        // Who began may not have wanted it stored.
+        if kept.is_none() && plan.store_in_cache() {
+            return self.put(page, key.clone()).await;
         }
-        self.render(page, kept, plan.clone()).await
+        Ok((RawPage { source_url: url.clone(), ..page }, kept))
+    }
+
+    /// Fetches a page, or learns that it is as the cache has it.
+    async fn fetch_anew(
+        &self,
+        url: &Url,
+        mut request: FetchRequest,
+        key: &PageKey,
+        plan: &ScrapePlan,
+        deadline: Instant,
+    ) -> Result<(RawPage, Option<u64>), ScrapeError> {
+        // Who wants nothing cached wants no opinion of the host about what is cached either.
+        let known = if plan.max_age().is_zero() { None } else { self.known(url, key).await? };
+        let known = known.filter(|known| request::unless_unchanged(&mut request, known));
+        let fetched = self.inner.fetcher.page(request, Route::of(plan), deadline).await?;
+        let page = renewed(url, known, fetched).0;
+        if plan.store_in_cache() { self.put(page, key.clone()).await } else { Ok((page, None)) }
+    }
+
+    /// Returns what the cache has of a page, however old.
+    async fn known(&self, url: &Url, key: &PageKey) -> Result<Option<RawPage>, ScrapeError> {
+        let key = key.clone();
+        let cached = self.work(move |store| store.page(&key).map_err(ScrapeError::Store)).await?;
+        Ok(cached.and_then(|cached| cache::raw_page(url, cached)))
     }
 
     /// Gets a page for a crawl: from the cache when it is not older than `max_age`, else from the network.
@@ -157,7 +234,13 @@ impl Scraper {
             Some((page, _)) => (page, false),
             None => self.refresh(url, key, deadline).await?,
         };
-        self.work(move |_| Ok(Survey { unchanged, ..survey(&page)? })).await
+        let now_ms = self.clock().now_ms();
+        self.work(move |store| {
+            let mut survey = Survey { unchanged, ..survey(&page)? };
+            survey.index_copy.iter_mut().for_each(|copy| image::complete(store, copy, now_ms));
+            Ok(survey)
+        })
+        .await
     }
 
     /// Fetches a page, or learns that it is as the cache has it; the cache has it anew in both cases. Returns whether
@@ -168,17 +251,11 @@ impl Scraper {
         key: PageKey,
         deadline: Instant,
     ) -> Result<(RawPage, bool), ScrapeError> {
-        let asked = key.clone();
-        let cached = self.work(move |store| store.page(&asked).map_err(ScrapeError::Store)).await?;
-        let known = cached.and_then(|cached| cache::raw_page(url, cached));
+        let known = self.known(url, &key).await?;
         let mut request = request::plain(url, remaining(deadline)?, self.inner.config.max_body_bytes);
         let known = known.filter(|known| request::unless_unchanged(&mut request, known));
-        let fetched = self.fetch(url, request, deadline).await?;
-        let unchanged = fetched.status == StatusCode::NOT_MODIFIED && fetched.url == *url;
-        let page = match known {
-            Some(known) if unchanged => RawPage { cache_state: CacheState::Miss, ..known },
-            Some(_) | None => fetched,
-        };
+        let fetched = self.inner.fetcher.plain(request, deadline).await?;
+        let (page, unchanged) = renewed(url, known, fetched);
         Ok((self.put(page, key).await?.0, unchanged))
     }
 
@@ -193,8 +270,13 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<FileAnswer, ScrapeError> {
         let request = request::plain(url, remaining(deadline)?, max_bytes);
-        let page = self.fetch(url, request, deadline).await?;
+        let page = self.inner.fetcher.plain(request, deadline).await?;
         Ok(FileAnswer { status: page.status, body: page.body })
+    }
+
+    /// Returns the bounds of the page cache.
+    pub(crate) fn cache_limits(&self) -> CacheLimits {
+        self.inner.config.cache
     }
 
     /// Returns the page as it was written before, when that may answer.
@@ -205,8 +287,13 @@ impl Scraper {
         plan: &ScrapePlan,
         freshness: Freshness,
     ) -> Option<Page> {
-        let entry = self.inner.rendered.find(key?, &Recipe::of(plan))?;
-        match freshness.decide(Some(cache::age(entry.fetched_at_ms))) {
+        let key = key?;
+        let entry = self.inner.rendered.find(key, &Recipe::of(plan))?;
+        // One lookup in an index, at most once a second for a page: not worth another thread.
+        if !entry.is_current(|| self.inner.store.page_fetched_at(key).ok().flatten()) {
+            return None;
+        }
+        match freshness.decide(Some(self.age(entry.fetched_at_ms))) {
             Ok(Decision::Serve) if freshness.asks_cache() => {}
             Ok(Decision::Serve | Decision::Fetch) | Err(_) => return None,
         }
@@ -229,21 +316,25 @@ impl Scraper {
         let key = key.clone();
         let cached = self.work(move |store| store.page(&key).map_err(ScrapeError::Store)).await?;
         let fetched_at_ms = cached.as_ref().map(|cached| cached.fetched_at_ms);
-        match (freshness.decide(fetched_at_ms.map(cache::age))?, cached) {
+        match (freshness.decide(fetched_at_ms.map(|at| self.age(at)))?, cached) {
             (Decision::Serve, Some(cached)) => Ok(cache::raw_page(url, cached).zip(fetched_at_ms)),
             (Decision::Serve, None) | (Decision::Fetch, _) => Ok(None),
         }
     }
 
-    /// Puts a page into the cache. That it could not be kept is told, and does not keep it from the caller.
-    async fn put(
-        &self,
-        mut page: RawPage,
-        key: PageKey,
-    ) -> Result<(RawPage, Option<(PageKey, u64)>), ScrapeError> {
-        let limits = self.inner.config.cache;
+    fn age(&self, fetched_at_ms: u64) -> Duration {
+        Duration::from_millis(self.inner.config.clock.now_ms().saturating_sub(fetched_at_ms))
+    }
+
+    /// Puts a page into the cache, and returns when that was if the cache has it now. That it could not be kept is
+    /// told, and does not keep it from the caller.
+    async fn put(&self, mut page: RawPage, key: PageKey) -> Result<(RawPage, Option<u64>), ScrapeError> {
+        if page.unverified || page.wall().is_some() {
+            return Ok((page, None));
+        }
+        let (limits, now_ms) = (self.inner.config.cache, self.inner.config.clock.now_ms());
         self.work(move |store| {
-            let kept = match cache::put(store, &limits, key.clone(), &page) {
+            let kept = match cache::put(store, &limits, key, &page, now_ms) {
                 Ok(kept) => kept,
                 Err(error) => {
                     tracing::error!(
@@ -254,7 +345,7 @@ impl Scraper {
                     None
                 }
             };
-            Ok((page, Some(key).zip(kept)))
+            Ok((page, kept))
         })
         .await
     }
@@ -274,25 +365,21 @@ impl Scraper {
         Ok(page)
     }
 
-    async fn fetch(
+    /// Fetches what is no page; what the host answers is the answer.
+    pub(crate) async fn fetch_plain(
         &self,
-        url: &Url,
-        mut request: FetchRequest,
+        request: FetchRequest,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        let waiting = tokio::time::timeout_at(deadline.into(), self.inner.fetching.acquire()).await;
-        let _permit = match waiting {
-            Ok(Ok(permit)) => permit,
-            Ok(Err(_closed)) => return Err(ScrapeError::Stopping),
-            Err(_elapsed) => return Err(ScrapeError::Timeout),
-        };
-        request.timeout = remaining(deadline)?;
-        let fetched = self.inner.client.fetch(request).await.map_err(ScrapeError::Fetch)?;
-        Ok(RawPage::fetched(url, fetched))
+        self.inner.fetcher.plain(request, deadline).await
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.inner.config.clock
     }
 
     /// Does what blocks or computes off the async threads.
-    async fn work<T: Send + 'static>(
+    pub(crate) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
@@ -311,9 +398,16 @@ impl Scraper {
     }
 }
 
-fn remaining(deadline: Instant) -> Result<Duration, ScrapeError> {
-    let remaining = deadline.saturating_duration_since(Instant::now());
-    if remaining.is_zero() { Err(ScrapeError::Timeout) } else { Ok(remaining) }
+/// Returns the page as it is now, and whether that is as it was: `known` is what the request asked to compare with.
+fn renewed(url: &Url, known: Option<RawPage>, fetched: RawPage) -> (RawPage, bool) {
+    let unchanged = fetched.status == StatusCode::NOT_MODIFIED && fetched.url == *url;
+    match known {
+        Some(known) if unchanged => {
+            let (cache_state, proxy_used) = (CacheState::Miss, fetched.proxy_used);
+            (RawPage { cache_state, proxy_used, ..known }, true)
+        }
+        Some(_) | None => (fetched, unchanged),
+    }
 }
 
 fn survey(page: &RawPage) -> Result<Survey, ScrapeError> {
@@ -329,15 +423,18 @@ fn survey(page: &RawPage) -> Result<Survey, ScrapeError> {
         unchanged: false,
         from_cache: matches!(page.cache_state, CacheState::Hit(_)),
     };
-    if !page.status.is_success() {
+    if !page.status.is_success() || page.wall().is_some() {
         return Ok(survey);
     }
     let document = render::parse(page)?;
     let content = document.content(&ContentOptions::default());
-    survey.index_copy = index_copy(page, &document, &content, document.metadata());
-    if document.robots().follow {
+    let metadata = document.metadata();
+    let follow = RobotsRules::of(&page.headers, Some(&metadata)).follow;
+    survey.index_copy = index_copy(page, &document, &content, metadata);
+    if follow {
         let anchors = document.anchors().into_iter().filter(|anchor| !anchor.nofollow);
         survey.links = anchors.map(|anchor| anchor.url).collect();
+        survey.links.extend(refresh::target(page));
         survey.feeds = document.feeds();
     }
     Ok(survey)

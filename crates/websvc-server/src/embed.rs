@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use tokio::task::JoinError;
-use websvc_engine::{Engine, EngineConfig, IndexSource, Pricing};
+use websvc_engine::{Engine, EngineConfig, IndexSource, IndexUse, Pricing};
 use websvc_index::{Index, IndexConfig, IndexError};
 use websvc_scrape::{DEFAULT_USER_AGENT, ScrapeConfig, Scraper};
 use websvc_store::{Store, StoreError};
@@ -144,6 +144,8 @@ impl Embedded {
             sources: vec![Arc::new(IndexSource::new(Arc::clone(&parts.index)))],
             scraper: Scraper::new(Client::new(client)?, parts.store.clone(), scrape),
             index: Some(Arc::clone(&parts.index)),
+            index_use: IndexUse::Filled,
+            mirrors: Vec::new(),
             pricing,
         });
         let store = parts.store.clone();

@@ -16,6 +16,7 @@ pub(crate) enum Operation {
     IndexStats,
     Health,
     Ready,
+    Metrics,
     OpenApi,
     Docs(DocsFile),
     Root,
@@ -44,6 +45,7 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
     route(Method::GET, "/health", Operation::Health, Access::Public),
     route(Method::GET, "/ready", Operation::Ready, Access::Public),
+    route(Method::GET, "/metrics", Operation::Metrics, Access::Public),
     route(Method::GET, "/openapi.json", Operation::OpenApi, Access::Public),
     route(Method::GET, docs::PAGE, Operation::Docs(DocsFile::Page), Access::Public),
     route(Method::GET, docs::PAGE_SCRIPT, Operation::Docs(DocsFile::PageScript), Access::Public),
@@ -144,7 +146,7 @@ mod tests {
             ROUTES.iter().filter(|route| route.access == Access::Public).map(|route| route.path).collect();
         let (docs, others): (Vec<&str>, Vec<&str>) =
             public.into_iter().partition(|path| *path == "/docs" || path.starts_with("/docs/"));
-        assert_eq!(others, ["/health", "/ready", "/openapi.json", "/"]);
+        assert_eq!(others, ["/health", "/ready", "/metrics", "/openapi.json", "/"]);
         assert_eq!(docs.len(), 7);
     }
 }

@@ -150,6 +150,7 @@ async fn perform(
         Operation::IndexStats => handler::index_stats(&context),
         Operation::Health => Ok(handler::health()),
         Operation::Ready => Ok(handler::ready(&context).await),
+        Operation::Metrics => Ok(handler::metrics(&context)),
         Operation::OpenApi => Ok(handler::openapi()),
         Operation::Docs(file) => handler::docs(file, request.headers()).await,
         Operation::Root => Ok(handler::root()),

@@ -64,6 +64,18 @@ impl Store {
         decoded.map_err(|detail| self.database().corrupt(format!("page {}: {detail}", key.url())))
     }
 
+    /// Returns when the page with this key was fetched; reads no body.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn page_fetched_at(&self, key: &PageKey) -> Result<Option<u64>, StoreError> {
+        let sql = "SELECT fetched_at FROM pages WHERE url = ?1 AND variant = ?2";
+        self.database().read(|connection| {
+            let mut statement = connection.prepare_cached(sql)?;
+            statement.query_row([key.url(), key.variant()], |row| row.get(0)).optional()
+        })
+    }
+
     /// Removes entries until the bounds hold, as of `now_ms` (milliseconds since the Unix epoch), and returns how
     /// many. For a start with lower bounds and for expiry when nothing is stored.
     ///

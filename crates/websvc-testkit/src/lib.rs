@@ -6,15 +6,20 @@
 
 mod authority;
 mod canary;
+mod elastic;
+mod elastic_query;
 mod files;
 mod forward_proxy;
 mod page;
 mod searxng;
+mod socks_proxy;
 mod world;
 
 pub use authority::Authority;
 pub use canary::Canary;
+pub use elastic::ElasticStandIn;
 pub use forward_proxy::{ForwardProxy, Routes, Rules};
 pub use page::{Coding, Page};
 pub use searxng::SearxngStandIn;
+pub use socks_proxy::SocksProxy;
 pub use world::{Seen, World, WorldBuilder};

@@ -19,8 +19,8 @@ mod tls;
 
 pub use body::{Aborted, Body, BodySender};
 pub use client::{
-    Client, ClientConfig, FetchRequest, Fetched, Proxy, RedirectPolicy, Resolve, Resolving, SystemResolver,
-    TlsPolicy, is_forbidden_header,
+    Client, ClientConfig, CookieJar, ExcessPolicy, FetchRequest, Fetched, Proxy, RedirectPolicy, Resolve,
+    Resolving, SystemResolver, TlsPolicy, is_forbidden_header,
 };
 pub use error::{BodyError, ClientError, FetchError, ServerError, Stage};
 pub use guard::{AddressGuard, GuardError, IpNetwork, is_public};

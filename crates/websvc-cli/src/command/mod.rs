@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod cache;
 mod demo;
 mod index;
 mod keys;
@@ -7,6 +8,7 @@ mod scrape;
 mod search;
 mod serve;
 
+pub(crate) use cache::cache;
 pub(crate) use demo::demo;
 pub(crate) use index::index;
 pub(crate) use keys::keys;

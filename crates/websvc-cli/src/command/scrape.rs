@@ -36,8 +36,7 @@ pub(crate) async fn scrape(setting: Setting, arguments: Scrape) -> Result<()> {
         show::note(&format!("warning: {warning}"));
     }
     print(page, arguments.json)?;
-    let index = installation.index;
-    tokio::task::spawn_blocking(move || index.flush()).await??;
+    installation.close().await?;
     Ok(())
 }
 

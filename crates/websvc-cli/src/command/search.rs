@@ -49,8 +49,7 @@ async fn local(setting: &Setting, request: SearchRequest) -> Result<SearchRespon
     let Checked { plan, warnings } = check_search(request, &Policy::default()).map_err(refused)?;
     let mut outcome = installation.engine.search(&plan, Instant::now()).await?;
     outcome.warnings.splice(..0, warnings);
-    let index = installation.index;
-    tokio::task::spawn_blocking(move || index.flush()).await??;
+    installation.close().await?;
     Ok(outcome.into_response(String::new()))
 }
 

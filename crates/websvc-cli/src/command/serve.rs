@@ -94,7 +94,7 @@ impl Running {
         };
         let drained = server.run(handler, stop).await?;
         tracing::info!(?drained, "stopped");
-        tokio::task::spawn_blocking(move || installation.index.flush()).await??;
+        installation.close().await?;
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ struct Section {
 }
 
 /// The keys of every server that is asked for results.
-const ENDPOINT: &[&str] =
+pub(super) const ENDPOINT: &[&str] =
     &["timeout_ms", "requests_per_second", "burst", "breaker_failures", "breaker_pause_ms"];
 
 /// The sections this version reads.
@@ -25,9 +25,18 @@ const SECTIONS: &[Section] = &[
     },
     Section { name: "search", keys: &[&["providers", "searxng", "sources"]] },
     Section { name: "search.searxng", keys: &[&["url"], ENDPOINT] },
-    Section { name: "search.sources.*", keys: &[&["kind"], websvc_engine::Declaration::KEYS, ENDPOINT] },
+    Section {
+        name: "search.sources.*",
+        keys: &[
+            &["kind"],
+            websvc_engine::Declaration::KEYS,
+            websvc_engine::ElasticsearchDeclaration::KEYS,
+            ENDPOINT,
+        ],
+    },
     Section { name: "search.sources.*.fields", keys: &[websvc_engine::Declaration::FIELD_KEYS] },
     Section { name: "cache", keys: &[&["max_bytes", "max_age_days", "memory_bytes"]] },
+    Section { name: "proxy", keys: &[&["basic", "enhanced", "by_country"]] },
     Section { name: "limits", keys: &[&["concurrency"]] },
     Section { name: "pricing", keys: &[websvc_engine::Pricing::KEYS] },
 ];
@@ -37,7 +46,6 @@ const NOT_YET: &[&str] = &[
     "audit",
     "browser",
     "llm",
-    "proxy",
     "store",
     "threat",
     "limits.requests_per_minute",

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-pub(crate) use search::{Provider, Search, Searxng, Source};
+pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
 pub(crate) use sources::load;
 
 /// Everything an operator can set.
@@ -24,6 +24,7 @@ pub(crate) struct Config {
     pub(crate) fetch: Fetch,
     pub(crate) search: Search,
     pub(crate) cache: Cache,
+    pub(crate) proxy: Proxy,
     pub(crate) limits: Limits,
     pub(crate) pricing: websvc_engine::Pricing,
     /// Keys that were given and have no effect, for want of their feature.
@@ -67,6 +68,16 @@ pub(crate) struct Fetch {
     pub(crate) user_agent: String,
     pub(crate) max_body_bytes: u64,
     pub(crate) concurrency: usize,
+}
+
+/// `[proxy]`: the ways to pages; without any, pages are fetched directly.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Proxy {
+    pub(crate) basic: Vec<String>,
+    pub(crate) enhanced: Vec<String>,
+    /// By ISO 3166-1 alpha-2 in upper case.
+    pub(crate) by_country: BTreeMap<String, Vec<String>>,
 }
 
 /// `[cache]`: bounds of the page cache.

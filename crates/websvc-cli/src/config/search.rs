@@ -4,8 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer};
-use websvc_engine::{Declaration, EndpointConfig};
+use toml::{Table, Value};
+use websvc_engine::{Declaration, ElasticsearchDeclaration, EndpointConfig};
+
+use super::keys::ENDPOINT;
 
 /// `[search]`: which sources answer a search.
 #[derive(Debug, Clone, Deserialize)]
@@ -29,22 +33,29 @@ pub(crate) enum Provider {
     Named(String),
 }
 
-/// `[search.sources.NAME]`: a search API.
+/// `[search.sources.NAME]`: a search API, by its `kind`.
+#[derive(Debug, Clone)]
+pub(crate) enum Source {
+    HttpJson(Box<HttpJson>),
+    Elasticsearch(Box<Elasticsearch>),
+}
+
+/// The kind `http-json`: an API that answers in JSON or Atom.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Source {
-    #[expect(dead_code, reason = "there is one kind, and a wrong one is refused when it is read")]
-    kind: Kind,
+pub(crate) struct HttpJson {
     #[serde(flatten)]
     pub(crate) declaration: Declaration,
     #[serde(flatten)]
     pub(crate) endpoint: Endpoint,
 }
 
-/// The kind of an API.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Kind {
-    HttpJson,
+/// The kind `elasticsearch`: a server that speaks its API.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Elasticsearch {
+    #[serde(flatten)]
+    pub(crate) declaration: ElasticsearchDeclaration,
+    #[serde(flatten)]
+    pub(crate) endpoint: Endpoint,
 }
 
 /// `[search.searxng]`: an instance of SearXNG.
@@ -125,6 +136,30 @@ impl Provider {
     }
 }
 
+impl<'de> Deserialize<'de> for Source {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let table = Table::deserialize(deserializer)?;
+        let kind =
+            table.get("kind").and_then(Value::as_str).ok_or_else(|| D::Error::missing_field("kind"))?;
+        let keys = match kind {
+            "http-json" => Declaration::KEYS,
+            "elasticsearch" => ElasticsearchDeclaration::KEYS,
+            other => return Err(D::Error::unknown_variant(other, &["http-json", "elasticsearch"])),
+        };
+        let is_known = |key: &str| key == "kind" || keys.contains(&key) || ENDPOINT.contains(&key);
+        if let Some(key) = table.keys().find(|key| !is_known(key)) {
+            return Err(D::Error::custom(format!("a source of kind {kind} has no key `{key}`")));
+        }
+        let is_http_json = kind == "http-json";
+        let value = Value::Table(table);
+        if is_http_json {
+            value.try_into().map(|source| Self::HttpJson(Box::new(source))).map_err(D::Error::custom)
+        } else {
+            value.try_into().map(|source| Self::Elasticsearch(Box::new(source))).map_err(D::Error::custom)
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Provider {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
@@ -139,6 +174,22 @@ impl<'de> Deserialize<'de> for Provider {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_source_has_the_keys_of_its_kind() {
+        let check = |text: &str, expected: &str| {
+            let error = toml::from_str::<Source>(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        };
+        let elastic = "kind = 'elasticsearch'\nurl = 'http://es.test'\nindex = 'pages'\nburst = 2";
+        let Source::Elasticsearch(source) = toml::from_str(elastic).unwrap() else { panic!() };
+        assert_eq!((source.declaration.index.as_str(), source.endpoint.burst), ("pages", 2));
+        assert!(!source.declaration.write);
+        check("kind = 'elasticsearch'\nurl = 'http://es.test'", "missing field `index`");
+        check(&format!("{elastic}\nresults = '/x'"), "a source of kind elasticsearch has no key `results`");
+        check("kind = 'http-jsn'", "unknown variant `http-jsn`");
+        check("url = 'x'", "missing field `kind`");
+    }
 
     #[test]
     fn what_would_stop_every_request_is_refused_by_name() {

@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 use url::Url;
-use websvc_engine::{HttpJson, HttpJsonConfig, IndexSource, SearchSource, Searxng, SearxngConfig};
+use websvc_engine::{
+    Elasticsearch, ElasticsearchConfig, ElasticsearchWriter, HttpJson, HttpJsonConfig, IndexSource, IndexUse,
+    Mirror, SearchSource, Searxng, SearxngConfig,
+};
 use websvc_index::Index;
 use websvc_transport::{Client, GuardError};
 
 use super::{client_with, guard};
-use crate::config::{self, Config, Provider};
+use crate::config::{self, Config, Provider, Source};
 
 /// Makes the sources in the order of `search.providers`.
 pub(super) fn open(config: &Config, index: &Arc<Index>) -> Result<Vec<Arc<dyn SearchSource>>> {
@@ -25,7 +28,7 @@ pub(super) fn open(config: &Config, index: &Arc<Index>) -> Result<Vec<Arc<dyn Se
         sources.push(match provider {
             Provider::Index => Arc::new(IndexSource::new(Arc::clone(index))),
             Provider::Searxng => Arc::new(searxng(config)?),
-            Provider::Named(name) => Arc::new(declared(config, name)?),
+            Provider::Named(name) => declared(config, name)?,
         });
     }
     Ok(sources)
@@ -44,20 +47,70 @@ fn searxng(config: &Config) -> Result<Searxng> {
     Ok(Searxng::new(SearxngConfig { url, name: "searxng".to_owned(), endpoint }, client))
 }
 
-fn declared(config: &Config, name: &str) -> Result<HttpJson> {
+fn declared(config: &Config, name: &str) -> Result<Arc<dyn SearchSource>> {
     let sources = &config.search.sources;
-    let Some(config::Source { declaration, endpoint, .. }) = sources.get(name) else {
-        let known = ["index", "searxng"].into_iter().chain(sources.keys().map(String::as_str));
-        let meant = websvc_validate::nearest(name, known);
-        let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant:?}?"));
-        bail!("search.providers names {name:?}, and there is no [search.sources.{name}]{meant}");
-    };
     let section = format!("search.sources.{name}");
+    match sources.get(name) {
+        Some(Source::HttpJson(source)) => {
+            let config::HttpJson { declaration, endpoint } = &**source;
+            let endpoint = endpoint.checked(&section)?;
+            let source = HttpJsonConfig::new(name.to_owned(), declaration, endpoint, variable)
+                .with_context(|| section.clone())?;
+            let client = client(config, source.origin()).with_context(|| format!("{section}.url"))?;
+            Ok(Arc::new(HttpJson::new(source, client)))
+        }
+        Some(Source::Elasticsearch(source)) => {
+            let (source, client) = elasticsearch(config, name, source)?;
+            Ok(Arc::new(Elasticsearch::new(source, client)))
+        }
+        None => {
+            let known = ["index", "searxng"].into_iter().chain(sources.keys().map(String::as_str));
+            let meant = websvc_validate::nearest(name, known);
+            let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant:?}?"));
+            bail!("search.providers names {name:?}, and there is no [search.sources.{name}]{meant}");
+        }
+    }
+}
+
+/// Opens the places that pages are written to beside the index: `write = true`, whether they are searched or not.
+pub(super) fn mirrors(config: &Config) -> Result<Vec<Arc<Mirror>>> {
+    let mut mirrors = Vec::new();
+    for (name, source) in &config.search.sources {
+        if let Source::Elasticsearch(source) = source
+            && source.declaration.write
+        {
+            let (source, client) = elasticsearch(config, name, source)?;
+            mirrors.push(Arc::new(Mirror::new(ElasticsearchWriter::new(source, client))));
+        }
+    }
+    Ok(mirrors)
+}
+
+/// Tells whether pages go to the embedded index: when they are written elsewhere and it is not searched, they do not.
+pub(super) fn index_use(config: &Config, mirrors: &[Arc<Mirror>]) -> IndexUse {
+    if mirrors.is_empty() || config.search.providers.contains(&Provider::Index) {
+        IndexUse::Filled
+    } else {
+        IndexUse::Bypassed
+    }
+}
+
+fn elasticsearch(
+    config: &Config,
+    name: &str,
+    source: &config::Elasticsearch,
+) -> Result<(ElasticsearchConfig, Client)> {
+    let section = format!("search.sources.{name}");
+    let config::Elasticsearch { declaration, endpoint } = source;
     let endpoint = endpoint.checked(&section)?;
-    let source = HttpJsonConfig::new(name.to_owned(), declaration, endpoint, |name| std::env::var(name).ok())
+    let source = ElasticsearchConfig::new(name.to_owned(), declaration, endpoint, variable)
         .with_context(|| section.clone())?;
     let client = client(config, source.origin()).with_context(|| format!("{section}.url"))?;
-    Ok(HttpJson::new(source, client))
+    Ok((source, client))
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// Returns a client that may reach the host and port of `url` wherever they are: whoever configures a source has

@@ -148,10 +148,10 @@ async fn what_may_not_be_left_out_is_refused() {
     let answer = service.search(json!({"query": "tea", "scrapeOptions": options})).await;
     assert_eq!(answer.status, 400, "{}", answer.body);
     assert_eq!(answer.body["code"], json!("SCRAPE_ACTIONS_NOT_SUPPORTED"));
-    let options = json!({"formats": ["markdown"], "redactPII": true});
+    let options = json!({"formats": ["markdown"], "profile": {"name": "shop"}});
     let answer = service.search(json!({"query": "tea", "scrapeOptions": options})).await;
     assert_eq!(answer.status, 400, "{}", answer.body);
-    assert_eq!(codes(&answer), [("/scrapeOptions/redactPII".to_owned(), "not_supported".to_owned())]);
+    assert_eq!(codes(&answer), [("/scrapeOptions/profile".to_owned(), "not_supported".to_owned())]);
     let answer = service.search(json!({"query": "tea", "enterprise": ["zdr"]})).await;
     assert_eq!((answer.status.as_u16(), &answer.body["code"]), (403, &json!("FORBIDDEN")));
 }

@@ -3,7 +3,10 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
+use websvc_index::{Index, IndexConfig, SearchOptions, Vertical};
 use websvc_testkit::{Page, World};
 
 use crate::harness::{Site, signal, wait};
@@ -95,4 +98,81 @@ async fn a_crawl_that_is_killed_fifty_times_fetches_next_to_nothing_twice() {
     // A page is fetched again only when it was under way at a kill, as two at one time may be.
     let again = fetched() - CHAIN;
     assert!(again <= 2 * KILLS, "{again} pages were fetched again");
+}
+
+/// The beginning of a PNG file of 640 by 480 pixels.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0";
+
+/// How many pages the gallery has, each with one picture.
+const GALLERY: usize = 100;
+
+/// A crawl of the gallery takes about so long, and is killed before that.
+const LATEST_MS: u64 = 3_000;
+
+/// Pages in a chain, each with a picture that does not say how large it is.
+async fn gallery() -> World {
+    let mut world = World::builder();
+    for number in 0..GALLERY {
+        let text = format!(
+            "<title>Hall {number}</title><main><h1>Hall {number}</h1><p>marker{number} of a gallery.</p>\
+             <img src=/picture{number}.png alt='Picture {number}'><a href=/{}>next</a></main>",
+            (number + 1) % GALLERY
+        );
+        let picture = Page::new("image/png", PNG).delay(ANSWER_TIME);
+        world = world
+            .page(&format!("http://gallery.test/{number}"), Page::html(text).delay(ANSWER_TIME))
+            .page(&format!("http://gallery.test/picture{number}.png"), picture);
+    }
+    world.start().await
+}
+
+/// Returns the pages of an index, and those of the images that are found in it, each image with its width.
+fn pages_and_images(site: &Site) -> (BTreeSet<String>, Vec<(String, Option<u32>)>) {
+    let index = Index::open(&site.data_dir().join("index"), IndexConfig::default()).unwrap();
+    let pages = index.urls(None, usize::MAX).unwrap().into_iter().collect();
+    let options = SearchOptions { vertical: Vertical::Images, limit: 1_000, ..SearchOptions::default() };
+    let found = index.search(&websvc_query::parse("site:gallery.test").query, &options).unwrap();
+    let images = found.hits.into_iter().map(|hit| {
+        let image = hit.image.unwrap();
+        (hit.url, image.width)
+    });
+    (pages, images.collect())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crawl_killed_among_images_leaves_none_without_its_page_and_learns_every_size() {
+    let rounds = std::env::var("WEBSVC_KILL_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap());
+    let world = gallery().await;
+    let site = Site::new(&world);
+    let arguments = ["index", "crawl", "http://gallery.test/0", "--json"];
+    let (mut kept, mut random) = (BTreeSet::new(), 0x2545_f491_4f6c_dd1d_u64);
+    let (mut killed, mut seen) = (0, 0);
+    for round in 0..rounds {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        let moment = Instant::now() + Duration::from_millis(random % LATEST_MS);
+        let mut crawl = site.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while Instant::now() < moment && crawl.try_wait().unwrap().is_none() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        signal(&crawl, "KILL");
+        killed += usize::from(!wait(&mut crawl).success());
+        let (pages, images) = pages_and_images(&site);
+        assert!(pages.is_superset(&kept), "round {round}: what was committed stays");
+        for (page, _) in &images {
+            assert!(pages.contains(page), "round {round}: an image of {page}, which is not there");
+        }
+        seen += images.len();
+        kept = pages;
+    }
+    assert!(killed > 0 && seen > 0, "{killed} crawls were killed, {seen} images looked at");
+    let said: Value = serde_json::from_str(&site.succeed(&arguments)).unwrap();
+    assert_eq!(said["pages"], json!(GALLERY));
+    let (pages, images) = pages_and_images(&site);
+    assert_eq!((pages.len(), images.len()), (GALLERY, GALLERY));
+    assert!(images.iter().all(|(_, width)| *width == Some(640)), "{images:?}");
+    // A picture is asked for again only when it was under way at a kill, as two at one time may be.
+    let asked = world.requests().iter().filter(|seen| seen.url.ends_with(".png")).count();
+    assert!((GALLERY..=GALLERY + 2 * rounds).contains(&asked), "{asked} requests for {GALLERY} pictures");
 }

@@ -151,6 +151,14 @@ impl Service {
         Answer { status: answer.status, headers: answer.headers, body }
     }
 
+    /// Returns what is at a path, as text, which anybody may read.
+    pub(crate) async fn text(&self, path: &str) -> String {
+        let request = FetchRequest::get(format!("{}{path}", self.address).parse().unwrap());
+        let answer = self.client.fetch(request).await.unwrap();
+        assert_eq!(answer.status, StatusCode::OK);
+        String::from_utf8(answer.body.to_vec()).unwrap()
+    }
+
     /// Asks until the query has results; pages are searchable within two seconds.
     pub(crate) async fn search_until_found(&self, query: &str) -> Value {
         let deadline = Instant::now() + PATIENCE;

@@ -8,10 +8,12 @@
 
 mod archives;
 mod bad_input;
+mod cache;
 mod corpus;
 mod crash;
 mod demo;
 mod documentation;
+mod elastic;
 mod exporting;
 mod harness;
 mod indexing;

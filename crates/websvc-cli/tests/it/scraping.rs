@@ -209,3 +209,39 @@ async fn a_scraped_page_is_searchable_and_the_shell_prints_it() {
         serde_json::from_str(&site.succeed(&["scrape", "tea.test/oolong.html", "--json"])).unwrap();
     assert_eq!(json["metadata"]["cacheState"], json!("hit"));
 }
+
+#[tokio::test]
+async fn redact_pii_removes_personal_data_from_the_markdown() {
+    let html = "<title>Jane Doe</title><main><h1>Contact Jane Doe</h1>\
+        <p>Mail <a href='mailto:jane@corp.test'>jane@corp.test</a> or call +49 30 901820 in Berlin, as many people \
+        have done before. <code>user@host.test</code> stays, and so does <a href='/Berlin'>this</a>.</p></main>";
+    let world = World::builder().page("http://tea.test/contact.html", Page::html(html)).start().await;
+    let service = Service::of(&world);
+    let document =
+        json!({"documents": [{"url": "http://tea.test/contact.html", "title": "Listed", "body": "listed"}]});
+    service.post("/v2/index/documents", document.to_string()).await;
+    service.search_until_found("listed").await;
+    let ask = async |redact: Value| {
+        let options = json!({"formats": ["markdown"], "redactPII": redact});
+        service.search(json!({"query": "listed", "scrapeOptions": options})).await.body
+    };
+    let markdown = |body: &Value| body["data"]["web"][0]["markdown"].as_str().unwrap().to_owned();
+    let plain = ask(json!(false)).await;
+    assert!(markdown(&plain).contains("Contact Jane Doe"), "{plain}");
+    assert_eq!(plain["creditsUsed"], json!(2 + 1));
+    // The same page in the same formats, but it was kept with personal data.
+    let redacted = ask(json!(true)).await;
+    let text = markdown(&redacted);
+    for expected in
+        ["Contact <PERSON>", "[<EMAIL>](mailto:<EMAIL>)", "call <PHONE> in <LOCATION>", "`user@host.test`"]
+    {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert!(text.contains("[this](http://tea.test/Berlin)"), "{text}");
+    assert_eq!(redacted["data"]["web"][0]["metadata"]["title"], json!("<PERSON>"));
+    assert!(redacted["warning"].as_str().unwrap().contains("redactPII mode accurate"), "{redacted}");
+    assert_eq!(redacted["creditsUsed"], json!(2 + 1 + 4));
+    let masked = ask(json!({"mode": "fast", "entities": ["EMAIL"], "replaceStyle": "mask"})).await;
+    assert!(markdown(&masked).contains("[**************](mailto:**************) or call +49 30"), "{masked}");
+    assert!(masked.get("warning").is_none(), "{masked}");
+}

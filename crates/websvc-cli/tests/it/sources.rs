@@ -167,9 +167,14 @@ async fn what_cannot_be_a_source_ends_the_start() {
 async fn check_declared(name: &str, asked: &str, header: Option<(&str, &str)>, first: (&str, &str, &str)) {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sources");
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/sources");
-    let answer = std::fs::read_to_string(format!("{fixtures}/{name}.json")).unwrap();
-    let world =
-        World::builder().page(asked, Page::new("application/json; charset=utf-8", answer)).start().await;
+    let page = match std::fs::read_to_string(format!("{fixtures}/{name}.json")) {
+        Ok(answer) => Page::new("application/json; charset=utf-8", answer),
+        Err(_) => Page::new(
+            "application/atom+xml; charset=UTF-8",
+            std::fs::read_to_string(format!("{fixtures}/{name}.xml")).unwrap(),
+        ),
+    };
+    let world = World::builder().page(asked, page).start().await;
     let site = Site::new(&world);
     let mut command =
         site.command(&["serve", "--listen", "127.0.0.1:0", "--config", &format!("{docs}/{name}.toml")]);
@@ -244,6 +249,17 @@ async fn the_declarations_that_are_shipped_read_what_the_apis_answer() {
         ("https://tea.test/story", "Green tea, reviewed", ""),
     )
     .await;
+    check_declared(
+        "arxiv",
+        "https://export.arxiv.org/api/query?search_query=all:green%20tea&start=0&max_results=5",
+        Some(("accept", "application/atom+xml")),
+        (
+            "https://arxiv.org/abs/2001.00001v2",
+            "On the brewing of green tea",
+            "We brewed $70^\\circ$ & waited.",
+        ),
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -254,6 +270,7 @@ async fn every_declaration_that_is_shipped_is_tried() {
         .filter_map(|entry| entry.unwrap().file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
         .collect();
     names.sort();
-    let tried = ["brave", "crossref", "github", "hackernews", "marginalia", "stackexchange", "wikipedia"];
+    let tried =
+        ["arxiv", "brave", "crossref", "github", "hackernews", "marginalia", "stackexchange", "wikipedia"];
     assert_eq!(names, tried);
 }

@@ -1,15 +1,16 @@
 //! Feeds: the newest pages of a site with their dates (RSS 0.9 to 2.0, RFC 4287 Atom).
 
 use jiff::Timestamp;
-use jiff::fmt::rfc2822;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use url::Url;
+use websvc_scrape::date;
+use websvc_types::index::{IndexDocument, IndexImage, IndexNews};
 
 /// Most entries that are read of one feed.
 const MAX_ENTRIES: usize = 1_000;
 
-/// What a feed says of one page.
+/// What a feed or a sitemap says of one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) url: Url,
@@ -17,6 +18,41 @@ pub(super) struct Entry {
     pub(super) date: Option<Timestamp>,
     /// Its picture.
     pub(super) image: Option<Url>,
+    /// Images on it, by the site's own list of them.
+    pub(super) images: Vec<IndexImage>,
+}
+
+impl Entry {
+    /// Returns whether it says more than that there is a page.
+    pub(super) fn tells(&self) -> bool {
+        self.date.is_some() || !self.images.is_empty()
+    }
+
+    /// Takes over what another list says and this one does not.
+    pub(super) fn join(&mut self, other: Self) {
+        let Self { url: _, date, image, images } = other;
+        self.date = self.date.or(date);
+        self.image = self.image.take().or(image);
+        if self.images.is_empty() {
+            self.images = images;
+        }
+    }
+
+    /// Adds to a page what is said of it: to be in a feed or a news sitemap with a date makes it news.
+    pub(super) fn complete(&self, copy: &mut IndexDocument) {
+        if let Some(date) = self.date {
+            copy.published.get_or_insert_with(|| date.to_string());
+            let news = copy.news.get_or_insert_with(IndexNews::default);
+            if let (None, Some(image)) = (&news.image_url, &self.image) {
+                news.image_url = Some(image.to_string());
+            }
+        }
+        for image in &self.images {
+            if !copy.images.iter().any(|known| known.url == image.url) {
+                copy.images.push(image.clone());
+            }
+        }
+    }
 }
 
 /// An entry as far as it was read.
@@ -95,9 +131,9 @@ impl Draft {
             "link" => self.link = self.link.take().or_else(|| base.join(text).ok()),
             "guid" if is_permalink => self.permalink = Url::parse(text).ok(),
             "pubDate" | "published" | "date" | "issued" => {
-                self.published = self.published.or_else(|| date(text));
+                self.published = self.published.or_else(|| date::read(text));
             }
-            "updated" | "modified" => self.updated = self.updated.or_else(|| date(text)),
+            "updated" | "modified" => self.updated = self.updated.or_else(|| date::read(text)),
             _ => {}
         }
     }
@@ -109,6 +145,7 @@ impl Draft {
             url: link.or(permalink).filter(is_web)?,
             date: published.or(updated),
             image: image.filter(is_web),
+            images: Vec::new(),
         })
     }
 }
@@ -117,15 +154,6 @@ fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     let found = tag.attributes().flatten().find(|attribute| attribute.key.local_name().as_ref() == name)?;
     let value: &str = &found.value;
     Some(quick_xml::escape::unescape(value).map_or_else(|_| value.to_owned(), std::borrow::Cow::into_owned))
-}
-
-/// Reads a date of RSS (RFC 2822) or of Atom (RFC 3339).
-fn date(text: &str) -> Option<Timestamp> {
-    let spelled = || rfc2822::DateTimeParser::new().parse_timestamp(text).ok();
-    text.parse().ok().or_else(spelled).or_else(|| {
-        let day: jiff::civil::Date = text.parse().ok()?;
-        day.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
-    })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use url::Url;
 
-use super::host::{Host, PageTask, Task};
+use super::host::{Host, PageTask, Room, Task};
 use super::scope::host_key;
 
 /// How many URLs a crawl remembers; it takes in no more beyond them.
@@ -37,6 +37,16 @@ impl Frontier {
         if self.seen.len() < MAX_SEEN && self.seen.insert(format!("listing {url}")) {
             self.host(&url, now).push_listing(url);
         }
+    }
+
+    /// Adds an image. Returns whether its host may be asked for it.
+    pub(super) fn add_image(&mut self, url: Url, now: Instant) -> bool {
+        self.host(&url, now).push_image(url)
+    }
+
+    /// Gives up all images.
+    pub(super) fn forget_images(&mut self) {
+        self.hosts.values_mut().for_each(Host::forget_images);
     }
 
     /// Returns whether a page was seen before.
@@ -72,25 +82,35 @@ impl Frontier {
         })
     }
 
-    /// Returns a task that may start now, with its host's URL, going round the hosts.
-    pub(super) fn start(&mut self, per_host: usize, now: Instant) -> Option<(Url, Task)> {
+    /// Returns a task that may start now in this room, with its host's URL, going round the hosts.
+    pub(super) fn start(&mut self, per_host: usize, room: Room, now: Instant) -> Option<(Url, Task)> {
         for step in 0..self.order.len() {
             let at = (self.next + step) % self.order.len();
             let host = self.hosts.get_mut(&self.order[at])?;
-            if host.next_at(per_host).is_some_and(|ready_at| ready_at <= now) {
+            if host.next_at(per_host, room).is_some_and(|ready_at| ready_at <= now) {
                 self.next = at + 1;
-                return host.start().map(|task| (host.origin.clone(), task));
+                return host.start(room).map(|task| (host.origin.clone(), task));
             }
         }
         None
     }
 
-    /// Returns when the next waiting task may start; `None` when none waits for time alone.
-    pub(super) fn next_at(&self, per_host: usize) -> Option<Instant> {
-        self.hosts.values().filter_map(|host| host.next_at(per_host)).min()
+    /// Returns when the next task for this room may start; `None` when none waits for time alone.
+    pub(super) fn next_at(&self, per_host: usize, room: Room) -> Option<Instant> {
+        self.hosts.values().filter_map(|host| host.next_at(per_host, room)).min()
     }
 
-    /// Returns how many tasks wait.
+    /// Returns whether anything waits that is no image.
+    pub(super) fn has_pages(&self) -> bool {
+        self.hosts.values().any(|host| host.has_task(Room::Pages))
+    }
+
+    /// Returns how many pages wait.
+    pub(super) fn pages_waiting(&self) -> usize {
+        self.hosts.values().map(Host::pages_waiting).sum()
+    }
+
+    /// Returns how many pages and listings wait.
     pub(super) fn waiting(&self) -> usize {
         self.hosts.values().map(Host::waiting).sum()
     }

@@ -31,7 +31,23 @@ pub(super) enum Task {
     Listing(Url),
     /// A page.
     Page(PageTask),
+    /// The beginning of an image.
+    Image(Url),
 }
+
+/// What a crawl has room for at present.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// Everything: what is on the way to pages first, then images.
+    All,
+    /// What is on the way to pages.
+    Pages,
+    /// Images.
+    Images,
+}
+
+/// After so many images in a row that could not be had, a host is asked for no more.
+const MAX_IMAGE_FAULTS: u8 = 3;
 
 /// A page to be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +67,8 @@ pub(super) struct Host {
     pub(super) rules: Option<Rules>,
     tasks: VecDeque<Task>,
     listings: VecDeque<Url>,
+    images: VecDeque<Url>,
+    image_faults: u8,
     listings_started: usize,
     listings_running: usize,
     running: usize,
@@ -65,6 +83,8 @@ impl Host {
             rules: None,
             tasks: VecDeque::from([Task::Robots]),
             listings: VecDeque::new(),
+            images: VecDeque::new(),
+            image_faults: 0,
             listings_started: 0,
             listings_running: 0,
             running: 0,
@@ -89,6 +109,37 @@ impl Host {
         }
     }
 
+    /// Adds an image, unless the host has failed to give others.
+    pub(super) fn push_image(&mut self, url: Url) -> bool {
+        let is_taken = self.image_faults < MAX_IMAGE_FAULTS;
+        if is_taken {
+            self.images.push_back(url);
+        }
+        is_taken
+    }
+
+    /// Notes that an image was had.
+    pub(super) fn image_had(&mut self) {
+        self.image_faults = 0;
+    }
+
+    /// Notes that an image could not be had. Returns those that are given up for it.
+    pub(super) fn image_failed(&mut self) -> Vec<Url> {
+        self.image_faults = self.image_faults.saturating_add(1);
+        if self.image_faults < MAX_IMAGE_FAULTS { Vec::new() } else { self.images.drain(..).collect() }
+    }
+
+    /// Gives up all images.
+    pub(super) fn forget_images(&mut self) {
+        self.images.clear();
+    }
+
+    /// Returns how many pages wait.
+    pub(super) fn pages_waiting(&self) -> usize {
+        self.tasks.iter().filter(|task| matches!(task, Task::Page(_))).count()
+    }
+
+    /// Returns how many pages and listings wait.
     pub(super) fn waiting(&self) -> usize {
         self.tasks.len() + self.listings.len()
     }
@@ -98,20 +149,39 @@ impl Host {
         self.listings_started < FIRST_LISTINGS && self.rules.is_some()
     }
 
+    /// Returns whether it has something for this room. Images come when nothing else waits; its rules come for their
+    /// sake too.
+    pub(super) fn has_task(&self, room: Room) -> bool {
+        let needs_rules = self.rules.is_none();
+        let only_rules = needs_rules && self.tasks.len() == 1;
+        let for_pages =
+            !self.listings.is_empty() || (!self.pages_wait() && !self.tasks.is_empty() && !only_rules);
+        let for_images = !self.images.is_empty();
+        match room {
+            Room::All => for_pages || (for_images && (needs_rules || self.waiting() == 0)),
+            Room::Pages => for_pages,
+            Room::Images => for_images,
+        }
+    }
+
+    /// What the first listings say of a page, such as its date, is to be known before the page is there.
+    fn pages_wait(&self) -> bool {
+        self.listings_running > 0 && self.listings_started <= FIRST_LISTINGS
+    }
+
     /// Returns when the next task may start; `None` while there is none or the host is busy.
-    pub(super) fn next_at(&self, per_host: usize) -> Option<Instant> {
+    pub(super) fn next_at(&self, per_host: usize, room: Room) -> Option<Instant> {
         let rules_are_coming = self.rules.is_none() && self.running > 0;
-        // What the first listings say of a page, such as its date, is to be known before the page is there.
-        let pages_wait = self.listings_running > 0 && self.listings_started <= FIRST_LISTINGS;
-        let has_task = !self.listings.is_empty() || (!pages_wait && !self.tasks.is_empty());
-        let free = self.running < per_host && !rules_are_coming && has_task;
+        let free = self.running < per_host && !rules_are_coming && self.has_task(room);
         free.then_some(self.ready_at)
     }
 
     /// Takes the next task, which the caller starts now.
-    pub(super) fn start(&mut self) -> Option<Task> {
-        let pages_wait = self.listings_running > 0 && self.listings_started <= FIRST_LISTINGS;
-        let task = if (self.lists_first() || pages_wait || self.tasks.is_empty())
+    pub(super) fn start(&mut self, room: Room) -> Option<Task> {
+        let is_for_images = self.rules.is_some() && (room == Room::Images || self.waiting() == 0);
+        let task = if is_for_images {
+            Task::Image(self.images.pop_front()?)
+        } else if (self.lists_first() || self.pages_wait() || self.tasks.is_empty())
             && let Some(url) = self.listings.pop_front()
         {
             self.listings_started += 1;
@@ -159,10 +229,10 @@ mod tests {
         let now = Instant::now();
         let mut host = host(now);
         host.push_listing(host.origin.clone());
-        assert_eq!(host.start(), Some(Task::Robots));
-        assert_eq!(host.next_at(4), None);
+        assert_eq!(host.start(Room::All), Some(Task::Robots));
+        assert_eq!(host.next_at(4, Room::All), None);
         host.rules = Some(Rules::AllowAll);
-        assert_eq!(host.next_at(4), Some(now));
+        assert_eq!(host.next_at(4, Room::All), Some(now));
     }
 
     #[test]
@@ -171,9 +241,9 @@ mod tests {
         let mut host = host(now);
         host.rules = Some(Rules::AllowAll);
         host.push(Task::Robots);
-        host.start();
+        host.start(Room::All);
         host.finish(now, Some(Duration::from_millis(300)));
-        assert_eq!(host.next_at(1), Some(now + Duration::from_millis(300)));
+        assert_eq!(host.next_at(1, Room::All), Some(now + Duration::from_millis(300)));
     }
 
     #[test]
@@ -183,16 +253,16 @@ mod tests {
         let text = b"User-agent: *\nCrawl-delay: 5\n";
         host.rules = Some(Rules::read(http::StatusCode::OK, text, "websvc"));
         host.push(Task::Robots);
-        host.start();
+        host.start(Room::All);
         host.finish(now, Some(Duration::from_millis(3)));
-        assert_eq!(host.next_at(1), Some(now + Duration::from_secs(5)));
+        assert_eq!(host.next_at(1, Room::All), Some(now + Duration::from_secs(5)));
     }
 
     #[test]
     fn the_first_listings_come_before_pages_and_the_others_after() {
         let now = Instant::now();
         let mut host = host(now);
-        host.start();
+        host.start(Room::All);
         host.finish(now, None);
         host.rules = Some(Rules::AllowAll);
         let page = PageTask { url: host.origin.clone(), depth: 0, retries: 0 };
@@ -202,26 +272,26 @@ mod tests {
         }
         assert_eq!(host.waiting(), 1 + MAX_LISTINGS);
         for _ in 0..FIRST_LISTINGS {
-            assert_eq!(host.start(), Some(Task::Listing(host.origin.clone())));
+            assert_eq!(host.start(Room::All), Some(Task::Listing(host.origin.clone())));
             host.finish_listing(now, Duration::ZERO);
         }
-        assert_eq!(host.start(), Some(Task::Page(page)));
-        assert_eq!(host.start(), Some(Task::Listing(host.origin.clone())));
+        assert_eq!(host.start(Room::All), Some(Task::Page(page)));
+        assert_eq!(host.start(Room::All), Some(Task::Listing(host.origin.clone())));
     }
 
     #[test]
     fn pages_wait_for_the_listings_that_run() {
         let now = Instant::now();
         let mut host = host(now);
-        host.start();
+        host.start(Room::All);
         host.finish(now, None);
         host.rules = Some(Rules::AllowAll);
         host.push_listing(host.origin.clone());
         host.push(Task::Page(PageTask { url: host.origin.clone(), depth: 0, retries: 0 }));
-        host.start();
-        assert_eq!(host.next_at(2), None);
+        host.start(Room::All);
+        assert_eq!(host.next_at(2, Room::All), None);
         host.finish_listing(now, Duration::ZERO);
-        assert_eq!(host.next_at(2), Some(now));
+        assert_eq!(host.next_at(2, Room::All), Some(now));
     }
 
     #[test]
@@ -230,8 +300,40 @@ mod tests {
         let mut host = host(now);
         host.rules = Some(Rules::AllowAll);
         host.push(Task::Robots);
-        host.start();
-        assert_eq!(host.next_at(1), None);
-        assert_eq!(host.next_at(2), Some(now));
+        host.start(Room::All);
+        assert_eq!(host.next_at(1, Room::All), None);
+        assert_eq!(host.next_at(2, Room::All), Some(now));
+    }
+
+    #[test]
+    fn images_come_last_and_their_hosts_are_asked_for_rules_first() {
+        let now = Instant::now();
+        let mut host = host(now);
+        assert!(host.push_image(host.origin.clone()));
+        assert_eq!(host.next_at(1, Room::Pages), None);
+        assert_eq!(host.next_at(1, Room::Images), Some(now));
+        assert_eq!(host.start(Room::Images), Some(Task::Robots));
+        host.finish(now, None);
+        host.rules = Some(Rules::AllowAll);
+        let page = PageTask { url: host.origin.clone(), depth: 0, retries: 0 };
+        host.push(Task::Page(page.clone()));
+        assert_eq!(host.start(Room::All), Some(Task::Page(page)));
+        host.finish(now, None);
+        assert_eq!(host.start(Room::All), Some(Task::Image(host.origin.clone())));
+    }
+
+    #[test]
+    fn a_host_that_gives_no_images_is_left() {
+        let mut host = host(Instant::now());
+        for _ in 1..MAX_IMAGE_FAULTS {
+            assert!(host.image_failed().is_empty());
+        }
+        host.image_had();
+        for _ in 1..MAX_IMAGE_FAULTS {
+            assert!(host.push_image(host.origin.clone()));
+            assert!(host.image_failed().is_empty());
+        }
+        assert_eq!(host.image_failed().len(), usize::from(MAX_IMAGE_FAULTS) - 1);
+        assert!(!host.push_image(host.origin.clone()));
     }
 }

@@ -7,6 +7,7 @@
 mod feed;
 mod frontier;
 mod host;
+mod images;
 mod pattern;
 mod report;
 mod robots;

@@ -1,5 +1,6 @@
 //! What a crawl tells while it runs and when it ends.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use url::Url;
@@ -45,6 +46,12 @@ pub struct CrawlReport {
     pub errors: usize,
     /// Pages left out on purpose: robots.txt, `noindex`, no text, duplicates, traps.
     pub skipped: usize,
+    /// How many were left out for which reason, in words.
+    pub skipped_because: BTreeMap<&'static str, usize>,
+    /// Pages that were known and not asked for when the crawl ended.
+    pub waiting: usize,
+    /// Images whose sizes were learned from their files.
+    pub image_sizes: usize,
     /// How long it took, in milliseconds.
     pub elapsed_ms: u64,
     /// It was told to stop before it was done.

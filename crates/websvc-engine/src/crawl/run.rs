@@ -1,6 +1,8 @@
 //! The crawl itself: tasks start as their hosts are ready, their results feed the queues.
 
-use std::collections::HashMap;
+mod measure;
+
+use std::collections::{HashMap, hash_map};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::time::{Duration, Instant};
@@ -8,19 +10,21 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use url::Url;
-use websvc_scrape::{FileAnswer, ScrapeError, Scraper, Survey};
-use websvc_types::index::{IndexDocument, IndexNews};
+use websvc_address::without_visit;
+use websvc_scrape::{FileAnswer, ImageAnswer, ScrapeError, Scraper, Survey};
+use websvc_types::index::IndexDocument;
 
 use super::feed::{self, Entry};
 use super::frontier::Frontier;
 use super::host::{MAX_RETRIES, PageTask, Task};
+use super::images::Images;
 use super::pattern::UrlPattern;
 use super::report::{CrawlReport, Event};
 use super::robots::{self, Rules};
 use super::scope::Scope;
 use super::sink::{Sink, SinkError};
 use super::sitemap;
-use super::trap::{self, Budgets};
+use super::trap::Budgets;
 
 /// How many requests run at one time in all.
 const AT_ONCE: usize = 32;
@@ -34,7 +38,7 @@ const MAX_FEEDS: usize = 3;
 /// Pages further than this from a seed name the same feeds again, or those of their comments.
 const MAX_FEED_DEPTH: u32 = 1;
 
-/// Most pages of which is remembered what feeds say.
+/// Most pages, and images on them, of which is remembered what feeds and sitemaps say.
 const MAX_FED: usize = 200_000;
 
 /// The pages that are handed to the sink at one time.
@@ -59,6 +63,8 @@ pub struct CrawlOptions {
     pub include: Vec<UrlPattern>,
     /// Pages that match one of these are not fetched.
     pub exclude: Vec<UrlPattern>,
+    /// At most so many images, whose pages do not say how large they are, are asked for their first bytes; 0 for none.
+    pub image_sizes: usize,
 }
 
 impl CrawlOptions {
@@ -72,6 +78,7 @@ impl CrawlOptions {
             max_age: Duration::ZERO,
             include: Vec::new(),
             exclude: Vec::new(),
+            image_sizes: 2_000,
         }
     }
 }
@@ -99,7 +106,10 @@ pub async fn crawl(
             () = &mut stop => break true,
         }
     };
+    let unfinished = crawl.images.give_up();
+    crawl.queue_again(unfinished);
     crawl.hand_over().await?;
+    crawl.report.waiting = crawl.frontier.pages_waiting();
     Ok(crawl.report.finish(started.elapsed(), interrupted))
 }
 
@@ -107,13 +117,22 @@ pub async fn crawl(
 struct Done {
     origin: Url,
     task: Task,
+    work: Work,
     elapsed: Duration,
     result: Outcome,
+}
+
+/// For the sake of what a task is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    Pages,
+    Images,
 }
 
 enum Outcome {
     File(Result<FileAnswer, ScrapeError>),
     Page(Result<Box<Survey>, ScrapeError>),
+    Image(Result<ImageAnswer, ScrapeError>),
 }
 
 type Running<'a> = Pin<Box<dyn Future<Output = Done> + Send + 'a>>;
@@ -126,11 +145,17 @@ struct Crawl<'a> {
     scope: Scope,
     frontier: Frontier,
     budgets: Budgets,
-    /// What feeds say of pages, by URL.
+    /// What feeds and sitemaps say of pages, by URL.
     fed: HashMap<Url, Entry>,
+    /// How many pages and images they are.
+    fed_weight: usize,
     running: FuturesUnordered<Running<'a>>,
     /// Pages that were started and are not done: they count against the limit until they are.
     pages_running: usize,
+    images: Images,
+    images_running: usize,
+    /// When images are given up, because there have been no pages for a while.
+    images_until: Option<Instant>,
     batch: Vec<IndexDocument>,
     report: CrawlReport,
 }
@@ -151,8 +176,12 @@ impl<'a> Crawl<'a> {
             frontier: Frontier::default(),
             budgets: Budgets::default(),
             fed: HashMap::new(),
+            fed_weight: 0,
             running: FuturesUnordered::new(),
             pages_running: 0,
+            images: Images::new(options.image_sizes),
+            images_running: 0,
+            images_until: None,
             batch: Vec::new(),
             report: CrawlReport::default(),
         };
@@ -170,28 +199,37 @@ impl<'a> Crawl<'a> {
 
     /// Starts whatever may start now.
     fn start_ready(&mut self) {
-        while self.running.len() < AT_ONCE && !self.full() {
+        self.end_images_in_time(Instant::now());
+        while let Some(room) = self.room() {
             let now = Instant::now();
-            let Some((origin, task)) = self.frontier.start(self.options.per_host, now) else { return };
-            if let Task::Page(page) = &task {
-                if !self.frontier.host(&origin, now).allows(&page.url) {
-                    self.frontier.host(&origin, now).finish(now, None);
+            let Some((origin, task)) = self.frontier.start(self.options.per_host, room, now) else { return };
+            let host = self.frontier.host(&origin, now);
+            match &task {
+                Task::Page(page) if !host.allows(&page.url) => {
+                    host.finish(now, None);
                     self.skip(page.url.clone(), "robots.txt does not allow it");
                     continue;
                 }
-                self.pages_running += 1;
+                Task::Image(url) if !host.allows(url) => {
+                    host.finish(now, None);
+                    self.give_up_image(url);
+                    continue;
+                }
+                Task::Page(_) => self.pages_running += 1,
+                Task::Robots | Task::Listing(_) | Task::Image(_) => {}
             }
-            self.running.push(Box::pin(perform(self.scraper, self.options.max_age, origin, task)));
+            let work = self.work_of(&origin, &task);
+            self.images_running += usize::from(work == Work::Images);
+            self.running.push(Box::pin(perform(self.scraper, self.options.max_age, origin, task, work)));
         }
     }
 
     /// Returns how long at most to wait for something to happen; `None` when nothing can happen any more.
     fn wait(&self) -> Option<Duration> {
         let until_done = (!self.running.is_empty()).then_some(PAGE_TIMEOUT);
-        let has_room = self.running.len() < AT_ONCE && !self.full();
-        let until_ready = has_room
-            .then(|| self.frontier.next_at(self.options.per_host))
-            .flatten()
+        let until_ready = self
+            .room()
+            .and_then(|room| self.frontier.next_at(self.options.per_host, room))
             .map(|at| at.saturating_duration_since(Instant::now()));
         match (until_done, until_ready) {
             (Some(done), Some(ready)) => Some(done.min(ready)),
@@ -200,8 +238,9 @@ impl<'a> Crawl<'a> {
     }
 
     async fn finish(&mut self, done: Done) -> Result<(), SinkError> {
-        let Done { origin, task, elapsed, result } = done;
+        let Done { origin, task, work, elapsed, result } = done;
         let now = Instant::now();
+        self.images_running -= usize::from(work == Work::Images);
         match (task, result) {
             (Task::Robots, Outcome::File(answer)) => {
                 self.frontier.host(&origin, now).finish(now, Some(elapsed));
@@ -217,7 +256,10 @@ impl<'a> Crawl<'a> {
                 self.frontier.host(&origin, now).finish(now, (!cached).then_some(elapsed));
                 self.page(task, survey, now);
             }
-            (Task::Robots | Task::Listing(_), Outcome::Page(_)) | (Task::Page(_), Outcome::File(_)) => {
+            (Task::Image(url), Outcome::Image(answer)) => self.measured(&origin, &url, answer, elapsed, now),
+            (Task::Robots | Task::Listing(_), Outcome::Page(_) | Outcome::Image(_))
+            | (Task::Page(_), Outcome::File(_) | Outcome::Image(_))
+            | (Task::Image(_), Outcome::File(_) | Outcome::Page(_)) => {
                 unreachable!("perform answers a task in its own kind")
             }
         }
@@ -230,7 +272,9 @@ impl<'a> Crawl<'a> {
             Ok(file) => Rules::read(file.status, &file.body, self.scraper.robots_name()),
             // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4); its pages are left out.
             Err(unreachable) => {
-                self.fail(robots::url(origin), unreachable.to_string());
+                if self.scope.takes_file(origin) {
+                    self.fail(robots::url(origin), unreachable.to_string());
+                }
                 Rules::DisallowAll
             }
         };
@@ -263,14 +307,29 @@ impl<'a> Crawl<'a> {
         }
         for entry in feed::parse(&text, url) {
             self.take(entry.url.clone(), 1, now);
-            if entry.date.is_some() && self.fed.len() < MAX_FED {
-                self.fed.insert(trap::without_visit(entry.url.clone()), entry);
-            }
+            self.told(entry);
+        }
+        found.told.into_iter().for_each(|entry| self.told(entry));
+    }
+
+    /// Remembers what a list says of a page.
+    fn told(&mut self, entry: Entry) {
+        let url = without_visit(entry.url.clone());
+        if !entry.tells()
+            || !self.scope.takes_file(&url)
+            || self.fed_weight + 1 + entry.images.len() > MAX_FED
+        {
+            return;
+        }
+        self.fed_weight += 1 + entry.images.len();
+        match self.fed.entry(url) {
+            hash_map::Entry::Vacant(place) => drop(place.insert(entry)),
+            hash_map::Entry::Occupied(known) => known.into_mut().join(entry),
         }
     }
 
     fn take(&mut self, url: Url, depth: u32, now: Instant) {
-        let url = trap::without_visit(url);
+        let url = without_visit(url);
         if self.scope.takes(&url) {
             self.frontier.add_page(url, depth, now);
         }
@@ -289,7 +348,7 @@ impl<'a> Crawl<'a> {
             }
         }
         for link in links {
-            let link = trap::without_visit(link);
+            let link = without_visit(link);
             if self.frontier.knows(&link) || !self.scope.takes(&link) {
                 continue;
             }
@@ -321,7 +380,7 @@ impl<'a> Crawl<'a> {
     }
 
     fn accept(&mut self, task: &PageTask, survey: Survey, now: Instant) {
-        let reached = trap::without_visit(survey.url.clone());
+        let reached = without_visit(survey.url.clone());
         if survey.url != task.url && reached != task.url {
             if task.depth == 0 {
                 self.scope.add(&survey.url);
@@ -339,8 +398,9 @@ impl<'a> Crawl<'a> {
         match survey.index_copy {
             Some(mut copy) => {
                 if let Some(entry) = self.fed.get(&task.url).or_else(|| self.fed.get(&reached)) {
-                    complete(&mut copy, entry);
+                    entry.complete(&mut copy);
                 }
+                self.measure(&mut copy, now);
                 self.batch.push(*copy);
                 self.report.pages += 1;
                 self.report.unchanged += usize::from(survey.unchanged);
@@ -352,6 +412,7 @@ impl<'a> Crawl<'a> {
 
     fn skip(&mut self, url: Url, reason: &'static str) {
         self.report.skipped += 1;
+        *self.report.skipped_because.entry(reason).or_default() += 1;
         (self.on_event)(Event::Skipped { url, reason });
     }
 
@@ -365,23 +426,18 @@ impl<'a> Crawl<'a> {
     }
 }
 
-/// Adds to a page what a feed says of it: to be in a feed with a date makes it news.
-fn complete(copy: &mut IndexDocument, entry: &Entry) {
-    let Some(date) = entry.date else { return };
-    copy.published.get_or_insert_with(|| date.to_string());
-    let news = copy.news.get_or_insert_with(IndexNews::default);
-    if let (None, Some(image)) = (&news.image_url, &entry.image) {
-        news.image_url = Some(image.to_string());
-    }
-}
-
-async fn perform(scraper: &Scraper, max_age: Duration, origin: Url, task: Task) -> Done {
+async fn perform(scraper: &Scraper, max_age: Duration, origin: Url, task: Task, work: Work) -> Done {
     let started = Instant::now();
-    let deadline = started + PAGE_TIMEOUT;
+    let deadline = started
+        + match work {
+            Work::Pages => PAGE_TIMEOUT,
+            Work::Images => measure::TIMEOUT,
+        };
     let result = match &task {
         Task::Robots => Outcome::File(scraper.file(&robots::url(&origin), robots::MAX_BYTES, deadline).await),
         Task::Listing(url) => Outcome::File(scraper.file(url, sitemap::MAX_BYTES, deadline).await),
+        Task::Image(url) => Outcome::Image(scraper.image_size(url, deadline).await),
         Task::Page(page) => Outcome::Page(scraper.survey(&page.url, max_age, deadline).await.map(Box::new)),
     };
-    Done { origin, task, elapsed: started.elapsed(), result }
+    Done { origin, task, work, elapsed: started.elapsed(), result }
 }

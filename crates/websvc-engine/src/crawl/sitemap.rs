@@ -1,4 +1,4 @@
-//! Sitemaps: the URLs a site names of itself (sitemaps.org).
+//! Sitemaps: the URLs a site names of itself (sitemaps.org), with the extensions for images and news.
 
 use std::io::Read;
 
@@ -6,12 +6,19 @@ use flate2::read::GzDecoder;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use url::Url;
+use websvc_scrape::date;
+use websvc_types::index::IndexImage;
+
+use super::feed::Entry;
 
 /// The largest sitemap file that is read, unpacked (the protocol's own bound).
 pub(super) const MAX_BYTES: u64 = 50 * 1024 * 1024;
 
 /// The protocol's own bound on the entries of one file.
 const MAX_ENTRIES: usize = 50_000;
+
+/// Of the images that a sitemap names of one page, so many are taken.
+const MAX_IMAGES: usize = 20;
 
 /// What a sitemap file names.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -20,6 +27,8 @@ pub(super) struct Sitemap {
     pub(super) pages: Vec<Url>,
     /// Further sitemap files.
     pub(super) sitemaps: Vec<Url>,
+    /// What is said of some of the pages: that they are news of a date, and which images are on them.
+    pub(super) told: Vec<Entry>,
 }
 
 /// Returns the text of a file that lists pages, unpacked when it is gzip as a whole; what is broken or too long is cut.
@@ -38,7 +47,7 @@ pub(super) fn text(body: &[u8]) -> String {
 /// Reads a sitemap that is a list of URLs, one a line.
 fn lines(text: &str) -> Sitemap {
     let pages = text.lines().filter_map(|line| Url::parse(line.trim()).ok());
-    Sitemap { pages: pages.take(MAX_ENTRIES).collect(), sitemaps: Vec::new() }
+    Sitemap { pages: pages.take(MAX_ENTRIES).collect(), ..Sitemap::default() }
 }
 
 /// Reads a sitemap or a sitemap index; what is broken ends the reading, and what came before it counts.
@@ -48,41 +57,96 @@ pub(super) fn parse(text: &str) -> Sitemap {
     }
     let mut reader = Reader::from_str(text);
     let mut sitemap = Sitemap::default();
-    let mut in_index = false;
-    let mut location: Option<String> = None;
+    let mut place = Place::default();
+    let mut value = String::new();
     while let Ok(event) = reader.read_event() {
         match event {
-            Event::Start(tag) => match tag.local_name().as_ref() {
-                "sitemap" => in_index = true,
-                "url" => in_index = false,
-                "loc" => location = Some(String::new()),
-                _ => {}
-            },
-            Event::Text(text) => {
-                if let Some(location) = &mut location {
-                    location.push_str(&text);
-                }
+            Event::Start(tag) => {
+                value.clear();
+                place.open(tag.local_name().as_ref());
             }
-            Event::GeneralRef(entity) => {
-                if let Some(location) = &mut location {
-                    location.push_str(resolve(&entity));
-                }
-            }
-            Event::CData(text) => {
-                if let Some(location) = &mut location {
-                    location.push_str(&text);
-                }
-            }
-            Event::End(tag) if tag.local_name().as_ref() == "loc" => {
-                let url = location.take().and_then(|text| Url::parse(text.trim()).ok());
-                let list = if in_index { &mut sitemap.sitemaps } else { &mut sitemap.pages };
-                list.extend(url.filter(|_| list.len() < MAX_ENTRIES));
+            Event::Text(text) => value.push_str(&text),
+            Event::CData(text) => value.push_str(&text),
+            Event::GeneralRef(entity) => value.push_str(resolve(&entity)),
+            Event::End(tag) => {
+                place.close(tag.local_name().as_ref(), value.trim(), &mut sitemap);
+                value.clear();
             }
             Event::Eof => break,
             _ => {}
         }
     }
     sitemap
+}
+
+/// Where in a sitemap the reading is, and what was read of the page there.
+#[derive(Debug, Default)]
+struct Place {
+    in_index: bool,
+    extension: Option<Extension>,
+    page: Option<Entry>,
+    image: IndexImage,
+}
+
+/// The extensions of the protocol; their elements have names that the protocol has too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extension {
+    Image,
+    News,
+    Video,
+}
+
+impl Place {
+    fn open(&mut self, name: &str) {
+        match name {
+            "sitemap" => self.in_index = true,
+            "url" => (self.in_index, self.page) = (false, None),
+            "image" => (self.extension, self.image) = (Some(Extension::Image), IndexImage::default()),
+            "news" => self.extension = Some(Extension::News),
+            "video" => self.extension = Some(Extension::Video),
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, name: &str, value: &str, sitemap: &mut Sitemap) {
+        match (self.extension, name) {
+            (Some(Extension::Image), "image") => {
+                self.extension = None;
+                let image = std::mem::take(&mut self.image);
+                let images = self.page.as_mut().map(|page| &mut page.images);
+                if let Some(images) =
+                    images.filter(|images| images.len() < MAX_IMAGES && !image.url.is_empty())
+                {
+                    images.push(image);
+                }
+            }
+            (Some(Extension::News), "news") | (Some(Extension::Video), "video") => self.extension = None,
+            (Some(Extension::Image), "loc") => {
+                self.image.url = web_url(value).map(String::from).unwrap_or_default();
+            }
+            (Some(Extension::Image), "title") => value.clone_into(&mut self.image.alt),
+            (Some(Extension::Image), "caption") => value.clone_into(&mut self.image.caption),
+            (Some(Extension::News), "publication_date") => {
+                self.page.iter_mut().for_each(|page| page.date = date::read(value));
+            }
+            (None, "loc") => self.location(value, sitemap),
+            (None, "url") => sitemap.told.extend(self.page.take().filter(Entry::tells)),
+            (Some(_) | None, _) => {}
+        }
+    }
+
+    fn location(&mut self, value: &str, sitemap: &mut Sitemap) {
+        let list = if self.in_index { &mut sitemap.sitemaps } else { &mut sitemap.pages };
+        let Some(url) = Url::parse(value).ok().filter(|_| list.len() < MAX_ENTRIES) else { return };
+        if !self.in_index {
+            self.page = Some(Entry { url: url.clone(), date: None, image: None, images: Vec::new() });
+        }
+        list.push(url);
+    }
+}
+
+fn web_url(text: &str) -> Option<Url> {
+    Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
 }
 
 fn resolve(entity: &str) -> &'static str {
@@ -130,5 +194,29 @@ mod tests {
     #[test]
     fn what_comes_before_a_break_counts() {
         assert_eq!(parse("<urlset><url><loc>http://a.test/1</loc></url><url></urlset").pages.len(), 1);
+    }
+
+    #[test]
+    fn extensions_tell_of_pages_and_are_no_pages() {
+        let text = "<urlset xmlns:image='http://www.google.com/schemas/sitemap-image/1.1' xmlns:n='x'>\
+            <url><loc>http://a.test/1</loc><image:image><image:loc>http://cdn.test/a.jpg?x=1&amp;y=2</image:loc>\
+            <image:title>Pot</image:title><image:caption>A pot of tea</image:caption></image:image>\
+            <image:image><image:loc>data:x</image:loc></image:image></url>\
+            <url><n:news><n:title>Tea</n:title><n:publication_date>2026-01-02</n:publication_date></n:news>\
+            <loc>http://a.test/2</loc></url>\
+            <url><loc>http://a.test/3</loc><n:news><n:publication_date>2026-01-02T10:00+01:00</n:publication_date>\
+            </n:news></url>\
+            <url><loc>http://a.test/4</loc><video:video><video:title>x</video:title>\
+            <video:publication_date>2026-01-02</video:publication_date></video:video></url></urlset>";
+        let sitemap = parse(text);
+        let pages: Vec<&str> = sitemap.pages.iter().map(Url::path).collect();
+        assert_eq!(pages, ["/1", "/2", "/3", "/4"]);
+        let told: Vec<(&str, Option<String>, usize)> = (sitemap.told.iter())
+            .map(|page| (page.url.path(), page.date.map(|date| date.to_string()), page.images.len()))
+            .collect();
+        assert_eq!(told, [("/1", None, 1), ("/3", Some("2026-01-02T09:00:00Z".to_owned()), 0)]);
+        let image = &sitemap.told[0].images[0];
+        assert_eq!(image.url, "http://cdn.test/a.jpg?x=1&y=2");
+        assert_eq!((image.alt.as_str(), image.caption.as_str()), ("Pot", "A pot of tea"));
     }
 }

@@ -1,5 +1,7 @@
 //! Crawls of a loopback web, page by page: what is fetched, in which order, and what the sink gets.
 
+mod images;
+
 use std::future::pending;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -148,10 +150,14 @@ async fn patterns_choose_what_is_fetched_and_seeds_are_only_followed() {
 
 #[tokio::test]
 async fn a_session_id_does_not_make_a_page_new() {
-    let visit =
-        |seen: &Seen| page(&seen.url, "<a href='/x?sid=1'>x</a> <a href='/x?sid=2&amp;utm_source=y'>x</a>");
+    let visit = |seen: &Seen| {
+        page(
+            &seen.url,
+            "<a href='/x?sid=5f2d8e1c9b7a4036e1d2'>x</a> <a href='/x?PHPSESSID=2&amp;utm_source=y'>x</a>",
+        )
+    };
     let world = World::builder()
-        .page("http://a.test/", page("/", "<a href='/x?sid=0'>x</a>"))
+        .page("http://a.test/", page("/", "<a href='/x?sid=a81bc81bdead4e5dabff90865d1e13b1'>x</a>"))
         .page_with("http://a.test/x", visit);
     let site = Site::start(world).await;
     let crawled = site.crawl(|_| {}).await;
@@ -172,6 +178,8 @@ async fn a_calendar_without_an_end_is_left() {
     let crawled = site.crawl(|_| {}).await;
     assert_eq!(crawled.report.pages, 101);
     assert_eq!(crawled.skipped, ["http://a.test/calendar?month=101"]);
+    let because: Vec<usize> = crawled.report.skipped_because.values().copied().collect();
+    assert_eq!((because, crawled.report.waiting), (vec![1], 0));
 }
 
 #[tokio::test]
@@ -200,4 +208,67 @@ async fn an_unchanged_page_is_not_sent_again() {
     let third = site.crawl(|options| options.max_age = Duration::from_secs(3_600)).await;
     assert_eq!(third.report.pages, 3);
     assert_eq!(site.paths(), ["/robots.txt", "/sitemap.xml"]);
+}
+
+#[tokio::test]
+async fn what_pages_and_headers_ask_of_robots_is_done() {
+    let link = |path: &str| format!("<a href={path}>{path}</a>");
+    let meta = |value: &str, body: &str| {
+        Page::html(format!(
+            "<title>x</title><meta name=robots content='{value}'><main><p>Some text. {body}</main>"
+        ))
+    };
+    let start: String =
+        ["/header", "/named", "/other", "/meta", "/late", "/stop"].into_iter().map(link).collect();
+    let leaf = |path: &'static str| page(path, "");
+    let world = World::builder()
+        .page("http://a.test/", page("/", &start))
+        .page("http://a.test/header", page("/header", &link("/1")).header("x-robots-tag", "noindex"))
+        .page(
+            "http://a.test/named",
+            page("/named", &link("/2"))
+                .header("x-robots-tag", "otherbot: nofollow")
+                .header("x-robots-tag", "websvc: none"),
+        )
+        .page("http://a.test/other", page("/other", &link("/3")).header("x-robots-tag", "otherbot: none"))
+        .page("http://a.test/meta", meta("noindex", &link("/4")))
+        .page(
+            "http://a.test/late",
+            page("/late", &link("/5")).header("x-robots-tag", "unavailable_after: 25 Jun 2010 15:00:00 PST"),
+        )
+        .page("http://a.test/stop", meta("nofollow", &link("/6")));
+    let world = (["/1", "/2", "/3", "/4", "/5", "/6"].into_iter())
+        .fold(world, |world, path| world.page(&format!("http://a.test{path}"), leaf(path)));
+    let site = Site::start(world).await;
+    let crawled = site.crawl(|_| {}).await;
+    let mut urls: Vec<&str> =
+        crawled.documents.iter().filter_map(|page| page.url.strip_prefix("http://a.test")).collect();
+    urls.sort_unstable();
+    assert_eq!(urls, ["/", "/1", "/3", "/4", "/5", "/other", "/stop"]);
+    let paths = site.paths();
+    assert!(!paths.contains(&"/2".to_owned()) && !paths.contains(&"/6".to_owned()), "{paths:?}");
+
+    // What goes on from the cache asks for nothing else.
+    let again = site.crawl(|options| options.max_age = Duration::from_secs(3_600)).await;
+    assert_eq!(again.documents, crawled.documents);
+}
+
+#[tokio::test]
+async fn what_sitemaps_say_of_images_and_news_reaches_the_index() {
+    let map = "<urlset><url><loc>http://a.test/</loc><image:image><image:loc>http://a.test/pot.jpg</image:loc>\
+        <image:caption>A pot</image:caption></image:image><image:image><image:loc>http://a.test/cup.jpg</image:loc>\
+        </image:image></url><url><loc>http://a.test/news</loc><news:news>\
+        <news:publication_date>2026-01-02T10:00:00+00:00</news:publication_date></news:news></url></urlset>";
+    let world = World::builder()
+        .page("http://a.test/sitemap.xml", Page::new("application/xml", map))
+        .page("http://a.test/", page("/", "<img src=/cup.jpg alt=Cup width=640 height=480>"))
+        .page("http://a.test/news", page("/news", ""));
+    let site = Site::start(world).await;
+    let crawled = site.crawl(|options| options.image_sizes = 0).await;
+    let images = &crawled.document("/").images;
+    let told: Vec<(&str, &str)> = images.iter().map(|image| (&*image.url, &*image.caption)).collect();
+    assert_eq!(told, [("http://a.test/cup.jpg", ""), ("http://a.test/pot.jpg", "A pot")]);
+    assert_eq!(crawled.document("/news").published.as_deref(), Some("2026-01-02T10:00:00Z"));
+    assert!(crawled.document("/news").news.is_some() && crawled.document("/").news.is_none());
+    assert_eq!(site.paths(), ["/robots.txt", "/sitemap.xml", "/", "/news"]);
 }

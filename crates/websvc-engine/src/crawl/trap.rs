@@ -1,4 +1,4 @@
-//! What keeps a crawl out of spaces without an end: session ids, filters that multiply, calendars, looping paths.
+//! What keeps a crawl out of spaces without an end: filters that multiply, calendars, looping paths.
 
 use std::collections::HashMap;
 
@@ -33,28 +33,6 @@ const MAX_CALENDAR: u32 = 100;
 /// How many paths are counted; those beyond share one count.
 const MAX_COUNTED: usize = 200_000;
 
-/// Parameters that name a visit or where it came from, never a page. Those with an underscore at the end are
-/// beginnings of names.
-const VISIT_PARAMETERS: &[&str] = &[
-    "aspsessionid",
-    "cfid",
-    "cftoken",
-    "fbclid",
-    "gclid",
-    "jsessionid",
-    "mc_cid",
-    "mc_eid",
-    "msclkid",
-    "phpsessid",
-    "s_id",
-    "session_id",
-    "sessionid",
-    "sessid",
-    "sid",
-    "utm_",
-    "zenid",
-];
-
 /// Words that name a calendar when they are a whole segment of a path.
 const CALENDAR_SEGMENTS: &[&str] =
     &["agenda", "cal", "calendar", "calendario", "calendrier", "day", "events", "kalender", "month", "week"];
@@ -62,33 +40,6 @@ const CALENDAR_SEGMENTS: &[&str] =
 /// Parameters that choose the page of a calendar.
 const CALENDAR_PARAMETERS: &[&str] =
     &["cal", "cal_date", "calendar", "date", "day", "month", "tribe-bar-date", "week", "year"];
-
-/// Takes out of a URL what names a visit rather than a page: session ids and campaign parameters, and the fragment.
-pub(super) fn without_visit(mut url: Url) -> Url {
-    url.set_fragment(None);
-    if let Some(at) = url.path().to_ascii_lowercase().find(";jsessionid=") {
-        let path = url.path()[..at].to_owned();
-        url.set_path(&path);
-    }
-    let Some(query) = url.query() else { return url };
-    let kept: Vec<&str> = query.split('&').filter(|pair| !names_a_visit(pair)).collect();
-    if kept.len() < query.split('&').count() {
-        let kept = kept.join("&");
-        url.set_query((!kept.is_empty()).then_some(kept.as_str()));
-    }
-    url
-}
-
-fn names_a_visit(pair: &str) -> bool {
-    let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
-    VISIT_PARAMETERS.iter().any(|known| {
-        if known.ends_with('_') || *known == "aspsessionid" {
-            name.starts_with(known)
-        } else {
-            name == *known
-        }
-    })
-}
 
 /// Returns whether a URL by itself is a trap.
 pub(super) fn is_trap(url: &Url) -> bool {
@@ -168,22 +119,6 @@ mod tests {
 
     fn url(text: &str) -> Url {
         Url::parse(text).unwrap()
-    }
-
-    #[test]
-    fn a_visit_is_no_part_of_a_page() {
-        let cases = [
-            ("http://a.test/x?PHPSESSID=abc&id=7#top", "http://a.test/x?id=7"),
-            ("http://a.test/x;jsessionid=0A1B?id=7", "http://a.test/x?id=7"),
-            ("http://a.test/x?utm_source=m&utm_medium=n", "http://a.test/x"),
-            ("http://a.test/x?ASPSESSIONIDQQ=abc", "http://a.test/x"),
-            // What only looks like one stays, and an untouched query stays as it is written.
-            ("http://a.test/x?side=left&b=%20+&&c", "http://a.test/x?side=left&b=%20+&&c"),
-            ("http://a.test/x?", "http://a.test/x?"),
-        ];
-        for (given, expected) in cases {
-            assert_eq!(without_visit(url(given)).as_str(), expected);
-        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What this installation can do: a request is never answered as if an option had been honoured that was not.
 
+use websvc_scrape::ProxyConfig;
 use websvc_types::limits::COUNTRY_DEFAULT;
-use websvc_types::{ErrorCode, Format, Violation, ViolationCode};
+use websvc_types::{ErrorCode, Format, RedactMode, Violation, ViolationCode};
 use websvc_validate::{ScrapePlan, SearchPlan};
 
 use crate::error::EngineError;
@@ -15,9 +16,9 @@ pub(crate) struct Review {
 /// Compares a plan with what is there.
 ///
 /// # Errors
-/// [`EngineError::NotSupported`] for what may not be left out: actions, redaction and profiles change what the
+/// [`EngineError::NotSupported`] for what may not be left out: actions and profiles change what the
 /// caller may do with the content, so content without them would be wrong.
-pub(crate) fn review(plan: &SearchPlan) -> Result<Review, EngineError> {
+pub(crate) fn review(plan: &SearchPlan, proxies: &ProxyConfig) -> Result<Review, EngineError> {
     let mut review = Review::default();
     let mut missing = Missing::default();
     let scrape = plan.scrape();
@@ -29,7 +30,7 @@ pub(crate) fn review(plan: &SearchPlan) -> Result<Review, EngineError> {
     }
     if let Some(scrape) = scrape {
         missing.scrape("/scrapeOptions", scrape);
-        review.scrape(scrape);
+        review.scrape(scrape, proxies);
     }
     missing.finish()?;
     Ok(review)
@@ -39,7 +40,7 @@ pub(crate) fn review(plan: &SearchPlan) -> Result<Review, EngineError> {
 ///
 /// # Errors
 /// As [`review`].
-pub(crate) fn review_page(plan: &ScrapePlan) -> Result<Review, EngineError> {
+pub(crate) fn review_page(plan: &ScrapePlan, proxies: &ProxyConfig) -> Result<Review, EngineError> {
     let mut missing = Missing::default();
     if plan.threat().is_some() {
         missing.threat("/threatProtection");
@@ -47,7 +48,7 @@ pub(crate) fn review_page(plan: &ScrapePlan) -> Result<Review, EngineError> {
     missing.scrape("", plan);
     missing.finish()?;
     let mut review = Review::default();
-    review.scrape(plan);
+    review.scrape(plan, proxies);
     Ok(review)
 }
 
@@ -56,7 +57,7 @@ impl Review {
         self.warnings.push(format!("{what}: {why}"));
     }
 
-    fn scrape(&mut self, plan: &ScrapePlan) {
+    fn scrape(&mut self, plan: &ScrapePlan, proxies: &ProxyConfig) {
         for format in plan.formats() {
             if let Some(why) = why_missing(format) {
                 self.leave_out(&format!("format {}", format.name()), why);
@@ -68,13 +69,28 @@ impl Review {
                 "no language model is configured; the markdown is as extracted",
             );
         }
+        if let Some(redact) = plan.redact_pii() {
+            match redact.mode.unwrap_or(RedactMode::Accurate) {
+                RedactMode::Accurate => self.leave_out(
+                    "redactPII mode accurate",
+                    "no language model is configured; the rules of mode fast were used",
+                ),
+                RedactMode::Aggressive => self.leave_out(
+                    "redactPII mode aggressive",
+                    "no language model is configured; its rules were used alone",
+                ),
+                RedactMode::Fast => {}
+            }
+        }
         if !plan.wait_for().is_zero() {
             self.leave_out("waitFor", "no browser is installed; pages are read as served");
         }
-        if plan.location().country() != COUNTRY_DEFAULT {
-            self.leave_out("scrapeOptions.location.country", "no proxies by country are configured");
+        let country = plan.location().country();
+        if country != COUNTRY_DEFAULT && !proxies.reaches_from(country) {
+            let why = format!("no proxies in {country} are configured ([proxy] by_country)");
+            self.leave_out("scrapeOptions.location.country", &why);
         }
-        if plan.wants_enhanced_proxy() {
+        if plan.wants_enhanced_proxy() && !proxies.has_enhanced() {
             self.leave_out("proxy enhanced", "no enhanced proxy is configured; the basic way was used");
         }
     }
@@ -116,10 +132,6 @@ impl Missing {
     }
 
     fn scrape(&mut self, at: &str, plan: &ScrapePlan) {
-        if plan.redact_pii().is_some() {
-            let message = "redactPII is not available: this version has no redaction";
-            self.refuse(&format!("{at}/redactPII"), message);
-        }
         if plan.profile().is_some() {
             self.refuse(&format!("{at}/profile"), "profile is not available: no browser is installed");
         }

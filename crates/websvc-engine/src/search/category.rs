@@ -39,6 +39,9 @@ pub(crate) fn restriction(categories: &[Category]) -> Query {
 }
 
 /// Returns the category of `url` among those asked for.
+///
+/// The restriction has let the result through: what its URL puts into no other category that was asked for is a PDF by
+/// its content type, when those were asked for.
 pub(crate) fn label(url: &str, categories: &[Category]) -> Option<Category> {
     if categories.is_empty() {
         return None;
@@ -53,6 +56,7 @@ pub(crate) fn label(url: &str, categories: &[Category]) -> Option<Category> {
     [Category::Pdf, Category::Github, Category::Research]
         .into_iter()
         .find(|category| categories.contains(category) && belongs(category))
+        .or_else(|| categories.contains(&Category::Pdf).then_some(Category::Pdf))
 }
 
 fn is_or_below(host: &str, domain: &str) -> bool {
@@ -70,8 +74,15 @@ mod tests {
         assert_eq!(label("https://github.com/a/b", ALL), Some(Category::Github));
         assert_eq!(label("https://export.arxiv.org/abs/1", ALL), Some(Category::Research));
         assert_eq!(label("https://arxiv.org/pdf/1.PDF", ALL), Some(Category::Pdf));
-        assert_eq!(label("https://notgithub.com/", ALL), None);
-        assert_eq!(label("https://github.com/a/b", &[Category::Pdf]), None);
+        assert_eq!(label("https://github.com/a/b", &[]), None);
+        assert_eq!(label("https://notgithub.com/", &[Category::Github]), None);
+    }
+
+    #[test]
+    fn what_only_its_type_makes_a_pdf_is_one() {
+        assert_eq!(label("https://a.test/download?id=7", ALL), Some(Category::Pdf));
+        assert_eq!(label("https://github.com/a/b", &[Category::Pdf]), Some(Category::Pdf));
+        assert_eq!(label("https://arxiv.org/pdf/1", ALL), Some(Category::Research));
     }
 
     #[test]

@@ -164,7 +164,7 @@ impl<'a> Replies<'a> {
                         is_late = true;
                         reasons.add(format!("source {name}: it was too slow and was not waited for"));
                     }
-                    Slot::Answered(Answer::Unavailable { reason }) => {
+                    Slot::Answered(Answer::Unavailable { failure: _, reason }) => {
                         reasons.add(format!("source {name}: {reason}"));
                     }
                     Slot::Answered(Answer::Results { hits, warnings }) => {

@@ -13,6 +13,7 @@ use super::find::Found;
 use crate::engine::EngineConfig;
 use crate::error::EngineError;
 use crate::ingest::ingest;
+use crate::mirror;
 
 /// How many pages of one request are got at one time.
 const PAGES_AT_ONCE: usize = 16;
@@ -118,9 +119,9 @@ fn warn(pages: &Pages, warnings: &mut Vec<String>) {
     }
 }
 
-/// Hands fresh pages to the index. A failure is the operator's concern and is told in the log and the warning.
+/// Hands fresh pages to the index and its mirrors. A failure is the operator's concern and is told in the log and the
+/// warning.
 async fn keep(engine: &EngineConfig, pages: &mut Pages, warnings: &mut Vec<String>) {
-    let Some(index) = &engine.index else { return };
     let copies: Vec<_> = pages
         .iter_mut()
         .flatten()
@@ -132,6 +133,8 @@ async fn keep(engine: &EngineConfig, pages: &mut Pages, warnings: &mut Vec<Strin
     if copies.is_empty() {
         return;
     }
+    warnings.extend(mirror::offer(&engine.mirrors, &copies));
+    let Some(index) = engine.filled_index() else { return };
     if let Err(error) = ingest(index, copies).await {
         tracing::error!(error = &error as &dyn std::error::Error, "scraped pages did not reach the index");
         warnings.push("the scraped pages could not be added to the index".to_owned());

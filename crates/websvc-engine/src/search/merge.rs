@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use url::Url;
+use websvc_address::Identity;
 use websvc_query::Sort;
 use websvc_validate::SourceKind;
 
@@ -13,12 +13,6 @@ use crate::source::{Ask, Filters, Hit};
 
 /// The constant of the fusion (Cormack, Clarke and Büttcher, 2009): how little the first places count more.
 const K: f64 = 60.0;
-
-/// Query parameters that tell where a visitor came from, not which page is meant; beside those that begin with
-/// `utm_`.
-const TRACKING: &[&str] = &[
-    "dclid", "fbclid", "gclid", "gbraid", "wbraid", "igshid", "mc_cid", "mc_eid", "msclkid", "yclid", "_ga",
-];
 
 /// The list of one source.
 #[derive(Debug)]
@@ -116,26 +110,9 @@ fn key(kind: SourceKind, hit: &Hit) -> String {
     }
 }
 
-/// Returns a URL without what does not change the page: scheme, `www.`, default port, trailing slash, fragment and
-/// tracking parameters.
+/// Returns what is the same for all spellings of the address of one page.
 pub(crate) fn canonical(url: &str) -> String {
-    let Ok(parsed) = Url::parse(url) else { return url.to_owned() };
-    let Some(host) = parsed.host_str() else { return url.to_owned() };
-    let host = host.trim_end_matches('.');
-    let mut text = host.strip_prefix("www.").unwrap_or(host).to_owned();
-    if let Some(port) = parsed.port() {
-        text.push_str(&format!(":{port}"));
-    }
-    text.push_str(parsed.path().trim_end_matches('/'));
-    let kept = parsed.query().unwrap_or_default().split('&').filter(|pair| {
-        let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
-        !name.is_empty() && !name.starts_with("utm_") && !TRACKING.contains(&name.as_str())
-    });
-    for (at, pair) in kept.enumerate() {
-        text.push(if at == 0 { '?' } else { '&' });
-        text.push_str(pair);
-    }
-    text
+    Identity::of(url).into()
 }
 
 #[cfg(test)]
@@ -251,21 +228,5 @@ mod tests {
         let lists = vec![List { filters: Filters::Partial, hits }];
         let merged = merge(&ask(SourceKind::Web, &query, tbs.as_ref()), lists);
         assert_eq!(urls(&merged), ["http://c.test/", "http://b.test/", "http://a.test/"]);
-    }
-
-    #[test]
-    fn urls_of_one_page_are_the_same() {
-        for url in [
-            "http://a.test/x",
-            "https://a.test/x",
-            "https://www.a.test/x/",
-            "https://A.TEST:443/x#top",
-            "https://a.test/x?utm_source=a&utm_medium=b&fbclid=1",
-        ] {
-            assert_eq!(canonical(url), "a.test/x", "{url}");
-        }
-        assert_eq!(canonical("https://a.test/x?b=2&utm_id=1&a=1"), "a.test/x?b=2&a=1");
-        assert_ne!(canonical("https://a.test/X"), canonical("https://a.test/x"));
-        assert_ne!(canonical("https://a.test:8443/x"), canonical("https://a.test/x"));
     }
 }

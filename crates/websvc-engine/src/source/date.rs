@@ -1,9 +1,10 @@
 //! Dates as other engines write them: with and without zone, as numbers, in words.
 
-use jiff::civil::{Date, DateTime};
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 use serde_json::Value;
+use websvc_scrape::date;
 
 /// Numbers from here on are milliseconds: as seconds they would be far beyond the year 5000.
 const MILLISECONDS_FROM: i64 = 100_000_000_000;
@@ -27,7 +28,7 @@ pub(super) fn of_value(value: &Value, now: Timestamp) -> Option<Timestamp> {
                 let year = i16::try_from(part(0)?).ok()?;
                 let month = i8::try_from(part(1).unwrap_or(1)).ok()?;
                 let day = i8::try_from(part(2).unwrap_or(1)).ok()?;
-                at_midnight(Date::new(year, month, day).ok()?)
+                date::at_midnight(Date::new(year, month, day).ok()?)
             }
         },
         Value::Null | Value::Bool(_) | Value::Object(_) => None,
@@ -45,24 +46,7 @@ fn of_number(number: i64) -> Option<Timestamp> {
 /// Reads a text that is a date, or has one somewhere in it (`Example Times | 3 days ago`).
 pub(super) fn of_text(text: &str, now: Timestamp) -> Option<Timestamp> {
     let text = text.trim();
-    exact(text).or_else(|| in_words(text, now))
-}
-
-fn exact(text: &str) -> Option<Timestamp> {
-    if let Ok(time) = text.parse::<Timestamp>() {
-        return Some(time);
-    }
-    if let Ok(time) = jiff::fmt::rfc2822::parse(text) {
-        return Some(time.timestamp());
-    }
-    if let Ok(time) = text.parse::<DateTime>() {
-        return Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp());
-    }
-    text.parse::<Date>().ok().and_then(at_midnight)
-}
-
-fn at_midnight(date: Date) -> Option<Timestamp> {
-    Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp())
+    date::read(text).or_else(|| in_words(text, now))
 }
 
 /// Finds a date between other words: `2024-05-01`, `May 1, 2024`, `1 May 2024`, `3 days ago`, `yesterday`.
@@ -73,7 +57,7 @@ fn in_words(text: &str, now: Timestamp) -> Option<Timestamp> {
     let dated = words.iter().find_map(|word| word.get(..10)?.parse::<Date>().ok());
     let dated = dated.or_else(|| words.windows(3).find_map(named_day));
     if let Some(date) = dated {
-        return at_midnight(date);
+        return date::at_midnight(date);
     }
     words.windows(3).find_map(|words| ago(words, now)).or_else(|| {
         let day = Span::new().hours(24);

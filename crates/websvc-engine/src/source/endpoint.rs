@@ -1,4 +1,4 @@
-//! One server elsewhere that answers in JSON: asked at its pace, behind its breaker, inside limits.
+//! One server elsewhere: asked at its pace, behind its breaker, inside limits.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -79,6 +79,11 @@ impl Endpoint {
         &self.name
     }
 
+    /// Returns the time for one request.
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     pub(super) fn condition(&self) -> Condition {
         self.gate().breaker.condition(Instant::now())
     }
@@ -90,17 +95,24 @@ impl Endpoint {
         headers: HeaderMap,
         until: Option<Instant>,
     ) -> Result<Value, SourceError> {
+        let mut request = FetchRequest::get(url);
+        request.headers = headers;
+        self.exchange(request, until, read_json).await
+    }
+
+    /// Sends a request and reads its answer with `read`, not later than `until`.
+    pub(super) async fn exchange<T>(
+        &self,
+        mut request: FetchRequest,
+        until: Option<Instant>,
+        read: impl FnOnce(&Fetched) -> Result<T, SourceError>,
+    ) -> Result<T, SourceError> {
         let started = Instant::now();
         let patience =
             until.map_or(self.timeout, |until| until.saturating_duration_since(started).min(self.timeout));
         let attempt = self.begin(started, patience).await?;
-        let mut request = FetchRequest::get(url);
-        request.headers = headers;
-        request.headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/json"));
+        bound(&mut request);
         request.timeout = patience.saturating_sub(started.elapsed());
-        request.max_body_bytes = MAX_BODY_BYTES;
-        request.max_decoded_bytes = MAX_BODY_BYTES;
-        request.redirects = RedirectPolicy::None;
         let outcome = match self.client.fetch(request).await {
             Ok(fetched) => read(&fetched),
             Err(error) => {
@@ -155,7 +167,7 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    fn end(mut self, outcome: &Result<Value, SourceError>) {
+    fn end<T>(mut self, outcome: &Result<T, SourceError>) {
         self.is_over = true;
         let endpoint = self.endpoint;
         match outcome {
@@ -200,8 +212,16 @@ fn is_failure(error: &SourceError) -> bool {
     !matches!(error, SourceError::Status { status: 400 | 404 | 414 | 422, .. })
 }
 
+/// Sets what holds for every request to a configured server, however it is asked.
+pub(super) fn bound(request: &mut FetchRequest) {
+    request.headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/json"));
+    request.max_body_bytes = MAX_BODY_BYTES;
+    request.max_decoded_bytes = MAX_BODY_BYTES;
+    request.redirects = RedirectPolicy::None;
+}
+
 /// Tells what went wrong without the host: who asks need not know where the operator's servers are.
-fn unreachable(error: &FetchError, patience: Duration) -> SourceError {
+pub(super) fn unreachable(error: &FetchError, patience: Duration) -> SourceError {
     let text = match error {
         FetchError::Timeout { .. } => return SourceError::Timeout { after: patience },
         FetchError::Dns { .. } => "its host was not found".to_owned(),
@@ -222,10 +242,20 @@ fn public(error: &SourceError) -> String {
     }
 }
 
-fn read(fetched: &Fetched) -> Result<Value, SourceError> {
+/// Reads an answer that has to be JSON.
+pub(super) fn read_json(fetched: &Fetched) -> Result<Value, SourceError> {
+    succeeded(fetched)?;
+    let content_type = content_type(fetched);
+    if !content_type.to_ascii_lowercase().contains("json") {
+        return Err(SourceError::NotJson { content_type });
+    }
+    serde_json::from_slice(&fetched.body)
+        .map_err(|error| SourceError::Unreadable { what: format!("not valid JSON, {error}") })
+}
+
+/// Checks that an answer is a whole one that succeeded.
+pub(super) fn succeeded(fetched: &Fetched) -> Result<(), SourceError> {
     let status = fetched.status;
-    let content_type = text_of(&fetched.headers, CONTENT_TYPE.as_str());
-    let is_json = content_type.to_ascii_lowercase().contains("json");
     if status == StatusCode::TOO_MANY_REQUESTS {
         return Err(SourceError::Limited { retry_after: retry_after(&fetched.headers) });
     }
@@ -233,17 +263,19 @@ fn read(fetched: &Fetched) -> Result<Value, SourceError> {
         return Err(SourceError::Redirect { status: status.as_u16() });
     }
     if !status.is_success() {
+        let is_json = content_type(fetched).to_ascii_lowercase().contains("json");
         let message = if is_json { message(&fetched.body) } else { String::new() };
         return Err(SourceError::Status { status: status.as_u16(), message });
-    }
-    if !is_json {
-        return Err(SourceError::NotJson { content_type });
     }
     if fetched.truncated {
         return Err(SourceError::Unreadable { what: "it broke off".to_owned() });
     }
-    serde_json::from_slice(&fetched.body)
-        .map_err(|error| SourceError::Unreadable { what: format!("not valid JSON, {error}") })
+    Ok(())
+}
+
+/// Returns the type of an answer; empty when it has none.
+pub(super) fn content_type(fetched: &Fetched) -> String {
+    text_of(&fetched.headers, CONTENT_TYPE.as_str())
 }
 
 fn text_of(headers: &HeaderMap, name: &str) -> String {
@@ -253,8 +285,16 @@ fn text_of(headers: &HeaderMap, name: &str) -> String {
 /// Returns what a body of an error says, where such bodies usually say it.
 fn message(body: &[u8]) -> String {
     let Ok(body) = serde_json::from_slice::<Value>(body) else { return String::new() };
-    let places =
-        ["/error", "/message", "/error/message", "/error_message", "/detail", "/error/detail", "/error/info"];
+    let places = [
+        "/error",
+        "/message",
+        "/error/message",
+        "/error/reason",
+        "/error_message",
+        "/detail",
+        "/error/detail",
+        "/error/info",
+    ];
     let found = places.iter().find_map(|place| body.pointer(place).and_then(Value::as_str));
     found.map(|text| shortened(text, 200)).unwrap_or_default()
 }

@@ -45,6 +45,24 @@ impl Gathered {
         fresh
     }
 
+    /// Takes the results that are new, of a source that has applied the filters itself, and returns how many.
+    pub(super) fn take_filtered(&mut self, kind: SourceKind, hits: impl Iterator<Item = Hit>) -> usize {
+        let before = self.hits.len();
+        for hit in hits {
+            let picture = hit.image.as_ref().filter(|_| kind == SourceKind::Images);
+            if self.seen.insert(canonical(picture.map_or(&hit.url, |image| &image.url))) {
+                self.hits.push(hit);
+            }
+        }
+        self.hits.len() - before
+    }
+
+    /// Returns the hits and warnings, at most as many hits as were asked for, without a word on filters.
+    pub(super) fn into_parts(mut self, ask: &Ask<'_>) -> (Vec<Hit>, Vec<String>) {
+        self.hits.truncate(ask.limit);
+        (self.hits, self.warnings)
+    }
+
     /// Tells whether there are as many hits as were asked for.
     pub(super) fn is_enough(&self, ask: &Ask<'_>) -> bool {
         self.hits.len() >= ask.limit

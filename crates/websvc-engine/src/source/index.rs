@@ -5,8 +5,8 @@ use std::sync::Arc;
 use websvc_index::{Highlights, Index, IndexError, Safe, SearchOptions, Vertical};
 use websvc_validate::{DomainFilter, SourceKind};
 
-use super::place::country_of;
-use super::{Answer, AnswerFuture, Ask, Hit, HitImage, SearchSource};
+use super::place::{country_meant, unknown_place};
+use super::{Answer, AnswerFuture, Ask, Failure, Hit, HitImage, SearchSource};
 
 /// The embedded index.
 #[derive(Debug, Clone)]
@@ -61,15 +61,8 @@ fn options(ask: &Ask<'_>) -> SearchOptions {
         sort: ask.tbs.map(|tbs| tbs.sort).unwrap_or_default(),
         highlights: if ask.highlights { Highlights::Passages } else { Highlights::PageDescription },
         safe: if ask.safe { Safe::On } else { Safe::Off },
-        // A source's own place is nearer than the country of the whole request.
-        country: ask.location.and_then(country_of).or(ask.country).map(str::to_owned),
+        country: country_meant(ask).map(str::to_owned),
     }
-}
-
-/// Returns what to say of a place that no country is known for.
-fn unknown_place(ask: &Ask<'_>) -> Option<String> {
-    let location = ask.location.filter(|location| country_of(location).is_none())?;
-    Some(format!("location \"{location}\": it does not end with a known country and was not used"))
 }
 
 fn answer(outcome: Result<websvc_index::SearchOutcome, IndexError>, warning: Option<String>) -> Answer {
@@ -93,5 +86,5 @@ fn hit(found: websvc_index::Hit) -> Hit {
 }
 
 fn unavailable(reason: &str) -> Answer {
-    Answer::Unavailable { reason: reason.to_owned() }
+    Answer::Unavailable { failure: Failure::Internal, reason: reason.to_owned() }
 }

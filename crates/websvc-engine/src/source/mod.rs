@@ -1,8 +1,12 @@
-//! The seam to whatever finds results: the embedded index, SearXNG, and whatever answers in JSON.
+//! The seam to whatever finds results: the embedded index, SearXNG, servers that speak as Elasticsearch does, and
+//! whatever answers in JSON or Atom.
 
 mod breaker;
+mod counted;
 mod date;
+mod elasticsearch;
 mod endpoint;
+mod failure;
 mod gathered;
 mod http_json;
 mod index;
@@ -21,7 +25,13 @@ use jiff::Timestamp;
 use websvc_query::Query;
 use websvc_validate::{DomainFilter, SourceKind};
 
+pub(crate) use counted::Counted;
+pub use counted::{LATENCY_BOUNDS_MS, SourceFigures};
+pub use elasticsearch::{
+    Elasticsearch, ElasticsearchConfig, ElasticsearchDeclaration, ElasticsearchWriter, Written,
+};
 pub use endpoint::EndpointConfig;
+pub use failure::Failure;
 pub use http_json::{Declaration, DeclarationError, HttpJson, HttpJsonConfig};
 pub use index::IndexSource;
 pub use searxng::{Searxng, SearxngConfig};
@@ -65,6 +75,8 @@ pub enum Answer {
     },
     /// The source cannot answer this kind of question; `reason` says why, for the caller.
     Unavailable {
+        /// Why, in few kinds: for counting.
+        failure: Failure,
         /// Why, in words for the caller.
         reason: String,
     },

@@ -3,6 +3,19 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use super::Ask;
+
+/// Returns the country of the searcher: a source's own place is nearer than the country of the whole request.
+pub(super) fn country_meant<'a>(ask: &Ask<'a>) -> Option<&'a str> {
+    ask.location.and_then(country_of).or(ask.country)
+}
+
+/// Returns what to say of a place that no country is known for.
+pub(super) fn unknown_place(ask: &Ask<'_>) -> Option<String> {
+    let location = ask.location.filter(|location| country_of(location).is_none())?;
+    Some(format!("location \"{location}\": it does not end with a known country and was not used"))
+}
+
 /// Returns the country of `location`, ISO 3166-1 alpha-2 in upper case, by its last part: a name in English or a code.
 /// `None` when the part is neither.
 pub(super) fn country_of(location: &str) -> Option<&'static str> {

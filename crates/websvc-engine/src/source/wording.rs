@@ -45,7 +45,8 @@ pub(super) fn needs_text(query: &Query) -> bool {
     })
 }
 
-fn any(query: &Query, is_meant: impl Fn(&Node) -> bool) -> bool {
+/// Tells whether any node of the query is meant.
+pub(super) fn any(query: &Query, is_meant: impl Fn(&Node) -> bool) -> bool {
     let mut nodes: Vec<&Node> = query.root().into_iter().collect();
     while let Some(node) = nodes.pop() {
         if is_meant(node) {

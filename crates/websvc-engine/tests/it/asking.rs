@@ -12,8 +12,8 @@ use websvc_validate::{DomainFilter, SourceKind};
 /// A question, owned.
 pub(crate) struct Question {
     pub(crate) kind: SourceKind,
-    query: Query,
-    tbs: Option<Tbs>,
+    pub(crate) query: Query,
+    pub(crate) tbs: Option<Tbs>,
     pub(crate) limit: usize,
     pub(crate) domains: DomainFilter,
     pub(crate) country: Option<&'static str>,
@@ -62,7 +62,7 @@ impl Question {
     pub(crate) async fn hits(&self, source: &dyn SearchSource) -> (Vec<Hit>, Vec<String>) {
         match self.ask(source).await {
             Answer::Results { hits, warnings } => (hits, warnings),
-            Answer::Unavailable { reason } => panic!("unavailable: {reason}"),
+            Answer::Unavailable { failure: _, reason } => panic!("unavailable: {reason}"),
         }
     }
 
@@ -70,7 +70,7 @@ impl Question {
     pub(crate) async fn reason(&self, source: &dyn SearchSource) -> String {
         match self.ask(source).await {
             Answer::Results { hits, warnings } => panic!("answered: {hits:?} {warnings:?}"),
-            Answer::Unavailable { reason } => reason,
+            Answer::Unavailable { failure: _, reason } => reason,
         }
     }
 }

@@ -3,4 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod asking;
+mod contract;
+mod elasticsearch;
 mod searxng;

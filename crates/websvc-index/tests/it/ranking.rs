@@ -216,6 +216,21 @@ fn long_questions_learn_from_their_best_answers() {
 }
 
 #[test]
+fn remembered_texts_change_no_result() {
+    let asked = "which marine creatures dive deep under arctic ice";
+    let pages = (0..40).map(|at| {
+        let words: Vec<_> = asked.split(' ').skip(at % 8).collect();
+        page(&format!("{at}.test/"), "A", &format!("{} {}", words.join(" "), prose(at, 40)))
+    });
+    let fixture = Fixture::new(pages);
+    let first = fixture.search(asked, &SearchOptions::default());
+    // Another question in between, which shares texts with it.
+    fixture.search("marine creatures that dive deep under the polar ice", &SearchOptions::default());
+    assert_eq!(fixture.search(asked, &SearchOptions::default()), first);
+    assert_eq!(first.hits.len(), 10);
+}
+
+#[test]
 fn weak_answers_to_long_questions_are_not_preferred_for_diversity() {
     let asked = "which marine creatures dive deep under arctic ice";
     let strong = (0..4).map(|at| {
@@ -224,4 +239,45 @@ fn weak_answers_to_long_questions_are_not_preferred_for_diversity() {
     let weak = (0..4).map(|at| page(&format!("b{at}.test/"), "B", &format!("ice on roads {}", prose(at, 9))));
     let hits = Fixture::new(strong.chain(weak)).search(asked, &SearchOptions::default()).hits;
     assert_eq!(hosts(&hits)[..4], ["a.test"; 4]);
+}
+
+#[test]
+fn a_compound_is_found_however_it_is_written() {
+    let fixture = Fixture::new([
+        page("costs.test/", "Costs", &"costs ".repeat(20)),
+        page("one.test/", "One", "The healthcare costs of a small town."),
+        page("two.test/", "Two", "The health care costs of a small town."),
+        page("wifi.test/", "Radio", "A router with wifi in the hall."),
+        page("wi-fi.test/", "Waves", "A router with wi-fi in the hall."),
+        page("router.test/", "Router", "router router router"),
+    ]);
+    fixture.check_set("health care", &["one.test/", "two.test/"]);
+    let hits = fixture.search("health care costs", &SearchOptions::default()).hits;
+    let order = hosts(&hits);
+    assert_eq!(order[2..], ["costs.test"], "both spellings have all words: {order:?}");
+    let hits = fixture.search("wi-fi router", &SearchOptions::default()).hits;
+    let order = hosts(&hits);
+    assert_eq!(order[2..], ["router.test"], "both spellings have all words: {order:?}");
+    fixture.check("\"health care\"", &["two.test/"]);
+}
+
+#[test]
+fn a_compound_stands_for_words_that_nothing_has() {
+    let fixture = Fixture::new([
+        page("a.test/", "A", "An antiinflammatory ointment against bruises."),
+        page("b.test/", "B", "A list that is literally to do today."),
+        page("c.test/", "C", "A todo list of another kind."),
+    ]);
+    fixture.check("anti-inflammatory", &["a.test/"]);
+    fixture.check("to-do", &["b.test/"]);
+}
+
+#[test]
+fn numbers_are_not_joined() {
+    let fixture = Fixture::new([
+        page("version.test/", "Version", "What is new in version 3 and in version 3.11 of it."),
+        page("issue.test/", "Issue", "Issue 311 and version notes."),
+    ]);
+    fixture.check_set("version 3.11", &["issue.test/", "version.test/"]);
+    fixture.check("3.11", &["version.test/"]);
 }

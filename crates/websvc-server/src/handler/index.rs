@@ -1,10 +1,10 @@
 //! The embedded index over HTTP, for the command line beside a running server.
 
 use http::{Request, StatusCode};
-use websvc_engine::ingest;
+use websvc_engine::{Written, ingest};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
-use websvc_types::index::{IndexReply, IndexStats};
+use websvc_types::index::{IndexDocument, IndexReply, IndexStats};
 use websvc_validate::{Checked, read_index_upload};
 
 use super::body;
@@ -17,14 +17,53 @@ pub(crate) async fn add_documents(
     request: Request<ServerBody>,
 ) -> Result<Reply, Failure> {
     let body = body::read(request).await?;
-    let Checked { plan: upload, warnings } = context.admission.decode(body, read_index_upload).await?;
-    let index = context.engine.index().ok_or_else(no_index)?;
-    let accepted = upload.documents.len();
+    let Checked { plan: upload, mut warnings } = context.admission.decode(body, read_index_upload).await?;
+    context.engine.index().ok_or_else(no_index)?;
+    let mut accepted = upload.documents.len();
+    // Whoever uploads waits for the mirrors, too: it is the one who can send the documents again.
+    let mirrored = Box::pin(mirror(&context, &upload.documents)).await;
+    if let Some(index) = context.engine.filled_index() {
+        ingest(index, upload.documents)
+            .await
+            .map_err(|error| Failure::internal(&error, "the documents could not be added"))?;
+    }
+    let Mirrored { refused, warnings: told } = mirrored?;
+    if context.engine.filled_index().is_none() {
+        accepted = accepted.saturating_sub(refused);
+    }
+    warnings.extend(told);
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
-    ingest(index, upload.documents)
-        .await
-        .map_err(|error| Failure::internal(&error, "the documents could not be added"))?;
     Ok(json(StatusCode::OK, &IndexReply { success: true, accepted, warning }))
+}
+
+/// What the mirrors of the index said to an upload.
+#[derive(Default)]
+struct Mirrored {
+    /// The most documents that one of them refused.
+    refused: usize,
+    warnings: Vec<String>,
+}
+
+/// Writes documents to the mirrors of the index, and returns what they refused.
+///
+/// # Errors
+/// 503 when a mirror could not take documents, whatever became of them elsewhere.
+async fn mirror(context: &Context<'_>, documents: &[IndexDocument]) -> Result<Mirrored, Failure> {
+    let mut mirrored = Mirrored::default();
+    for mirror in context.engine.mirrors() {
+        let Written { written: _, refused, lost, first_failure } = mirror.write(documents).await;
+        let (name, why) = (mirror.name(), first_failure.unwrap_or_default());
+        if lost > 0 {
+            let text = format!("{lost} documents could not be written to {name}: {why}");
+            return Err(Failure::new(ErrorCode::SearchUnavailable, text));
+        }
+        if refused > 0 {
+            let count = usize::try_from(refused).unwrap_or(usize::MAX);
+            mirrored.refused = mirrored.refused.max(count);
+            mirrored.warnings.push(format!("{name} refused {refused} documents; the first: {why}"));
+        }
+    }
+    Ok(mirrored)
 }
 
 /// `GET /v2/index/stats`.

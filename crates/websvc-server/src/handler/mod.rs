@@ -3,10 +3,12 @@
 mod body;
 pub(crate) mod docs;
 mod index;
+mod metrics;
 mod search;
 mod status;
 
 pub(crate) use docs::docs;
 pub(crate) use index::{add_documents, index_stats};
+pub(crate) use metrics::metrics;
 pub(crate) use search::search;
 pub(crate) use status::{health, openapi, ready, root};

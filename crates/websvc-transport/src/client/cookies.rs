@@ -1,7 +1,9 @@
 //! The cookies of one redirect chain: sites set one and redirect to see it come back.
 //!
-//! They live as long as the fetch, so of RFC 6265 only what decides whom they are sent to matters; expiry only
-//! as deletion.
+//! They live as long as the fetch, or the few fetches of one page, so of RFC 6265 only what decides whom they are
+//! sent to matters; expiry only as deletion.
+
+use std::fmt;
 
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE};
 use url::{Host, Url};
@@ -11,10 +13,18 @@ const MAX_COOKIES: usize = 50;
 /// RFC 6265, section 6.1.
 const MAX_COOKIE_BYTES: usize = 4096;
 
-#[derive(Debug, Default)]
-pub(super) struct CookieJar(Vec<Cookie>);
+/// The cookies that a chain of redirects has set, for a fetch that goes on with it: at most 50. Empty by default.
+#[derive(Clone, Default)]
+pub struct CookieJar(Vec<Cookie>);
 
-#[derive(Debug)]
+impl fmt::Debug for CookieJar {
+    /// Their values are secrets of a session.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CookieJar").field("cookies", &self.0.len()).finish()
+    }
+}
+
+#[derive(Clone)]
 struct Cookie {
     name: String,
     value: String,

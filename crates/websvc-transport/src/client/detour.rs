@@ -36,7 +36,7 @@ impl Connector {
         endpoint: &Endpoint,
         proxy: &'a Proxy,
     ) -> Result<Detour<'a>, FetchError> {
-        let errand = self.errand(endpoint).await?;
+        let errand = self.errand(endpoint, proxy.scheme()).await?;
         // Named by whoever runs this process, so the guard is not asked.
         let found = self.lookup(proxy.host()).await.map_err(|source| {
             let source = source.unwrap_or_else(|| io::Error::other("it has no address"));
@@ -47,13 +47,15 @@ impl Connector {
     }
 
     /// Only a guard that has nothing to say about a host lets the proxy find out the host's addresses.
-    async fn errand(&self, endpoint: &Endpoint) -> Result<Errand, FetchError> {
+    async fn errand(&self, endpoint: &Endpoint, scheme: ProxyScheme) -> Result<Errand, FetchError> {
         let Endpoint { security, host, port, route: _ } = endpoint;
         let name = host.to_string();
         if self.guard.is_indifferent_to(&name, *port) {
-            return Ok(match security {
-                Security::Plain => Errand::Forward,
-                Security::Tls(_) => Errand::Tunnel(authority(name, *port)?),
+            return Ok(match (security, scheme) {
+                (Security::Plain, ProxyScheme::Http | ProxyScheme::Https) => Errand::Forward,
+                (Security::Plain, ProxyScheme::Socks5) | (Security::Tls(_), _) => {
+                    Errand::Tunnel(authority(name, *port)?)
+                }
             });
         }
         let addresses = self.addresses(endpoint).await?;
@@ -76,13 +78,15 @@ impl Connector {
         let stream = dial(&addresses, deadline).await.map_err(unreachable)?;
         let remote_addr = stream.peer_addr().map_err(unreachable)?;
         match proxy.scheme() {
-            ProxyScheme::Http => self.run_errand(endpoint, proxy, errand, stream, remote_addr).await,
+            ProxyScheme::Http | ProxyScheme::Socks5 => {
+                Box::pin(self.run_errand(endpoint, proxy, errand, stream, remote_addr)).await
+            }
             ProxyScheme::Https => {
                 let insecure = |source: io::Error| proxy.failed(&public_reason(&source), source);
                 let name = server_name(proxy.host()).map_err(insecure)?;
                 let config = self.trust.for_proxies().await.map_err(insecure)?;
                 let stream = TlsConnector::from(config).connect(name, stream).await.map_err(insecure)?;
-                self.run_errand(endpoint, proxy, errand, stream, remote_addr).await
+                Box::pin(self.run_errand(endpoint, proxy, errand, stream, remote_addr)).await
             }
         }
     }
@@ -104,6 +108,10 @@ impl Connector {
                 let sender = started.map_err(|error| proxy.failed("it gave no valid answer", error))?;
                 let forwarder = Some(proxy.clone());
                 Ok(Connection { sender, facts: Facts { remote_addr, certificate_problem: None, forwarder } })
+            }
+            Errand::Tunnel(target) if matches!(proxy.scheme(), ProxyScheme::Socks5) => {
+                let tunnel = proxy.socks_tunnel(stream, &target).await?;
+                self.open(endpoint, tunnel, remote_addr).await
             }
             Errand::Tunnel(target) => {
                 let tunnel = proxy.tunnel(stream, target).await?;

@@ -15,7 +15,7 @@ use super::headers;
 use super::proxy::Proxy;
 use super::receive::{discard, receive};
 use super::redirect::{Hop, target};
-use super::request::{FetchRequest, Fetched, RedirectPolicy, TlsPolicy};
+use super::request::{ExcessPolicy, FetchRequest, Fetched, RedirectPolicy, TlsPolicy};
 use crate::error::{FetchError, Stage};
 
 /// What bounds every hop of a fetch, and where it is.
@@ -23,6 +23,7 @@ pub(super) struct Limits {
     pub(super) connect_timeout: Duration,
     pub(super) max_body_bytes: u64,
     pub(super) max_decoded_bytes: u64,
+    pub(super) excess: ExcessPolicy,
     pub(super) tls: TlsPolicy,
     pub(super) proxy: Option<Proxy>,
     stage: AtomicU8,
@@ -36,6 +37,7 @@ impl Limits {
             connect_timeout: request.connect_timeout.min(request.timeout),
             max_body_bytes: request.max_body_bytes,
             max_decoded_bytes: request.max_decoded_bytes,
+            excess: request.excess,
             tls: request.tls,
             proxy: request.proxy.clone(),
             stage: AtomicU8::new(0),
@@ -67,8 +69,8 @@ pub(super) async fn fetch(shared: &Shared, request: FetchRequest) -> Result<Fetc
 
 async fn follow(shared: &Shared, request: FetchRequest, limits: &Limits) -> Result<Fetched, FetchError> {
     let policy = request.redirects;
+    let mut jar = request.cookies.clone();
     let mut hop = first_hop(shared, request);
-    let mut jar = CookieJar::default();
     let mut trail = Trail::default();
     loop {
         let mut sent = hop.clone();
@@ -81,7 +83,10 @@ async fn follow(shared: &Shared, request: FetchRequest, limits: &Limits) -> Resu
             RedirectPolicy::Follow(_) => target(&hop.url, status, headers)?,
             RedirectPolicy::None => None,
         };
-        let Some(next) = next else { return finish(shared, answer, hop.url, trail, limits).await };
+        let Some(next) = next else {
+            trail.cookies = jar;
+            return finish(shared, answer, hop.url, trail, limits).await;
+        };
         if let RedirectPolicy::Follow(most) = policy
             && trail.redirects.len() >= most
         {
@@ -112,11 +117,14 @@ fn first_hop(shared: &Shared, request: FetchRequest) -> Hop {
 struct Trail {
     redirects: Vec<Url>,
     warnings: Vec<String>,
+    cookies: CookieJar,
+    unverified: bool,
 }
 
 impl Trail {
     fn note_certificate(&mut self, url: &Url, answer: &Answer) {
         if let Some(problem) = &answer.lease.connection.facts.certificate_problem {
+            self.unverified = true;
             let host = url.host_str().unwrap_or_default();
             let warning = format!("the certificate of {host} was not verified: {problem}");
             if !self.warnings.contains(&warning) {
@@ -135,7 +143,7 @@ async fn finish(
 ) -> Result<Fetched, FetchError> {
     limits.enter(Stage::Body);
     let Answer { response, lease } = answer;
-    let Trail { redirects, mut warnings } = trail;
+    let Trail { redirects, mut warnings, cookies, unverified } = trail;
     let (parts, incoming) = response.into_parts();
     let (decoder, unknown) = Decoder::new(&parts.headers, limits.max_decoded_bytes)?;
     if let Some(coding) = unknown {
@@ -161,5 +169,7 @@ async fn finish(
         truncated: received.is_cut || received.is_unfinished,
         warnings,
         wire_bytes: received.wire_bytes,
+        unverified,
+        cookies,
     })
 }

@@ -67,6 +67,15 @@ pub(super) fn basic_credentials(url: &Url) -> Option<HeaderValue> {
     Some(value)
 }
 
+/// Returns the user and password of a URL, if it has any; what is not UTF-8 is replaced.
+pub(super) fn credentials(url: &Url) -> Option<(String, String)> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    let text = |part: &str| String::from_utf8_lossy(&percent_decoded(part)).into_owned();
+    Some((text(url.username()), text(url.password().unwrap_or_default())))
+}
+
 fn percent_decoded(text: &str) -> Vec<u8> {
     percent_encoding::percent_decode_str(text).collect()
 }

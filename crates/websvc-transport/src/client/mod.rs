@@ -20,9 +20,10 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use config::ClientConfig;
+pub use cookies::CookieJar;
 pub use headers::is_forbidden_header;
 pub use proxy::Proxy;
-pub use request::{FetchRequest, Fetched, RedirectPolicy, TlsPolicy};
+pub use request::{ExcessPolicy, FetchRequest, Fetched, RedirectPolicy, TlsPolicy};
 pub use resolve::{Resolve, Resolving, SystemResolver};
 
 use crate::error::{ClientError, FetchError};

@@ -1,4 +1,4 @@
-//! Forward proxies: where one is, and the tunnel that it is asked for.
+//! Forward proxies: where one is, and the tunnel that it is asked for, by HTTP or by SOCKS5.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,17 +12,18 @@ use hyper::client::conn::http1;
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_socks::tcp::Socks5Stream;
 use url::{Host, Url};
 
-use super::headers::basic_credentials;
+use super::headers::{basic_credentials, credentials};
 use crate::error::{ClientError, FetchError};
 
-/// A forward proxy that speaks HTTP, in the clear or over TLS. Cheap to clone.
+/// A forward proxy that speaks HTTP, in the clear or over TLS, or SOCKS5 (RFC 1928). Cheap to clone.
 ///
 /// Pages of `https` are reached through a tunnel (`CONNECT`), so the proxy sees no more of them than the host. Pages
-/// of `http` are asked of the proxy itself when the client's guard is open, else through a tunnel too: a guard
+/// of `http` are asked of an HTTP proxy itself when the client's guard is open, else through a tunnel too: a guard
 /// that has to check addresses checks them before the proxy is asked, and the tunnel leads to the address that was
-/// checked. Under an open guard names are resolved by the proxy.
+/// checked. Under an open guard names are resolved by the proxy. A SOCKS proxy only makes tunnels.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Proxy(Arc<Parts>);
 
@@ -31,19 +32,30 @@ struct Parts {
     scheme: ProxyScheme,
     host: Host,
     port: u16,
+    /// For HTTP.
     authorization: Option<HeaderValue>,
+    /// For SOCKS: user and password (RFC 1929).
+    login: Option<(String, String)>,
 }
+
+/// The port of SOCKS proxies (RFC 1928, section 3).
+const SOCKS_PORT: u16 = 1080;
+
+/// The longest user and password of SOCKS, in bytes.
+const SOCKS_LOGIN_BYTES: usize = 255;
 
 /// How the proxy itself is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum ProxyScheme {
     Http,
     Https,
+    Socks5,
 }
 
 impl Proxy {
-    /// Reads a proxy's address, such as `http://user:password@proxy.test:3128`. Without a port it is 80, or 443 for
-    /// `https`. A user and password are sent as `Proxy-Authorization`.
+    /// Reads a proxy's address, such as `http://user:password@proxy.test:3128` or `socks5://proxy.test`. Without a
+    /// port it is 80, 443 for `https` and 1080 for `socks5` (`socks5h` is the same). A user and password are sent as
+    /// `Proxy-Authorization`, or as SOCKS has them.
     ///
     /// # Errors
     /// [`ClientError::Proxy`] when the scheme is another, or the URL has more than a host, a port and credentials.
@@ -52,16 +64,25 @@ impl Proxy {
         let scheme = match url.scheme() {
             "http" => ProxyScheme::Http,
             "https" => ProxyScheme::Https,
-            _ => return refused("its scheme must be http or https"),
+            "socks5" | "socks5h" => ProxyScheme::Socks5,
+            _ => return refused("its scheme must be http, https, socks5 or socks5h"),
         };
         if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
             return refused("it must end after the port");
         }
-        let (Some(host), Some(port @ 1..)) = (url.host(), url.port_or_known_default()) else {
+        let usual = matches!(scheme, ProxyScheme::Socks5).then_some(SOCKS_PORT);
+        let (Some(host), Some(port @ 1..)) = (host(url), url.port_or_known_default().or(usual)) else {
             return refused("it must have a host and a usable port");
         };
-        let authorization = basic_credentials(url);
-        Ok(Self(Arc::new(Parts { scheme, host: host.to_owned(), port, authorization })))
+        let (authorization, login) = match scheme {
+            ProxyScheme::Http | ProxyScheme::Https => (basic_credentials(url), None),
+            ProxyScheme::Socks5 => (None, credentials(url)),
+        };
+        let too_long = |text: &String| text.is_empty() || text.len() > SOCKS_LOGIN_BYTES;
+        if login.as_ref().is_some_and(|(user, password)| too_long(user) || too_long(password)) {
+            return refused("SOCKS takes a user and a password of 1 to 255 bytes each");
+        }
+        Ok(Self(Arc::new(Parts { scheme, host, port, authorization, login })))
     }
 
     pub(super) fn scheme(&self) -> ProxyScheme {
@@ -116,6 +137,27 @@ impl Proxy {
         Ok(TokioIo::new(hyper::upgrade::on(response).await.map_err(broken)?))
     }
 
+    /// Asks the SOCKS proxy on the other end of `stream` for a tunnel to `target` (RFC 1928, section 4).
+    pub(super) async fn socks_tunnel<T>(
+        &self,
+        stream: T,
+        target: &Authority,
+    ) -> Result<Socks5Stream<T>, FetchError>
+    where
+        T: AsyncRead + AsyncWrite + Unpin,
+    {
+        // An address of version 6 stands in brackets in a URL, and without them in SOCKS.
+        let host = target.host().trim_start_matches('[').trim_end_matches(']');
+        let target = (host, target.port_u16().unwrap_or_default());
+        let made = match &self.0.login {
+            Some((user, password)) => {
+                Socks5Stream::connect_with_password_and_socket(stream, target, user, password).await
+            }
+            None => Socks5Stream::connect_with_socket(stream, target).await,
+        };
+        made.map_err(|error| self.failed(socks_reason(&error), error))
+    }
+
     fn connect(&self, target: Authority) -> Result<Request<Empty<Bytes>>, FetchError> {
         let host = HeaderValue::from_str(target.as_str())
             .map_err(|error| self.failed("it cannot be asked for this host", error))?;
@@ -130,6 +172,33 @@ impl Proxy {
     }
 }
 
+/// Returns the host of a proxy's address; of schemes that it does not know, the URL parser leaves it as text.
+fn host(url: &Url) -> Option<Host> {
+    match url.host()? {
+        Host::Domain(name) => Host::parse(name).ok(),
+        Host::Ipv4(address) => Some(Host::Ipv4(address)),
+        Host::Ipv6(address) => Some(Host::Ipv6(address)),
+    }
+}
+
+/// Says why a SOCKS proxy made no tunnel, without a word of what is behind it.
+fn socks_reason(error: &tokio_socks::Error) -> &'static str {
+    use tokio_socks::Error;
+    match error {
+        Error::PasswordAuthFailure(_)
+        | Error::AuthorizationRequired
+        | Error::NoAcceptableAuthMethods
+        | Error::UnknownAuthMethod => "it refused the user and password",
+        Error::ConnectionNotAllowedByRuleset => "its rules forbid the connection",
+        Error::GeneralSocksServerFailure
+        | Error::NetworkUnreachable
+        | Error::HostUnreachable
+        | Error::ConnectionRefused
+        | Error::TtlExpired => "it could not reach the host",
+        _ => "it gave no valid answer",
+    }
+}
+
 /// Writes a host and port as the target of a tunnel.
 pub(super) fn authority(host: impl fmt::Display, port: u16) -> Result<Authority, FetchError> {
     let bad = |_| FetchError::BadUrl { reason: "it cannot be written as a request".to_owned() };
@@ -138,7 +207,7 @@ pub(super) fn authority(host: impl fmt::Display, port: u16) -> Result<Authority,
 
 impl fmt::Debug for Proxy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Parts { scheme, host, port, authorization: _ } = &*self.0;
+        let Parts { scheme, host, port, authorization: _, login: _ } = &*self.0;
         f.debug_struct("Proxy")
             .field("scheme", scheme)
             .field("host", &host.to_string())

@@ -8,6 +8,7 @@ use hyper::body::{Body as _, Incoming};
 
 use super::decode::Decoder;
 use super::fetch::Limits;
+use super::request::ExcessPolicy;
 use crate::error::FetchError;
 
 /// How much is decoded between two chances for other tasks.
@@ -27,7 +28,7 @@ pub(super) struct Received {
     pub(super) is_unfinished: bool,
 }
 
-/// Reads and decodes a body; one that breaks off is returned as far as it came.
+/// Reads and decodes a body; one that breaks off, or is cut, is returned as far as it came.
 pub(super) async fn receive(
     mut incoming: Incoming,
     mut decoder: Decoder,
@@ -35,10 +36,10 @@ pub(super) async fn receive(
 ) -> Result<Received, FetchError> {
     let too_large = || FetchError::TooLarge { limit: limits.max_body_bytes };
     if let Some(length) = incoming.size_hint().exact() {
-        if length > limits.max_body_bytes {
+        if length > limits.max_body_bytes && limits.excess == ExcessPolicy::Fail {
             return Err(too_large());
         }
-        decoder.expect(length);
+        decoder.expect(length.min(limits.max_body_bytes));
     }
     let mut wire_bytes = 0;
     let mut is_cut = false;
@@ -47,12 +48,20 @@ pub(super) async fn receive(
             is_cut = true;
             break;
         };
-        let Ok(data) = frame.into_data() else { continue };
-        wire_bytes += data.len() as u64;
-        if wire_bytes > limits.max_body_bytes {
-            return Err(too_large());
+        let Ok(mut data) = frame.into_data() else { continue };
+        let room = limits.max_body_bytes - wire_bytes;
+        if data.len() as u64 > room {
+            match limits.excess {
+                ExcessPolicy::Fail => return Err(too_large()),
+                ExcessPolicy::Cut => is_cut = true,
+            }
+            data.truncate(usize::try_from(room).unwrap_or(usize::MAX));
         }
+        wire_bytes += data.len() as u64;
         decode(&mut decoder, &data).await?;
+        if is_cut {
+            break;
+        }
     }
     let decoded = decoder.finish();
     Ok(Received { bytes: decoded.bytes, wire_bytes, is_cut, is_unfinished: !decoded.is_complete })

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 use url::Url;
 
+use super::cookies::CookieJar;
 use super::proxy::Proxy;
 
 /// One fetch. The fields are public: start from [`FetchRequest::get`] and change what differs.
@@ -28,12 +29,25 @@ pub struct FetchRequest {
     pub max_body_bytes: u64,
     /// The largest body after decoding.
     pub max_decoded_bytes: u64,
+    /// What to do about a body larger than `max_body_bytes`.
+    pub excess: ExcessPolicy,
     /// What to do about redirects.
     pub redirects: RedirectPolicy,
     /// What to do about bad certificates.
     pub tls: TlsPolicy,
     /// The way to the host; directly when there is none.
     pub proxy: Option<Proxy>,
+    /// Cookies of an earlier fetch that this one goes on with; each is sent only to whom it was set for.
+    pub cookies: CookieJar,
+}
+
+/// What to do about a body that is larger than it may be on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExcessPolicy {
+    /// Fail.
+    Fail,
+    /// Bring back its beginning, marked as [`Fetched::truncated`], and hang up.
+    Cut,
 }
 
 /// What to do about redirects.
@@ -67,9 +81,11 @@ impl FetchRequest {
             connect_timeout: Duration::from_secs(10),
             max_body_bytes: 50 * 1024 * 1024,
             max_decoded_bytes: 50 * 1024 * 1024,
+            excess: ExcessPolicy::Fail,
             redirects: RedirectPolicy::Follow(10),
             tls: TlsPolicy::Verify,
             proxy: None,
+            cookies: CookieJar::default(),
         }
     }
 
@@ -101,4 +117,8 @@ pub struct Fetched {
     pub warnings: Vec<String>,
     /// The size of the body on the wire.
     pub wire_bytes: u64,
+    /// A certificate on the way could not be verified: whoever stands between may have written all of this.
+    pub unverified: bool,
+    /// What was set on the way, beside the cookies of the request.
+    pub cookies: CookieJar,
 }

@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderValue, Method};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use websvc_testkit::{Page, World};
-use websvc_transport::{Client, ClientConfig, FetchError, FetchRequest, Stage};
+use websvc_transport::{Client, ClientConfig, ExcessPolicy, FetchError, FetchRequest, Stage};
 
 use crate::support::{client_of, get, open_client, url};
 
@@ -59,6 +59,27 @@ async fn an_endless_body_ends_at_the_limit() {
     let request = FetchRequest { max_body_bytes: 1_000_000, ..get("http://a.test/") };
     let error = client_of(&world).fetch(request).await.unwrap_err();
     assert!(matches!(error, FetchError::TooLarge { limit: 1_000_000 }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_may_be_cut() {
+    let world = World::builder()
+        .page("http://a.test/endless", Page::endless("text/html", vec![b'x'; 16 * 1024]))
+        .page("http://a.test/announced", Page::text("x".repeat(50_000)))
+        .page("http://a.test/exact", Page::text("x".repeat(4999)))
+        .start()
+        .await;
+    let client = client_of(&world);
+    for (path, truncated) in [("endless", true), ("announced", true), ("exact", false), ("endless", true)] {
+        let mut request = get(&format!("http://a.test/{path}"));
+        (request.max_body_bytes, request.excess) = (4999, ExcessPolicy::Cut);
+        let fetched = client.fetch(request).await.unwrap();
+        assert_eq!(
+            (fetched.body.len(), fetched.wire_bytes, fetched.truncated),
+            (4999, 4999, truncated),
+            "{path}"
+        );
+    }
 }
 
 #[tokio::test]

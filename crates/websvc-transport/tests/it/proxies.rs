@@ -10,7 +10,7 @@ use websvc_testkit::{Page, World};
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchError, FetchRequest, Proxy};
 
 use crate::support::{get, url};
-use websvc_testkit::{ForwardProxy, Rules};
+use websvc_testkit::{ForwardProxy, Rules, SocksProxy};
 
 async fn world() -> World {
     World::builder()
@@ -183,9 +183,91 @@ async fn a_proxy_may_speak_tls() {
 
 #[test]
 fn an_address_that_is_no_proxy_is_refused() {
-    for text in ["socks5://127.0.0.1:1080", "http://p.test:3128/path", "http://p.test/?q", "http://p.test:0"]
-    {
-        Proxy::new(&url(text)).expect_err(text);
+    let long = format!("socks5://{}:x@p.test", "u".repeat(256));
+    for text in [
+        "socks4://127.0.0.1:1080",
+        "ftp://p.test",
+        "http://p.test:3128/path",
+        "http://p.test/?q",
+        "http://p.test:0",
+        "socks5://p.test:0",
+        "socks5://p.test/path",
+        "socks5://user@p.test",
+        "socks5://p q.test",
+        &long,
+    ] {
+        let Ok(address) = text.parse() else { continue };
+        Proxy::new(&address).expect_err(text);
     }
     Proxy::new(&url("http://user:pass@p.test:3128/")).unwrap();
+    Proxy::new(&url("socks5h://user:pass@[::1]")).unwrap();
+}
+
+fn socks_routes(world: &World) -> impl Fn(&str) -> Option<SocketAddr> + Send + Sync + use<> {
+    let (http, https) = (world.http_addr(), world.https_addr());
+    move |target| match target {
+        "a.test:80" => Some(http),
+        "a.test:443" => Some(https),
+        other => other.parse().ok().filter(|addr: &SocketAddr| addr.ip().is_loopback()),
+    }
+}
+
+#[tokio::test]
+async fn pages_are_reached_through_a_socks_proxy_which_resolves_their_names() {
+    let world = world().await;
+    let proxy = SocksProxy::start(None, socks_routes(&world)).await;
+    let address = format!("socks5://{}", proxy.addr);
+    let client = open(&world);
+    for _ in 0..2 {
+        let fetched = client.fetch(through(&address, "http://a.test/x?q=1")).await.unwrap();
+        assert_eq!((&fetched.body[..], fetched.remote_addr), (&b"plain"[..], proxy.addr));
+        let fetched = client.fetch(through(&address, "https://a.test/y")).await.unwrap();
+        assert_eq!(fetched.body, "secret");
+    }
+    assert_eq!(proxy.asked(), ["a.test:80", "a.test:443"], "the tunnels are kept");
+}
+
+#[tokio::test]
+async fn a_socks_proxy_gets_its_user_and_password_and_the_page_does_not() {
+    let world = world().await;
+    let proxy = SocksProxy::start(Some(("Aladdin", "open sesame")), socks_routes(&world)).await;
+    let client = open(&world);
+    let address = format!("socks5h://Aladdin:open%20sesame@{}", proxy.addr);
+    client.fetch(through(&address, "http://a.test/x")).await.unwrap();
+    let page = &world.requests()[0];
+    assert_eq!((page.header("proxy-authorization"), page.header("authorization")), (None, None));
+    let said = format!("{:?}", Proxy::new(&url(&address)).unwrap());
+    assert!(!said.contains("sesame"), "{said}");
+
+    for wrong in [format!("socks5://{}", proxy.addr), format!("socks5://Aladdin:wrong@{}", proxy.addr)] {
+        let error = client.fetch(through(&wrong, "http://a.test/x")).await.unwrap_err();
+        assert_eq!(error.to_string(), "no connection through the proxy: it refused the user and password");
+    }
+    assert_eq!(proxy.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_socks_proxy_is_no_way_around_the_guard() {
+    let world = world().await;
+    let proxy = SocksProxy::start(None, socks_routes(&world)).await;
+    let address = format!("socks5://{}", proxy.addr);
+    let public = client(&world, AddressGuard::public());
+    for page in [format!("http://{}/", world.http_addr()), format!("https://{}/", world.https_addr())] {
+        let error = public.fetch(through(&address, &page)).await.unwrap_err();
+        assert!(matches!(error, FetchError::Forbidden), "{error:?}");
+    }
+    assert!(proxy.asked().is_empty());
+
+    let guarded = client(&world, world.guard());
+    guarded.fetch(through(&address, "http://a.test/x")).await.unwrap();
+    assert_eq!(proxy.asked(), [world.http_addr().to_string()], "the address that was checked");
+}
+
+#[tokio::test]
+async fn a_socks_proxy_that_cannot_reach_a_host_says_so() {
+    let world = world().await;
+    let proxy = SocksProxy::start(None, |_| None).await;
+    let address = format!("socks5://{}", proxy.addr);
+    let error = open(&world).fetch(through(&address, "http://a.test/x")).await.unwrap_err();
+    assert_eq!(error.to_string(), "no connection through the proxy: it could not reach the host");
 }

@@ -32,6 +32,7 @@ pub(super) fn paths() -> Value {
         "/v2/index/stats": { "get": index_stats().to_value() },
         "/health": { "get": health().to_public_value() },
         "/ready": { "get": ready() },
+        "/metrics": { "get": metrics() },
         "/openapi.json": { "get": openapi() },
         "/": { "get": welcome().to_public_value() },
     })
@@ -126,6 +127,22 @@ fn ready() -> Value {
     value["responses"]["503"] =
         response::success("Requests cannot be served", "Readiness", &example::not_ready());
     value
+}
+
+/// The one operation whose answer is no JSON.
+fn metrics() -> Value {
+    json!({
+        "operationId": "metrics",
+        "tags": ["status"],
+        "summary": "Returns the figures of the sources",
+        "description": "Questions by outcome, latencies and states, as Prometheus reads them.",
+        "security": [],
+        "responses": { "200": {
+            "description": "Success",
+            "headers": { "x-request-id": response::request_id() },
+            "content": { "text/plain": { "schema": { "type": "string" } } },
+        } },
+    })
 }
 
 /// The one operation whose answer has no schema of ours.

@@ -48,7 +48,7 @@ fn document(record: Record) -> Result<Box<IndexDocument>, Fault> {
         return Err(skipped(Why::NotAPage));
     };
     let message = if record.kind == "resource" {
-        Message { status: 200, content_type: record.content_type, robots: String::new(), body: record.block }
+        Message { status: 200, content_type: record.content_type, robots: Vec::new(), body: record.block }
     } else {
         Message::read(record.block).map_err(|error| match error {
             NoMessage::Malformed => Fault::broken(&"its block is no HTTP answer"),
@@ -61,11 +61,8 @@ fn document(record: Record) -> Result<Box<IndexDocument>, Fault> {
     if !is_html(&message.content_type) {
         return Err(skipped(Why::NotHtml));
     }
-    if message.forbids_index() {
-        return Err(skipped(Why::Noindex));
-    }
     // What is called HTML and is none is recognised by its first bytes.
-    let page = page(&url, &message.body, &message.content_type, Origin::Web);
+    let page = page(&url, &message.body, &message.content_type, Origin::Web(&message.robots));
     let page = page.map_err(|fault| if fault.why == Why::Broken { skipped(Why::NotHtml) } else { fault })?;
     if page.body.trim().is_empty() {
         return Err(skipped(Why::NoText));

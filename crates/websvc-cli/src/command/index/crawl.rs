@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
-use websvc_engine::crawl::{CrawlOptions, CrawlReport, IndexSink, Sink, crawl as run};
+use websvc_engine::crawl::{CrawlOptions, CrawlReport, Sink, crawl as run};
 
 use super::sink::ServerSink;
 use crate::Setting;
@@ -16,13 +16,16 @@ use crate::command::scrape::page_url;
 use crate::command::search::remote;
 use crate::command::stop_signal;
 use crate::data_dir::DataDir;
-use crate::installation::{self, IndexAccess, Installation};
+use crate::installation::{self, IndexAccess, Installation, ensure_complete};
 use crate::progress::Progress;
 use crate::show;
 
 /// Runs `websvc index crawl`.
 pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
     let seeds = arguments.urls.iter().map(|text| page_url(text)).collect::<Result<Vec<_>>>()?;
+    if let Some(seed) = seeds.iter().find(|seed| !matches!(seed.scheme(), "http" | "https")) {
+        bail!("{seed} cannot be crawled: only http and https can");
+    }
     let access = match arguments.remote.server {
         Some(_) => IndexAccess::Read,
         None => IndexAccess::Write(setting.data_dir.lock()?),
@@ -30,7 +33,7 @@ pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
     let installation = installation::open(&setting.config, &setting.data_dir, access)?;
     let sink: Box<dyn Sink> = match arguments.remote.server {
         Some(_) => Box::new(ServerSink(remote(&arguments.remote)?)),
-        None => Box::new(IndexSink(installation.index.clone())),
+        None => installation.sink(),
     };
     let mark = Mark::find(&setting.data_dir, &seeds)?;
     let options = CrawlOptions {
@@ -40,18 +43,57 @@ pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
         max_age: mark.age(),
         include: arguments.include,
         exclude: arguments.exclude,
+        image_sizes: arguments.image_sizes,
         ..CrawlOptions::new(seeds)
     };
     let report = work(&installation, &options, &*sink).await?;
     mark.end(&report)?;
     if arguments.json {
-        return show::json(&report);
+        show::json(&report)?;
+    } else {
+        show::line(&summary(&report))?;
     }
-    let CrawlReport { pages, unchanged, errors, skipped, elapsed_ms, interrupted } = report;
-    let end = if interrupted { ", interrupted: the same command goes on" } else { "" };
-    show::line(&format!(
-        "{pages} pages indexed ({unchanged} unchanged), {errors} errors, {skipped} skipped in {elapsed_ms} ms{end}"
-    ))
+    if report.pages == 0 && report.errors > 0 && !report.interrupted {
+        bail!("no page could be indexed");
+    }
+    Ok(())
+}
+
+/// Returns what a crawl came to as a line; what there is nothing of is not named.
+fn summary(report: &CrawlReport) -> String {
+    let CrawlReport {
+        pages,
+        unchanged,
+        errors,
+        skipped,
+        skipped_because,
+        waiting,
+        image_sizes,
+        elapsed_ms,
+        interrupted,
+    } = report;
+    let mut line =
+        format!("{pages} pages indexed ({unchanged} unchanged), {errors} errors, {skipped} skipped");
+    if !skipped_because.is_empty() {
+        let because = skipped_because.iter().map(|(reason, count)| format!("{count}: {reason}"));
+        line.push_str(&format!(" ({})", because.collect::<Vec<_>>().join("; ")));
+    }
+    if *image_sizes > 0 {
+        line.push_str(&format!(", {image_sizes} image sizes learned"));
+    }
+    line.push_str(&format!(" in {elapsed_ms} ms"));
+    match (interrupted, waiting) {
+        (true, waiting) => {
+            line.push_str(&format!("; interrupted with {waiting} pages waiting: the same command goes on"));
+        }
+        (false, 0) => {}
+        (false, waiting) => {
+            line.push_str(&format!(
+                "; stopped at the limit with {waiting} pages waiting: --limit takes more"
+            ));
+        }
+    }
+    line
 }
 
 async fn work(installation: &Installation, options: &CrawlOptions, sink: &dyn Sink) -> Result<CrawlReport> {
@@ -60,11 +102,12 @@ async fn work(installation: &Installation, options: &CrawlOptions, sink: &dyn Si
     let report = run(scraper, options, sink, &mut |event| progress.event(&event), stop_signal()?).await;
     progress.finish();
     let report = report?;
-    let index = installation.index.clone();
     // Whoever breaks off does not want to wait; the texts of links count after the next crawl.
-    let interrupted = report.interrupted;
-    tokio::task::spawn_blocking(move || if interrupted { index.flush() } else { index.apply_anchors() })
-        .await??;
+    if !report.interrupted {
+        let index = installation.index.clone();
+        tokio::task::spawn_blocking(move || index.apply_anchors()).await??;
+    }
+    ensure_complete(&installation.close().await?)?;
     Ok(report)
 }
 
@@ -133,6 +176,22 @@ mod tests {
         assert_eq!(second.begun.at_ms, first.begun.at_ms);
         second.end(&CrawlReport::default()).unwrap();
         assert!(!second.path.exists());
+    }
+
+    #[test]
+    fn the_summary_names_what_there_is() {
+        let mut report = CrawlReport { pages: 3, errors: 1, elapsed_ms: 20, ..CrawlReport::default() };
+        assert_eq!(summary(&report), "3 pages indexed (0 unchanged), 1 errors, 0 skipped in 20 ms");
+        report.skipped = 3;
+        report.skipped_because = [("not a page of text", 1), ("robots.txt does not allow it", 2)].into();
+        (report.image_sizes, report.waiting) = (4, 7);
+        assert_eq!(
+            summary(&report),
+            "3 pages indexed (0 unchanged), 1 errors, 3 skipped (1: not a page of text; 2: robots.txt does not allow \
+             it), 4 image sizes learned in 20 ms; stopped at the limit with 7 pages waiting: --limit takes more"
+        );
+        report.interrupted = true;
+        assert!(summary(&report).ends_with("; interrupted with 7 pages waiting: the same command goes on"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use tokio::sync::mpsc;
 use websvc::types::index::IndexDocument;
-use websvc_engine::crawl::{IndexSink, Sink};
+use websvc_engine::crawl::Sink;
 
 use super::item::{Fault, Item, Why};
 use super::reader;
@@ -16,7 +16,7 @@ use super::sink::ServerSink;
 use crate::Setting;
 use crate::args::Import;
 use crate::command::search::remote;
-use crate::installation::{self, IndexAccess};
+use crate::installation::{self, IndexAccess, ensure_complete};
 use crate::progress::Progress;
 use crate::show;
 
@@ -63,16 +63,21 @@ pub(super) async fn import(setting: Setting, arguments: Import) -> Result<()> {
         None => {
             let access = IndexAccess::Write(setting.data_dir.lock()?);
             let installation = installation::open(&setting.config, &setting.data_dir, access)?;
-            (Box::new(IndexSink(installation.index.clone())), Some(installation))
+            (installation.sink(), Some(installation))
         }
     };
     let mut report = fill(arguments.paths, arguments.base_url, &*sink).await?;
-    if let Some(installation) = index {
-        let index = installation.index.clone();
-        tokio::task::spawn_blocking(move || index.apply_anchors()).await??;
-    }
+    let mirrors = match index {
+        Some(installation) => {
+            let index = installation.index.clone();
+            tokio::task::spawn_blocking(move || index.apply_anchors()).await??;
+            installation.close().await?
+        }
+        None => Vec::new(),
+    };
     report.elapsed_ms = started.elapsed().as_millis();
     print(&report, arguments.json)?;
+    ensure_complete(&mirrors)?;
     if report.documents == 0 {
         bail!("there was nothing to import");
     }

@@ -19,8 +19,8 @@ const MAX_CODINGS: usize = 3;
 pub(super) struct Message {
     pub(super) status: u16,
     pub(super) content_type: String,
-    /// What `X-Robots-Tag` says, in lower case.
-    pub(super) robots: String,
+    /// What `X-Robots-Tag` says, each time it is there.
+    pub(super) robots: Vec<String>,
     pub(super) body: Vec<u8>,
 }
 
@@ -50,10 +50,7 @@ impl Message {
             let value = value.trim();
             match name.trim().to_ascii_lowercase().as_str() {
                 "content-type" => message.content_type = value.to_owned(),
-                "x-robots-tag" => {
-                    message.robots.push_str(&value.to_ascii_lowercase());
-                    message.robots.push(',');
-                }
+                "x-robots-tag" => message.robots.push(value.to_owned()),
                 "transfer-encoding" => is_chunked |= value.to_ascii_lowercase().contains("chunked"),
                 "content-encoding" => {
                     codings.extend(value.split(',').map(|name| name.trim().to_ascii_lowercase()));
@@ -71,11 +68,6 @@ impl Message {
         }
         message.body = body;
         Ok(message)
-    }
-
-    /// Tells whether the answer asks all or unnamed robots not to index it.
-    pub(super) fn forbids_index(&self) -> bool {
-        self.robots.split(',').any(|directive| matches!(directive.trim(), "noindex" | "none"))
     }
 }
 
@@ -169,7 +161,7 @@ mod tests {
         let message = read(head, b"\xffbody\r\n\r\n").unwrap();
         assert_eq!((message.status, message.content_type.as_str()), (404, "text/html; charset=x"));
         assert_eq!(message.body, b"\xffbody\r\n\r\n");
-        assert!(message.forbids_index());
+        assert_eq!(message.robots, ["NoArchive, NoIndex"]);
         assert_eq!(Message::read(b"HTTP/2 200\n\nx".to_vec()).unwrap().status, 200);
         for malformed in ["", "HTTP/1.1 200 OK\r\n", "GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 many\r\n\r\n"] {
             assert_eq!(Message::read(malformed.into()), Err(NoMessage::Malformed), "{malformed:?}");

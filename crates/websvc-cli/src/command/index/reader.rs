@@ -20,7 +20,7 @@ pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 const ENDINGS: &[&str] = &["htm", "html", "markdown", "md", "txt"];
 
 /// The endings of files that hold text which this version cannot read: they are named, not passed over.
-const NOT_YET: &[&str] = &["doc", "docx", "epub", "odt", "pdf", "rtf"];
+const NOT_YET: &[&str] = &["doc", "docx", "epub", "odt", "pdf", "rtf", "zim"];
 
 /// Takes what is read, one after the other; an error ends the reading.
 pub(super) type Take<'a> = dyn FnMut(Item) -> Result<()> + 'a;
@@ -53,6 +53,13 @@ impl Holding {
 /// Checks that a path can be read, before anything is.
 pub(super) fn check(path: &Path) -> Result<()> {
     let about = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+    if !about.is_dir() && ending(path).as_deref() == Some("zim") {
+        bail!(
+            "{} is a ZIM file, which cannot be imported: no maintained library under a permissive licence reads it \
+             within bounds; unpack it (zimdump dump --dir=DIRECTORY FILE) and import the directory with --base-url",
+            path.display()
+        );
+    }
     if !about.is_dir() && Holding::of(path).is_none() {
         bail!(
             "{} is neither a directory nor a .warc, .warc.gz, .jsonl, .jsonl.gz, .jsonl.zst, .html, .htm, .md or .txt \
@@ -205,6 +212,17 @@ mod tests {
         ];
         assert_eq!(found, expected);
         assert!(documents[1].body.contains("Grind the beans."));
+    }
+
+    #[test]
+    fn a_zim_file_is_refused_with_the_reason_and_a_way() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("wiki.ZIM");
+        std::fs::write(&path, "ZIM\x04").unwrap();
+        let error = check(&path).unwrap_err().to_string();
+        assert!(error.contains("wiki.ZIM is a ZIM file") && error.contains("zimdump dump"), "{error}");
+        let (documents, failures) = read_all(directory.path(), None);
+        assert!(documents.is_empty() && failures[0].contains("files of kind .zim"), "{failures:?}");
     }
 
     #[cfg(unix)]

@@ -2,8 +2,10 @@
 
 use anyhow::Result;
 use websvc::Client;
-use websvc::types::index::{IndexDocument, IndexUpload};
+use websvc::types::index::{IndexDocument, IndexReply, IndexUpload};
 use websvc_engine::crawl::{Sink, SinkError, SinkFuture};
+
+use crate::show;
 
 /// Documents of one upload have at most this much text, so that it stays well below the largest request body.
 const UPLOAD_BYTES: usize = 2 * 1024 * 1024;
@@ -26,13 +28,20 @@ impl ServerSink {
             bytes += document.body.len();
             upload.documents.push(document);
             if bytes >= UPLOAD_BYTES {
-                self.0.add_documents(&std::mem::take(&mut upload)).await?;
+                tell(self.0.add_documents(&std::mem::take(&mut upload)).await?);
                 bytes = 0;
             }
         }
         if !upload.documents.is_empty() {
-            self.0.add_documents(&upload).await?;
+            tell(self.0.add_documents(&upload).await?);
         }
         Ok(())
+    }
+}
+
+/// Tells what the server says beside yes.
+fn tell(reply: IndexReply) {
+    if let Some(warning) = reply.warning {
+        show::note(&format!("warning: {warning}"));
     }
 }

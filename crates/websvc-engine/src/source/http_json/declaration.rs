@@ -16,6 +16,9 @@ use super::template::{Template, Values};
 pub struct Declaration {
     /// The address, with placeholders.
     pub url: String,
+    /// How it answers; by the type of the answer when it is not given.
+    #[serde(default)]
+    pub format: Option<Format>,
     /// Sent with every request; values may name environment variables as `${NAME}`.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
@@ -56,6 +59,16 @@ pub enum Offer {
     Images,
     /// News.
     News,
+}
+
+/// How an API answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// In JSON.
+    Json,
+    /// With an Atom feed.
+    Atom,
 }
 
 /// How an API is asked.
@@ -106,6 +119,7 @@ pub enum DeclarationError {
 pub(super) struct Checked {
     pub(super) origin: Url,
     pub(super) url: Template,
+    pub(super) format: Option<Format>,
     pub(super) headers: HeaderMap,
     pub(super) results: String,
     pub(super) results_may_be_absent: bool,
@@ -122,6 +136,7 @@ impl Declaration {
     /// The names of the keys, as the configuration spells them; `fields` and `headers` are tables.
     pub const KEYS: &'static [&'static str] = &[
         "url",
+        "format",
         "headers",
         "results",
         "results_may_be_absent",
@@ -163,6 +178,7 @@ impl Declaration {
         Ok(Checked {
             origin,
             url,
+            format: self.format,
             headers,
             results: self.results.clone(),
             results_may_be_absent: self.results_may_be_absent,
@@ -227,7 +243,7 @@ fn header(
 }
 
 /// Fills in the environment variables of a text.
-fn filled(
+pub(in crate::source) fn filled(
     text: &str,
     key: &str,
     variable: &impl Fn(&str) -> Option<String>,

@@ -1,24 +1,27 @@
-//! Any search API that answers in JSON, as the configuration declares it.
+//! Any search API that answers in JSON or Atom, as the configuration declares it.
 
+mod atom;
 mod declaration;
 mod field;
 mod template;
 
 use std::time::Instant;
 
-use http::HeaderMap;
+use http::HeaderValue;
+use http::header::ACCEPT;
 use serde_json::Value;
 use url::Url;
-use websvc_transport::Client;
+use websvc_transport::{Client, FetchRequest, Fetched};
 use websvc_validate::SourceKind;
 
+pub(super) use declaration::filled;
 pub use declaration::{Declaration, DeclarationError};
 
-use super::endpoint::{Endpoint, EndpointConfig};
+use super::endpoint::{Endpoint, EndpointConfig, content_type, read_json, succeeded};
 use super::gathered::{Gathered, Undated};
-use super::{Answer, AnswerFuture, Ask, Condition, Filters, SearchSource, region, wording};
+use super::{Answer, AnswerFuture, Ask, Condition, Failure, Filters, SearchSource, region, wording};
 use crate::error::SourceError;
-use declaration::{Checked, Wording};
+use declaration::{Checked, Format, Wording};
 use template::{Placeholder, Values};
 
 /// At most so many pages are asked for.
@@ -71,8 +74,13 @@ impl HttpJson {
         let url = Url::parse(&url).map_err(|error| SourceError::Unreachable {
             text: format!("its address cannot be built: {error}"),
         })?;
-        let headers: HeaderMap = self.checked.headers.clone();
-        let mut value = self.endpoint.json(url, headers, until).await?;
+        let mut request = FetchRequest::get(url);
+        request.headers.clone_from(&self.checked.headers);
+        let format = self.checked.format;
+        if format == Some(Format::Atom) {
+            request.headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/atom+xml"));
+        }
+        let mut value = self.endpoint.exchange(request, until, |fetched| read(format, fetched)).await?;
         match value.pointer_mut(&self.checked.results).map(Value::take) {
             Some(Value::Array(results)) => Ok(results),
             None | Some(Value::Null) if self.checked.results_may_be_absent => Ok(Vec::new()),
@@ -89,9 +97,8 @@ impl HttpJson {
             Wording::Words => wording::words_only(ask.query),
         };
         if query.is_empty() {
-            return Answer::Unavailable {
-                reason: "the query has no words that it could be asked".to_owned(),
-            };
+            let reason = "the query has no words that it could be asked".to_owned();
+            return Answer::Unavailable { failure: Failure::Unsuited, reason };
         }
         let limit = ask.limit.min(self.checked.page_size);
         let is_paged = self.checked.url.has(Placeholder::Page) || self.checked.url.has(Placeholder::Offset);
@@ -108,7 +115,7 @@ impl HttpJson {
             };
             let results = match self.page(&values, (at > 0).then_some(ask.deadline)).await {
                 Ok(results) => results,
-                Err(error) if at == 0 => return Answer::Unavailable { reason: error.to_string() },
+                Err(error) if at == 0 => return Answer::from(error),
                 Err(error) => {
                     gathered.warn(format!("the results end after page {at}: {error}"));
                     break;
@@ -138,6 +145,19 @@ impl HttpJson {
             gathered.warn(
                 "it reads no operators: phrases and excluded words were checked in titles and descriptions only",
             );
+        }
+    }
+}
+
+/// Reads an answer in the declared format, else in the one that its type names.
+fn read(format: Option<Format>, fetched: &Fetched) -> Result<Value, SourceError> {
+    let is_atom = || content_type(fetched).to_ascii_lowercase().contains("atom+xml");
+    match format {
+        Some(Format::Json) => read_json(fetched),
+        None if !is_atom() => read_json(fetched),
+        Some(Format::Atom) | None => {
+            succeeded(fetched)?;
+            atom::read(&fetched.body)
         }
     }
 }

@@ -16,7 +16,7 @@ use websvc_validate::SourceKind;
 
 use super::endpoint::{Endpoint, EndpointConfig};
 use super::gathered::{Gathered, Undated};
-use super::{Answer, AnswerFuture, Ask, Condition, Filters, SearchSource};
+use super::{Answer, AnswerFuture, Ask, Condition, Failure, Filters, SearchSource};
 use super::{region, wording};
 use crate::error::SourceError;
 
@@ -81,21 +81,22 @@ impl Searxng {
     async fn ask(&self, ask: &Ask<'_>) -> Answer {
         let query = without_commands(&wording::with_operators(ask.query, ask.domains));
         if query.is_empty() {
-            return unavailable("nothing in the query is for engines of the web");
+            return unavailable(Failure::Unsuited, "nothing in the query is for engines of the web");
         }
         let (mut gathered, mut silent) = (Gathered::default(), Vec::new());
         let undated = if is_exact(ask) { Undated::Kept } else { Undated::LeftOut };
         for page in 1..=MAX_PAGES {
             let value = match self.page(ask, &query, page).await {
                 Ok(value) => value,
-                Err(error) if page == 1 => return unavailable(&error.to_string()),
+                Err(error) if page == 1 => return Answer::from(error),
                 Err(error) => {
                     gathered.warn(format!("the results end after page {}: {error}", page - 1));
                     break;
                 }
             };
             let Some(results) = value.get("results").and_then(Value::as_array) else {
-                return unavailable("its answer cannot be read: it has no list `results`");
+                let what = "it has no list `results`".to_owned();
+                return Answer::from(SourceError::Unreadable { what });
             };
             for engine in answer::silent_engines(&value) {
                 if !silent.contains(&engine) {
@@ -135,7 +136,8 @@ fn finish(mut gathered: Gathered, silent: &[String], ask: &Ask<'_>) -> Answer {
     let silent = silent.join(", ");
     if gathered.saw_nothing() && !silent.is_empty() {
         // Nothing from those who answered, if any did: that nothing exists would be a claim too far.
-        return unavailable(&format!("it has no results, and engines did not answer: {silent}"));
+        let reason = format!("it has no results, and engines did not answer: {silent}");
+        return unavailable(Failure::Incomplete, &reason);
     }
     if !silent.is_empty() {
         gathered.warn(format!("engines did not answer: {silent}"));
@@ -146,8 +148,8 @@ fn finish(mut gathered: Gathered, silent: &[String], ask: &Ask<'_>) -> Answer {
     gathered.finish(ask)
 }
 
-fn unavailable(reason: &str) -> Answer {
-    Answer::Unavailable { reason: reason.to_owned() }
+fn unavailable(failure: Failure, reason: &str) -> Answer {
+    Answer::Unavailable { failure, reason: reason.to_owned() }
 }
 
 fn category(kind: SourceKind) -> &'static str {

@@ -118,9 +118,11 @@ fn prices() -> Vec<Row> {
         row("8 price of anon", "2 per 10 results")
             .tested("websvc-engine", "started_tens_of_results_are_charged_by_retention")
             .later(7, "accounts and budgets"),
-        row("8 price of proxy enhanced", "up to 5 per request").later(5, "there are enhanced proxies"),
+        row("8 price of proxy enhanced", "up to 5 per request")
+            .tested("websvc-engine", "what_came_through_an_enhanced_proxy_has_its_own_price"),
         row("8 price of proxy auto", "5 when the enhanced retry succeeds, else the regular price")
-            .later(5, "there is a retry"),
+            .tested("websvc-engine", "what_came_through_an_enhanced_proxy_has_its_own_price")
+            .tested("websvc-cli", "an_enhanced_retry_is_told_and_charged"),
         row("8 price of PDF parsing", "1 per page").later(5, "PDF are read"),
         row("8 price of PDF as base64", "1 per PDF").later(5, "PDF are returned"),
         row("8 price of lockdown", "5 per hit, 1 per miss")

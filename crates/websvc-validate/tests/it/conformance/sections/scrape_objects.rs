@@ -129,7 +129,7 @@ fn location() -> Row {
     .bad_in(json!(["english"]), &[("/0", InvalidFormat)])
     .bad_in(json!([1, null]), &[("/0", InvalidType), ("/1", InvalidType)])
     .bad("en", InvalidType)
-    .later(5, "a proxy of the country is chosen; until then a warning says that there is none")
+    .tested("websvc-scrape", "a_country_has_its_own_proxies_and_its_own_copies")
     .later(6, "language and time zone are emulated, by default the country's; until then they are a header")
 }
 
@@ -144,7 +144,7 @@ fn redact_pii() -> Row {
         .bad("true", InvalidType)
         .bad(1, InvalidType)
         .bad(json!([]), InvalidType)
-        .later(5, "removal without a model; until then redactPII is refused with not_supported")
+        .tested("websvc-cli", "redact_pii_removes_personal_data_from_the_markdown")
 }
 
 fn profile() -> Row {

@@ -252,10 +252,8 @@ fn proxy() -> Row {
         .bad("fast", UnknownValue)
         .bad("Basic", UnknownValue)
         .bad(true, InvalidType)
-        .later(
-            5,
-            "pools of proxies, and the second try of auto; until then a warning says that there are none",
-        )
+        .tested("websvc-scrape", "auto_goes_the_enhanced_way_when_the_basic_one_is_turned_away")
+        .tested("websvc-scrape", "basic_never_goes_the_enhanced_way_and_enhanced_goes_no_other")
 }
 
 fn store_in_cache() -> Row {

@@ -1,0 +1,21 @@
+//! Which addresses mean the same page.
+//!
+//! Two questions, one list of what names a visit rather than a page (session ids, campaign parameters):
+//! [`without_visit`] returns the URL to fetch, which its host must understand; [`Identity`] is a key to compare by, and
+//! forgets more, because nothing is ever fetched by it. Pure: no IO, no async, no clock.
+//!
+//! ```
+//! use websvc_address::Identity;
+//!
+//! let page = Identity::of("http://www.example.org/docs/index.html?utm_source=mail#top");
+//! assert_eq!(page, Identity::of("https://example.org/docs/"));
+//! assert_eq!((page.host(), page.as_str()), ("example.org", "example.org/docs"));
+//! ```
+#![deny(missing_docs)]
+
+mod identity;
+mod spelling;
+mod visit;
+
+pub use identity::Identity;
+pub use visit::without_visit;

@@ -1,0 +1,4 @@
+//! Which addresses mean the same page, as tables and as properties.
+
+mod properties;
+mod table;

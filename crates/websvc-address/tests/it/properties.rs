@@ -1,0 +1,119 @@
+//! What holds for every address.
+
+use proptest::prelude::*;
+use url::Url;
+use websvc_address::{Identity, without_visit};
+
+/// Addresses made of what matters here, mostly well formed.
+fn address() -> impl Strategy<Value = String> {
+    let pieces = prop_oneof![
+        Just("/"),
+        Just("//"),
+        Just("/index.html"),
+        Just("/index.php"),
+        Just(";jsessionid=1"),
+        Just("%"),
+        Just("%2"),
+        Just("%41"),
+        Just("%7E"),
+        Just("%2F"),
+        Just("%25"),
+        Just("%3F"),
+        Just("%E4"),
+        Just("ä"),
+        Just("."),
+        Just(".."),
+        Just("?"),
+        Just("&"),
+        Just("="),
+        Just("utm_x=1"),
+        Just("sid=0123456789abcdef0123"),
+        Just("#"),
+        Just("!"),
+        Just("a"),
+        Just("B"),
+        Just("1"),
+        Just("~"),
+        Just("+"),
+        Just("@"),
+        Just(":"),
+    ];
+    let hosts = prop_oneof![
+        Just("a.test"),
+        Just("www.a.test"),
+        Just("www.www.a.test"),
+        Just("www.test"),
+        Just("a.test.:80"),
+        Just("a.test:8443"),
+        Just("www..a"),
+        Just("[::1]"),
+        Just("127.0.0.1"),
+    ];
+    (prop_oneof![Just("http"), Just("https"), Just("ftp")], hosts, prop::collection::vec(pieces, 0..12))
+        .prop_map(|(scheme, host, pieces)| format!("{scheme}://{host}/{}", pieces.concat()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_makes_it_panic(text in "\\PC*") {
+        let identity = Identity::of(&text);
+        prop_assert!(identity.as_str().starts_with(identity.host()));
+    }
+
+    #[test]
+    fn the_identity_of_an_identity_is_itself(address in address()) {
+        let identity = Identity::of(&address);
+        if !identity.host().is_empty() {
+            let again = Identity::of(&format!("https://{identity}"));
+            prop_assert_eq!(again, identity);
+        }
+    }
+
+    #[test]
+    fn to_forget_the_visit_twice_is_to_forget_it_once(address in address()) {
+        if let Ok(url) = Url::parse(&address) {
+            let once = without_visit(url);
+            prop_assert_eq!(without_visit(once.clone()), once);
+        }
+    }
+
+    #[test]
+    fn a_page_without_its_visit_is_the_same_page(address in address()) {
+        if let Ok(url) = Url::parse(&address)
+            && url.scheme() != "ftp"
+            && !url.fragment().unwrap_or_default().starts_with('!')
+        {
+            prop_assert_eq!(Identity::of_url(&without_visit(url.clone())), Identity::of_url(&url));
+        }
+    }
+
+    /// Host, port, segments and parameters as simple words: any difference is another page.
+    #[test]
+    fn different_pages_stay_different(
+        one in plain_parts(), other in plain_parts(),
+    ) {
+        prop_assert_eq!(one == other, Identity::of(&written(&one)) == Identity::of(&written(&other)));
+    }
+}
+
+type Parts = (u8, Option<u16>, Vec<u8>, Vec<(u8, u8)>);
+
+fn plain_parts() -> impl Strategy<Value = Parts> {
+    let few = 0..3_u8;
+    let port = prop::option::of(8000..8002_u16);
+    (
+        few.clone(),
+        port,
+        prop::collection::vec(few.clone(), 0..3),
+        prop::collection::vec((few.clone(), few), 0..3),
+    )
+}
+
+fn written((host, port, segments, parameters): &Parts) -> String {
+    let port = port.map_or_else(String::new, |port| format!(":{port}"));
+    let path: String = segments.iter().map(|segment| format!("/s{segment}")).collect();
+    let query: Vec<String> = parameters.iter().map(|(name, value)| format!("p{name}={value}")).collect();
+    format!("http://h{host}.test{port}{path}?{}", query.join("&"))
+}

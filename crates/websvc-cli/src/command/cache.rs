@@ -1,0 +1,66 @@
+//! `websvc cache`: the page cache, beside a running server too.
+
+use anyhow::Result;
+use indicatif::HumanBytes;
+use jiff::Timestamp;
+use serde_json::json;
+use websvc_store::{CacheSize, Store};
+
+use crate::Setting;
+use crate::args::{Cache, Purge};
+use crate::installation::cache_limits;
+use crate::show;
+
+/// Runs `websvc cache`.
+pub(crate) fn cache(setting: &Setting, cache: Cache) -> Result<()> {
+    let store = Store::open(setting.data_dir.path())?;
+    match cache {
+        Cache::Stats { json } => stats(setting, store.cache_size()?, json),
+        Cache::Purge(purge) => {
+            let removed = remove(&store, setting, &purge)?;
+            if purge.json {
+                return show::json(&json!({ "removed": removed }));
+            }
+            show::line(&format!("{removed} pages removed from the cache"))
+        }
+    }
+}
+
+fn stats(setting: &Setting, size: CacheSize, as_json: bool) -> Result<()> {
+    let CacheSize { pages, bytes } = size;
+    let websvc_store::CacheLimits { max_bytes, max_age, .. } = cache_limits(&setting.config);
+    let max_age_days = max_age.as_secs() / 86_400;
+    if as_json {
+        let figures = json!({
+            "pages": pages, "bytes": bytes, "maxBytes": max_bytes, "maxAgeDays": max_age_days,
+        });
+        return show::json(&figures);
+    }
+    let (used, most) = (HumanBytes(bytes), HumanBytes(max_bytes));
+    show::line(&format!("{pages} pages, {used} of at most {most}; kept for {max_age_days} days"))
+}
+
+/// Removes what was asked for, and returns how many pages that were; variants of a page count one by one.
+fn remove(store: &Store, setting: &Setting, purge: &Purge) -> Result<u64> {
+    let mut removed = 0;
+    for url in &purge.urls {
+        removed += store.purge_url(url.as_str())?;
+    }
+    for host in &purge.hosts {
+        removed += store.purge_host(&host.to_ascii_lowercase())?;
+    }
+    if let Some(days) = purge.older_than_days {
+        let mut limits = cache_limits(&setting.config);
+        limits.max_age = std::time::Duration::from_secs(days.saturating_mul(86_400));
+        removed += store.evict_pages(&limits, now_ms())?;
+    }
+    if purge.all {
+        let limits = websvc_store::CacheLimits { max_bytes: 0, ..cache_limits(&setting.config) };
+        removed += store.evict_pages(&limits, now_ms())?;
+    }
+    Ok(removed)
+}
+
+fn now_ms() -> u64 {
+    u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default()
+}

@@ -1,0 +1,105 @@
+//! The page cache and the proxies, as their operator sees them.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use websvc_testkit::{ForwardProxy, Page, Rules, World};
+
+use crate::harness::{KEY, Service, Site};
+
+fn world(pages: impl IntoIterator<Item = (&'static str, Page)>) -> websvc_testkit::WorldBuilder {
+    pages.into_iter().fold(World::builder(), |world, (url, page)| world.page(url, page))
+}
+
+fn article() -> Page {
+    Page::html("<title>Quince</title><main><h1>Quince</h1><p>Quince jelly takes three hours.</p></main>")
+}
+
+/// Searches for the one page, with its markdown, and returns the whole answer.
+async fn quince(service: &Service) -> Value {
+    let body = json!({ "query": "quince", "scrapeOptions": { "formats": ["markdown"] } });
+    let answer = service.search(body).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer.body
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_cache_is_shown_and_purged_beside_a_running_server() {
+    let world = world([("http://a.test/", article()), ("http://b.test/", article())]).start().await;
+    let site = Site::new(&world);
+    site.succeed(&["index", "crawl", "http://a.test/", "http://b.test/"]);
+    let service = site.serve();
+    quince(&service).await;
+    let stats: Value = serde_json::from_str(&site.succeed(&["cache", "stats", "--json"])).unwrap();
+    assert_eq!((&stats["pages"], &stats["maxAgeDays"]), (&json!(2), &json!(30)));
+    assert!(site.succeed(&["cache", "stats"]).starts_with("2 pages, "));
+
+    world.forget();
+    assert_eq!(site.succeed(&["cache", "purge", "--host", "A.test"]), "1 pages removed from the cache\n");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while world.count("http://a.test/") == 0 {
+        assert!(Instant::now() < deadline, "the purged page is still served");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        quince(&service).await;
+    }
+    assert_eq!(world.count("http://b.test/"), 0, "the other page stays");
+    let said = site.succeed(&["cache", "purge", "--all", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&said).unwrap(), json!({ "removed": 2 }));
+    assert!(!site.run(&["cache", "purge"]).status.success(), "it is to be said what goes");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_enhanced_retry_is_told_and_charged() {
+    let wall = Page::html("<title>Just a moment...</title><p>Verify you are human</p>").status(403);
+    let near = world([("http://a.test/", wall)]).start().await;
+    let far = world([("http://a.test/", article())]).start().await;
+    let (to_near, to_far) = (near.http_addr(), far.http_addr());
+    let basic = ForwardProxy::start(Rules::new(move |_| Some(to_near))).await;
+    let enhanced = ForwardProxy::start(Rules::new(move |_| Some(to_far))).await;
+    let site = Site::new(&near);
+    let file = site.data_dir().join("pages.jsonl");
+    std::fs::write(
+        &file,
+        json!({ "url": "http://a.test/", "title": "Quince", "text": "quince" }).to_string(),
+    )
+    .unwrap();
+    site.succeed(&["index", "import", file.to_str().unwrap()]);
+
+    let serve = |pools: &[(&str, &ForwardProxy)]| {
+        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+        command.env("WEBSVC_API_KEY", KEY);
+        for (pool, proxy) in pools {
+            command.env(format!("WEBSVC__PROXY__{pool}"), format!("[\"http://{}\"]", proxy.addr));
+        }
+        Service::start(&mut command)
+    };
+    let service = serve(&[("BASIC", &basic)]);
+    let blocked = quince(&service).await;
+    let metadata = &blocked["data"]["web"][0]["metadata"];
+    assert!(metadata["error"].as_str().unwrap().contains("challenge or block page"), "{metadata}");
+    assert_eq!((&metadata["proxyUsed"], &blocked["creditsUsed"]), (&json!("basic"), &json!(2)));
+    drop(service);
+
+    let service = serve(&[("BASIC", &basic), ("ENHANCED", &enhanced)]);
+    let answer = quince(&service).await;
+    let result = &answer["data"]["web"][0];
+    assert!(result["markdown"].as_str().unwrap().contains("three hours"), "{result}");
+    assert_eq!((&result["metadata"]["proxyUsed"], &answer["creditsUsed"]), (&json!("stealth"), &json!(7)));
+}
+
+#[test]
+fn a_proxy_that_is_none_is_refused_without_its_password() {
+    let world = tokio::runtime::Runtime::new().unwrap().block_on(World::builder().start());
+    let site = Site::new(&world);
+    for (key, value, told) in [
+        ("BASIC", r#"["ftp://user:secret@p.test"]"#, "proxy.basic[0]"),
+        ("ENHANCED", r#"["http://p.test", "nothing"]"#, "proxy.enhanced[1]"),
+        ("BY_COUNTRY", r#"{ "de" = ["http://p.test"] }"#, "\"de\""),
+        ("BASICS", "[]", "proxy.basics"),
+    ] {
+        let output =
+            site.command(&["search", "x"]).env(format!("WEBSVC__PROXY__{key}"), value).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && errors.contains(told) && !errors.contains("secret"), "{errors}");
+    }
+}

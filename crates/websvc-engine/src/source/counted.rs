@@ -1,0 +1,136 @@
+//! A source whose answers are counted: by outcome, by reason, and how long they took.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use websvc_validate::SourceKind;
+
+use super::{Answer, AnswerFuture, Ask, Condition, Failure, Filters, SearchSource};
+
+/// The upper bounds of the histogram of latencies, in milliseconds; what took longer is in one class more.
+pub const LATENCY_BOUNDS_MS: [u64; 11] = [1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000];
+
+/// The figures of a source since the process began.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFigures {
+    /// Its name.
+    pub name: String,
+    /// Answers with results.
+    pub results: u64,
+    /// Answers without any.
+    pub none: u64,
+    /// Questions without an answer, by reason, every reason once.
+    pub unavailable: Vec<(Failure, u64)>,
+    /// Questions that were given up before the answer came.
+    pub given_up: u64,
+    /// How many questions took at most so long, by [`LATENCY_BOUNDS_MS`], and at the end all of them.
+    pub took: Vec<u64>,
+    /// What all questions took together, in microseconds.
+    pub total_us: u64,
+    /// Whether it is asked at present.
+    pub condition: Condition,
+}
+
+/// A source with counters.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    source: Arc<dyn SearchSource>,
+    results: AtomicU64,
+    none: AtomicU64,
+    unavailable: [AtomicU64; Failure::ALL.len()],
+    given_up: AtomicU64,
+    /// By class, not summed up.
+    took: [AtomicU64; LATENCY_BOUNDS_MS.len() + 1],
+    total_us: AtomicU64,
+}
+
+impl Counted {
+    pub(crate) fn new(source: Arc<dyn SearchSource>) -> Self {
+        Self {
+            source,
+            results: AtomicU64::default(),
+            none: AtomicU64::default(),
+            unavailable: Default::default(),
+            given_up: AtomicU64::default(),
+            took: Default::default(),
+            total_us: AtomicU64::default(),
+        }
+    }
+
+    pub(crate) fn figures(&self) -> SourceFigures {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let mut sum = 0;
+        let sums = self.took.iter().map(|class| {
+            sum += read(class);
+            sum
+        });
+        SourceFigures {
+            name: self.source.name().to_owned(),
+            results: read(&self.results),
+            none: read(&self.none),
+            unavailable: Failure::ALL.into_iter().zip(self.unavailable.iter().map(read)).collect(),
+            given_up: read(&self.given_up),
+            took: sums.collect(),
+            total_us: read(&self.total_us),
+            condition: self.source.condition(),
+        }
+    }
+
+    fn count(&self, answer: &Answer) {
+        let counter = match answer {
+            Answer::Results { hits, .. } if hits.is_empty() => &self.none,
+            Answer::Results { .. } => &self.results,
+            Answer::Unavailable { failure, .. } => &self.unavailable[*failure as usize],
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl SearchSource for Counted {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a> {
+        Box::pin(async move {
+            let mut question = Question { counted: self, asked: Instant::now(), is_answered: false };
+            let answer = self.source.search(ask).await;
+            question.is_answered = true;
+            self.count(&answer);
+            answer
+        })
+    }
+
+    fn offers(&self, kind: SourceKind) -> bool {
+        self.source.offers(kind)
+    }
+
+    fn filters(&self) -> Filters {
+        self.source.filters()
+    }
+
+    fn condition(&self) -> Condition {
+        self.source.condition()
+    }
+}
+
+/// A question on its way; its end is counted however it ends.
+struct Question<'a> {
+    counted: &'a Counted,
+    asked: Instant,
+    is_answered: bool,
+}
+
+impl Drop for Question<'_> {
+    fn drop(&mut self) {
+        let took = self.asked.elapsed();
+        let class = LATENCY_BOUNDS_MS.iter().position(|bound| took.as_micros() <= u128::from(*bound) * 1_000);
+        self.counted.took[class.unwrap_or(LATENCY_BOUNDS_MS.len())].fetch_add(1, Ordering::Relaxed);
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.counted.total_us.fetch_add(micros, Ordering::Relaxed);
+        if !self.is_answered {
+            self.counted.given_up.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Documents as `_bulk` takes them, in bounded batches, and what it says became of each.
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use websvc_index::Document;
+
+use super::mapping::Record;
+use super::server::Dialect;
+use crate::error::SourceError;
+use crate::search::canonical;
+use crate::source::plain::shortened;
+
+/// A batch has at most so many bytes, unless it is a single document: Quickwit takes 10 MB.
+const MAX_BATCH_BYTES: usize = 4 * 1024 * 1024;
+
+/// A document has at most so many bytes.
+const MAX_DOCUMENT_BYTES: usize = 9 * 1024 * 1024;
+
+/// A batch has at most so many documents.
+const MAX_BATCH_DOCUMENTS: usize = 500;
+
+/// One document with its action, each on a line.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    pub(super) url: String,
+    lines: String,
+}
+
+/// What became of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fate {
+    Written,
+    /// The server had no room for it and wants it later.
+    Again,
+    /// It will not be taken, and why.
+    Refused(String),
+}
+
+/// Writes a document for `_bulk`.
+///
+/// # Errors
+/// Why it cannot be written.
+pub(super) fn item(dialect: Dialect, document: Document) -> Result<Item, String> {
+    let url = document.url.clone();
+    let record = Record::of(document).ok_or("its address has no host")?;
+    let action = match dialect {
+        // The same page has the same identity, and replaces its older state.
+        Dialect::Elasticsearch => json!({"index": {"_id": identity(&url)}}),
+        Dialect::Quickwit => json!({"create": {}}),
+    };
+    let record = serde_json::to_string(&record).map_err(|error| error.to_string())?;
+    if record.len() > MAX_DOCUMENT_BYTES {
+        return Err(format!("it has {} bytes, more than {MAX_DOCUMENT_BYTES}", record.len()));
+    }
+    Ok(Item { url, lines: format!("{action}\n{record}\n") })
+}
+
+/// Returns the identity of a page: the same for every way of writing its address that leads to it.
+fn identity(url: &str) -> String {
+    let hash = Sha256::digest(canonical(url).as_bytes());
+    hash[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Splits documents into batches.
+pub(super) fn batches(items: Vec<Item>) -> Vec<Vec<Item>> {
+    let mut batches: Vec<Vec<Item>> = Vec::new();
+    let mut bytes = 0;
+    for item in items {
+        let is_full = bytes + item.lines.len() > MAX_BATCH_BYTES;
+        match batches.last_mut().filter(|batch| !is_full && batch.len() < MAX_BATCH_DOCUMENTS) {
+            Some(batch) => {
+                bytes += item.lines.len();
+                batch.push(item);
+            }
+            None => {
+                bytes = item.lines.len();
+                batches.push(vec![item]);
+            }
+        }
+    }
+    batches
+}
+
+/// Returns the body of a batch.
+pub(super) fn lines(items: &[Item]) -> Bytes {
+    items.iter().map(|item| item.lines.as_str()).collect::<String>().into()
+}
+
+/// Reads what became of each of `count` documents.
+///
+/// # Errors
+/// [`SourceError::Unreadable`] when the reply tells of failures and not whose.
+pub(super) fn fates(reply: &Value, count: usize) -> Result<Vec<Fate>, SourceError> {
+    let items = reply.get("items").and_then(Value::as_array);
+    if let Some(items) = items.filter(|items| items.len() == count) {
+        return Ok(items.iter().map(fate).collect());
+    }
+    // Quickwit names no documents when all went well.
+    let is_fine = match reply.get("errors") {
+        Some(errors) => errors == &Value::Bool(false),
+        None => reply.get("num_docs_for_processing").is_some(),
+    };
+    if is_fine {
+        return Ok(vec![Fate::Written; count]);
+    }
+    let what = match items.and_then(|items| items.first()).map(fate) {
+        Some(Fate::Refused(why)) => format!("it failed and does not say for which documents; first {why}"),
+        _ => "it does not say what became of the documents".to_owned(),
+    };
+    Err(SourceError::Unreadable { what })
+}
+
+fn fate(item: &Value) -> Fate {
+    let item = item.as_object().and_then(|item| item.values().next()).unwrap_or(&Value::Null);
+    let status = item.get("status").and_then(Value::as_u64).unwrap_or_default();
+    match status {
+        200..=299 if item.get("error").is_none_or(Value::is_null) => Fate::Written,
+        429 | 503 => Fate::Again,
+        _ => {
+            let text = |place: &str| item.pointer(place).and_then(Value::as_str).unwrap_or_default();
+            let why = format!("{}: {}", text("/error/type"), text("/error/reason"));
+            Fate::Refused(format!("status {status}, {}", shortened(&why, 200)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(url: &str, bytes: usize) -> Document {
+        Document { url: url.to_owned(), body: "x".repeat(bytes), ..Document::default() }
+    }
+
+    #[test]
+    fn a_page_has_one_identity_however_its_address_is_written() {
+        let lines = |url: &str| item(Dialect::Elasticsearch, document(url, 1)).unwrap().lines;
+        let action = |url: &str| lines(url).lines().next().unwrap().to_owned();
+        assert_eq!(action("http://www.a.test/x/?utm_source=b#c"), action("https://a.test/x"));
+        assert_ne!(action("https://a.test/x"), action("https://a.test/y"));
+        assert_eq!(lines("https://a.test/x").matches('\n').count(), 2);
+        assert!(
+            item(Dialect::Quickwit, document("http://a.test/", 1))
+                .unwrap()
+                .lines
+                .starts_with("{\"create\":{}}\n")
+        );
+    }
+
+    #[test]
+    fn batches_are_bounded_in_bytes_and_documents() {
+        let items = |count: usize, bytes: usize| {
+            let item = |at| item(Dialect::Quickwit, document(&format!("http://a.test/{at}"), bytes)).unwrap();
+            batches((0..count).map(item).collect()).iter().map(Vec::len).collect::<Vec<_>>()
+        };
+        assert_eq!(items(1_001, 1), [500, 500, 1]);
+        assert_eq!(items(5, 1_900_000), [2, 2, 1]);
+        assert_eq!(items(2, 5_000_000), [1, 1]);
+        assert!(item(Dialect::Quickwit, document("http://a.test/", 10_000_000)).is_err());
+    }
+
+    #[test]
+    fn every_document_has_its_fate() {
+        let reply = json!({"errors": true, "items": [
+            {"index": {"_id": "1", "status": 201}},
+            {"index": {"_id": "2", "status": 429, "error": {"type": "es_rejected_execution_exception"}}},
+            {"index": {"_id": "3", "status": 400, "error": {"type": "document_parsing_exception", "reason": "bad date"}}},
+        ]});
+        let refused = Fate::Refused("status 400, document_parsing_exception: bad date".to_owned());
+        assert_eq!(fates(&reply, 3).unwrap(), [Fate::Written, Fate::Again, refused]);
+        assert_eq!(
+            fates(&json!({"took": 1, "errors": false, "items": []}), 2).unwrap(),
+            [Fate::Written, Fate::Written]
+        );
+        assert_eq!(fates(&json!({"num_docs_for_processing": 2}), 2).unwrap().len(), 2);
+        for reply in [json!({"errors": true, "items": []}), json!({}), json!({"errors": null})] {
+            assert!(fates(&reply, 2).is_err(), "{reply}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What every source has to keep, whatever it is behind the seam: the same questions for all of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use websvc_engine::{
+    Answer, Condition, Declaration, Elasticsearch, ElasticsearchConfig, ElasticsearchDeclaration,
+    ElasticsearchWriter, EndpointConfig, HttpJson, HttpJsonConfig, IndexSource, SearchSource, Searxng,
+    SearxngConfig,
+};
+use websvc_index::{Document, Index, IndexConfig};
+use websvc_testkit::{ElasticStandIn, Page, SearxngStandIn, World};
+use websvc_validate::{DomainFilter, SourceKind};
+
+use crate::asking::{Question, client};
+
+const HOST: &str = "http://engine.test";
+
+/// The pages that every source holds: 24 of tea, of which every second is of another host.
+fn documents() -> Vec<Document> {
+    let page = |at: usize| Document {
+        url: format!("http://{}.test/{at}", if at.is_multiple_of(2) { "even" } else { "odd" }),
+        title: format!("Tea number {at}"),
+        body: format!("All about tea, page {at} of many."),
+        published: format!("2024-04-{:02}T00:00:00Z", at + 1).parse().ok(),
+        ..Document::default()
+    };
+    (0..24).map(page).collect()
+}
+
+fn results() -> Vec<Value> {
+    let result = |document: Document| {
+        let date = document.published.map(|date| date.to_string());
+        json!({"url": document.url, "title": document.title, "content": document.body, "publishedDate": date})
+    };
+    documents().into_iter().map(result).collect()
+}
+
+fn searxng(world: &World) -> Arc<dyn SearchSource> {
+    let endpoint = EndpointConfig { timeout: Duration::from_secs(5), ..EndpointConfig::default() };
+    let config = SearxngConfig { url: HOST.parse().unwrap(), name: "searxng".to_owned(), endpoint };
+    Arc::new(Searxng::new(config, client(world)))
+}
+
+fn declared(world: &World) -> Arc<dyn SearchSource> {
+    let declared = json!({
+        "url": format!("{HOST}/api?q={{query}}&n={{limit}}&p={{page}}"),
+        "results": "/results",
+        "fields": {"url": "/url", "title": "/title", "description": "/content", "date": "/publishedDate"},
+    });
+    let declared: Declaration = serde_json::from_value(declared).unwrap();
+    let config =
+        HttpJsonConfig::new("api".to_owned(), &declared, EndpointConfig::default(), |_| None).unwrap();
+    Arc::new(HttpJson::new(config, client(world)))
+}
+
+fn elastic_config() -> ElasticsearchConfig {
+    let declared: ElasticsearchDeclaration =
+        serde_json::from_value(json!({"url": HOST, "index": "pages"})).unwrap();
+    ElasticsearchConfig::new("es".to_owned(), &declared, EndpointConfig::default(), |_| None).unwrap()
+}
+
+fn elastic(world: &World) -> Arc<dyn SearchSource> {
+    Arc::new(Elasticsearch::new(elastic_config(), client(world)))
+}
+
+/// Answers as a simple API does: nothing for what it does not know, else a page of results.
+fn api(url: &str) -> Page {
+    let url = url::Url::parse(url).unwrap();
+    let pairs: std::collections::HashMap<String, String> = url.query_pairs().into_owned().collect();
+    let all = if pairs["q"].contains("tea") { results() } else { Vec::new() };
+    let (size, page): (usize, usize) = (pairs["n"].parse().unwrap(), pairs["p"].parse().unwrap());
+    let page: Vec<Value> = all.into_iter().skip((page - 1) * size).take(size).collect();
+    Page::new("application/json", json!({ "results": page }).to_string())
+}
+
+/// Checks the contract on a source that holds the pages.
+async fn check(source: &dyn SearchSource) {
+    let name = source.name();
+    let tea = || Question::new(SourceKind::Web, "tea");
+    assert_eq!(source.condition(), Condition::Ok, "{name}");
+    for limit in [1, 5, 24, 60] {
+        let question = Question { limit, ..tea() };
+        let (hits, _) = question.hits(source).await;
+        assert!(!hits.is_empty() && hits.len() <= limit, "{name}: {} of {limit}", hits.len());
+        let mut urls: Vec<&str> = hits.iter().map(|hit| hit.url.as_str()).collect();
+        assert!(
+            urls.iter().all(|url| url::Url::parse(url).is_ok_and(|url| url.has_host())),
+            "{name}: {urls:?}"
+        );
+        urls.sort_unstable();
+        urls.dedup();
+        assert_eq!(urls.len(), hits.len(), "{name}: each page once");
+        assert!(hits.iter().all(|hit| hit.title.starts_with("Tea number")), "{name}");
+    }
+    let domains = DomainFilter::Include(vec!["even.test".to_owned()]);
+    let (hits, _) = Question { domains, limit: 24, ..tea() }.hits(source).await;
+    assert!(!hits.is_empty() && hits.iter().all(|hit| hit.url.contains("even.test")), "{name}");
+    let (hits, _) = Question { limit: 24, ..tea().tbs("cdr:1,cd_max:04/03/2024") }.hits(source).await;
+    assert!(
+        !hits.is_empty()
+            && hits.iter().all(|hit| hit.date.unwrap() < "2024-04-04T00:00:00Z".parse().unwrap()),
+        "{name}"
+    );
+    // Nothing is an answer.
+    let nothing = Question::new(SourceKind::Web, "intitle:zzz site:nowhere.test").ask(source).await;
+    let is_empty = matches!(&nothing, Answer::Results { hits, .. } if hits.is_empty());
+    assert!(is_empty, "{name}: {nothing:?}");
+    // A question that is dropped leaves the source as it was.
+    let question = tea();
+    let _given_up = tokio::time::timeout(Duration::ZERO, question.ask(source)).await;
+    assert_eq!(source.condition(), Condition::Ok, "{name}");
+    assert!(!tea().hits(source).await.0.is_empty(), "{name}");
+}
+
+#[tokio::test]
+async fn every_source_keeps_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let index = Arc::new(Index::open(directory.path(), IndexConfig::default()).unwrap());
+    documents().into_iter().for_each(|document| index.add(document).unwrap());
+    index.flush().unwrap();
+    check(&IndexSource::new(index)).await;
+
+    let instance = SearxngStandIn::new().results("general", results());
+    let world = World::builder().page_with(&format!("{HOST}/search"), move |seen| {
+        // It finds nothing of what it does not know.
+        if seen.url.contains("zzz") { SearxngStandIn::new().answer(seen) } else { instance.answer(seen) }
+    });
+    let world = world.page_with(&format!("{HOST}/api"), |seen| api(&seen.url));
+    let world = ElasticStandIn::new("pages").serve(world, HOST).start().await;
+    let written = ElasticsearchWriter::new(elastic_config(), client(&world)).write(documents()).await;
+    assert_eq!(written.written, 24);
+    for source in [searxng(&world), declared(&world), elastic(&world)] {
+        check(&*source).await;
+    }
+}
+
+#[tokio::test]
+async fn a_failure_is_no_empty_answer_and_names_no_address() {
+    let broken = || Page::new("application/json", r#"{"error": "internal"}"#).status(500);
+    let world = World::builder()
+        .page(&format!("{HOST}/search"), broken())
+        .page(&format!("{HOST}/api"), broken())
+        .page(&format!("{HOST}/pages/_search"), broken())
+        .start()
+        .await;
+    for source in [searxng(&world), declared(&world), elastic(&world)] {
+        for _ in 0..5 {
+            let reason = Question::new(SourceKind::Web, "tea").reason(&*source).await;
+            assert!(reason.contains("500") && !reason.contains("engine.test"), "{reason}");
+        }
+        assert!(matches!(source.condition(), Condition::Paused { .. }), "{}", source.name());
+        let reason = Question::new(SourceKind::Web, "tea").reason(&*source).await;
+        assert!(reason.starts_with("it is paused after failures"), "{reason}");
+    }
+}

@@ -1,0 +1,393 @@
+//! Servers that speak the API of Elasticsearch: what they are asked, what is read, what is written, and what is said
+//! when they fail.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use websvc_engine::{
+    Answer, Condition, Elasticsearch, ElasticsearchConfig, ElasticsearchDeclaration, ElasticsearchWriter,
+    EndpointConfig, Failure, Mirror, SearchSource, Written,
+};
+use websvc_index::{Document, Image, News};
+use websvc_testkit::{ElasticStandIn, Page, World};
+use websvc_types::index::IndexDocument;
+use websvc_validate::{DomainFilter, SourceKind};
+
+use crate::asking::{Question, client, urls};
+
+const ELASTIC: &str = "http://es.test";
+const QUICKWIT: &str = "http://es.test/api/v1/_elastic";
+
+fn config(base: &str, endpoint: EndpointConfig) -> ElasticsearchConfig {
+    let declared = json!({"url": base, "index": "pages", "username": "reader", "password": "${PASSWORD}"});
+    let declared: ElasticsearchDeclaration = serde_json::from_value(declared).unwrap();
+    let variable = |name: &str| (name == "PASSWORD").then(|| "leaf".to_owned());
+    ElasticsearchConfig::new("es".to_owned(), &declared, endpoint, variable).unwrap()
+}
+
+fn source(world: &World, base: &str) -> Elasticsearch {
+    Elasticsearch::new(config(base, EndpointConfig::default()), client(world))
+}
+
+fn writer(world: &World, base: &str) -> ElasticsearchWriter {
+    ElasticsearchWriter::new(config(base, EndpointConfig::default()), client(world))
+        .with_first_pause(Duration::from_millis(1))
+}
+
+fn page(url: &str, title: &str, body: &str, date: &str) -> Document {
+    Document {
+        url: url.to_owned(),
+        title: title.to_owned(),
+        body: body.to_owned(),
+        published: date.parse().ok(),
+        ..Document::default()
+    }
+}
+
+fn pages() -> Vec<Document> {
+    let image = |url: &str, alt: &str, width: u32| Image {
+        url: url.to_owned(),
+        alt: alt.to_owned(),
+        width: Some(width),
+        height: Some(100),
+        ..Image::default()
+    };
+    vec![
+        Document {
+            headings: vec!["Water".to_owned()],
+            description: Some("The guide.".to_owned()),
+            images: vec![
+                image("http://i.test/cup.png", "A cup of tea", 100),
+                image("http://i.test/dog.jpg", "A dog", 900),
+            ],
+            ..page(
+                "https://www.tea.test/guide/green.html",
+                "Green tea",
+                "Welcome. Green tea wants hot water. Enjoy.",
+                "2024-05-09T00:00:00Z",
+            )
+        },
+        page("http://tea.test/black", "Black tea", "Boil the water for black tea.", "2024-05-01T00:00:00Z"),
+        Document {
+            content_type: Some("application/pdf".to_owned()),
+            ..page(
+                "http://docs.tea.de/paper",
+                "On leaves",
+                "Leaves of green plants and tea.",
+                "2023-01-01T00:00:00Z",
+            )
+        },
+        page(
+            "http://coffee.test/",
+            "Coffee",
+            "Coffee wants water, too. No tea here.",
+            "2020-01-01T00:00:00Z",
+        ),
+        Document {
+            news: Some(News { image_url: Some("http://i.test/news.png".to_owned()) }),
+            images: vec![image("http://i.test/pot.png", "Green tea in a pot", 200)],
+            ..page("http://news.test/1", "Tea prices rise", "The price of tea.", "2024-05-10T06:00:00Z")
+        },
+        Document {
+            explicit: true,
+            ..page("http://adult.test/", "Tea for adults", "Explicit tea.", "2024-01-01T00:00:00Z")
+        },
+    ]
+}
+
+/// Returns a server that holds the pages, and where it is.
+async fn filled(server: ElasticStandIn, base: &str) -> World {
+    let world = server.serve(World::builder(), base).start().await;
+    let written = writer(&world, base).write(pages()).await;
+    assert_eq!(written, Written { written: 6, ..Written::default() });
+    world.forget();
+    world
+}
+
+#[tokio::test]
+async fn every_operator_and_filter_finds_what_it_says_on_all_servers() {
+    let cases: &[(&str, &[&str])] = &[
+        ("green water", &["www.tea", "tea.test/black", "docs", "coffee"]),
+        ("\"green tea\"", &["www.tea"]),
+        ("tea -green", &["tea.test/black", "coffee", "news", "adult"]),
+        ("tea -\"black tea\"", &["www.tea", "docs", "coffee", "news", "adult"]),
+        ("tea site:tea.test", &["www.tea", "tea.test/black"]),
+        ("site:tea.test/guide", &["www.tea"]),
+        ("tea -site:test", &["docs"]),
+        ("site:tea.test OR site:coffee.test -filetype:html", &["tea.test/black", "coffee"]),
+        ("filetype:pdf", &["docs"]),
+        ("filetype:htm", &["www.tea"]),
+        ("inurl:guide", &["www.tea"]),
+        ("allinurl: tea black", &["tea.test/black"]),
+        ("intitle:leaves", &["docs"]),
+        ("allintitle: tea green", &["www.tea"]),
+        ("intitle:\"tea prices\"", &["news"]),
+        ("boil OR explicit", &["tea.test/black", "adult"]),
+        ("(boil OR price) -black", &["news"]),
+        ("nothing", &[]),
+        ("&&& tea site:coffee.test", &["coffee"]),
+        ("&&&", &[]),
+    ];
+    for (base, server) in
+        [(ELASTIC, ElasticStandIn::new("pages")), (QUICKWIT, ElasticStandIn::new("pages").quickwit())]
+    {
+        let world = filled(server, base).await;
+        let source = source(&world, base);
+        for (query, expected) in cases {
+            let (hits, warnings) = Question::new(SourceKind::Web, query).hits(&source).await;
+            let mut found = urls(&hits);
+            found.sort_unstable();
+            let is_there = |part: &&&str| found.iter().any(|url| url.contains(**part));
+            assert!(expected.iter().all(|part| is_there(&part)), "{base} {query}: {found:?}");
+            assert_eq!(found.len(), expected.len(), "{base} {query}: {found:?}");
+            assert_eq!(warnings, Vec::<String>::new(), "{base} {query}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_stands_beside_the_query_is_applied() {
+    let world = filled(ElasticStandIn::new("pages"), ELASTIC).await;
+    let source = source(&world, ELASTIC);
+    let ask = |question: Question| {
+        let source = &source;
+        async move { question.hits(source).await.0.into_iter().map(|hit| hit.url).collect::<Vec<_>>() }
+    };
+    let tea = || Question::new(SourceKind::Web, "tea");
+    let mut question = tea();
+    question.domains = DomainFilter::Include(vec!["tea.de".to_owned(), "coffee.test".to_owned()]);
+    assert_eq!(ask(question).await.len(), 2);
+    let mut question = tea();
+    question.domains = DomainFilter::Exclude(vec!["test".to_owned()]);
+    assert_eq!(ask(question).await, ["http://docs.tea.de/paper"]);
+    let mut question = tea();
+    question.safe = true;
+    assert!(!ask(question).await.iter().any(|url| url.contains("adult")));
+    assert_eq!(ask(tea().tbs("qdr:w")).await.len(), 2);
+    assert_eq!(ask(tea().tbs("cdr:1,cd_max:12/31/2020")).await, ["http://coffee.test/"]);
+    let newest = ask(tea().tbs("sbd:1")).await;
+    assert_eq!(newest[..2], ["http://news.test/1", "https://www.tea.test/guide/green.html"]);
+    assert_eq!(newest.last().unwrap(), "http://coffee.test/");
+    let mut question = Question::new(SourceKind::Web, "leaves OR tea");
+    question.country = Some("DE");
+    ask(question).await;
+    let asked = String::from_utf8_lossy(&world.requests().last().unwrap().body).into_owned();
+    assert!(asked.contains("country:DE"), "{asked}");
+}
+
+#[tokio::test]
+async fn pages_with_all_words_come_before_those_with_some() {
+    let world = filled(ElasticStandIn::new("pages"), ELASTIC).await;
+    let (hits, _) = Question::new(SourceKind::Web, "black water").hits(&source(&world, ELASTIC)).await;
+    assert_eq!(hits[0].url, "http://tea.test/black");
+    assert!(hits.len() > 1);
+}
+
+#[tokio::test]
+async fn a_passage_is_shown_or_the_pages_description() {
+    let world = filled(ElasticStandIn::new("pages"), ELASTIC).await;
+    let source_of = |world: &World, base| source(world, base);
+    let question = Question::new(SourceKind::Web, "intitle:green hot");
+    let (hits, _) = question.hits(&source_of(&world, ELASTIC)).await;
+    assert_eq!(hits[0].description, "Green tea wants hot water.");
+    assert_eq!(hits[0].date, "2024-05-09T00:00:00Z".parse().ok());
+    let world = filled(ElasticStandIn::new("pages").quickwit(), QUICKWIT).await;
+    let (hits, _) = question.hits(&source_of(&world, QUICKWIT)).await;
+    assert_eq!(hits[0].description, "The guide.", "it has no passages");
+}
+
+#[tokio::test]
+async fn images_and_news_are_found() {
+    let world = filled(ElasticStandIn::new("pages"), ELASTIC).await;
+    let source = source(&world, ELASTIC);
+    let images = async |query: &str| {
+        let (hits, _) = Question::new(SourceKind::Images, query).hits(&source).await;
+        let mut images: Vec<String> = hits.into_iter().map(|hit| hit.image.unwrap().url).collect();
+        images.sort_unstable();
+        images
+    };
+    assert_eq!(images("tea").await, ["http://i.test/cup.png", "http://i.test/pot.png"]);
+    assert_eq!(images("tea larger:100x100").await, ["http://i.test/pot.png"]);
+    assert_eq!(images("imagesize:900x100").await, ["http://i.test/dog.jpg"]);
+    assert_eq!(images("site:tea.test filetype:jpeg").await, ["http://i.test/dog.jpg"]);
+    assert_eq!(images("coffee").await, Vec::<String>::new());
+    let (hits, _) = Question::new(SourceKind::News, "tea").hits(&source).await;
+    assert_eq!(urls(&hits), ["http://news.test/1"]);
+    assert_eq!(hits[0].image.as_ref().unwrap().url, "http://i.test/news.png");
+}
+
+#[tokio::test]
+async fn what_it_cannot_apply_is_told() {
+    let world = filled(ElasticStandIn::new("pages"), ELASTIC).await;
+    let question = Question::new(SourceKind::Web, "tea related:a.test larger:10x10");
+    let (hits, warnings) = question.hits(&source(&world, ELASTIC)).await;
+    assert_eq!(hits.len(), 6);
+    assert_eq!(
+        warnings,
+        [
+            "source es: it cannot apply related:, which was left out",
+            "source es: imagesize: and larger: apply to images only and were ignored",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn further_pages_are_asked_for_until_there_are_enough() {
+    let server = ElasticStandIn::new("pages");
+    let world = server.serve(World::builder(), ELASTIC).start().await;
+    let many = (0..250).map(|at| page(&format!("http://a.test/{at}"), "Tea", "Tea.", "2024-05-01T00:00:00Z"));
+    writer(&world, ELASTIC).write(many.collect()).await;
+    world.forget();
+    let mut question = Question::new(SourceKind::Web, "tea");
+    question.limit = 150;
+    let (hits, _) = question.hits(&source(&world, ELASTIC)).await;
+    assert_eq!((hits.len(), world.requests().len()), (150, 2));
+    world.forget();
+    question.limit = 1000;
+    let (hits, _) = question.hits(&source(&world, ELASTIC)).await;
+    assert_eq!((hits.len(), world.requests().len()), (250, 3), "until the server has no more");
+}
+
+#[tokio::test]
+async fn an_answer_of_some_shards_is_told_and_none_is_no_answer() {
+    let server = ElasticStandIn::new("pages");
+    let world = filled(server.clone(), ELASTIC).await;
+    let source = source(&world, ELASTIC);
+    server.fail_shards(2);
+    let (_, warnings) = Question::new(SourceKind::Web, "tea").hits(&source).await;
+    assert_eq!(warnings, ["source es: results may be missing: 2 of its 5 shards failed"]);
+    let reason = Question::new(SourceKind::Web, "nothing").reason(&source).await;
+    assert_eq!(reason, "it found nothing, and 2 of its 5 shards failed");
+    server.fail_shards(0);
+    server.run_out_of_time();
+    let (_, warnings) = Question::new(SourceKind::Web, "tea").hits(&source).await;
+    let expected = "source es: results may be missing: it ran out of time before it had looked everywhere";
+    assert_eq!(warnings, [expected]);
+}
+
+#[tokio::test]
+async fn failures_are_told_apart_without_secrets() {
+    let server = ElasticStandIn::new("pages").open_to("Basic someone-else");
+    let world = server.serve(World::builder(), ELASTIC).start().await;
+    let tea = Question::new(SourceKind::Web, "tea");
+    let reason = tea.reason(&source(&world, ELASTIC)).await;
+    let expected = "it answered with status 401: its username and password or its api_key do not open it";
+    assert_eq!(reason, expected);
+    let written = writer(&world, ELASTIC).write(pages()).await;
+    assert_eq!((written.lost, written.first_failure.as_deref()), (6, Some(expected)));
+
+    let server = ElasticStandIn::new("pages").open_to("Basic cmVhZGVyOmxlYWY=");
+    let world = server.serve(World::builder(), ELASTIC).start().await;
+    let source_ = source(&world, ELASTIC);
+    let reason = tea.reason(&source_).await;
+    assert_eq!(reason, "it answered with status 404: it has no index \"pages\"");
+    server.fail_next("_search", Page::text("busy").status(503));
+    assert_eq!(tea.reason(&source_).await, "it answered with status 503");
+    server.fail_next("_search", Page::new("application/json", "{\"hits\": {}}"));
+    assert_eq!(tea.reason(&source_).await, "its answer cannot be read: it has no list `hits.hits`");
+    let foreign = json!({"hits": {"hits": [{"_source": {"message": "a log"}}]}}).to_string();
+    server.fail_next("_search", Page::new("application/json", foreign));
+    let reason = tea.reason(&source_).await;
+    assert_eq!(reason, "its answer cannot be read: its documents are not as websvc writes them");
+    server.fail_next("_search", Page::text("").status(429).header("retry-after", "60"));
+    let answer = tea.ask(&source_).await;
+    assert!(matches!(answer, Answer::Unavailable { failure: Failure::Limited, .. }), "{answer:?}");
+    assert!(matches!(source_.condition(), Condition::Paused { .. }));
+}
+
+#[tokio::test]
+async fn a_silent_server_is_given_up_after_its_time() {
+    let world = World::builder().page("http://es.test/pages/_search", Page::silence()).start().await;
+    let endpoint = EndpointConfig { timeout: Duration::from_millis(50), ..EndpointConfig::default() };
+    let source = Elasticsearch::new(config(ELASTIC, endpoint), client(&world));
+    let answer = Question::new(SourceKind::Web, "tea").ask(&source).await;
+    assert!(matches!(answer, Answer::Unavailable { failure: Failure::Timeout, .. }), "{answer:?}");
+    assert!(world.requests()[0].url.ends_with("?timeout=40ms"));
+}
+
+#[tokio::test]
+async fn a_page_is_there_once_however_often_it_is_written() {
+    let server = ElasticStandIn::new("pages");
+    let world = filled(server.clone(), ELASTIC).await;
+    let again =
+        page("http://tea.test/black/?utm_source=x", "Black tea again", "Text.", "2024-05-01T00:00:00Z");
+    writer(&world, ELASTIC).write(vec![again]).await;
+    let titles: Vec<Value> =
+        server.documents().into_iter().map(|document| document["title"].clone()).collect();
+    assert_eq!(titles.len(), 6);
+    assert!(titles.contains(&json!("Black tea again")) && !titles.contains(&json!("Black tea")));
+}
+
+#[tokio::test]
+async fn documents_without_room_are_sent_again_and_refused_ones_counted() {
+    let server = ElasticStandIn::new("pages");
+    let world = server.serve(World::builder(), ELASTIC).start().await;
+    server.be_busy_for(8);
+    server.refuse("coffee");
+    server.fail_next("_bulk", Page::text("down").status(503));
+    let written = writer(&world, ELASTIC).write(pages()).await;
+    assert_eq!((written.written, written.refused, written.lost), (5, 1, 0));
+    let why = "http://coffee.test/: status 400, document_parsing_exception: failed to parse field [date]";
+    assert_eq!(written.first_failure.as_deref(), Some(why));
+    assert_eq!(server.documents().len(), 5);
+}
+
+#[tokio::test]
+async fn what_stays_without_room_is_told_as_lost() {
+    let server = ElasticStandIn::new("pages");
+    let world = server.serve(World::builder(), ELASTIC).start().await;
+    server.be_busy_for(1_000);
+    let written = writer(&world, ELASTIC).write(pages()).await;
+    assert_eq!((written.written, written.refused, written.lost), (0, 0, 6));
+    assert_eq!(server.bulks(), 7, "once and six times more");
+}
+
+#[tokio::test]
+async fn a_batch_that_is_too_large_is_halved() {
+    let server = ElasticStandIn::new("pages");
+    let world = server.serve(World::builder(), ELASTIC).start().await;
+    server.take_at_most(1_500);
+    let written = writer(&world, ELASTIC).write(pages()).await;
+    assert_eq!((written.written, written.lost), (6, 0));
+    assert!(server.bulks() > 3);
+}
+
+#[tokio::test]
+async fn an_index_of_another_mapping_is_not_written_to() {
+    let server = ElasticStandIn::new("pages");
+    let world = server.serve(World::builder(), ELASTIC).start().await;
+    let mapping = json!({"pages": {"mappings": {"properties": {"body": {"type": "keyword"}}}}}).to_string();
+    server.fail_next("_mapping", Page::new("application/json", mapping));
+    let written = writer(&world, ELASTIC).write(pages()).await;
+    assert_eq!(written.lost, 6);
+    let why = written.first_failure.unwrap();
+    assert!(why.contains("the index \"pages\" has not the field \"body\" of websvc"), "{why}");
+    assert!(server.documents().is_empty());
+}
+
+#[tokio::test]
+async fn a_mirror_that_is_silent_loses_pages_aloud_at_the_end() {
+    let world = World::builder().page("http://es.test/pages/_mapping", Page::silence()).start().await;
+    let mirror = Mirror::new(writer(&world, ELASTIC));
+    let page = IndexDocument { url: "http://a.test/".to_owned(), ..IndexDocument::default() };
+    mirror.offer(&[page.clone(), page]);
+    let report = mirror.close(Duration::from_millis(20)).await;
+    assert_eq!((report.written, report.refused, report.lost), (0, 0, 2));
+    let why = report.first_failure.unwrap();
+    assert!(why.starts_with("they were not written within"), "{why}");
+}
+
+#[tokio::test]
+async fn a_mirror_writes_what_is_handed_over_before_it_closes() {
+    let server = ElasticStandIn::new("pages");
+    let world = server.serve(World::builder(), ELASTIC).start().await;
+    let mirror = Mirror::new(writer(&world, ELASTIC));
+    let page = |at: usize| IndexDocument { url: format!("http://a.test/{at}"), ..IndexDocument::default() };
+    let pages: Vec<IndexDocument> = (0..1_005).map(page).collect();
+    let left_out = mirror.offer(&pages);
+    assert_eq!(left_out, 5, "the queue takes a thousand");
+    let report = mirror.close(Duration::from_secs(60)).await;
+    assert_eq!((report.written, report.lost), (1_000, 5));
+    assert_eq!(server.documents().len(), 1_000);
+    assert_eq!(mirror.offer(&pages[..1]), 1, "it is closed");
+}

@@ -1,0 +1,193 @@
+//! The embedded gazetteer: given names, family names, places and the words around them, compiled by the project from general knowledge.
+//!
+//! The lists are text; a table over them is made when the first text is redacted, so that a service that never redacts
+//! does not pay for it.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::LazyLock;
+
+/// What a word or a phrase may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Meaning(u32);
+
+impl Meaning {
+    /// A given name.
+    pub(crate) const GIVEN: Self = Self(1 << 0);
+    /// A given name that is as often something else.
+    pub(crate) const GIVEN_DOUBTFUL: Self = Self(1 << 1);
+    /// A family name.
+    pub(crate) const FAMILY: Self = Self(1 << 2);
+    /// A country, region or city.
+    pub(crate) const PLACE: Self = Self(1 << 3);
+    /// A place whose name is as often something else.
+    pub(crate) const PLACE_DOUBTFUL: Self = Self(1 << 4);
+    /// The first word of a place of several words.
+    pub(crate) const BEGINS_PLACE: Self = Self(1 << 5);
+    /// A title that nothing but a name follows.
+    pub(crate) const TITLE: Self = Self(1 << 6);
+    /// A title that is a word of its own: a known name has to follow.
+    pub(crate) const WEAK_TITLE: Self = Self(1 << 7);
+    /// What names are written behind, with a colon.
+    pub(crate) const LABEL: Self = Self(1 << 8);
+    /// What no name has in it: words of sentences, of companies, of places, of time.
+    pub(crate) const NEVER: Self = Self(1 << 9);
+    /// A family name that is a word: behind a doubtful given name it proves nothing.
+    pub(crate) const COMMON: Self = Self(1 << 10);
+    /// What joins the parts of a name.
+    pub(crate) const PARTICLE: Self = Self(1 << 11);
+    /// What streets end in, in English.
+    pub(crate) const STREET: Self = Self(1 << 12);
+    /// What streets end in that is as often something else.
+    pub(crate) const WEAK_STREET: Self = Self(1 << 13);
+    /// What French streets begin with.
+    pub(crate) const FRENCH_STREET: Self = Self(1 << 14);
+    /// What streets begin with, the number being last.
+    pub(crate) const STREET_HEAD: Self = Self(1 << 15);
+    /// The same, but only as a capital word.
+    pub(crate) const CAPITAL_STREET_HEAD: Self = Self(1 << 16);
+    /// A word of its own that ends a street, the number being behind it.
+    pub(crate) const STREET_LAST: Self = Self(1 << 17);
+    /// What may stand in the name of a street.
+    pub(crate) const SMALL: Self = Self(1 << 18);
+    /// A part of a house.
+    pub(crate) const UNIT: Self = Self(1 << 19);
+    /// What stands before a place.
+    pub(crate) const BEFORE_PLACE: Self = Self(1 << 20);
+    /// What makes the name of a person the name of something else: `Johns Hopkins University`.
+    pub(crate) const THING: Self = Self(1 << 21);
+
+    /// The kinds of `data/words.txt`.
+    const KINDS: [(&str, Self); 16] = [
+        ("title", Self::TITLE),
+        ("weak-title", Self::WEAK_TITLE),
+        ("label", Self::LABEL),
+        ("never", Self::NEVER),
+        ("common", Self::COMMON),
+        ("particle", Self::PARTICLE),
+        ("street", Self::STREET),
+        ("weak-street", Self::WEAK_STREET),
+        ("french-street", Self::FRENCH_STREET),
+        ("street-head", Self::STREET_HEAD),
+        ("capital-street-head", Self::CAPITAL_STREET_HEAD),
+        ("street-last", Self::STREET_LAST),
+        ("small", Self::SMALL),
+        ("unit", Self::UNIT),
+        ("before-place", Self::BEFORE_PLACE),
+        ("thing", Self::THING),
+    ];
+
+    pub(crate) fn is(self, meaning: Self) -> bool {
+        self.0 & meaning.0 != 0
+    }
+}
+
+type Table = HashMap<&'static [u8], Meaning, BuildHasherDefault<Fnv>>;
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table::with_capacity_and_hasher(4096, BuildHasherDefault::default());
+    let mut add = |entry: &'static str, sure: Meaning, doubtful: Meaning| {
+        let (entry, meaning) = match entry.strip_prefix('*') {
+            Some(entry) => (entry, doubtful),
+            None => (entry, sure),
+        };
+        table.entry(entry.as_bytes()).or_default().0 |= meaning.0;
+        entry
+    };
+    for name in include_str!("../data/given.txt").split_whitespace() {
+        add(name, Meaning::GIVEN, Meaning::GIVEN_DOUBTFUL);
+    }
+    for name in include_str!("../data/family.txt").split_whitespace() {
+        add(name, Meaning::FAMILY, Meaning::FAMILY);
+    }
+    for place in include_str!("../data/places.txt").split([',', '\n']).filter(|place| !place.is_empty()) {
+        let place = add(place, Meaning::PLACE, Meaning::PLACE_DOUBTFUL);
+        if let Some((first, _)) = place.split_once([' ', '.']) {
+            add(first, Meaning::BEGINS_PLACE, Meaning::BEGINS_PLACE);
+        }
+    }
+    for line in include_str!("../data/words.txt").lines() {
+        let Some((kind, words)) = line.split_once(": ") else { continue };
+        let Some((_, meaning)) = Meaning::KINDS.iter().find(|(name, _)| *name == kind) else { continue };
+        for word in words.split(' ') {
+            add(word, *meaning, *meaning);
+        }
+    }
+    // What is doubtful anywhere is doubtful.
+    for meaning in table.values_mut() {
+        if meaning.is(Meaning::GIVEN_DOUBTFUL) {
+            meaning.0 &= !Meaning::GIVEN.0;
+        }
+        if meaning.is(Meaning::PLACE_DOUBTFUL) {
+            meaning.0 &= !Meaning::PLACE.0;
+        }
+    }
+    table
+});
+
+/// Returns what a word or phrase may be, whatever its case.
+pub(crate) fn meaning(words: &str) -> Meaning {
+    const LONGEST: usize = 48;
+    let mut low = [0_u8; LONGEST];
+    let found = if words.is_ascii() {
+        let Some(low) = low.get_mut(..words.len()) else { return Meaning::default() };
+        low.copy_from_slice(words.as_bytes());
+        low.make_ascii_lowercase();
+        TABLE.get(&*low)
+    } else {
+        TABLE.get(words.to_lowercase().as_bytes())
+    };
+    found.copied().unwrap_or_default()
+}
+
+/// Fowler, Noll and Vo's hash: the keys are short and ours.
+#[derive(Debug)]
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for b in bytes {
+            self.0 = (self.0 ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_are_in_lower_case() {
+        for entry in TABLE.keys().map(|entry| str::from_utf8(entry).unwrap()) {
+            assert_eq!(entry, entry.to_lowercase(), "{entry}");
+            assert_eq!(entry, entry.trim(), "{entry:?}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_word_has_a_line() {
+        let lines: Vec<&str> = include_str!("../data/words.txt")
+            .lines()
+            .filter_map(|line| Some(line.split_once(": ")?.0))
+            .collect();
+        assert_eq!(lines, Meaning::KINDS.map(|(name, _)| name));
+    }
+
+    #[test]
+    fn words_are_found_in_any_case() {
+        assert!(meaning("BERLIN").is(Meaning::PLACE) && meaning("Zürich").is(Meaning::PLACE));
+        assert!(meaning("new york").is(Meaning::PLACE) && meaning("New").is(Meaning::BEGINS_PLACE));
+        assert!(meaning("Will").is(Meaning::GIVEN_DOUBTFUL) && !meaning("will").is(Meaning::GIVEN));
+        assert_eq!(meaning("xyzzy"), Meaning::default());
+    }
+}

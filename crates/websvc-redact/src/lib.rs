@@ -1,0 +1,33 @@
+//! Text in, text without personal data out.
+//!
+//! [`redact`] finds mail addresses, telephone numbers, bank and card numbers, secrets, addresses and places, and names
+//! of people, by rules and an embedded gazetteer, without a model. It knows the structure of markdown: code, URLs and
+//! the marks of emphasis, tables and links stay. One pass over the text finds everything; no rule looks further than a
+//! fixed number of bytes around its trigger, so that the work is linear in the text, whatever the text is.
+
+mod address;
+mod cjk;
+mod context;
+mod email;
+mod financial;
+mod finding;
+mod kind;
+mod lexicon;
+mod number;
+mod options;
+mod person;
+mod phone;
+mod place;
+mod plan;
+mod postcode;
+mod redaction;
+mod repeat;
+mod scan;
+mod secret;
+mod word;
+mod zone;
+
+pub use finding::Finding;
+pub use kind::{Kind, Kinds};
+pub use options::{Effort, Options, Style, Syntax};
+pub use redaction::{Redaction, redact};

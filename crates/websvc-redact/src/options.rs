@@ -1,0 +1,52 @@
+//! What to look for, how hard, and what takes its place.
+
+use crate::kind::Kinds;
+
+/// How a text is redacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// How hard to look.
+    pub effort: Effort,
+    /// What to look for.
+    pub kinds: Kinds,
+    /// What takes the place of a finding.
+    pub style: Style,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { effort: Effort::Fast, kinds: Kinds::ALL, style: Style::Tag }
+    }
+}
+
+/// How hard to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Effort {
+    /// By rules that are right nearly always.
+    #[default]
+    Fast,
+    /// By rules, too, that are right more often than not: more is found, and more is found that is none.
+    Aggressive,
+}
+
+/// What takes the place of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// The name of its kind, such as `<EMAIL>`.
+    #[default]
+    Tag,
+    /// As many `*` as it had characters; line breaks stay.
+    Mask,
+    /// Nothing.
+    Remove,
+}
+
+/// How a text is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Syntax {
+    /// As it is; URLs stay.
+    Plain,
+    /// As markdown: code and the targets of links stay.
+    #[default]
+    Markdown,
+}

@@ -1,0 +1,212 @@
+//! Names of people: behind titles and labels, and by known given and family names.
+
+use crate::kind::Kind;
+use crate::lexicon::{Meaning, meaning};
+use crate::scan::{Part, Scan};
+use crate::word::{self, Gap, Word};
+
+/// A name that was read: where it ends, and what is known of its parts.
+#[derive(Debug, Clone, Copy, Default)]
+struct Name {
+    start: usize,
+    end: usize,
+    words: usize,
+    known: usize,
+    family: bool,
+}
+
+/// What the first word of a chain is when it is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    WithGiven,
+    WithFamily,
+}
+
+/// Looks for a name that begins with, or is announced by, a word.
+pub(crate) fn word(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
+    let found = if word.text.len() <= 3 && word.text.chars().count() == 1 {
+        initials(scan, part, word).or_else(|| titled(scan, part, word))
+    } else {
+        titled(scan, part, word).or_else(|| labelled(scan, part, word)).or_else(|| named(scan, part, word))
+    };
+    if let Some(name) = found {
+        let mut end = name.end;
+        for possessive in ["'s", "’s"] {
+            if scan.text[name.start..end].ends_with(possessive) {
+                end -= possessive.len();
+            }
+        }
+        scan.find(Kind::Person, name.start..end);
+    }
+}
+
+/// Reads the words of a name behind `end`. Behind the first family name only known ones go on.
+fn chain(scan: &mut Scan<'_>, part: Part, end: usize, from: Begins) -> Name {
+    const MOST: usize = 4;
+    let mut name = Name { start: end, end, ..Name::default() };
+    while name.words < MOST {
+        let Some(next) = word::next(scan, part, name.end, Gap::Space) else { break };
+        if next.capital
+            && next.text.chars().count() == 1
+            && scan.bytes()[next.end..part.end].first() == Some(&b'.')
+        {
+            if name.words == 0 {
+                name.start = next.start;
+            }
+            name.end = next.end + 1;
+            name.words += 1;
+            continue;
+        }
+        let next = match next.capital {
+            true => next,
+            false if next.meaning.is(Meaning::PARTICLE) => match particle(scan, part, &next) {
+                Some(family) => family,
+                None => break,
+            },
+            false => break,
+        };
+        let base = next.text.trim_end_matches("'s").trim_end_matches("’s");
+        let known = meaning(base);
+        let is_known = known.is(Meaning::GIVEN) || known.is(Meaning::FAMILY);
+        if known.is(Meaning::NEVER) || (next.upper && base.len() > 3 && !is_known && name.words > 0) {
+            break;
+        }
+        // Behind a family name only what is one, too, goes on: a sentence may have capital words.
+        if name.family && !known.is(Meaning::FAMILY) {
+            break;
+        }
+        if name.words == 0 {
+            name.start = next.start;
+        }
+        let may_be_given = from == Begins::WithGiven && name.words == 0;
+        name.family |= known.is(Meaning::FAMILY) || !(known.is(Meaning::GIVEN) || may_be_given);
+        name.known += usize::from(is_known || known.is(Meaning::GIVEN_DOUBTFUL));
+        name.words += 1;
+        name.end = next.end;
+    }
+    name
+}
+
+/// Returns the family name behind a particle, or two.
+fn particle<'a>(scan: &mut Scan<'a>, part: Part, first: &Word<'a>) -> Option<Word<'a>> {
+    let mut end = first.end;
+    for _ in 0..2 {
+        let next = word::next(scan, part, end, Gap::Space)?;
+        if next.capital {
+            return Some(next);
+        }
+        if !next.meaning.is(Meaning::PARTICLE) {
+            return None;
+        }
+        end = next.end;
+    }
+    None
+}
+
+/// `Dr. Jane Doe`: the title stays.
+fn titled(scan: &mut Scan<'_>, part: Part, title: &Word<'_>) -> Option<Name> {
+    if title.text.len() > 16 {
+        return None;
+    }
+    let strong = title.meaning.is(Meaning::TITLE);
+    let weak = !strong && title.meaning.is(Meaning::WEAK_TITLE);
+    if !strong && !weak {
+        return None;
+    }
+    let dot = usize::from(scan.bytes()[title.end..part.end].first() == Some(&b'.'));
+    let name = chain(scan, part, title.end + dot, Begins::WithGiven);
+    let second = dot == 1 || name.words > 0;
+    let is_title = name.words > 0 && second && (strong || name.known > 0);
+    is_title.then_some(name)
+}
+
+/// `Author: Jane Doe`, up to the end of a line or a mark.
+fn labelled(scan: &mut Scan<'_>, part: Part, label: &Word<'_>) -> Option<Name> {
+    let rest = &scan.text[label.end..part.end];
+    let colon = rest.bytes().take(4).position(|b| b == b':')?;
+    let marks = rest.as_bytes()[..colon].iter().all(|b| matches!(b, b'*' | b' ' | b'_'));
+    if !marks || !label.meaning.is(Meaning::LABEL) {
+        return None;
+    }
+    let more = rest[colon + 1..].bytes().take(3).take_while(|b| matches!(b, b'*' | b'_')).count();
+    let name = chain(scan, part, label.end + colon + 1 + more, Begins::WithGiven);
+    let rest = &scan.text[name.end..part.end];
+    let ends = rest.trim_start_matches(' ').is_empty()
+        || rest
+            .trim_start_matches([' ', '*', '_', '\\'])
+            .starts_with(['\n', ',', ';', '|', '(', '<', '[', '.', '-', '–', '/']);
+    let known = name.known > 0 || scan.is_aggressive();
+    (name.words >= 2 && ends && known).then_some(name)
+}
+
+/// `J. K. Smith`
+fn initials(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<Name> {
+    if scan.bytes()[first.end..part.end].first() != Some(&b'.') {
+        return None;
+    }
+    let mut end = first.end + 1;
+    for _ in 0..3 {
+        let next = word::next(scan, part, end, Gap::Dot).filter(|next| next.capital)?;
+        if next.text.chars().count() == 1 {
+            end = next.end + 1;
+            if end > part.end || scan.bytes()[next.end..part.end].first() != Some(&b'.') {
+                return None;
+            }
+            continue;
+        }
+        let family = next.meaning;
+        let sure = family.is(Meaning::FAMILY)
+            && !next.meaning.is(Meaning::COMMON)
+            && !next.meaning.is(Meaning::NEVER);
+        // Two initials are those of a person, but for some states and unions.
+        let two = end > first.end + 1 && !matches!(first.text, "U" | "E") && !next.upper;
+        let likely = (two || scan.is_aggressive())
+            && !next.meaning.is(Meaning::NEVER)
+            && next.text.chars().count() > 2;
+        return (sure || likely).then_some(Name { start: first.start, end: next.end, ..Name::default() });
+    }
+    None
+}
+
+/// A known given name with what follows it, or a family name before a given one.
+fn named(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<Name> {
+    let known = first.meaning;
+    let hyphen = first.text.split_once('-').is_some_and(|(given, _)| meaning(given).is(Meaning::GIVEN));
+    let sure = known.is(Meaning::GIVEN) || hyphen;
+    let doubtful = known.is(Meaning::GIVEN_DOUBTFUL);
+    let family = known.is(Meaning::FAMILY);
+    let guess = scan.is_aggressive() && !first.meaning.is(Meaning::NEVER) && first.text.chars().count() > 2;
+    if !(sure || doubtful || family || guess) {
+        return None;
+    }
+    let rest = chain(scan, part, first.end, Begins::WithFamily);
+    let name = Name { start: first.start, ..rest };
+    if rest.words > 0 && belongs_to_more(scan, part, rest.end) {
+        return None;
+    }
+    let last = scan.text[..rest.end].rsplit([' ', '.']).next().unwrap_or_default();
+    let ends = meaning(last.trim_end_matches("'s").trim_end_matches("’s"));
+    let proven = ends.is(Meaning::FAMILY) && !meaning(last).is(Meaning::COMMON);
+    let has_family = rest.words > 0 && !scan.text[..rest.end].ends_with('.');
+    // `Zhang Wei`: the family comes first.
+    let reversed = family && rest.words == 1 && ends.is(Meaning::GIVEN) && !first.meaning.is(Meaning::COMMON);
+    let guessed = guess && rest.words == 1 && proven;
+    if (sure && has_family) || (doubtful && has_family && proven) || reversed || guessed {
+        return Some(name);
+    }
+    if scan.is_aggressive() {
+        // `Doe, Jane`, and a given name by itself.
+        let comma = word::next(scan, part, first.end, Gap::Comma).filter(|given| given.capital);
+        if let Some(given) = comma.filter(|given| family && given.meaning.is(Meaning::GIVEN)) {
+            return Some(Name { start: first.start, end: given.end, ..Name::default() });
+        }
+        return sure.then_some(Name { start: first.start, end: first.end, ..Name::default() });
+    }
+    None
+}
+
+/// Whether a word follows that makes a name the name of something else: `Johns Hopkins University`.
+fn belongs_to_more(scan: &mut Scan<'_>, part: Part, end: usize) -> bool {
+    word::next(scan, part, end, Gap::Space)
+        .is_some_and(|next| next.capital && next.meaning.is(Meaning::THING))
+}

@@ -1,0 +1,255 @@
+//! Telephone numbers: international by the plan of their country, national by their form or by a word before them.
+
+use crate::context::said_before;
+use crate::kind::Kind;
+use crate::number::{Group, Run, Separator};
+use crate::plan::{is_international, is_nanp};
+use crate::scan::{Part, Scan};
+
+/// What says that a telephone number follows.
+const WORDS: &[&str] = &[
+    "phone",
+    "phones",
+    "telephone",
+    "tel",
+    "call",
+    "fax",
+    "mobile",
+    "cell",
+    "whatsapp",
+    "sms",
+    "hotline",
+    "dial",
+    "ring",
+    "text",
+    "reach me at",
+    "reach us at",
+    "telefon",
+    "handy",
+    "mobil",
+    "rufnummer",
+    "anruf",
+    "telefax",
+    "durchwahl",
+    "téléphone",
+    "portable",
+    "appelez",
+    "teléfono",
+    "móvil",
+    "celular",
+    "llame",
+    "telefone",
+    "telemóvel",
+    "ligue",
+    "telefono",
+    "cellulare",
+    "chiama",
+    "telefoon",
+    "mobiel",
+    "bel",
+    "komórka",
+    "tlf",
+    "puhelin",
+    "puh",
+    "gsm",
+    "телефон",
+    "тел",
+    "τηλ",
+    "電話",
+    "电话",
+    "手机",
+    "전화",
+    "تلفون",
+    "هاتف",
+    "फ़ोन",
+    "sdt",
+    "điện thoại",
+    "☎",
+    "📞",
+    "📱",
+    "✆",
+];
+
+/// What says that the number is something else.
+const OTHER: &[&str] = &[
+    "isbn",
+    "issn",
+    "order",
+    "invoice",
+    "sku",
+    "ean",
+    "upc",
+    "gtin",
+    "doi",
+    "pmid",
+    "version",
+    "ref",
+    "ticket",
+    "id",
+    "serial",
+    "tracking",
+    "patent",
+    "population",
+    "total",
+    "bestellnummer",
+    "rechnung",
+    "artikel",
+    "part",
+    "case",
+    "article",
+    "commande",
+    "pedido",
+    "lot",
+    "batch",
+];
+
+/// The most digits of an international number (ITU-T E.164).
+const MOST: usize = 15;
+
+/// Looks for a telephone number at the beginning of a run: the longest that ends at its end or at a space. What
+/// begins behind a space is a run of its own.
+pub(crate) fn look(scan: &mut Scan<'_>, part: Part, run: &Run) {
+    let groups = &run.groups;
+    for last in (1..=groups.len()).rev() {
+        let ends = last == groups.len() || groups[last].gap == Separator::Space;
+        if ends && is_phone(scan, part, &groups[..last]) {
+            take(scan, part, &groups[..last]);
+            return;
+        }
+    }
+}
+
+fn take(scan: &mut Scan<'_>, part: Part, groups: &[Group]) {
+    let bytes = scan.bytes();
+    let (mut start, mut end) = (groups[0].start, groups[groups.len() - 1].end);
+    while start > part.start && matches!(bytes[start - 1], b'+' | b'(') {
+        // Only the brackets of the number itself are of it.
+        if bytes[start - 1] == b'(' && !groups.iter().any(|group| group.close) {
+            break;
+        }
+        start -= 1;
+    }
+    if groups[groups.len() - 1].close && bytes[start] == b'(' && groups.len() == 1 {
+        end += 1;
+    }
+    scan.find(Kind::Phone, start..end);
+}
+
+fn is_phone(scan: &mut Scan<'_>, part: Part, groups: &[Group]) -> bool {
+    let digits: Vec<u8> =
+        groups.iter().flat_map(|group| &scan.bytes()[group.start..group.end]).copied().collect();
+    scan.work += digits.len() as u64;
+    if !(7..=MOST + 2).contains(&digits.len()) || !ends_well(scan, part, groups) {
+        return false;
+    }
+    let start = groups[0].start;
+    let plus = start > part.start && scan.bytes()[start - 1] == b'+';
+    if plus {
+        return digits.len() <= MOST + 1 && is_international(&digits);
+    }
+    if is_date(groups, &digits) {
+        return false;
+    }
+    if digits.starts_with(b"00") && groups[0].len() <= 5 && is_international(&digits[2..]) && groups.len() > 1
+    {
+        return true;
+    }
+    if digits.len() > 13 {
+        return false;
+    }
+    if is_distinct(groups, &digits) {
+        return !said_before(scan, start, OTHER);
+    }
+    let likely = scan.is_aggressive() && is_likely(groups, &digits);
+    (likely && !said_before(scan, start, OTHER)) || (is_plausible(groups) && said_before(scan, start, WORDS))
+}
+
+/// Whether no letter, digit, decimal or unit follows that makes the number something else.
+fn ends_well(scan: &Scan<'_>, part: Part, groups: &[Group]) -> bool {
+    let rest = &scan.text[groups[groups.len() - 1].end..part.end];
+    let mut next = rest.chars();
+    match next.next() {
+        None => true,
+        Some('%' | '_' | '€' | '$' | '£' | '@' | '=' | '#' | '°') => false,
+        Some('.' | ',' | ':' | '/' | '-') => !next.next().is_some_and(char::is_alphanumeric),
+        Some(c) => !c.is_alphanumeric() || crate::cjk::is_cjk(c),
+    }
+}
+
+/// Whether groups look like a date: `2024-05-17`, `17.05.2024`, `2019-2024`.
+fn is_date(groups: &[Group], digits: &[u8]) -> bool {
+    let year = |at: usize| {
+        groups.get(at).is_some_and(|group| {
+            let from: usize = groups[..at].iter().map(|group| group.len()).sum();
+            group.len() == 4 && (digits[from..].starts_with(b"19") || digits[from..].starts_with(b"20"))
+        })
+    };
+    let small = |at: usize| groups.get(at).is_some_and(|group| group.len() <= 2);
+    match groups.len() {
+        2 => year(0) && (year(1) || small(1)),
+        3 => (year(0) && small(1) && small(2)) || (small(0) && small(1) && year(2)),
+        4.. => year(0) && small(1) && small(2),
+        _ => groups[0].len() == 8 && year_like(digits),
+    }
+}
+
+fn year_like(digits: &[u8]) -> bool {
+    digits.starts_with(b"19") || digits.starts_with(b"20")
+}
+
+/// Whether the form is that of a national number and of little else.
+fn is_distinct(groups: &[Group], digits: &[u8]) -> bool {
+    let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+    let gaps = |wanted: Separator| groups[1..].iter().all(|group| group.gap == wanted);
+    let one_gap =
+        groups.len() > 1 && (gaps(Separator::Hyphen) || gaps(Separator::Dot) || gaps(Separator::Space));
+    let bracketed = groups[0].open && groups[0].close;
+    let trunk = digits[0] == b'0' && digits[1] != b'0';
+    let hyphens = groups.len() > 1 && gaps(Separator::Hyphen);
+    match lengths.as_slice() {
+        // North America.
+        [3, 3, 4] if is_nanp(digits) => bracketed || one_gap,
+        [1, 3, 3, 4] if digits[0] == b'1' && is_nanp(&digits[1..]) => one_gap || groups[1].open,
+        // France, Belgium and Morocco; the first pair names the zone.
+        [2, 2, 2, 2, 2] => trunk && one_gap,
+        // Area code in brackets.
+        [2..=5, rest @ ..] if bracketed && !rest.is_empty() => {
+            let local: usize = rest.iter().sum();
+            (trunk && (9..=12).contains(&digits.len()))
+                || (lengths[0] == 2 && matches!(rest, [4 | 5, 4]) && digits[0] != b'0')
+                || (local == 7 && lengths[0] == 3 && is_nanp(digits))
+        }
+        // Mobile numbers of China.
+        [3, 4, 4] if digits[0] == b'1' => one_gap && digits[1] >= b'3',
+        // Great Britain, Australia, Japan, Korea, Germany: a trunk zero and ten or eleven digits in all.
+        [2..=5, 2..=4, 3 | 4] => {
+            trunk && one_gap && (9..=11).contains(&digits.len()) && !(gaps(Separator::Dot))
+        }
+        [3..=5, 6] | [4, 7] => trunk && one_gap && !gaps(Separator::Dot) && (10..=11).contains(&digits.len()),
+        // Germany and Austria: the area code before a slash.
+        [3..=5, 3..=9] if groups[1].gap == Separator::Slash => trunk && (7..=13).contains(&digits.len()),
+        // Brazil.
+        [5, 4] => hyphens && digits[0] == b'9',
+        _ => false,
+    }
+}
+
+/// Whether groups may be a national number when a word says so: no decimals, no group of one digit but the first.
+fn is_plausible(groups: &[Group]) -> bool {
+    let gaps = &groups[1..];
+    gaps.iter().all(|group| group.len() >= 2 || group.gap != Separator::Dot)
+}
+
+/// Whether groups may be a national number without a word.
+fn is_likely(groups: &[Group], digits: &[u8]) -> bool {
+    let single = groups.len() == 1;
+    let trunk = digits[0] == b'0' && digits[1] != b'0';
+    let grouped = groups[1..].iter().all(|group| (2..=4).contains(&group.len()));
+    match digits.len() {
+        8..=12 if trunk => single || grouped,
+        10 if single => is_nanp(digits),
+        9 if !single => grouped && digits[0] >= b'6',
+        10 => grouped && digits[0] >= b'6',
+        _ => false,
+    }
+}

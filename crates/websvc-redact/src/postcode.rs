@@ -1,0 +1,263 @@
+//! Postal codes by the forms of their countries, and coordinates.
+
+use crate::kind::Kind;
+use crate::place::{self, STATES};
+use crate::scan::{Part, Scan};
+use crate::word::{self, Gap, Word};
+
+/// The areas of British postcodes.
+const AREAS: &[&str] = &[
+    "AB", "AL", "B", "BA", "BB", "BD", "BH", "BL", "BN", "BR", "BS", "BT", "CA", "CB", "CF", "CH", "CM",
+    "CO", "CR", "CT", "CV", "CW", "DA", "DD", "DE", "DG", "DH", "DL", "DN", "DT", "DY", "E", "EC", "EH",
+    "EN", "EX", "FK", "FY", "G", "GL", "GU", "HA", "HD", "HG", "HP", "HR", "HS", "HU", "HX", "IG", "IP",
+    "IV", "KA", "KT", "KW", "KY", "L", "LA", "LD", "LE", "LL", "LN", "LS", "LU", "M", "ME", "MK", "ML", "N",
+    "NE", "NG", "NN", "NP", "NR", "NW", "OL", "OX", "PA", "PE", "PH", "PL", "PO", "PR", "RG", "RH", "RM",
+    "S", "SA", "SE", "SG", "SK", "SL", "SM", "SN", "SO", "SP", "SR", "SS", "ST", "SW", "SY", "TA", "TD",
+    "TF", "TN", "TQ", "TR", "TS", "TW", "UB", "W", "WA", "WC", "WD", "WF", "WN", "WR", "WS", "WV", "YO",
+    "ZE",
+];
+/// The signs of countries before a postal code: `D-10115 Berlin`.
+const SIGNS: &[&str] = &[
+    "A", "B", "CH", "CZ", "D", "DK", "E", "F", "FI", "FIN", "I", "L", "LT", "LV", "NL", "PL", "S", "SE",
+    "SI", "SK",
+];
+
+/// Looks for codes that begin with letters: British, Canadian, American behind a state, and those with a sign.
+pub(crate) fn letters(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
+    let follows = scan.bytes()[word.end..part.end].first_chunk::<2>();
+    let coded = follows.is_some_and(|next| next.iter().any(u8::is_ascii_digit) || *next == *b" K");
+    if word.text.len() > 3
+        || !(coded || follows.is_some_and(|next| next[0] == b' '))
+        || !scan.wants(Kind::Location)
+    {
+        return;
+    }
+    let code = code(scan, part, word).or_else(|| signed(scan, part, word));
+    if let Some(end) = code {
+        let end = place::tail(scan, part, end);
+        scan.find(Kind::Location, word.start..end);
+        scan.resume = scan.resume.max(end);
+    } else if word.upper
+        && STATES.contains(&word.text)
+        && let Some(end) = behind_state(scan, part, word.end)
+    {
+        let start = city_before(scan, part, word.start);
+        scan.find(Kind::Location, start..end);
+        scan.resume = scan.resume.max(end);
+    }
+}
+
+/// Returns the end of a British or Canadian code that begins with a word.
+pub(crate) fn code(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) -> Option<usize> {
+    let bytes = &scan.bytes()[word.start..part.end];
+    scan.work += 10;
+    let british = AREAS.contains(&word.text).then(|| british(bytes, word.text.len())).flatten();
+    Some(word.start + british.or_else(|| canadian(bytes))?)
+}
+
+/// `SW1A 1AA`: area, district, and behind a space the sector and the unit.
+fn british(bytes: &[u8], area: usize) -> Option<usize> {
+    let district = bytes[area..].iter().take(3).take_while(|b| b.is_ascii_digit()).count();
+    let letter = bytes.get(area + district).is_some_and(u8::is_ascii_uppercase);
+    let space = area + district + usize::from(letter);
+    let inward = bytes.get(space + 1..space + 4)?;
+    let unit = |b: u8| b.is_ascii_uppercase() && !b"CIKMOV".contains(&b);
+    let fits = (1..=2).contains(&district)
+        && bytes[space] == b' '
+        && inward[0].is_ascii_digit()
+        && unit(inward[1])
+        && unit(inward[2])
+        && !bytes.get(space + 4).is_some_and(u8::is_ascii_alphanumeric);
+    fits.then_some(space + 4)
+}
+
+/// `K1A 0B1`
+fn canadian(bytes: &[u8]) -> Option<usize> {
+    let code = bytes.get(..7)?;
+    let letter = |b: u8| b.is_ascii_uppercase() && !b"DFIOQU".contains(&b);
+    let fits = letter(code[0])
+        && !matches!(code[0], b'W' | b'Z')
+        && code[1].is_ascii_digit()
+        && letter(code[2])
+        && code[3] == b' '
+        && code[4].is_ascii_digit()
+        && letter(code[5])
+        && code[6].is_ascii_digit()
+        && !bytes.get(7).is_some_and(u8::is_ascii_alphanumeric);
+    fits.then_some(7)
+}
+
+/// `D-10115 Berlin`
+fn signed(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) -> Option<usize> {
+    if !SIGNS.contains(&word.text) {
+        return None;
+    }
+    let rest = scan.bytes()[word.end..part.end].strip_prefix(b"-")?;
+    let digits = rest.iter().take(6).take_while(|b| b.is_ascii_digit()).count();
+    let city = word::next(scan, part, word.end + 1 + digits, Gap::Space)?;
+    let fits = (3..=5).contains(&digits) && city.capital && !city.upper;
+    fits.then_some(city.end)
+}
+
+/// Returns the end of a code behind the sign of a state: ` 94105`, ` 94105-1234`, ` K1A 0B1`.
+pub(crate) fn behind_state(scan: &mut Scan<'_>, part: Part, end: usize) -> Option<usize> {
+    let rest = scan.bytes()[end..part.end].strip_prefix(b" ")?;
+    scan.work += 10;
+    if let Some(length) = canadian(rest) {
+        return Some(end + 1 + length);
+    }
+    let digits = rest.iter().take(6).take_while(|b| b.is_ascii_digit()).count();
+    let more = match rest.get(digits..) {
+        Some([b'-', more @ ..]) => more.iter().take(5).take_while(|b| b.is_ascii_digit()).count(),
+        Some(_) | None => 0,
+    };
+    let length = if more == 4 { digits + 5 } else { digits };
+    let goes_on = rest.get(length).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'-');
+    (matches!(digits, 4 | 5) && !goes_on).then_some(end + 1 + length)
+}
+
+/// Returns the beginning of a city before the sign of a state: `San Jose, `.
+fn city_before(scan: &mut Scan<'_>, part: Part, start: usize) -> usize {
+    let head = &scan.text[part.start..start];
+    let Some(city) = head.strip_suffix(", ").or_else(|| head.strip_suffix(' ')) else { return start };
+    let mut from = city.len();
+    for _ in 0..3 {
+        let letters: usize = city[..from]
+            .chars()
+            .rev()
+            .take(24)
+            .take_while(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '.'))
+            .map(char::len_utf8)
+            .sum();
+        let capital = city[from - letters..].chars().next().is_some_and(char::is_uppercase);
+        if letters < 2 || !capital {
+            break;
+        }
+        from -= letters;
+        match city[..from].strip_suffix(' ') {
+            Some(before) if before.ends_with(char::is_alphabetic) => from = before.len(),
+            Some(_) | None => break,
+        }
+    }
+    scan.work += (city.len() - from) as u64;
+    let lead = city[from..].len() - city[from..].trim_start().len();
+    if from == city.len() { start } else { part.start + from + lead }
+}
+
+/// Looks for a code of digits before a city that is known, and for coordinates.
+pub(crate) fn number(scan: &mut Scan<'_>, part: Part, at: usize) {
+    if !scan.wants(Kind::Location) || !begins(scan, part, at) {
+        return;
+    }
+    let bytes = &scan.bytes()[at..part.end];
+    let digits = bytes.iter().take(7).take_while(|b| b.is_ascii_digit()).count();
+    scan.work += digits as u64;
+    if digits <= 3
+        && let Some(length) = coordinates(bytes)
+    {
+        let start = if at > part.start && scan.bytes()[at - 1] == b'-' { at - 1 } else { at };
+        scan.find(Kind::Location, start..at + length);
+        scan.resume = scan.resume.max(at + length);
+        return;
+    }
+    let code = match (digits, bytes.get(digits..)) {
+        (5, Some([b'-', rest @ ..])) if digit_count(rest) == 3 => 9,
+        (2, Some([b'-', rest @ ..])) if digit_count(rest) == 3 => 6,
+        (3, Some([b' ', rest @ ..])) if digit_count(rest) == 2 => 6,
+        (4, Some([b' ', b'A'..=b'Z', b'A'..=b'Z', b' ', ..])) => 7,
+        (4, Some([b'A'..=b'Z', b'A'..=b'Z', b' ', ..])) => 6,
+        (4..=6, _) => digits,
+        _ => return,
+    };
+    let year = digits == 4 && code == 4 && matches!(&bytes[..2], b"19" | b"20");
+    let Some(city) = word::next(scan, part, at + code, Gap::Space).filter(|city| city.capital && !year)
+    else {
+        return;
+    };
+    let Some((end, _)) = place::phrase(scan, part, &city) else { return };
+    let end = place::tail(scan, part, end);
+    scan.find(Kind::Location, at..end);
+    scan.resume = scan.resume.max(end);
+}
+
+fn begins(scan: &Scan<'_>, part: Part, at: usize) -> bool {
+    let before = scan.text[part.start..at].chars().next_back();
+    before.is_none_or(|c| {
+        c.is_whitespace() || matches!(c, '(' | '[' | '*' | '|' | ',' | ':' | '>' | '"' | '-' | '_')
+    })
+}
+
+fn digit_count(bytes: &[u8]) -> usize {
+    bytes.iter().take(8).take_while(|b| b.is_ascii_digit()).count()
+}
+
+/// `52.5200, 13.4050` and `52°31′12″N 13°24′18″E`.
+fn coordinates(bytes: &[u8]) -> Option<usize> {
+    if let Some(latitude) = sexagesimal(bytes) {
+        let gap = bytes[latitude..].iter().take(2).take_while(|b| matches!(b, b' ' | b',')).count();
+        let longitude = sexagesimal(&bytes[latitude + gap..]);
+        return Some(longitude.map_or(latitude, |length| latitude + gap + length));
+    }
+    let (latitude, whole, first) = decimal(bytes)?;
+    let rest = bytes.get(first..)?.strip_prefix(b",")?;
+    let rest = rest.strip_prefix(b" ").unwrap_or(rest);
+    let rest = rest.strip_prefix(b"-").unwrap_or(rest);
+    let (longitude, wide, second) = decimal(rest)?;
+    let end = bytes.len() - rest.len() + second;
+    // Two small numbers are numbers.
+    (latitude <= 90 && longitude <= 180 && whole + wide >= 3).then_some(end)
+}
+
+/// Reads a number with at least four decimals: its whole part, the digits of that, and its length.
+fn decimal(bytes: &[u8]) -> Option<(u32, usize, usize)> {
+    let whole = digit_count(bytes);
+    let decimals = digit_count(bytes.get(whole..)?.strip_prefix(b".")?);
+    let value = bytes[..whole].iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+    let end = whole + 1 + decimals;
+    let goes_on = bytes.get(end).is_some_and(u8::is_ascii_alphanumeric)
+        || bytes.get(end) == Some(&b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit);
+    ((1..=3).contains(&whole) && decimals >= 4 && !goes_on).then_some((value, whole, end))
+}
+
+fn sexagesimal(bytes: &[u8]) -> Option<usize> {
+    let text = str::from_utf8(&bytes[..bytes.len().min(40)]).unwrap_or_else(|error| {
+        str::from_utf8(&bytes[..error.valid_up_to()]).expect("it is valid up to there")
+    });
+    let (mut seen_degrees, mut last) = (false, 0);
+    for (at, c) in text.char_indices().take(24) {
+        match c {
+            '0'..='9' | '.' | ' ' | '\'' | '′' | '’' | '"' | '″' | '”' => {}
+            '°' | 'º' if !seen_degrees => seen_degrees = true,
+            'N' | 'S' | 'E' | 'W' | 'O' if seen_degrees => {
+                last = at + 1;
+                break;
+            }
+            _ => break,
+        }
+    }
+    (last > 0).then_some(last)
+}
+
+/// Reads a Japanese code and the address behind it: `〒100-0001 東京都千代田区千代田1-1`.
+pub(crate) fn japan(scan: &mut Scan<'_>, part: Part, at: usize) {
+    let rest = &scan.text[at + '〒'.len_utf8()..part.end];
+    let space = rest.len() - rest.trim_start_matches([' ', '　']).len();
+    let code = rest[space..].bytes().take(8).take_while(|b| b.is_ascii_digit() || *b == b'-').count();
+    if !matches!(code, 7 | 8) {
+        return;
+    }
+    let mut end = space + code;
+    let address = rest[end..].trim_start_matches([' ', '　']);
+    let lead = rest[end..].len() - address.len();
+    let part_of = |c: &char| {
+        crate::cjk::is_cjk(*c) || c.is_ascii_digit() || matches!(c, '-' | '−' | '－' | '０'..='９')
+    };
+    let length: usize = address.chars().take(64).take_while(part_of).map(char::len_utf8).sum();
+    if length > 0 {
+        end += lead + length;
+    }
+    scan.work += end as u64;
+    let end = at + '〒'.len_utf8() + end;
+    scan.find(Kind::Location, at..end);
+    scan.resume = scan.resume.max(end);
+}

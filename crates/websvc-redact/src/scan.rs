@@ -1,0 +1,210 @@
+//! The one pass over a text: each byte that may begin something is handed to the rule that knows it.
+
+use std::ops::Range;
+
+use crate::finding::Finding;
+use crate::kind::Kind;
+use crate::options::{Effort, Options};
+use crate::zone::{Class, Zone};
+use crate::{address, cjk, email, number, person, place, postcode, secret, word};
+
+/// The text under the pass, and what was found in it.
+pub(crate) struct Scan<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) options: &'a Options,
+    pub(crate) found: Vec<Finding>,
+    /// How many bytes the rules looked at, for the proof that this is linear.
+    pub(crate) work: u64,
+    /// A token of a secret was looked at up to here.
+    pub(crate) token_end: usize,
+    /// What a secret or an address was found in is not looked at again.
+    pub(crate) resume: usize,
+}
+
+/// A part of a text of one class: no finding leaves it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) class: Class,
+}
+
+impl<'a> Scan<'a> {
+    pub(crate) fn new(text: &'a str, options: &'a Options) -> Self {
+        Self { text, options, found: Vec::new(), work: 0, token_end: 0, resume: 0 }
+    }
+
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.text.as_bytes()
+    }
+
+    pub(crate) fn is_aggressive(&self) -> bool {
+        self.options.effort == Effort::Aggressive
+    }
+
+    pub(crate) fn wants(&self, kind: Kind) -> bool {
+        self.options.kinds.has(kind)
+    }
+
+    /// Notes a finding of a kind that is wanted.
+    pub(crate) fn find(&mut self, kind: Kind, range: Range<usize>) {
+        debug_assert!(self.text.is_char_boundary(range.start) && self.text.is_char_boundary(range.end));
+        if self.wants(kind) && !range.is_empty() {
+            self.found.push(Finding { kind, range });
+        }
+    }
+
+    /// Goes through a part of the text, whole lines of it. The zones are those that reach into it.
+    pub(crate) fn run(&mut self, zones: &[Zone], lines: Range<usize>) {
+        let mut start = lines.start;
+        for zone in zones {
+            let (from, end) = (zone.range.start.max(start), zone.range.end.min(lines.end));
+            self.text_part(start, from);
+            self.zone(Part { start: from, end, class: zone.class });
+            start = end;
+        }
+        self.text_part(start, lines.end);
+    }
+
+    fn zone(&mut self, part: Part) {
+        match part.class {
+            Class::Text => self.text_part(part.start, part.end),
+            Class::Code => {
+                self.secrets(part);
+                if self.is_aggressive() {
+                    self.emails(part);
+                }
+            }
+            Class::Url => {
+                self.secrets(part);
+                secret::user_info(self, part);
+                if self.is_aggressive() {
+                    self.emails(part);
+                }
+            }
+            Class::Mail if self.has(part, |b| b == b'@') => self.find(Kind::Email, part.start..part.end),
+            Class::Tel if self.has(part, |b| b.is_ascii_digit()) => {
+                self.find(Kind::Phone, part.start..part.end);
+            }
+            // It has been replaced.
+            Class::Mail | Class::Tel => {}
+        }
+    }
+
+    fn has(&self, part: Part, is: impl Fn(u8) -> bool) -> bool {
+        self.bytes()[part.start..part.end].iter().any(|b| is(*b))
+    }
+
+    fn emails(&mut self, part: Part) {
+        let ats = self.bytes()[part.start..part.end].iter().enumerate();
+        let ats: Vec<usize> = ats.filter(|(_, b)| **b == b'@').map(|(at, _)| part.start + at).collect();
+        for at in ats {
+            email::at_sign(self, part, at);
+        }
+    }
+
+    fn secrets(&mut self, part: Part) {
+        let bytes = self.bytes();
+        let mut at = part.start;
+        while at < part.end {
+            let b = bytes[at];
+            if b.is_ascii_alphanumeric() {
+                at = secret::token(self, part, at).max(self.skip_word(part, at));
+            } else {
+                match b {
+                    b':' | b'=' => secret::assignment(self, part, at),
+                    b'-' if bytes[at..part.end].starts_with(b"-----BEGIN ") => {
+                        at = secret::pem(self, part, at);
+                        continue;
+                    }
+                    _ => {}
+                }
+                at += 1;
+            }
+        }
+    }
+
+    fn skip_word(&self, part: Part, at: usize) -> usize {
+        at + self.bytes()[at..part.end].iter().take_while(|b| b.is_ascii_alphanumeric()).count()
+    }
+
+    fn text_part(&mut self, start: usize, end: usize) {
+        let part = Part { start, end, class: Class::Text };
+        let bytes = self.bytes();
+        let mut at = start;
+        while at < end {
+            at = match bytes[at] {
+                b'a'..=b'z' | b'A'..=b'Z' => self.letters(part, at),
+                b'0'..=b'9' => self.digits(part, at),
+                0x80.. => self.wide(part, at),
+                b'@' => {
+                    email::at_sign(self, part, at);
+                    at + 1
+                }
+                b':' | b'=' => {
+                    secret::assignment(self, part, at);
+                    at + 1
+                }
+                b'-' if bytes[at..end].starts_with(b"-----BEGIN ") => secret::pem(self, part, at),
+                _ => at + 1,
+            };
+            at = at.max(self.resume.min(end));
+        }
+    }
+
+    /// Reads a word that begins with an ASCII letter; returns where to go on.
+    fn letters(&mut self, part: Part, at: usize) -> usize {
+        let token = secret::token(self, part, at);
+        if token > at {
+            return token;
+        }
+        let word = word::word(self, part, at);
+        self.words(part, &word);
+        word.end.max(at + 1)
+    }
+
+    fn digits(&mut self, part: Part, at: usize) -> usize {
+        let token = secret::token(self, part, at);
+        if token > at {
+            return token;
+        }
+        address::number_first(self, part, at);
+        postcode::number(self, part, at);
+        number::run(self, part, at).max(at + 1)
+    }
+
+    /// Reads a word that begins with a letter beyond ASCII.
+    fn wide(&mut self, part: Part, at: usize) -> usize {
+        let Some(c) = self.text[at..part.end].chars().next() else { return part.end };
+        if !c.is_alphabetic() {
+            if c == '〒' {
+                postcode::japan(self, part, at);
+            }
+            return at + c.len_utf8();
+        }
+        if cjk::is_cjk(c) {
+            return cjk::run(self, part, at);
+        }
+        let word = word::word(self, part, at);
+        self.words(part, &word);
+        word.end.max(at + c.len_utf8())
+    }
+
+    fn words(&mut self, part: Part, word: &word::Word<'_>) {
+        address::word(self, part, word);
+        if !word.capital {
+            return;
+        }
+        postcode::letters(self, part, word);
+        if self.wants(Kind::Financial) {
+            crate::financial::iban(self, part, word);
+            crate::financial::bic(self, part, word);
+        }
+        if self.wants(Kind::Location) {
+            place::word(self, part, word);
+        }
+        if self.wants(Kind::Person) {
+            person::word(self, part, word);
+        }
+    }
+}

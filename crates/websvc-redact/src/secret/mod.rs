@@ -1,0 +1,248 @@
+//! Secrets: keys and tokens by the formats of those who issue them, passwords by what they are assigned to, and what is
+//! too random to be a name where a word announces a secret.
+
+mod format;
+mod random;
+
+use crate::context::said_before;
+use crate::kind::Kind;
+use crate::scan::{Part, Scan};
+use crate::zone::Class;
+
+use random::{is_placeholder, is_random, is_strong};
+
+/// Longer values are no secrets.
+const LONGEST_VALUE: usize = 512;
+const SHORTEST_PASSWORD: usize = 6;
+
+/// What announces a key.
+const WORDS: &[&str] =
+    &["key", "apikey", "token", "secret", "bearer", "authorization", "credential", "credentials"];
+
+/// The ends of names that passwords are assigned to, in lower case, without what joins words.
+const PASSWORDS: &[&str] = &[
+    "password",
+    "passwd",
+    "passwort",
+    "kennwort",
+    "contraseña",
+    "senha",
+    "motdepasse",
+    "wachtwoord",
+    "hasło",
+    "lösenord",
+    "пароль",
+    "密码",
+    "パスワード",
+    "pwd",
+    "passphrase",
+    "passcode",
+];
+
+/// The ends of names that keys and tokens are assigned to.
+const KEYS: &[&str] = &[
+    "secret",
+    "apikey",
+    "accesskey",
+    "secretkey",
+    "authkey",
+    "token",
+    "privatekey",
+    "signingkey",
+    "encryptionkey",
+    "accountkey",
+    "sharedkey",
+    "masterkey",
+    "licensekey",
+    "credential",
+    "credentials",
+    "signature",
+    "bearer",
+    "sig",
+    "accesskeyid",
+    "webhooksecret",
+];
+
+/// Looks at the token that begins at `at`; returns its end when it is a secret, else `at`.
+pub(crate) fn token(scan: &mut Scan<'_>, part: Part, at: usize) -> usize {
+    if at < scan.token_end || !scan.wants(Kind::Secret) {
+        return at;
+    }
+    let bytes = &scan.bytes()[at..part.end];
+    let length = bytes.iter().take_while(|b| is_token(**b)).count();
+    scan.token_end = at + length.max(1);
+    scan.work += length as u64;
+    if length < 8 {
+        // Short beginnings of formats whose bodies have other characters go on behind them.
+        let goes_on = bytes.get(length).is_some_and(|b| matches!(b, b'.' | b':')) && length >= 2;
+        if !goes_on {
+            return at;
+        }
+    }
+    // Formats have digits, if not in the token then behind a mark.
+    let goes_on = bytes.get(length).is_some_and(|b| matches!(b, b'.' | b':' | b'/' | b'+' | b'='));
+    if !goes_on && !bytes[..length].iter().any(u8::is_ascii_digit) {
+        return at;
+    }
+    if let Some(end) = format::find(bytes) {
+        scan.work += end as u64;
+        scan.find(Kind::Secret, at..at + end);
+        return at + end;
+    }
+    let token = &scan.text[at..at + length];
+    let announced = length >= 20 && is_random(token) && said_before(scan, at, WORDS);
+    let hex = matches!(length, 32 | 40 | 48 | 64) && random::is_hex(token) && said_before(scan, at, WORDS);
+    let suspect = scan.is_aggressive() && part.class == Class::Text && length >= 24 && is_random(token);
+    if (announced || hex || suspect) && !is_placeholder(token) {
+        scan.find(Kind::Secret, at..at + length);
+        return at + length;
+    }
+    at
+}
+
+fn is_token(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')
+}
+
+/// Looks for a value behind a `:` or `=` whose name says that it is secret.
+pub(crate) fn assignment(scan: &mut Scan<'_>, part: Part, at: usize) {
+    if !scan.wants(Kind::Secret) {
+        return;
+    }
+    let name = name_before(scan, part, at);
+    let ends = |names: &[&str]| names.iter().any(|end| name.ends_with(end));
+    let (password, key) = (ends(PASSWORDS), ends(KEYS));
+    if name.is_empty() || !(password || key) {
+        return;
+    }
+    let Some((start, end)) = value(scan, part, at + 1) else { return };
+    let value = &scan.text[start..end];
+    if is_placeholder(value) || value.contains("://") {
+        return;
+    }
+    let fits = match part.class {
+        Class::Text if password => value.chars().count() >= SHORTEST_PASSWORD && is_strong(value),
+        Class::Text | Class::Url => value.len() >= 12 && (is_random(value) || random::is_hex(value)),
+        Class::Code | Class::Mail | Class::Tel => {
+            value.len() >= 16 && (is_random(value) || random::is_hex(value))
+        }
+    };
+    if fits {
+        scan.find(Kind::Secret, start..end);
+    }
+}
+
+/// Returns the name before an assignment in lower case, without quotes, spaces and what joins words.
+fn name_before(scan: &mut Scan<'_>, part: Part, at: usize) -> String {
+    let head = &scan.text[part.start..at];
+    let mut name: Vec<char> = Vec::with_capacity(24);
+    let mut looked = 0;
+    for c in head.chars().rev().take(28) {
+        looked += 1;
+        match c {
+            '"' | '\'' | '*' | ' ' | '_' | '-' | '`' | ']' => {}
+            c if c.is_alphanumeric() => name.extend(c.to_lowercase()),
+            _ => break,
+        }
+    }
+    scan.work += looked;
+    name.iter().rev().collect()
+}
+
+/// Returns where the value behind an assignment is: in quotes or code marks, or up to a space.
+fn value(scan: &mut Scan<'_>, part: Part, at: usize) -> Option<(usize, usize)> {
+    let last = if part.class == Class::Text { scan.text.len() } else { part.end };
+    let rest = scan.text.get(at..last)?;
+    let lead = rest.bytes().take(4).take_while(|b| matches!(b, b' ' | b'=' | b'>' | b'*')).count();
+    let rest = &rest[lead..];
+    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'));
+    let open = quote.map_or(0, char::len_utf8);
+    let rest = &rest[open..];
+    let mut end = 0;
+    for c in rest.chars() {
+        let stops = match quote {
+            Some(quote) => c == quote || c == '\n',
+            None => {
+                c.is_whitespace()
+                    || matches!(c, '"' | '\'' | '`' | ',' | ';' | ')' | '<' | '|' | '&' | ']' | '}')
+            }
+        };
+        if stops {
+            break;
+        }
+        end += c.len_utf8();
+        if end > LONGEST_VALUE {
+            return None;
+        }
+    }
+    scan.work += (lead + end) as u64;
+    let value = rest[..end].trim_end_matches(['.', ':', '*']);
+    let start = at + lead + open;
+    (!value.is_empty()).then_some((start, start + value.len()))
+}
+
+/// Looks for a password in a URL: `scheme://user:password@host`.
+pub(crate) fn user_info(scan: &mut Scan<'_>, part: Part) {
+    let text = &scan.text[part.start..part.end];
+    let Some((scheme, rest)) = text.split_once("://") else { return };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+    scan.work += authority.len() as u64;
+    let Some((user_info, _host)) = authority.rsplit_once('@') else { return };
+    let Some((user, password)) = user_info.split_once(':') else { return };
+    let start = part.start + scheme.len() + 3 + user.len() + 1;
+    if !is_placeholder(password) {
+        scan.find(Kind::Secret, start..start + password.len());
+    }
+}
+
+/// Reads a private key in PEM (RFC 7468) from its first line; returns where to go on.
+pub(crate) fn pem(scan: &mut Scan<'_>, part: Part, at: usize) -> usize {
+    const BEGIN: usize = "-----BEGIN ".len();
+    let text = &scan.text[at..part.end];
+    let label = text.as_bytes()[BEGIN..].iter().take(48).position(|&b| b == b'-');
+    let Some(label) = label.map(|length| BEGIN + length) else { return at + BEGIN };
+    if !text[BEGIN..label].ends_with("PRIVATE KEY") && !text[BEGIN..label].ends_with("PRIVATE KEY BLOCK") {
+        return at + BEGIN;
+    }
+    let mut end = (label + 5).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut last = end;
+    while let Some((token, next)) = next_token(text, end) {
+        let is_end = token.contains("-----END");
+        if !is_end && !is_body(token) {
+            break;
+        }
+        if is_end {
+            let tail = text[next..].len().min(40);
+            let tail = text.get(next..next + tail).unwrap_or_default();
+            let close = tail.find("-----").map_or(next, |close| next + close + 5);
+            last = if token.matches("-----").count() >= 2 { next } else { close };
+            break;
+        }
+        end = next;
+        // A short last line counts only before the end mark.
+        if token.len() >= 16 {
+            last = next;
+        }
+    }
+    scan.work += last as u64;
+    scan.find(Kind::Secret, at..at + last);
+    at + last
+}
+
+fn next_token(text: &str, at: usize) -> Option<(&str, usize)> {
+    let rest = &text[at..];
+    let token = rest.trim_start_matches([' ', '\n', '\r', '\t', '>']);
+    let start = at + rest.len() - token.len();
+    let length = token.find(char::is_whitespace).unwrap_or(token.len());
+    (length > 0).then(|| (&text[start..start + length], start + length))
+}
+
+fn is_body(token: &str) -> bool {
+    matches!(token, "Proc-Type:" | "DEK-Info:" | "Version:" | "Comment:")
+        || token.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=\\,-.:".contains(&b))
+            && (token.len() >= 16
+                || token.bytes().any(|b| b.is_ascii_digit() || b == b'=' || b == b'+' || b == b'/'))
+}

@@ -1,0 +1,78 @@
+//! Whether a text is random rather than a name or a sentence.
+
+/// Whether a token is too mixed to be a name: letters of both cases and digits that take turns.
+pub(super) fn is_random(token: &str) -> bool {
+    let (mut lower, mut upper, mut digits, mut turns) = (0, 0, 0, 0);
+    let mut last = 0;
+    for b in token.bytes() {
+        let class = match b {
+            b'a'..=b'z' => {
+                lower += 1;
+                1
+            }
+            b'A'..=b'Z' => {
+                upper += 1;
+                2
+            }
+            b'0'..=b'9' => {
+                digits += 1;
+                3
+            }
+            _ => 4,
+        };
+        turns += usize::from(class != last);
+        last = class;
+    }
+    let mixed = (upper > 0 && lower > 0 && digits > 0) || (digits >= 3 && lower + upper >= 3);
+    // In what is random every second character or so is of another class; in names every sixth.
+    mixed && digits >= 2 && turns * 7 >= token.len() * 2 && !is_uuid(token) && entropy(token) >= 3.0
+}
+
+/// Whether a token is hexadecimal digits of one case, and both digits and letters.
+pub(super) fn is_hex(token: &str) -> bool {
+    let lower = token.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    let upper = token.bytes().all(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F'));
+    (lower || upper)
+        && token.len() >= 16
+        && token.bytes().any(|b| b.is_ascii_digit())
+        && token.bytes().any(|b| b.is_ascii_alphabetic())
+}
+
+/// Whether a value has what people put into passwords: letters, and digits or marks that no prose has there.
+pub(super) fn is_strong(value: &str) -> bool {
+    let letters = value.chars().any(char::is_alphabetic);
+    let digits = value.bytes().any(|b| b.is_ascii_digit());
+    let marks = value.bytes().any(|b| b"!@#$%^&*+=?~".contains(&b));
+    let call = value.contains('(') || value.contains("[") || value.contains('{');
+    !call && ((letters && (digits || marks)) || (digits && marks))
+}
+
+/// Whether a value only stands for one.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    let low = value.to_ascii_lowercase();
+    let begins =
+        ["$", "{", "<", "%", "*", "[", "...", "your", "xxx", "example", "process.env", "os.environ", "env."];
+    begins.iter().any(|begin| low.starts_with(begin))
+        || ["placeholder", "changeme", "your_", "your-"].iter().any(|part| low.contains(part))
+        || low.bytes().all(|b| b == low.as_bytes()[0])
+        || is_uuid(value) && value.bytes().all(|b| matches!(b, b'0' | b'-'))
+}
+
+fn is_uuid(token: &str) -> bool {
+    let lengths: Vec<usize> = token.split('-').map(str::len).take(6).collect();
+    lengths == [8, 4, 4, 4, 12] && token.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit())
+}
+
+/// Returns the bits per character of a token by its own frequencies.
+fn entropy(token: &str) -> f32 {
+    let mut counts = [0_u16; 256];
+    for b in token.bytes() {
+        counts[usize::from(b)] = counts[usize::from(b)].saturating_add(1);
+    }
+    let length = token.len() as f32;
+    let bits = counts.iter().filter(|count| **count > 0).map(|count| {
+        let share = f32::from(*count) / length;
+        -share * share.log2()
+    });
+    bits.sum()
+}

@@ -1,0 +1,264 @@
+//! The parts of a text that are not prose: code, and what links point to.
+
+use std::ops::Range;
+
+use crate::options::Syntax;
+
+/// What a part of a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Prose: every rule applies.
+    Text,
+    /// Code, in a block or in a line.
+    Code,
+    /// A URL.
+    Url,
+    /// The address of a `mailto:` link.
+    Mail,
+    /// The number of a `tel:` or `sms:` link.
+    Tel,
+}
+
+/// A part that is not prose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Zone {
+    pub(crate) class: Class,
+    pub(crate) range: Range<usize>,
+}
+
+/// As far as the end of a link or an automatic link is looked for.
+const LONGEST_URL: usize = 4096;
+
+/// Returns the parts that are not prose, sorted and apart.
+pub(crate) fn zones(text: &str, syntax: Syntax) -> Vec<Zone> {
+    let mut reader = Reader { bytes: text.as_bytes(), zones: Vec::new(), unclosed: [0; 32] };
+    match syntax {
+        Syntax::Plain => reader.urls(0, text.len()),
+        Syntax::Markdown => reader.blocks(),
+    }
+    reader.zones
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    zones: Vec<Zone>,
+    /// By the number of backticks: up to where none closes a code span, so that nobody looks again.
+    unclosed: [usize; 32],
+}
+
+impl Reader<'_> {
+    fn push(&mut self, class: Class, range: Range<usize>) {
+        if !range.is_empty() {
+            self.zones.push(Zone { class, range });
+        }
+    }
+
+    /// Reads fenced blocks as code and all between them as paragraphs.
+    fn blocks(&mut self) {
+        let (mut at, mut prose) = (0, 0);
+        while at < self.bytes.len() {
+            let end = self.line_end(at);
+            let Some((mark, length)) = fence(&self.bytes[at..end]) else {
+                if self.bytes[at..end].iter().all(u8::is_ascii_whitespace) {
+                    self.inline(prose, at);
+                    prose = end;
+                }
+                at = end;
+                continue;
+            };
+            self.inline(prose, at);
+            let body = end;
+            let mut close = end;
+            at = end;
+            while at < self.bytes.len() {
+                close = at;
+                at = self.line_end(at);
+                if closes(&self.bytes[close..at], mark, length) {
+                    break;
+                }
+                close = at;
+            }
+            self.push(Class::Code, body..close);
+            prose = at;
+        }
+        self.inline(prose, self.bytes.len());
+    }
+
+    fn line_end(&self, at: usize) -> usize {
+        self.bytes[at..].iter().position(|&b| b == b'\n').map_or(self.bytes.len(), |length| at + length + 1)
+    }
+
+    /// Reads a paragraph: code spans, targets of links, automatic links and bare URLs.
+    fn inline(&mut self, start: usize, end: usize) {
+        let mut at = start;
+        while at < end {
+            at = match self.bytes[at] {
+                b'\\' => at + 2,
+                b'`' => self.code_span(at, end),
+                b']' if self.bytes.get(at + 1) == Some(&b'(') => self.target(at + 2, end),
+                b'<' => self.automatic(at + 1, end),
+                b':' => self.bare(start, at, end),
+                b'w' | b'W' => self.www(start, at, end),
+                _ => at + 1,
+            };
+        }
+    }
+
+    fn urls(&mut self, start: usize, end: usize) {
+        let mut at = start;
+        while at < end {
+            at = match self.bytes[at] {
+                b':' => self.bare(start, at, end),
+                b'w' | b'W' => self.www(start, at, end),
+                _ => at + 1,
+            };
+        }
+    }
+
+    fn code_span(&mut self, at: usize, end: usize) -> usize {
+        let ticks = self.ticks(at, end);
+        let body = at + ticks;
+        let Some(unclosed) = self.unclosed.get(ticks).copied().filter(|&unclosed| unclosed < end) else {
+            return body;
+        };
+        debug_assert!(unclosed <= end, "what is known ends where a paragraph ends");
+        let mut next = body;
+        while next < end {
+            if self.bytes[next] != b'`' {
+                next += 1;
+                continue;
+            }
+            let found = self.ticks(next, end);
+            if found == ticks {
+                self.push(Class::Code, body..next);
+                return next + ticks;
+            }
+            next += found;
+        }
+        self.unclosed[ticks] = end;
+        body
+    }
+
+    fn ticks(&self, at: usize, end: usize) -> usize {
+        self.bytes[at..end].iter().take_while(|&&b| b == b'`').count()
+    }
+
+    /// Reads the target of a link from behind its bracket.
+    fn target(&mut self, at: usize, end: usize) -> usize {
+        let mut depth = 0_u32;
+        let mut close = at;
+        let last = end.min(at + LONGEST_URL);
+        while close < last {
+            match self.bytes[close] {
+                b'(' => depth += 1,
+                b')' if depth == 0 => break,
+                b')' => depth -= 1,
+                b' ' | b'\t' | b'\n' => break,
+                b'\\' => close += 1,
+                _ => {}
+            }
+            close += 1;
+        }
+        let close = close.min(end);
+        self.url(at..close);
+        close
+    }
+
+    /// Reads `<https://...>` from behind its bracket. Addresses of mail are prose: they are found there.
+    fn automatic(&mut self, at: usize, end: usize) -> usize {
+        let last = end.min(at + LONGEST_URL);
+        let inside = |b: &u8| !matches!(b, b'<' | b'>' | b' ' | b'\t' | b'\n');
+        let scheme = self.bytes[at..last.min(at + 32)].iter().take_while(|b| is_scheme(**b)).count();
+        if scheme < 2 || self.bytes.get(at + scheme) != Some(&b':') {
+            return at;
+        }
+        let length = self.bytes[at..last].iter().take_while(|b| inside(b)).count();
+        if self.bytes.get(at + length) != Some(&b'>') {
+            return at;
+        }
+        self.url(at..at + length);
+        at + length
+    }
+
+    /// Reads a URL that stands in prose, from its colon.
+    fn bare(&mut self, start: usize, colon: usize, end: usize) -> usize {
+        if !self.bytes[colon..end].starts_with(b"://") {
+            return colon + 1;
+        }
+        let from =
+            self.zones.last().map_or(start, |zone| zone.range.end.max(start)).max(colon.saturating_sub(16));
+        let scheme = self.bytes[from.min(colon)..colon].iter().rev().take_while(|b| is_scheme(**b)).count();
+        if scheme < 2 {
+            return colon + 3;
+        }
+        self.stretch(colon - scheme, colon + 3, end)
+    }
+
+    fn www(&mut self, start: usize, at: usize, end: usize) -> usize {
+        let inside = at > start && (self.bytes[at - 1].is_ascii_alphanumeric() || self.bytes[at - 1] == b'@');
+        let is_www = self.bytes[at..end].get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case(b"www."));
+        if inside || !is_www { at + 1 } else { self.stretch(at, at + 4, end) }
+    }
+
+    fn stretch(&mut self, start: usize, at: usize, end: usize) -> usize {
+        let last = end.min(at + LONGEST_URL);
+        let part = |b: &u8| b.is_ascii_alphanumeric() || *b >= 0x80 || b"-._~:/?#@!$&'()+,;=%[]".contains(b);
+        let mut close = at + self.bytes[at..last].iter().take_while(|b| part(b)).count();
+        while close > at && b".,;:!?')]_".contains(&self.bytes[close - 1]) {
+            close -= 1;
+        }
+        while close > at && close < self.bytes.len() && self.bytes[close] & 0xC0 == 0x80 {
+            close -= 1;
+        }
+        self.push(Class::Url, start..close);
+        close.max(start + 1)
+    }
+
+    /// Notes the target of a link by what its scheme says.
+    fn url(&mut self, range: Range<usize>) {
+        let url = &self.bytes[range.clone()];
+        for (scheme, class) in
+            [("mailto:", Class::Mail), ("tel:", Class::Tel), ("sms:", Class::Tel), ("callto:", Class::Tel)]
+        {
+            if url.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme.as_bytes())) {
+                let body = &url[scheme.len()..];
+                let length = body.iter().position(|&b| matches!(b, b'?' | b'&')).unwrap_or(body.len());
+                let start = range.start + scheme.len();
+                self.push(Class::Url, range.start..start);
+                self.push(class, start..start + length);
+                self.push(Class::Url, start + length..range.end);
+                return;
+            }
+        }
+        self.push(Class::Url, range);
+    }
+}
+
+fn is_scheme(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.')
+}
+
+/// Returns the mark and the length of a fence that a line opens, behind the marks of quotes and lists.
+fn fence(line: &[u8]) -> Option<(u8, usize)> {
+    let line = unmarked(line);
+    let mark = *line.first().filter(|mark| matches!(mark, b'`' | b'~'))?;
+    let length = line.iter().take_while(|&&b| b == mark).count();
+    let info = &line[length..];
+    (length >= 3 && !(mark == b'`' && info.contains(&b'`'))).then_some((mark, length))
+}
+
+fn closes(line: &[u8], mark: u8, length: usize) -> bool {
+    let line = unmarked(line);
+    let marks = line.iter().take_while(|&&b| b == mark).count();
+    marks >= length && line[marks..].iter().all(u8::is_ascii_whitespace)
+}
+
+fn unmarked(line: &[u8]) -> &[u8] {
+    let marks = line.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'>')).count();
+    let line = &line[marks..];
+    match line {
+        [b'-' | b'*' | b'+', b' ', rest @ ..] => rest.trim_ascii_start(),
+        [b'0'..=b'9', b'.' | b')', b' ', rest @ ..] => rest.trim_ascii_start(),
+        _ => line,
+    }
+}

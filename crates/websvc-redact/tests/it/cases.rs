@@ -1,0 +1,209 @@
+//! What is found and what is not, one line per case: what is to be found stands in `‹` and `›`.
+
+use websvc_redact::{Effort, Kind, Kinds, Options, Style, Syntax, redact};
+
+#[track_caller]
+pub(crate) fn check(kind: Kind, effort: Effort, marked: &str) {
+    let text = marked.replace(['‹', '›'], "");
+    let options = Options { effort, kinds: Kinds::NONE.with(kind), style: Style::Tag };
+    let redaction = redact(&text, Syntax::Markdown, &options);
+    let mut found = String::new();
+    let mut at = 0;
+    for finding in &redaction.findings {
+        found.push_str(&text[at..finding.range.start]);
+        found.push('‹');
+        found.push_str(&text[finding.range.clone()]);
+        found.push('›');
+        at = finding.range.end;
+    }
+    found.push_str(&text[at..]);
+    assert_eq!(found, marked, "{}", kind.name());
+}
+
+#[track_caller]
+fn all(kind: Kind, cases: &[&str]) {
+    for case in cases {
+        check(kind, Effort::Fast, case);
+    }
+}
+
+#[test]
+fn mail_addresses_are_found_whatever_stands_around_them() {
+    all(
+        Kind::Email,
+        &[
+            "Write to ‹jane.doe+tea@mail.example.co.uk›.",
+            "**‹jane@example.com›** _‹joe@example.com›_ *‹jim@example.com›*",
+            "(‹jane_doe@example.com›), \"‹x@example.org›\"; ‹y@example.net›",
+            "‹münchen@straße.de› and ‹用户@例子.中国›",
+            "| ‹a@example.com› | ‹b@example.com› |",
+            "user=‹jane@example.com›",
+            "‹o'neil@example.ie›",
+            "联系‹wang@example.cn›。",
+        ],
+    );
+}
+
+#[test]
+fn what_only_has_an_at_sign_is_no_mail_address() {
+    all(
+        Kind::Email,
+        &[
+            "icon@2x.png",
+            "@user said @all",
+            "foo@bar",
+            "a @ b.com",
+            "`git@github.com:a/b.git`",
+            "5@3.14",
+            "x@.com",
+        ],
+    );
+}
+
+#[test]
+fn telephone_numbers_are_found_by_plan_form_or_word() {
+    all(
+        Kind::Phone,
+        &[
+            "‹+49 30 901820›, ‹+1 (415) 555-0132›, ‹+44 (0)20 7946 0958›, ‹+33 1 23 45 67 89›.",
+            "‹(212) 555-0187› or ‹212-555-0187› or ‹212.555.0187› or ‹1-800-555-0199›",
+            "‹020 7946 0958›, ‹01 23 45 67 89›, ‹03-1234-5678›, ‹(02) 9876 5432›",
+            "Tel.: ‹089/1234567›, Mobil ‹0171 2345678›, téléphone ‹0123456789›",
+            "Call us: ‹555-0123›",
+            "電話:‹03-1234-5678›",
+            "WhatsApp ‹+55 11 91234-5678›",
+        ],
+    );
+}
+
+#[test]
+fn other_numbers_are_no_telephone_numbers() {
+    all(
+        Kind::Phone,
+        &[
+            "Order 1234567890, invoice 2024-000123, SKU 555-123-4567",
+            "ISBN 978-3-16-148410-0, 2024-05-17 10:30:00, 17.05.2024, 192.168.100.200",
+            "Population 1 234 567, price $1,234,567.89, 3.14159265, v10.20.30",
+            "1999-2004, 2001:0db8:85a3:0000:0000:8a2e:0370:7334, 550e8400-e29b-41d4-a716-446655440000",
+            "+999 1234567 and +49 1",
+            "1234567 rows, 10000000 bytes, 1700000000",
+        ],
+    );
+}
+
+#[test]
+fn cards_accounts_and_numbers_of_the_state_are_found_by_their_checks() {
+    all(
+        Kind::Financial,
+        &[
+            "‹4111 1111 1111 1111› ‹5555-5555-5555-4444› ‹378282246310005› ‹6011111111111117›",
+            "‹DE89 3704 0044 0532 0130 00› ‹GB82WEST12345698765432› ‹NL91 ABNA 0417 1643 00›",
+            "routing number ‹021000021›, account number ‹12345678901›, BIC ‹DEUTDEFF500›",
+            "SSN ‹123-45-6789›, sort code ‹12-34-56›",
+            "4111 1111 1111 1112, 1234567812345678, DE89 3704 0044 0532 0130 01, 000-12-3456",
+            "0000 0000 0000 0000, 021000021, DEUTDEFF, 12-34-56",
+        ],
+    );
+}
+
+#[test]
+fn secrets_are_found_by_format_name_and_randomness() {
+    all(
+        Kind::Secret,
+        &[
+            "key ‹AKIAIOSFODNN7EXAMPLE›, ‹ghp_16C7e42F292c6912E7710c838347Ae178B4a›",
+            "password: ‹hunter2!›, then",
+            "postgres://app:‹s3cr3tpw›@db.example.com/x",
+            "Authorization: Bearer ‹mF9xB5f4Q1JqM3aZ8kT2›",
+            "`token=‹Zx9kLm2Qp8Rt4Vw7Yb3N›`",
+            "https://a.test/?api_key=‹Zx9kLm2Qp8Rt4Vw7Yb›&q=tea",
+            "‹eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U›",
+        ],
+    );
+    let pem = "‹-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq9\nabcd==\n-----END RSA PRIVATE KEY-----›\nafter";
+    check(Kind::Secret, Effort::Fast, pem);
+    check(Kind::Secret, Effort::Fast, &format!("```\n{pem}\n```\n"));
+}
+
+#[test]
+fn names_of_secrets_and_placeholders_are_no_secrets() {
+    all(
+        Kind::Secret,
+        &[
+            "password: must be eight characters, password = None, token=token, api_key=YOUR_API_KEY",
+            "commit 9fceb02d0ae598e95dc970b74767f19372d61af8, sk-cube-grid-with-a-long-name",
+            "550e8400-e29b-41d4-a716-446655440000 https://user@host/x password=$PASSWORD",
+            "secret_key: str, os.environ[\"API_KEY\"], the token is sent",
+        ],
+    );
+}
+
+#[test]
+fn addresses_and_places_are_found_in_many_countries() {
+    all(
+        Kind::Location,
+        &[
+            "‹221B Baker Street, London NW1 6XE, UK›.",
+            "‹1600 Pennsylvania Avenue NW, Washington, DC 20500›",
+            "‹350 Fifth Ave, Suite 3300, New York, NY 10118›",
+            "‹Hauptstraße 12, 10115 Berlin› und ‹Alte Schönhauser Straße 5›",
+            "‹12 rue de la Paix, 75002 Paris›; ‹Calle Mayor 5, 28013 Madrid›; ‹Via Roma 10, 00184 Roma›",
+            "‹Kerkstraat 12, 1017 GC Amsterdam›, ‹ul. Marszałkowska 10, 00-590 Warszawa›",
+            "‹P.O. Box 123, Springfield, IL 62701›",
+            "‹〒100-0001 東京都千代田区千代田1-1›",
+            "‹52.5200, 13.4050› and ‹52°31′12″N 13°24′18″E›",
+            "Made in ‹Germany›; ‹New York›-style; we met in ‹Nice› and ‹Paris, France›.",
+        ],
+    );
+}
+
+#[test]
+fn words_that_are_places_elsewhere_are_none_without_a_sign() {
+    all(
+        Kind::Location,
+        &[
+            "Nice weather. Reading books. Turkey sandwich. Split the file.",
+            "3 Google Drive accounts, 5 Hard Drive failures, 10 Street View cars",
+            "Version 3.1415, 2.7182 and 10000 users; Spring 2024; Chapter 5 Road map",
+            "Via Slack 20 messages, String 5, 2024 reports",
+        ],
+    );
+}
+
+#[test]
+fn names_are_found_by_title_label_and_list() {
+    all(
+        Kind::Person,
+        &[
+            "Dr. ‹Xochitl Quetzal›, Mrs. ‹Smith› and Herr ‹Müller› met ‹Maria García›.",
+            "**Author:** ‹Jane Doe›\nAnsprechpartner: ‹Kerstin Schulze›, Raum 5",
+            "‹J. K. Rowling›, ‹J. Smith› and ‹John F. Kennedy›'s friend ‹Vincent van Gogh›",
+            "‹田中太郎›様, ‹王小明›先生, ‹김민수›씨",
+            "‹Will Smith› will speak, ‹Tanaka Hiroshi› too.",
+        ],
+    );
+}
+
+#[test]
+fn things_named_after_people_and_words_are_no_names() {
+    all(
+        Kind::Person,
+        &[
+            "Will Python mark Complete? Rose Garden, May Day, Grant Access, Mark Price",
+            "Thomas Jefferson University, Charlotte Airport",
+            "お客様, 皆さん, U. S. Army, Figure A. Brown fox, Jenkins Pipeline",
+            "Contact: Sales Team. Name: Project Alpha",
+        ],
+    );
+}
+
+#[test]
+fn aggressive_finds_more() {
+    for case in ["Only ‹Priyanka› came.", "‹Zyxwv Sharma› spoke", "‹Smith, John›", "by ‹Q. Zyxwvut›"]
+    {
+        check(Kind::Person, Effort::Aggressive, case);
+    }
+    check(Kind::Location, Effort::Aggressive, "‹Nice› weather");
+    check(Kind::Email, Effort::Aggressive, "`‹git@github.com›:a/b.git` https://a.test/?u=‹x@a.test›");
+    check(Kind::Phone, Effort::Aggressive, "‹0301234567› or ‹612 345 678›");
+}

@@ -1,0 +1,11 @@
+//! Tests of the redaction from outside.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
+#![expect(clippy::print_stdout, reason = "a failed evaluation is explained by what it printed")]
+
+mod cases;
+mod evaluation;
+mod generators;
+mod laws;
+mod markdown;
+mod templates;

@@ -1,0 +1,105 @@
+//! Dates as pages, feeds and other engines write them.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::fmt::rfc2822;
+use jiff::fmt::strtime::BrokenDownTime;
+use jiff::tz::TimeZone;
+
+/// Zones as ISO 8601 does not write them: without a colon, as in `2024-05-01T10:00:00+0200`, or behind a space.
+const OTHER_ZONES: [&str; 5] = [
+    "%Y-%m-%dT%H:%M:%S%.f%z",
+    "%Y-%m-%d %H:%M:%S%.f %z",
+    "%Y-%m-%d %H:%M:%S%.f %:z",
+    "%Y-%m-%d %H:%M:%S%.f%z",
+    "%Y-%m-%dT%H:%M%z",
+];
+
+/// Longer texts are no dates.
+const MAX_BYTES: usize = 100;
+
+/// Reads a text that is a date and nothing else: ISO 8601 and RFC 3339 with and without time and zone (a space may stand
+/// for the `T`, the colon of the zone may be missing), and RFC 2822.
+///
+/// What has no zone is UTC; a day or a month is its first moment.
+pub fn read(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    if text.is_empty() || text.len() > MAX_BYTES {
+        return None;
+    }
+    let zoned = || text.parse::<Timestamp>().ok();
+    let other = || OTHER_ZONES.iter().find_map(|form| parse(form, text)?.to_timestamp().ok());
+    let local = || utc(text.parse::<DateTime>().ok()?);
+    let spelled = || rfc2822::DateTimeParser::new().parse_timestamp(text).ok();
+    let month = || of_month(text);
+    zoned().or_else(other).or_else(local).or_else(spelled).or_else(month)
+}
+
+/// Returns the first moment of a day.
+pub fn at_midnight(day: Date) -> Option<Timestamp> {
+    utc(day.at(0, 0, 0, 0))
+}
+
+fn parse(form: &str, text: &str) -> Option<BrokenDownTime> {
+    BrokenDownTime::parse(form, text).ok()
+}
+
+fn utc(time: DateTime) -> Option<Timestamp> {
+    Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp())
+}
+
+/// Reads `2024-05` and `2024`, as books and papers are dated.
+fn of_month(text: &str) -> Option<Timestamp> {
+    let (year, month) = text.split_once('-').unwrap_or((text, "1"));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if year.len() != 4 || !is_number(year) || !is_number(month) {
+        return None;
+    }
+    at_midnight(Date::new(year.parse().ok()?, month.parse().ok()?, 1).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_common_forms_of_dates_are_read() {
+        let table = [
+            ("2024-05-01T10:00:00Z", "2024-05-01T10:00:00Z"),
+            ("2024-05-01t10:00:00.250+02:00", "2024-05-01T08:00:00.25Z"),
+            ("2024-05-01T10:00+02:00", "2024-05-01T08:00:00Z"),
+            ("2024-05-01T10:00:00+0200", "2024-05-01T08:00:00Z"),
+            ("2024-05-01T10:00:00.123-0730", "2024-05-01T17:30:00.123Z"),
+            ("2024-05-01T10:00+0200", "2024-05-01T08:00:00Z"),
+            ("2024-05-01 10:00:00 +0200", "2024-05-01T08:00:00Z"),
+            ("2024-05-01 10:00:00 +02:00", "2024-05-01T08:00:00Z"),
+            ("2024-05-01 10:00:00Z", "2024-05-01T10:00:00Z"),
+            ("2024-05-01 10:00:00+0200", "2024-05-01T08:00:00Z"),
+            ("2024-05-01T10:00:00[Europe/Vienna]", "2024-05-01T10:00:00Z"),
+            ("2024-05-01T10:00:00", "2024-05-01T10:00:00Z"),
+            ("2024-05-01 10:00:00", "2024-05-01T10:00:00Z"),
+            ("2024-05-01 10:00", "2024-05-01T10:00:00Z"),
+            ("20240501T100000Z", "2024-05-01T10:00:00Z"),
+            (" 2024-05-01\n", "2024-05-01T00:00:00Z"),
+            ("20240501", "2024-05-01T00:00:00Z"),
+            ("2024-05", "2024-05-01T00:00:00Z"),
+            ("2024", "2024-01-01T00:00:00Z"),
+            ("Wed, 01 May 2024 10:00:00 GMT", "2024-05-01T10:00:00Z"),
+            ("Wed, 1 May 2024 10:00:00 +0200", "2024-05-01T08:00:00Z"),
+            ("1 May 2024 10:00 EST", "2024-05-01T15:00:00Z"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(read(text), Some(expected.parse().unwrap()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_date_is_none() {
+        let long = format!("2024-05-01{}", " ".repeat(10) + &"x".repeat(MAX_BYTES));
+        for text in
+            ["", " ", "yesterday", "2024-13-01", "2024-02-30", "05/01/2024", "24-05-01", "99999", "ä", &long]
+        {
+            assert_eq!(read(text), None, "{text:?}");
+        }
+    }
+}

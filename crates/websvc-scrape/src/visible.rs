@@ -1,0 +1,176 @@
+//! A quick look at HTML source, before there is a tree: tags one by one, and the words a reader would see.
+
+/// A tag of the source, or the text before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece<'a> {
+    /// Text between tags.
+    Text(&'a [u8]),
+    /// What stands between `<` and `>`: the name, with a slash before it at the end of an element, and attributes.
+    Tag(&'a [u8]),
+}
+
+/// Elements whose content is no text of the page. `noscript` is here because what it says is for others.
+const UNSEEN: &[&str] = &["script", "style", "noscript", "template", "svg", "title", "textarea"];
+
+/// Returns the pieces of the source without comments and without what stands in elements that are not seen. Takes
+/// linear time whatever the source is.
+pub(crate) fn pieces(source: &[u8]) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = source;
+    std::iter::from_fn(move || {
+        loop {
+            if rest.is_empty() {
+                return None;
+            }
+            let open = rest.iter().position(|&byte| byte == b'<').unwrap_or(rest.len());
+            if open > 0 {
+                let (text, tail) = rest.split_at(open);
+                rest = tail;
+                return Some(Piece::Text(text));
+            }
+            if let Some(comment) = rest.strip_prefix(b"<!--") {
+                rest = after(comment, b"-->");
+                continue;
+            }
+            let end = tag_end(rest);
+            let tag = &rest[1..end];
+            rest = &rest[(end + 1).min(rest.len())..];
+            if let Some(name) = UNSEEN.iter().find(|name| is_named(tag, name)) {
+                rest = skip_element(rest, name);
+            }
+            return Some(Piece::Tag(tag));
+        }
+    })
+}
+
+/// Counts the words that a reader would see, at most `enough`.
+pub(crate) fn visible_words(source: &[u8], enough: usize) -> usize {
+    let texts = pieces(source).filter_map(|piece| match piece {
+        Piece::Text(text) => Some(text),
+        Piece::Tag(_) => None,
+    });
+    let words = texts.flat_map(|text| text.split(u8::is_ascii_whitespace));
+    words
+        .filter(|word| word.iter().any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80))
+        .take(enough)
+        .count()
+}
+
+/// Returns whether a tag is the start of an element of this name.
+pub(crate) fn is_named(tag: &[u8], name: &str) -> bool {
+    tag.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
+        && tag.get(name.len()).is_none_or(|next| !next.is_ascii_alphanumeric() && *next != b'-')
+}
+
+/// Returns the value of an attribute of a tag, as written.
+pub(crate) fn attribute<'a>(tag: &'a [u8], wanted: &str) -> Option<&'a [u8]> {
+    let name_end = tag.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'/')?;
+    let mut rest = &tag[name_end..];
+    loop {
+        let start = rest.iter().position(|byte| !byte.is_ascii_whitespace() && *byte != b'/')?;
+        rest = &rest[start..];
+        let end = rest[1..].iter().position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'=' | b'/'));
+        let (name, tail) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
+        let tail = tail.trim_ascii_start();
+        let value;
+        (value, rest) = match tail.strip_prefix(b"=") {
+            Some(tail) => value_of(tail.trim_ascii_start()),
+            None => (&tail[..0], tail),
+        };
+        if name.eq_ignore_ascii_case(wanted.as_bytes()) {
+            return Some(value);
+        }
+    }
+}
+
+/// Splits what follows an equals sign into the value and the rest.
+fn value_of(text: &[u8]) -> (&[u8], &[u8]) {
+    if let Some((quote @ (b'"' | b'\''), quoted)) = text.split_first().map(|(first, rest)| (*first, rest)) {
+        let end = quoted.iter().position(|&byte| byte == quote).unwrap_or(quoted.len());
+        return (&quoted[..end], &quoted[(end + 1).min(quoted.len())..]);
+    }
+    text.split_at(text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len()))
+}
+
+/// Returns where the tag at the start of `source` ends: at the first `>` outside of quotes, if there is one before
+/// the next line of tags goes wrong, else at the first `>`.
+fn tag_end(source: &[u8]) -> usize {
+    let mut quote = None;
+    let mut plain = None;
+    for (at, &byte) in source.iter().enumerate().take(64 * 1024) {
+        match (quote, byte) {
+            (None, b'>') => return at,
+            (Some(_), b'>') => plain = plain.or(Some(at)),
+            (None, b'"' | b'\'') if at > 0 && source[at - 1] == b'=' => quote = Some(byte),
+            (Some(open), _) if open == byte => quote = None,
+            _ => {}
+        }
+    }
+    plain.unwrap_or(source.len())
+}
+
+/// Returns what follows the end tag of the element that `source` stands in.
+fn skip_element<'a>(source: &'a [u8], name: &str) -> &'a [u8] {
+    let mut rest = source;
+    loop {
+        let tail = after(rest, b"</");
+        if tail.is_empty() || is_named(tail, name) {
+            return after(tail, b">");
+        }
+        rest = tail;
+    }
+}
+
+/// Returns what follows the first occurrence of `mark`; nothing when there is none.
+fn after<'a>(source: &'a [u8], mark: &[u8]) -> &'a [u8] {
+    match source.windows(mark.len()).position(|window| window == mark) {
+        Some(at) => &source[at + mark.len()..],
+        None => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_a_reader_sees() {
+        for (source, words) in [
+            ("<p>one two</p><!-- not this --><script>var nor = 'this'</script> three", 3),
+            ("<p>one two</p><script>x</script><p>three</p>", 3),
+            ("<p>one</p><p title='a > b'>two</p>", 2),
+            ("<style>a { b: c }</style><p>— , one é</p>", 3),
+            ("<p>one<p>two<", 2),
+            ("<script>never closed", 0),
+            ("<!-- never closed", 0),
+        ] {
+            assert_eq!(visible_words(source.as_bytes(), 100), words, "{source}");
+        }
+        assert_eq!(visible_words(b"<p>a b c d</p>", 2), 2);
+    }
+
+    #[test]
+    fn attributes_are_read_in_every_spelling() {
+        let tag = br#"meta checked HTTP-EQUIV = refresh content="0; url='/next'" data-x='>' last"#;
+        for (name, value) in [
+            ("http-equiv", "refresh"),
+            ("content", "0; url='/next'"),
+            ("data-x", ">"),
+            ("checked", ""),
+            ("last", ""),
+        ] {
+            let found = attribute(tag, name).map(String::from_utf8_lossy);
+            assert_eq!(found.as_deref(), Some(value), "{name}");
+        }
+        assert_eq!(attribute(tag, "none"), None);
+        assert_eq!(attribute(b"meta", "none"), None);
+    }
+
+    #[test]
+    fn any_bytes_are_read_to_their_end() {
+        for source in ["<", "<<<<", "<a b=\"", "<!-", "</", "<script", "<a =>", "< >", "<a b = >"] {
+            let _ = pieces(source.as_bytes())
+                .map(|piece| matches!(piece, Piece::Tag(tag) if attribute(tag, "x").is_some()))
+                .count();
+        }
+    }
+}

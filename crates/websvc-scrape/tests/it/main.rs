@@ -1,0 +1,9 @@
+//! The path of a page, on a loopback web.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
+
+mod cache;
+mod leading_on;
+mod proxies;
+mod support;
+mod walls;
