@@ -142,7 +142,7 @@ fn settings_that_cannot_be_used_are_refused_by_name() {
     let error = builder().user_agent("a\nb").build().unwrap_err();
     assert!(matches!(error, ClientError::Config { what: "the user agent", .. }), "{error:?}");
     for error in [
-        builder().proxy("socks5://p.test:1080".parse().unwrap()).build().unwrap_err(),
+        builder().proxy("ftp://p.test:1080".parse().unwrap()).build().unwrap_err(),
         builder().ca_file("missing.pem").build().unwrap_err(),
     ] {
         assert!(matches!(error, ClientError::Transport(_)), "{error:?}");
