@@ -84,8 +84,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Connects through a forward proxy, such as `http://user:password@proxy.test:3128`; its scheme is `http` or
-    /// `https`. Environment variables are not read.
+    /// Connects through a forward proxy, such as `http://user:password@proxy.test:3128`; its scheme is `http`,
+    /// `https` or `socks5`. Environment variables are not read.
     pub fn proxy(mut self, proxy: Url) -> Self {
         self.proxy = Some(proxy);
         self
