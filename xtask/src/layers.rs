@@ -30,6 +30,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-transport", &[]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
     layer("websvc-extract", &["websvc-selector"]),
+    layer("websvc-documents", &[]),
     layer("websvc-index", &["websvc-query"]),
     layer("websvc-store", &[]),
     layer("websvc-browser", &["websvc-transport"]),
@@ -40,6 +41,7 @@ const LAYERS: &[Layer] = &[
             "websvc-validate",
             "websvc-transport",
             "websvc-extract",
+            "websvc-documents",
             "websvc-store",
             "websvc-browser",
         ],
@@ -71,6 +73,7 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
+    "websvc-documents",
     "websvc-index",
     "websvc-store",
     "websvc-browser",
@@ -78,7 +81,7 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 13] = [
+const EVERYTHING: [&str; 14] = [
     "websvc",
     "websvc-types",
     "websvc-query",
@@ -86,6 +89,7 @@ const EVERYTHING: [&str; 13] = [
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
+    "websvc-documents",
     "websvc-index",
     "websvc-store",
     "websvc-browser",
@@ -111,6 +115,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-selector",
     "websvc-validate",
     "websvc-extract",
+    "websvc-documents",
     "websvc-index",
     "websvc-store",
 ];
