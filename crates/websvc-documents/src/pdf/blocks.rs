@@ -27,8 +27,6 @@ pub(super) enum Block {
 #[derive(Debug, Clone)]
 pub(super) struct Text {
     pub(super) spans: Vec<Span>,
-    /// The page, from 0.
-    pub(super) page: u32,
     pub(super) size: f32,
     /// All its letters are bold.
     pub(super) bold: bool,
@@ -77,16 +75,11 @@ impl Line {
             glyphs,
         }
     }
-
-    pub(super) fn text(&self) -> String {
-        self.glyphs.iter().map(|glyph| glyph.character).collect()
-    }
 }
 
 /// What is known of the column that lines are read in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
-    pub(super) page: u32,
     /// The number of the page's first link less 1.
     pub(super) links: u32,
     pub(super) area: Area,
@@ -97,7 +90,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    pub(super) fn new(page: u32, links: u32, lines: &[Line]) -> Self {
+    pub(super) fn new(links: u32, lines: &[Line]) -> Self {
         let mut area = Area::EMPTY;
         lines.iter().for_each(|line| area.unite(&line.area));
         let distances = lines.windows(2).filter_map(|pair| {
@@ -108,7 +101,7 @@ impl Column {
         let size = median(lines.iter().map(|line| line.size)).unwrap_or(10.0);
         let leading = median(distances).unwrap_or(size * 1.2);
         let full = lines.iter().filter(|line| line.area.x1 > area.x1 - size * 0.5).count();
-        Self { page, links, area, leading, justified: full * 10 >= lines.len() * 5 && lines.len() > 4 }
+        Self { links, area, leading, justified: full * 10 >= lines.len() * 5 && lines.len() > 4 }
     }
 }
 
@@ -188,7 +181,7 @@ fn code_text(lines: &[Line], column: &Column) -> Vec<String> {
 }
 
 /// Returns whether a line leads with dots to a number, as in a table of contents.
-fn has_leader(line: &Line) -> bool {
+pub(super) fn has_leader(line: &Line) -> bool {
     leader(&line.glyphs).is_some()
 }
 
@@ -322,7 +315,6 @@ impl Builder {
         let is_open = !self.ends_with(&['.', '!', '?', ':', ';']) && !self.is_short(&self.last, column, 0.15);
         Text {
             is_open,
-            page: column.page,
             size: self.first.size,
             bold: self.bold,
             lines: self.lines,

@@ -8,6 +8,8 @@ use super::lines::Segment;
 const MIN_GUTTER: f32 = 0.9;
 /// A column of text has at least so many lines.
 const MIN_LINES: usize = 4;
+/// Where columns are so long, they are columns.
+const MIN_CERTAIN_LINES: usize = 7;
 /// Columns of short lines, such as an index, have at least so many.
 const MIN_SHORT_LINES: usize = 18;
 /// How often columns are parted in columns.
@@ -151,9 +153,16 @@ fn bands(mut segments: Vec<Segment>, gutter: &Gutter) -> Vec<Band> {
 /// Turns bands that are no columns (tables, lines beside each other) into text across, joined with its neighbours.
 fn join_false(bands: Vec<Band>, gutter: &Gutter, rules: &[Rule]) -> Vec<Band> {
     let mut joined: Vec<Band> = Vec::new();
+    // A few lines beside each other are columns only where more are.
+    let certain = bands.iter().any(|band| match band {
+        Band::Parted(left, right) => {
+            rows(left).min(rows(right)) >= MIN_CERTAIN_LINES && are_columns(left, right, gutter, rules)
+        }
+        Band::Across(_) => false,
+    });
     for band in bands {
         let band = match band {
-            Band::Parted(left, right) if !are_columns(&left, &right, gutter, rules) => {
+            Band::Parted(left, right) if !certain || !are_columns(&left, &right, gutter, rules) => {
                 let mut across = left;
                 across.extend(right);
                 Band::Across(across)

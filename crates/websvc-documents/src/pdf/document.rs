@@ -122,13 +122,14 @@ impl Reading {
         if let Some(main) = page.directions.first_mut() {
             furniture.strip(page.number, total, main, page.height);
         }
-        for (index, direction) in page.directions.into_iter().enumerate() {
+        for (index, mut direction) in page.directions.into_iter().enumerate() {
             self.text_bytes += direction.iter().map(|segment| segment.glyphs.len()).sum::<usize>();
             // Lines are drawn for text that is upright.
             let rules = if index == 0 { page.content.rules.as_slice() } else { &[] };
+            let grids = tables::cut_grids(&mut direction, rules);
             for column in columns::in_order(direction, rules) {
                 let start = self.blocks.len();
-                tables::column_blocks(column, rules, page.number, page.links, &mut self.blocks);
+                tables::column_blocks(column, rules, &grids, page.links, &mut self.blocks);
                 if let Some(Block::Text(first)) = self.blocks.get_mut(start) {
                     first.is_first = true;
                 }
@@ -137,8 +138,17 @@ impl Reading {
         }
     }
 
-    /// Joins the first block of a column with the last before it, when a sentence goes on there.
+    /// Joins the first block of a column with the last before it, when a sentence or code goes on there.
     fn join_columns(&mut self, start: usize) {
+        if let (Some(Block::Code(_)), Some(Block::Code(_))) =
+            (start.checked_sub(1).and_then(|last| self.blocks.get(last)), self.blocks.get(start))
+        {
+            let Block::Code(next) = self.blocks.remove(start) else { return };
+            if let Some(Block::Code(last)) = self.blocks.get_mut(start - 1) {
+                last.extend(next);
+            }
+            return;
+        }
         let (before, after) = self.blocks.split_at_mut(start);
         let (Some(Block::Text(last)), Some(Block::Text(next))) = (before.last_mut(), after.first()) else { return };
         if goes_on(last, next) {

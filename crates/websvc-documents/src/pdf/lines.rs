@@ -18,6 +18,8 @@ pub(super) struct Segment {
     pub(super) y: f32,
     /// The usual font size.
     pub(super) size: f32,
+    /// It stands for a table between drawn lines: which of the page's.
+    pub(super) grid: Option<usize>,
 }
 
 impl Segment {
@@ -28,7 +30,12 @@ impl Segment {
             area.include(glyph.x0, y - size * 0.75);
             area.include(glyph.x1, y + size * 0.22);
         }
-        Self { glyphs, area, y, size }
+        Self { glyphs, area, y, size, grid: None }
+    }
+
+    /// Makes what stands for a table in the order of reading.
+    pub(super) fn of_grid(grid: usize, area: Area) -> Self {
+        Self { glyphs: Vec::new(), area, y: area.y0, size: 10.0, grid: Some(grid) }
     }
 
     pub(super) fn text(&self) -> String {
@@ -111,7 +118,10 @@ fn follows(last: &Glyph, glyph: &Glyph, size: f32) -> bool {
     }
     // Raised and lowered characters touch their base, and one of both is smaller.
     let raised = shift < 0.6 * size && (glyph.size < 0.9 * size || last.size < 0.9 * size);
-    raised && (-0.6 * size..0.3 * size).contains(&gap)
+    // The sign of a footnote stands somewhat before its text.
+    let is_sign = last.size < 0.9 * glyph.size && (last.character.is_ascii_digit() || "*†‡§".contains(last.character));
+    let widest = if is_sign { 1.3 } else { 0.3 };
+    raised && (-0.6 * size..widest * glyph.size).contains(&gap)
 }
 
 fn finish_run(run: &mut Vec<Glyph>, runs: &mut Vec<Segment>) {
@@ -200,7 +210,7 @@ fn finished(mut glyphs: Vec<Glyph>) -> Segment {
 fn letter_spacing(glyphs: &[Glyph]) -> f32 {
     let mut gaps: Vec<f32> = glyphs
         .windows(2)
-        .filter(|pair| pair.iter().all(|glyph| glyph.character != ' '))
+        .filter(|pair| pair.iter().all(|glyph| glyph.character.is_alphanumeric()))
         .map(|pair| (pair[1].x0 - pair[0].x1) / pair[1].size.max(pair[0].size))
         .collect();
     if gaps.len() < 6 {

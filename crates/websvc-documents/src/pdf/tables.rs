@@ -1,6 +1,6 @@
 //! Tables: cells between drawn lines, or cells that stand below each other with white between them.
 
-use super::blocks::{Block, Column, Line, blocks};
+use super::blocks::{Block, Column, Line, blocks, has_leader};
 use super::content::Glyph;
 use super::geometry::Area;
 use super::graphics::Rule;
@@ -14,46 +14,50 @@ const SNAP: f32 = 3.0;
 const MIN_STRIP: f32 = 0.6;
 /// A table without lines has at least so many rows of several cells.
 const MIN_ROWS: usize = 3;
+/// More lines than this are a drawing.
+const MAX_RULES: usize = 4000;
 /// A table has at most so many columns.
 const MAX_COLUMNS: usize = 40;
 
-/// Makes blocks of the segments of a column.
+/// Makes blocks of the segments of a column; `grids` are those of the page.
 pub(super) fn column_blocks(
     segments: Vec<Segment>,
     rules: &[Rule],
-    page: u32,
+    grids: &[Grid],
     links: u32,
     out: &mut Vec<Block>,
 ) {
-    let mut area = Area::EMPTY;
-    segments.iter().for_each(|segment| area.unite(&segment.area));
-    let (grids, rest) = cut_grids(segments, rules, &area);
-    let rows = rows(rest);
+    let (placed, segments): (Vec<Segment>, Vec<Segment>) =
+        segments.into_iter().partition(|segment| segment.grid.is_some());
+    let rows = rows(segments);
     let lines: Vec<Line> = rows.iter().map(|row| Line::new(row)).collect();
-    let column = Column::new(page, links, &lines);
-    let mut grids = grids.into_iter().peekable();
+    let column = Column::new(links, &lines);
+    let mut placed: Vec<(f32, &Grid)> =
+        placed.iter().filter_map(|segment| Some((segment.y, grids.get(segment.grid?)?))).collect();
+    placed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut placed = placed.into_iter().peekable();
     let mut waiting: Vec<Line> = Vec::new();
     let mut at = 0;
     while at < rows.len() {
-        if grids.peek().is_some_and(|grid| grid.y < lines[at].y) {
-            blocks(&waiting, &column, out);
-            waiting.clear();
-            out.extend(grids.next().map(|grid| grid.block(links)));
+        if let Some((_, grid)) = placed.next_if(|(y, _)| *y < lines[at].y) {
+            blocks(&std::mem::take(&mut waiting), &column, out);
+            out.push(grid.block(links));
             continue;
         }
-        let (count, block) = aligned(&rows[at..], &lines[at..], rules, &column);
-        if let Some(block) = block {
-            blocks(&waiting, &column, out);
-            waiting.clear();
-            out.push(block);
-            at += count;
-        } else {
-            waiting.push(lines[at].clone());
-            at += 1;
+        match aligned(&rows[at..], &lines[at..], rules, &column) {
+            Some((count, block)) => {
+                blocks(&std::mem::take(&mut waiting), &column, out);
+                out.push(block);
+                at += count;
+            }
+            None => {
+                waiting.push(lines[at].clone());
+                at += 1;
+            }
         }
     }
     blocks(&waiting, &column, out);
-    out.extend(grids.map(|grid| grid.block(links)));
+    out.extend(placed.map(|(_, grid)| grid.block(links)));
 }
 
 /// Groups segments into rows by their baselines.
@@ -91,42 +95,39 @@ fn join_marker(row: &mut Vec<Segment>) {
 }
 
 /// A table between drawn lines.
-struct Grid {
-    /// Its upper edge.
-    y: f32,
+#[derive(Debug)]
+pub(super) struct Grid {
     xs: Vec<f32>,
     ys: Vec<f32>,
     segments: Vec<Segment>,
 }
 
-/// Finds the grids that are drawn in an area and takes their segments.
-fn cut_grids(segments: Vec<Segment>, rules: &[Rule], area: &Area) -> (Vec<Grid>, Vec<Segment>) {
-    let inside = |rule: &&Rule| {
-        rule.area.x0 > area.x0 - 20.0
-            && rule.area.x1 < area.x1 + 20.0
-            && rule.area.y0 > area.y0 - 20.0
-            && rule.area.y1 < area.y1 + 20.0
-    };
-    let mut grids: Vec<Grid> = clusters(rules.iter().filter(inside)).iter().filter_map(|rules| grid(rules)).collect();
-    grids.sort_by(|a, b| a.y.total_cmp(&b.y));
+/// Finds the grids that are drawn on a page; one segment stands for those of each from here on.
+pub(super) fn cut_grids(segments: &mut Vec<Segment>, rules: &[Rule]) -> Vec<Grid> {
+    let mut found: Vec<Grid> = clusters(rules).iter().filter_map(|rules| grid(rules)).collect();
+    if found.is_empty() {
+        return found;
+    }
     let mut rest = Vec::new();
-    for segment in segments {
+    for segment in segments.drain(..) {
         let (x, y) = ((segment.area.x0 + segment.area.x1) / 2.0, segment.y - segment.size * 0.3);
-        match grids.iter_mut().find(|grid| grid.area().contains(x, y)) {
+        match found.iter_mut().find(|grid| grid.area().contains(x, y)) {
             Some(grid) => grid.segments.push(segment),
             None => rest.push(segment),
         }
     }
     // A frame around text that it does not part into cells is no table.
-    let (grids, frames): (Vec<Grid>, Vec<Grid>) = grids.into_iter().partition(Grid::is_table);
+    let (grids, frames): (Vec<Grid>, Vec<Grid>) = found.into_iter().partition(Grid::is_table);
     rest.extend(frames.into_iter().flat_map(|frame| frame.segments));
-    (grids, rest)
+    rest.extend(grids.iter().enumerate().map(|(index, grid)| Segment::of_grid(index, grid.area())));
+    *segments = rest;
+    grids
 }
 
 /// Groups the lines that touch.
-fn clusters<'r>(rules: impl Iterator<Item = &'r Rule>) -> Vec<Vec<Rule>> {
+fn clusters(rules: &[Rule]) -> Vec<Vec<Rule>> {
     let mut clusters: Vec<(Area, Vec<Rule>)> = Vec::new();
-    for rule in rules.take(2000) {
+    for rule in rules.iter().take(MAX_RULES) {
         let touches = |area: &Area| {
             rule.area.x0 <= area.x1 + SNAP
                 && rule.area.x1 >= area.x0 - SNAP
@@ -146,10 +147,19 @@ fn clusters<'r>(rules: impl Iterator<Item = &'r Rule>) -> Vec<Vec<Rule>> {
 }
 
 fn grid(rules: &[Rule]) -> Option<Grid> {
-    let xs = snapped(rules.iter().filter(|rule| rule.upright).map(|rule| rule.area.x0));
-    let ys = snapped(rules.iter().filter(|rule| !rule.upright).map(|rule| rule.area.y0));
-    let is_grid = xs.len() >= 3 && ys.len() >= 2 && xs.len() <= MAX_COLUMNS && ys.len() <= 500;
-    is_grid.then(|| Grid { y: ys[0], xs, ys, segments: Vec::new() })
+    let (upright, across): (Vec<&Rule>, Vec<&Rule>) = rules.iter().partition(|rule| rule.upright);
+    // Many tables have no outer lines: the ends of the inner ones are where those would be.
+    let ends_x = across.iter().flat_map(|rule| [rule.area.x0, rule.area.x1]);
+    let ends_y = upright.iter().flat_map(|rule| [rule.area.y0, rule.area.y1]);
+    let outer = |ends: Vec<f32>| {
+        let least = ends.iter().copied().fold(f32::INFINITY, f32::min);
+        let most = ends.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        [least, most].into_iter().filter(|end| end.is_finite())
+    };
+    let xs = snapped(upright.iter().map(|rule| rule.area.x0).chain(outer(ends_x.collect())));
+    let ys = snapped(across.iter().map(|rule| rule.area.y0).chain(outer(ends_y.collect())));
+    let is_grid = xs.len() >= 3 && ys.len() >= 3 && xs.len() <= MAX_COLUMNS && ys.len() <= 500;
+    is_grid.then_some(Grid { xs, ys, segments: Vec::new() })
 }
 
 /// Returns the distinct values, those close to each other as one.
@@ -163,7 +173,7 @@ fn snapped(values: impl Iterator<Item = f32>) -> Vec<f32> {
 impl Grid {
     fn area(&self) -> Area {
         let mut area = Area::EMPTY;
-        for (x, y) in [(self.xs.first(), self.ys.first()), (self.xs.last(), self.ys.last())].into_iter().flat_map(|(x, y)| x.zip(y)) {
+        for (x, y) in self.xs.iter().zip(&self.ys).chain(self.xs.last().zip(self.ys.last())) {
             area.include(*x, *y);
         }
         area
@@ -191,7 +201,7 @@ impl Grid {
         cells
     }
 
-    fn block(self, links: u32) -> Block {
+    fn block(&self, links: u32) -> Block {
         let rows = self.cells().into_iter().map(|row| {
             row.into_iter().map(|glyphs| cell(glyphs, links)).collect::<Vec<Vec<Span>>>()
         });
@@ -227,9 +237,14 @@ fn trimmed(line: &[Glyph], links: u32) -> Vec<Span> {
 }
 
 /// Finds a table without upright lines that begins with the first row; returns how many rows it has.
-fn aligned(rows: &[Vec<Segment>], lines: &[Line], rules: &[Rule], column: &Column) -> (usize, Option<Block>) {
-    if rows[0].len() < 2 || lines[0].mono {
-        return (0, None);
+fn aligned(
+    rows: &[Vec<Segment>],
+    lines: &[Line],
+    rules: &[Rule],
+    column: &Column,
+) -> Option<(usize, Block)> {
+    if rows[0].len() < 2 || lines[0].mono || has_leader(&lines[0]) {
+        return None;
     }
     let (strips, count) = common_strips(rows, lines, column);
     let several = rows[..count].iter().filter(|row| row.len() >= 2).count();
@@ -239,12 +254,12 @@ fn aligned(rows: &[Vec<Segment>], lines: &[Line], rules: &[Rule], column: &Colum
     });
     let needed = if ruled { MIN_ROWS - 1 } else { MIN_ROWS };
     if strips.is_empty() || several < needed || several * 2 < count {
-        return (0, None);
+        return None;
     }
     let table = cells(&rows[..count], &lines[..count], &strips, column);
     let filled = table.iter().flatten().filter(|cell| !cell.is_empty()).count();
     let is_table = table.len() >= 2 && filled * 2 >= table.len() * (strips.len() + 1);
-    if is_table { (count, Some(Block::Table(table))) } else { (0, None) }
+    is_table.then_some((count, Block::Table(table)))
 }
 
 /// Returns the strips of white that all rows from the first have in common, and how many rows these are.
@@ -253,7 +268,7 @@ fn common_strips(rows: &[Vec<Segment>], lines: &[Line], column: &Column) -> (Vec
     let mut count = 1;
     for (row, line) in rows.iter().zip(lines).skip(1) {
         let last = &lines[count - 1];
-        if line.y - last.y > column.leading.max(line.size) * 2.4 || line.mono != last.mono {
+        if line.y - last.y > column.leading.max(line.size) * 2.4 || line.mono != last.mono || has_leader(line) {
             break;
         }
         let next = narrowed(&strips, row);
