@@ -19,6 +19,8 @@ const MAX_FORM_DEPTH: u32 = 12;
 const MAX_SAVED_STATES: usize = 256;
 /// How many instructions a page may have, those of its forms counted as often as they are drawn.
 const MAX_INSTRUCTIONS: u64 = 4_000_000;
+/// As how many instructions the drawing of a form counts.
+const FORM_COST: u64 = 200;
 /// How many characters a page may have.
 const MAX_GLYPHS: usize = 400_000;
 /// After so many instructions the caller is asked whether to go on.
@@ -68,6 +70,7 @@ pub(super) fn read<'a>(page: &Page<'a>, fonts: &mut Fonts<'a>, stop: &dyn Fn() -
         content: Content { width, height, ..Content::default() },
         stop,
         instructions: 0,
+        ask_at: ASK_EVERY,
         depth: 0,
         marks: Vec::new(),
         stopped: false,
@@ -132,6 +135,7 @@ struct Reader<'a, 'r> {
     content: Content,
     stop: &'r dyn Fn() -> bool,
     instructions: u64,
+    ask_at: u64,
     depth: u32,
     marks: Vec<Mark>,
     stopped: bool,
@@ -184,7 +188,11 @@ impl<'a> Reader<'a, '_> {
     fn may_go_on(&mut self) -> bool {
         self.instructions += 1;
         let full = self.instructions > MAX_INSTRUCTIONS || self.content.glyphs.len() > MAX_GLYPHS;
-        if full || (self.instructions.is_multiple_of(ASK_EVERY) && (self.stop)()) {
+        let asks = self.instructions >= self.ask_at;
+        if asks {
+            self.ask_at = self.instructions + ASK_EVERY;
+        }
+        if full || (asks && (self.stop)()) {
             self.stopped = true;
         }
         !self.stopped
@@ -292,7 +300,7 @@ impl<'a> Reader<'a, '_> {
             Some("Form") if self.depth < MAX_FORM_DEPTH => {
                 let Ok(decoded) = stream.decoded_data() else { return };
                 // A form is decoded each time that it is drawn.
-                self.instructions += decoded.len() as u64 / 64;
+                self.instructions += FORM_COST + decoded.len() as u64 / 64;
                 let matrix = dict.get::<[f64; 6]>(b"Matrix").map_or(Matrix::IDENTITY, Matrix);
                 let own = dict.get::<Dict<'_>>(b"Resources").map(Resources::new);
                 let mut inner = State { ctm: state.ctm.after(&matrix), text: state.text.clone() };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::lines::Segment;
 
 /// Rows in this share of the page's height, at its top and at its bottom, may be furniture.
-const EDGE: f32 = 0.14;
+const EDGE: f32 = 0.11;
 /// So many rows at an edge may be furniture.
 const MAX_ROWS: usize = 3;
 /// A row is furniture when it is on so many pages.
@@ -49,6 +49,10 @@ impl Furniture {
                 }
                 gone.extend(row.segments);
             }
+        }
+        // A page of nothing else is a page that is repeated, not furniture.
+        if gone.len() == segments.len() {
+            return;
         }
         let mut index = 0;
         segments.retain(|_| {

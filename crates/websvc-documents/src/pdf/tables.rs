@@ -193,8 +193,14 @@ impl Grid {
         segments.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.area.x0.total_cmp(&b.area.x0)));
         for segment in segments {
             let row = slot(&self.ys, segment.y - segment.size * 0.3);
+            let (mut column, mut before) = (0, None);
             for glyph in &segment.glyphs {
-                let column = slot(&self.xs, (glyph.x0 + glyph.x1) / 2.0);
+                // A word that is too long for its cell stays whole.
+                let begins = before.is_none_or(|(space, link)| space || link != glyph.link);
+                if begins {
+                    column = slot(&self.xs, (glyph.x0 + glyph.x1) / 2.0);
+                }
+                before = Some((glyph.character == ' ', glyph.link));
                 cells[row][column].push(*glyph);
             }
         }
