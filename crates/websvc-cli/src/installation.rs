@@ -8,10 +8,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use websvc_engine::{Engine, EngineConfig};
 use websvc_index::{Index, IndexConfig};
-use websvc_scrape::{ScrapeConfig, Scraper};
+use websvc_scrape::{DocumentWorkers, ScrapeConfig, Scraper};
 use websvc_store::{CacheLimits, Store};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 
+use crate::args::PARSE_DOCUMENT;
 use crate::config::Config;
 use crate::data_dir::{DataDir, WriteLock};
 
@@ -80,6 +81,18 @@ fn scrape_config(config: &Config) -> ScrapeConfig {
         concurrency: config.fetch.concurrency,
         cache: cache_limits(config),
         rendered_bytes: config.cache.memory_bytes,
+        documents: document_workers(),
+    }
+}
+
+/// Returns the workers that read documents: this program once more.
+pub(crate) fn document_workers() -> Option<DocumentWorkers> {
+    match std::env::current_exe() {
+        Ok(program) => Some(DocumentWorkers::new(program, vec![PARSE_DOCUMENT.to_owned()])),
+        Err(error) => {
+            tracing::warn!(%error, "the path of this program is not known: documents are not read");
+            None
+        }
     }
 }
 

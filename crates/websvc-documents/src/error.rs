@@ -1,20 +1,24 @@
 //! Why a document could not be read.
 
+use serde::{Deserialize, Serialize};
+
+use crate::kind::DocumentKind;
+
 /// Why a document could not be read. The messages are what a caller may see.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum DocumentError {
     /// The file needs a password.
     #[error("the {kind} file is encrypted and needs a password")]
     Encrypted {
-        /// The kind of file, such as `pdf`.
-        kind: &'static str,
+        /// The kind of file.
+        kind: DocumentKind,
     },
     /// The file is broken beyond reading.
     #[error("the {kind} file is damaged: {reason}")]
     Damaged {
         /// The kind of file.
-        kind: &'static str,
+        kind: DocumentKind,
         /// What is wrong with it.
         reason: String,
     },
@@ -22,7 +26,7 @@ pub enum DocumentError {
     #[error("the {kind} file exceeds the limits: {reason}")]
     TooLarge {
         /// The kind of file.
-        kind: &'static str,
+        kind: DocumentKind,
         /// Which limit was reached.
         reason: String,
     },
@@ -35,11 +39,11 @@ pub enum DocumentError {
 }
 
 impl DocumentError {
-    pub(crate) fn damaged(kind: &'static str, reason: impl Into<String>) -> Self {
+    pub(crate) fn damaged(kind: DocumentKind, reason: impl Into<String>) -> Self {
         Self::Damaged { kind, reason: reason.into() }
     }
 
-    pub(crate) fn too_large(kind: &'static str, reason: impl Into<String>) -> Self {
+    pub(crate) fn too_large(kind: DocumentKind, reason: impl Into<String>) -> Self {
         Self::TooLarge { kind, reason: reason.into() }
     }
 }

@@ -8,13 +8,26 @@
 //! Files are hostile. Work and output are bounded here, but memory and time of third-party decoders are not: a
 //! service calls this in a process of its own with hard limits.
 
+mod csv;
+mod docx;
+mod epub;
 mod error;
+mod flow;
 mod html;
 mod kind;
 mod limits;
+mod number_format;
+mod odf;
+mod office;
+mod package;
 mod parsed;
 mod pdf;
+mod pptx;
 mod reader;
+mod rtf;
+mod text_encoding;
+mod xlsx;
+mod xml;
 
 pub use error::DocumentError;
 pub use kind::DocumentKind;

@@ -1,7 +1,9 @@
 //! What a document gives.
 
+use serde::{Deserialize, Serialize};
+
 /// A document that was read.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parsed {
     /// The content as semantic HTML, without `html` and `body` around it.
     pub html: String,
@@ -14,7 +16,7 @@ pub struct Parsed {
 }
 
 /// What a file says about itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
     /// The title.
     pub title: Option<String>,
@@ -33,7 +35,7 @@ pub struct About {
 }
 
 /// The pages of a document.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pages {
     /// How many were read.
     pub read: u32,

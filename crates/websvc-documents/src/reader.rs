@@ -4,7 +4,7 @@ use crate::error::DocumentError;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::parsed::Parsed;
-use crate::pdf;
+use crate::{csv, docx, epub, odf, pdf, pptx, rtf, xlsx};
 
 /// Reads a document within the limits.
 ///
@@ -14,6 +14,12 @@ use crate::pdf;
 pub fn parse(kind: DocumentKind, bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, DocumentError> {
     match kind {
         DocumentKind::Pdf => pdf::parse(bytes, limits),
-        other => Err(DocumentError::Unsupported { what: other.name().to_owned() }),
+        DocumentKind::Docx => docx::parse(bytes, limits),
+        DocumentKind::Xlsx => xlsx::parse(bytes, limits),
+        DocumentKind::Pptx => pptx::parse(bytes, limits),
+        DocumentKind::Odt | DocumentKind::Ods | DocumentKind::Odp => odf::parse(kind, bytes, limits),
+        DocumentKind::Rtf => rtf::parse(&bytes, limits),
+        DocumentKind::Epub => epub::parse(bytes, limits),
+        DocumentKind::Csv => csv::parse(&bytes, limits),
     }
 }

@@ -121,7 +121,7 @@ mod tests {
             warnings: Vec::new(),
             cache_state: CacheState::Miss,
         };
-        let document = crate::render::parse(&raw).unwrap();
+        let document = crate::render::parse(&raw, None).unwrap();
         let content = document.content(&ContentOptions::default());
         index_copy(&raw, &document, &content, document.metadata())
     }

@@ -5,6 +5,7 @@
 //! threads, and every format that was asked for is written from that one document.
 
 mod cache;
+mod documents;
 mod error;
 mod freshness;
 mod index_copy;
@@ -15,6 +16,9 @@ mod rendered;
 mod request;
 mod scraper;
 
+pub use documents::{
+    DocumentReader, DocumentWorkers, Mode, ReadError, ReadOptions, WorkerLimits, run_tool, run_worker,
+};
 pub use error::ScrapeError;
 pub use index_copy::{index_document, known_url};
 pub use page::Page;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use websvc_store::PageKey;
-use websvc_types::Format;
+use websvc_types::{Format, Parser};
 use websvc_validate::ScrapePlan;
 
 use crate::page::Page;
@@ -30,6 +30,7 @@ pub(crate) struct Recipe {
     remove_base64_images: bool,
     include_tags: Vec<String>,
     exclude_tags: Vec<String>,
+    parsers: Vec<Parser>,
 }
 
 /// A page as it was written.
@@ -49,6 +50,7 @@ impl Recipe {
             remove_base64_images: plan.remove_base64_images(),
             include_tags: plan.include_tags().to_vec(),
             exclude_tags: plan.exclude_tags().to_vec(),
+            parsers: plan.parsers().to_vec(),
         }
     }
 }

@@ -8,13 +8,14 @@ use http::StatusCode;
 use http::header::RETRY_AFTER;
 use tokio::sync::Semaphore;
 use url::Url;
-use websvc_extract::ContentOptions;
+use websvc_documents::DocumentKind;
 use websvc_store::{CacheLimits, PageKey, Store};
 use websvc_transport::{Client, FetchRequest};
 use websvc_types::index::IndexDocument;
 use websvc_validate::ScrapePlan;
 
 use crate::cache;
+use crate::documents::{Converted, DocumentReader, DocumentWorkers, ReadOptions, document_kind, options_of};
 use crate::error::ScrapeError;
 use crate::freshness::{Decision, Freshness};
 use crate::index_copy::index_copy;
@@ -35,6 +36,8 @@ pub struct ScrapeConfig {
     pub cache: CacheLimits,
     /// How many bytes of written pages are kept in memory.
     pub rendered_bytes: u64,
+    /// Who reads documents; `None` reads none.
+    pub documents: Option<DocumentWorkers>,
 }
 
 impl Default for ScrapeConfig {
@@ -44,6 +47,7 @@ impl Default for ScrapeConfig {
             concurrency: 64,
             cache: CacheLimits::default(),
             rendered_bytes: 32 * 1024 * 1024,
+            documents: None,
         }
     }
 }
@@ -60,6 +64,7 @@ struct Inner {
     store: Store,
     config: ScrapeConfig,
     rendered: Rendered,
+    documents: DocumentReader,
     fetching: Semaphore,
     /// As many pages are parsed at one time as there are cores: more would only wait for each other.
     parsing: Arc<Semaphore>,
@@ -109,7 +114,13 @@ impl Scraper {
         let fetching = Semaphore::new(config.concurrency);
         let parsing = Arc::new(Semaphore::new(cores));
         let rendered = Rendered::new(config.rendered_bytes);
-        Self { inner: Arc::new(Inner { client, store, config, rendered, fetching, parsing }) }
+        let documents = DocumentReader::new(config.documents.clone());
+        Self { inner: Arc::new(Inner { client, store, config, rendered, documents, fetching, parsing }) }
+    }
+
+    /// Returns who reads documents.
+    pub fn documents(&self) -> &DocumentReader {
+        &self.inner.documents
     }
 
     /// Returns the name by which a robots.txt addresses us.
@@ -129,7 +140,7 @@ impl Scraper {
             return Ok(page);
         }
         if let Some((page, fetched_at_ms)) = self.cached(url, key.as_ref(), freshness).await? {
-            return self.render(page, key.zip(Some(fetched_at_ms)), plan.clone()).await;
+            return self.render(page, key.zip(Some(fetched_at_ms)), plan.clone(), deadline).await;
         }
         let timeout = remaining(deadline)?;
         let request = request::for_page(url, plan, timeout, self.inner.config.max_body_bytes)?;
@@ -138,7 +149,7 @@ impl Scraper {
         if let Some(key) = key.filter(|_| plan.store_in_cache()) {
             (page, kept) = self.put(page, key).await?;
         }
-        self.render(page, kept, plan.clone()).await
+        self.render(page, kept, plan.clone(), deadline).await
     }
 
     /// Gets a page for a crawl: from the cache when it is not older than `max_age`, else from the network.
@@ -157,7 +168,8 @@ impl Scraper {
             Some((page, _)) => (page, false),
             None => self.refresh(url, key, deadline).await?,
         };
-        self.work(move |_| Ok(Survey { unchanged, ..survey(&page)? })).await
+        let converted = self.convert(&page, Some(ReadOptions::default()), deadline).await?;
+        self.work(move |_| Ok(Survey { unchanged, ..survey(&page, converted.as_ref())? })).await
     }
 
     /// Fetches a page, or learns that it is as the cache has it; the cache has it anew in both cases. Returns whether
@@ -265,13 +277,32 @@ impl Scraper {
         page: RawPage,
         kept: Option<(PageKey, u64)>,
         plan: ScrapePlan,
+        deadline: Instant,
     ) -> Result<Page, ScrapeError> {
         let recipe = Recipe::of(&plan);
-        let page = self.work(move |_| render::render(&page, &plan)).await?;
+        let converted = self.convert(&page, options_of(&plan), deadline).await?;
+        let page = self.work(move |_| render::render(&page, converted.as_ref(), &plan)).await?;
         if let Some((key, fetched_at_ms)) = kept {
             self.inner.rendered.keep(key, recipe, fetched_at_ms, &page);
         }
         Ok(page)
+    }
+
+    /// Turns a document into a page; `None` for what is a page already, and for PDFs without options.
+    async fn convert(
+        &self,
+        page: &RawPage,
+        options: Option<ReadOptions>,
+        deadline: Instant,
+    ) -> Result<Option<Converted>, ScrapeError> {
+        let Some(kind) = document_kind(page) else { return Ok(None) };
+        let options = match options {
+            Some(options) => options,
+            None if kind == DocumentKind::Pdf => return Ok(None),
+            None => ReadOptions::default(),
+        };
+        let parsed = self.inner.documents.read(kind, page.body.clone(), &options, deadline).await;
+        Ok(Some(Converted::new(kind, parsed.map_err(ScrapeError::Document)?)))
     }
 
     async fn fetch(
@@ -316,7 +347,7 @@ fn remaining(deadline: Instant) -> Result<Duration, ScrapeError> {
     if remaining.is_zero() { Err(ScrapeError::Timeout) } else { Ok(remaining) }
 }
 
-fn survey(page: &RawPage) -> Result<Survey, ScrapeError> {
+fn survey(page: &RawPage, converted: Option<&Converted>) -> Result<Survey, ScrapeError> {
     let retry_after =
         page.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
     let mut survey = Survey {
@@ -332,8 +363,8 @@ fn survey(page: &RawPage) -> Result<Survey, ScrapeError> {
     if !page.status.is_success() {
         return Ok(survey);
     }
-    let document = render::parse(page)?;
-    let content = document.content(&ContentOptions::default());
+    let document = render::parse(page, converted)?;
+    let content = document.content(&render::index_options(converted));
     survey.index_copy = index_copy(page, &document, &content, document.metadata());
     if document.robots().follow {
         let anchors = document.anchors().into_iter().filter(|anchor| !anchor.nofollow);

@@ -2,6 +2,7 @@
 
 mod archive;
 mod crawl;
+mod document;
 mod import;
 mod item;
 mod json_lines;

@@ -3,6 +3,7 @@
 mod demo;
 mod index;
 mod keys;
+mod parse_document;
 mod scrape;
 mod search;
 mod serve;
@@ -10,6 +11,7 @@ mod serve;
 pub(crate) use demo::demo;
 pub(crate) use index::index;
 pub(crate) use keys::keys;
+pub(crate) use parse_document::parse_document;
 pub(crate) use scrape::scrape;
 pub(crate) use search::search;
 pub(crate) use serve::{Running, serve, start, stop_signal};

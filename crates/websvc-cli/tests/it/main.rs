@@ -12,6 +12,7 @@ mod corpus;
 mod crash;
 mod demo;
 mod documentation;
+mod documents;
 mod harness;
 mod indexing;
 mod keys;

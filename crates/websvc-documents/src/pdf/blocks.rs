@@ -276,7 +276,10 @@ impl Builder {
     /// Returns whether a sign at the start of a line begins an item and is not a number in running text.
     fn marker_may_begin(&self, line: &Line, column: &Column) -> bool {
         let bullet = matches!(leading_marker(&line.glyphs).0, Some(Marker::Bullet));
-        bullet || self.marker.is_some() || self.is_short(&self.last, column, 0.1) || self.ends_with(&[':', '.', ';'])
+        bullet
+            || self.marker.is_some()
+            || self.is_short(&self.last, column, 0.1)
+            || self.ends_with(&[':', '.', ';'])
     }
 
     fn indent_ends(&self, line: &Line, column: &Column) -> bool {

@@ -358,7 +358,8 @@ struct Placed<'t> {
 fn place(content: &mut Content, placed: &Placed<'_>, ctm: &Matrix, text: &TextState) {
     let matrix = ctm.after(&text.matrix);
     let (x, y) = matrix.apply(0.0, text.rise);
-    let end = if placed.horizontal { (placed.advance * text.scale, text.rise) } else { (text.size, text.rise) };
+    let end =
+        if placed.horizontal { (placed.advance * text.scale, text.rise) } else { (text.size, text.rise) };
     let (end_x, end_y) = matrix.apply(end.0, end.1);
     let [_, _, c, d, _, _] = matrix.0;
     let size = (text.size * placed.em).abs() * c.hypot(d);

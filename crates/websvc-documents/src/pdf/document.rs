@@ -53,7 +53,10 @@ pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>) -> Read {
     // Text is at most a quarter of its markup's bound away from it, so that work ends with the output.
     while next < total && !(limits.stop)() && reading.text_bytes < limits.max_output_bytes {
         let mut waiting = Vec::new();
-        while next < total && (waiting.len() as u32) < PAGES_AT_ONCE && !((limits.stop)() && !waiting.is_empty()) {
+        while next < total
+            && (waiting.len() as u32) < PAGES_AT_ONCE
+            && !((limits.stop)() && !waiting.is_empty())
+        {
             let page = &pages[next as usize];
             let mut content = content::read(page, &mut fonts, limits.stop);
             let addresses = links::mark(page, &mut content);
@@ -78,11 +81,13 @@ impl Page {
         let glyphs = std::mem::take(&mut content.glyphs);
         let marked = glyphs.iter().any(|glyph| !glyph.artifact && glyph.character != ' ');
         let shown = |glyph: &&Glyph| !marked || !glyph.artifact;
-        let mut turns: Vec<(u8, usize)> =
-            (0..4).map(|turn| (turn, glyphs.iter().filter(shown).filter(|glyph| glyph.turn == turn).count())).collect();
+        let mut turns: Vec<(u8, usize)> = (0..4)
+            .map(|turn| (turn, glyphs.iter().filter(shown).filter(|glyph| glyph.turn == turn).count()))
+            .collect();
         turns.retain(|(_, count)| *count > 0);
         turns.sort_by(|a, b| b.1.cmp(&a.1));
-        let height = if turns.first().is_some_and(|(turn, _)| turn % 2 == 1) { content.width } else { content.height };
+        let height =
+            if turns.first().is_some_and(|(turn, _)| turn % 2 == 1) { content.width } else { content.height };
         let directions = turns.iter().map(|(turn, _)| {
             let written: Vec<Glyph> =
                 glyphs.iter().filter(shown).filter(|glyph| glyph.turn == *turn).copied().collect();
@@ -114,7 +119,8 @@ impl Reading {
         if page.content.cut_off {
             self.cut_off.push(number);
         }
-        if !page.has_text() && (page.content.picture_share > SCAN_SHARE || page.content.unmapped > MIN_GLYPHS) {
+        if !page.has_text() && (page.content.picture_share > SCAN_SHARE || page.content.unmapped > MIN_GLYPHS)
+        {
             self.unmapped |= page.content.unmapped > MIN_GLYPHS;
             self.without_text.push(number);
             self.blocks.push(Block::PageMark(number));
@@ -150,7 +156,9 @@ impl Reading {
             return;
         }
         let (before, after) = self.blocks.split_at_mut(start);
-        let (Some(Block::Text(last)), Some(Block::Text(next))) = (before.last_mut(), after.first()) else { return };
+        let (Some(Block::Text(last)), Some(Block::Text(next))) = (before.last_mut(), after.first()) else {
+            return;
+        };
         if goes_on(last, next) {
             let Block::Text(next) = self.blocks.remove(start) else { return };
             if let Some(Block::Text(last)) = self.blocks.get_mut(start - 1) {

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hayro_cmap::BfString;
-use hayro_font::{CMapResolverFn, Font, FontCache, FontGlyph, FontQuery, FontResolverFn, GlyphId, StandardFont};
+use hayro_font::{
+    CMapResolverFn, Font, FontCache, FontGlyph, FontQuery, FontResolverFn, GlyphId, StandardFont,
+};
 use hayro_syntax::object::{Array, Dict, Name};
 
 /// What a font looks like.
@@ -142,9 +144,8 @@ impl<'a> Face<'a> {
 
 /// Reads what a font looks like from its name and its descriptor.
 fn style(dict: &Dict<'_>) -> Style {
-    let descendant = dict
-        .get::<Array<'_>>(b"DescendantFonts")
-        .and_then(|fonts| fonts.iter::<Dict<'_>>().next());
+    let descendant =
+        dict.get::<Array<'_>>(b"DescendantFonts").and_then(|fonts| fonts.iter::<Dict<'_>>().next());
     let inner = descendant.as_ref().unwrap_or(dict);
     let name = dict.get::<Name<'_>>(b"BaseFont").or_else(|| dict.get::<Name<'_>>(b"Name"));
     let name = name.map(|name| name.as_str().to_ascii_lowercase()).unwrap_or_default();

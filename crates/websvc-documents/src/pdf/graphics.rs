@@ -57,7 +57,9 @@ impl Paths {
             | TypedInstruction::FillAndStrokeEvenOdd(_)
             | TypedInstruction::CloseFillAndStrokeNonZero(_)
             | TypedInstruction::CloseFillAndStrokeEvenOdd(_) => {
-                for line in self.lines.iter().chain(self.rectangles.iter().flat_map(edges).collect::<Vec<_>>().iter()) {
+                for line in
+                    self.lines.iter().chain(self.rectangles.iter().flat_map(edges).collect::<Vec<_>>().iter())
+                {
                     push(rules, *line);
                 }
                 self.clear();

@@ -52,7 +52,8 @@ impl Segment {
 fn usual_line(glyphs: &[Glyph]) -> (f32, f32) {
     let mut kinds: Vec<(f32, f32, usize)> = Vec::new();
     for glyph in glyphs.iter().filter(|glyph| glyph.character != ' ') {
-        let same = |(y, size, _): &(f32, f32, usize)| (y - glyph.y).abs() < 0.5 && (size - glyph.size).abs() < 0.3;
+        let same =
+            |(y, size, _): &(f32, f32, usize)| (y - glyph.y).abs() < 0.5 && (size - glyph.size).abs() < 0.3;
         match kinds.iter().position(same) {
             Some(at) => kinds[at].2 += 1,
             None if kinds.len() < 16 => kinds.push((glyph.y, glyph.size, 1)),
@@ -61,7 +62,9 @@ fn usual_line(glyphs: &[Glyph]) -> (f32, f32) {
     }
     // Of as many, the larger: a sum with its index, not the index.
     kinds.sort_by(|a, b| b.2.cmp(&a.2).then(b.1.total_cmp(&a.1)));
-    kinds.first().map_or_else(|| glyphs.first().map_or((0.0, 1.0), |g| (g.y, g.size)), |kind| (kind.0, kind.1))
+    kinds
+        .first()
+        .map_or_else(|| glyphs.first().map_or((0.0, 1.0), |g| (g.y, g.size)), |kind| (kind.0, kind.1))
 }
 
 /// Makes segments of the characters of one direction of writing.
@@ -119,7 +122,8 @@ fn follows(last: &Glyph, glyph: &Glyph, size: f32) -> bool {
     // Raised and lowered characters touch their base, and one of both is smaller.
     let raised = shift < 0.6 * size && (glyph.size < 0.9 * size || last.size < 0.9 * size);
     // The sign of a footnote stands somewhat before its text.
-    let is_sign = last.size < 0.9 * glyph.size && (last.character.is_ascii_digit() || "*†‡§".contains(last.character));
+    let is_sign =
+        last.size < 0.9 * glyph.size && (last.character.is_ascii_digit() || "*†‡§".contains(last.character));
     let widest = if is_sign { 1.3 } else { 0.3 };
     raised && (-0.6 * size..widest * glyph.size).contains(&gap)
 }
@@ -170,7 +174,8 @@ fn finish_row(row: &mut Vec<Segment>, segments: &mut Vec<Segment>) {
 
 fn is_shadow(joined: &[Glyph], run: &Segment) -> bool {
     let Some(first) = run.glyphs.first() else { return true };
-    let near = |glyph: &Glyph| (glyph.x0 - first.x0).abs() < 0.15 * run.size && glyph.character == first.character;
+    let near =
+        |glyph: &Glyph| (glyph.x0 - first.x0).abs() < 0.15 * run.size && glyph.character == first.character;
     let Some(start) = joined.iter().position(near) else { return false };
     let letters = |glyphs: &[Glyph]| -> String {
         glyphs.iter().map(|glyph| glyph.character).filter(|character| *character != ' ').collect()

@@ -29,9 +29,10 @@ pub(super) fn leading_marker(glyphs: &[Glyph]) -> (Option<Marker>, usize) {
 /// Returns what sign a word is.
 pub(super) fn kind(word: &[char]) -> Option<Marker> {
     match word {
-        ['•' | '‣' | '◦' | '▪' | '■' | '●' | '○' | '∙' | '·' | '–' | '—' | '-' | '−' | '*' | '✓' | '➢' | '⁃' | '◆' | '►'] => {
-            Some(Marker::Bullet)
-        }
+        [
+            '•' | '‣' | '◦' | '▪' | '■' | '●' | '○' | '∙' | '·' | '–' | '—' | '-' | '−' | '*' | '✓' | '➢'
+            | '⁃' | '◆' | '►',
+        ] => Some(Marker::Bullet),
         [body @ .., '.' | ')'] => numbered(body.strip_prefix(&['(']).unwrap_or(body)),
         _ => None,
     }

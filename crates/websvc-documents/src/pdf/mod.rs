@@ -23,15 +23,18 @@ mod write;
 use hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 
 use crate::error::DocumentError;
+use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::parsed::{About, Pages, Parsed};
 
-const KIND: &str = "pdf";
+const KIND: DocumentKind = DocumentKind::Pdf;
 
 /// Reads a PDF.
 pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, DocumentError> {
     let pdf = Pdf::new(bytes).map_err(|error| match error {
-        LoadPdfError::Decryption(DecryptionError::PasswordProtected) => DocumentError::Encrypted { kind: KIND },
+        LoadPdfError::Decryption(DecryptionError::PasswordProtected) => {
+            DocumentError::Encrypted { kind: KIND }
+        }
         LoadPdfError::Decryption(DecryptionError::UnsupportedAlgorithm) => {
             DocumentError::Unsupported { what: "a pdf file with this kind of encryption".to_owned() }
         }
@@ -63,7 +66,9 @@ fn about(pdf: &Pdf) -> About {
         (!text.is_empty()).then(|| text.to_owned())
     };
     let date = |value: Option<hayro_syntax::object::DateTime>| {
-        value.map(|d| format!("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", d.year, d.month, d.day, d.hour, d.minute, d.second))
+        value.map(|d| {
+            format!("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", d.year, d.month, d.day, d.hour, d.minute, d.second)
+        })
     };
     let catalog = pdf.xref().get::<hayro_syntax::object::Dict<'_>>(pdf.xref().root_id());
     let language = catalog

@@ -20,9 +20,12 @@ impl Outline {
     pub(super) fn read(pdf: &Pdf) -> Self {
         let mut outline = Self::default();
         let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id());
-        let Some(root) = catalog.and_then(|catalog| catalog.get::<Dict<'_>>(b"Outlines")) else { return outline };
+        let Some(root) = catalog.and_then(|catalog| catalog.get::<Dict<'_>>(b"Outlines")) else {
+            return outline;
+        };
         let mut seen: HashSet<ObjRef> = HashSet::new();
-        let mut waiting: Vec<(Dict<'_>, u32)> = root.get::<Dict<'_>>(b"First").map(|first| (first, 1)).into_iter().collect();
+        let mut waiting: Vec<(Dict<'_>, u32)> =
+            root.get::<Dict<'_>>(b"First").map(|first| (first, 1)).into_iter().collect();
         while let Some((entry, level)) = waiting.pop() {
             if outline.levels.len() >= MAX_ENTRIES || waiting.len() > MAX_ENTRIES {
                 break;

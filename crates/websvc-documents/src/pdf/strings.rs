@@ -23,8 +23,8 @@ fn utf16(bytes: &[u8], join: fn([u8; 2]) -> u16) -> String {
 fn pdf_doc_character(byte: u8) -> char {
     const FROM_18: [char; 8] = ['˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'];
     const FROM_80: [char; 33] = [
-        '•', '†', '‡', '…', '—', '–', 'ƒ', '⁄', '‹', '›', '−', '‰', '„', '“', '”', '‘', '’', '‚', '™', 'ﬁ', 'ﬂ', 'Ł', 'Œ',
-        'Š', 'Ÿ', 'Ž', 'ı', 'ł', 'œ', 'š', 'ž', '\u{fffd}', '€',
+        '•', '†', '‡', '…', '—', '–', 'ƒ', '⁄', '‹', '›', '−', '‰', '„', '“', '”', '‘', '’', '‚', '™', 'ﬁ',
+        'ﬂ', 'Ł', 'Œ', 'Š', 'Ÿ', 'Ž', 'ı', 'ł', 'œ', 'š', 'ž', '\u{fffd}', '€',
     ];
     match byte {
         0x18..=0x1f => FROM_18[usize::from(byte - 0x18)],
@@ -43,7 +43,9 @@ pub(super) fn plain(character: char, mut give: impl FnMut(char)) {
         'ﬃ' => "ffi".chars().for_each(give),
         'ﬄ' => "ffl".chars().for_each(give),
         'ﬅ' | 'ﬆ' => "st".chars().for_each(give),
-        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\t' | '\n' | '\r' => give(' '),
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\t' | '\n' | '\r' => {
+            give(' ')
+        }
         // Bullets of the fonts Symbol and Wingdings, in their usual place.
         '\u{f0b7}' | '\u{f0a7}' | '\u{f0a8}' | '\u{f06c}' | '\u{f06e}' | '\u{f0d8}' | '\u{f076}' => give('•'),
         '\u{f02d}' => give('−'),

@@ -66,7 +66,9 @@ fn rows(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
     let mut rows: Vec<Vec<Segment>> = Vec::new();
     for segment in segments {
         match rows.last_mut() {
-            Some(row) if (segment.y - row[0].y).abs() < 0.35 * segment.size.min(row[0].size) => row.push(segment),
+            Some(row) if (segment.y - row[0].y).abs() < 0.35 * segment.size.min(row[0].size) => {
+                row.push(segment)
+            }
             _ => rows.push(vec![segment]),
         }
     }
@@ -208,9 +210,10 @@ impl Grid {
     }
 
     fn block(&self, links: u32) -> Block {
-        let rows = self.cells().into_iter().map(|row| {
-            row.into_iter().map(|glyphs| cell(glyphs, links)).collect::<Vec<Vec<Span>>>()
-        });
+        let rows = self
+            .cells()
+            .into_iter()
+            .map(|row| row.into_iter().map(|glyphs| cell(glyphs, links)).collect::<Vec<Vec<Span>>>());
         Block::Table(rows.filter(|row| row.iter().any(|cell| !cell.is_empty())).collect())
     }
 }
@@ -243,12 +246,7 @@ fn trimmed(line: &[Glyph], links: u32) -> Vec<Span> {
 }
 
 /// Finds a table without upright lines that begins with the first row; returns how many rows it has.
-fn aligned(
-    rows: &[Vec<Segment>],
-    lines: &[Line],
-    rules: &[Rule],
-    column: &Column,
-) -> Option<(usize, Block)> {
+fn aligned(rows: &[Vec<Segment>], lines: &[Line], rules: &[Rule], column: &Column) -> Option<(usize, Block)> {
     if rows[0].len() < 2 || lines[0].mono || has_leader(&lines[0]) {
         return None;
     }
@@ -274,7 +272,8 @@ fn common_strips(rows: &[Vec<Segment>], lines: &[Line], column: &Column) -> (Vec
     let mut count = 1;
     for (row, line) in rows.iter().zip(lines).skip(1) {
         let last = &lines[count - 1];
-        if line.y - last.y > column.leading.max(line.size) * 2.4 || line.mono != last.mono || has_leader(line) {
+        if line.y - last.y > column.leading.max(line.size) * 2.4 || line.mono != last.mono || has_leader(line)
+        {
             break;
         }
         let next = narrowed(&strips, row);
@@ -287,7 +286,10 @@ fn common_strips(rows: &[Vec<Segment>], lines: &[Line], column: &Column) -> (Vec
         count += 1;
     }
     // Lines of one cell at the end belong to what follows, unless they go on in a cell.
-    while count > 1 && rows[count - 1].len() < 2 && rows[count - 1][0].area.x0 < strips.first().map_or(0.0, |s| s.0) {
+    while count > 1
+        && rows[count - 1].len() < 2
+        && rows[count - 1][0].area.x0 < strips.first().map_or(0.0, |s| s.0)
+    {
         count -= 1;
     }
     (strips, count)
@@ -308,7 +310,11 @@ fn narrowed(strips: &[(f32, f32)], row: &[Segment]) -> Vec<(f32, f32)> {
                 .flat_map(|(a, b)| {
                     let before = (a, b.min(segment.area.x0));
                     let after = (a.max(segment.area.x1), b);
-                    if segment.area.x0 >= b || segment.area.x1 <= a { vec![(a, b)] } else { vec![before, after] }
+                    if segment.area.x0 >= b || segment.area.x1 <= a {
+                        vec![(a, b)]
+                    } else {
+                        vec![before, after]
+                    }
                 })
                 .filter(|(a, b)| b > a)
                 .collect();

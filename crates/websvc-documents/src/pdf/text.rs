@@ -66,7 +66,9 @@ pub(super) fn join(paragraph: &mut Vec<Span>, line: Vec<Span>) {
 /// Returns whether two characters stand in writing that has no spaces between words.
 fn without_spaces(last: Option<char>, next: Option<char>) -> bool {
     let is_wide = |character: Option<char>| {
-        character.is_some_and(|c| matches!(c, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}'))
+        character.is_some_and(
+            |c| matches!(c, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}'),
+        )
     };
     is_wide(last) && is_wide(next)
 }
@@ -146,7 +148,10 @@ mod tests {
 
     #[test]
     fn a_hyphen_that_the_document_writes_elsewhere_stays() {
-        assert_eq!(paragraph(&["the well-known tea, a well-", "known cup"]), "the well-known tea, a well-known cup");
+        assert_eq!(
+            paragraph(&["the well-known tea, a well-", "known cup"]),
+            "the well-known tea, a well-known cup"
+        );
     }
 
     #[test]

@@ -19,9 +19,13 @@ const HEADING_SIZE: f32 = 1.1;
 const MAX_LEVEL: u32 = 6;
 
 /// Returns the blocks as HTML, and whether the bound was reached.
-pub(super) fn html(blocks: &[Block], links: &[String], outline: &Outline, max_bytes: usize) -> (String, bool) {
-    let mut writer =
-        Writer { html: Html::new(max_bytes), links, words: words(blocks), lists: Vec::new() };
+pub(super) fn html(
+    blocks: &[Block],
+    links: &[String],
+    outline: &Outline,
+    max_bytes: usize,
+) -> (String, bool) {
+    let mut writer = Writer { html: Html::new(max_bytes), links, words: words(blocks), lists: Vec::new() };
     let levels = levels(blocks, outline);
     for (block, level) in blocks.iter().zip(levels) {
         if writer.html.is_full() {
@@ -131,7 +135,8 @@ fn kind(text: &Text, body: f32, outline: &Outline, next_is_bold: bool) -> Option
     if text.size >= body * HEADING_SIZE && (!ends_sentence || text.size >= body * 1.3) {
         return Some(Kind::Larger((text.size * 10.0).round() as i32));
     }
-    let is_bold_heading = text.bold && text.lines <= 2 && !ends_sentence && !next_is_bold && text.size > body * 0.92;
+    let is_bold_heading =
+        text.bold && text.lines <= 2 && !ends_sentence && !next_is_bold && text.size > body * 0.92;
     is_bold_heading.then_some(Kind::Bold)
 }
 
@@ -144,7 +149,10 @@ fn body_size(blocks: &[Block]) -> f32 {
             *sizes.entry((text.size * 2.0).round() as i32).or_default() += length;
         }
     }
-    sizes.into_iter().max_by_key(|(size, length)| (*length, *size)).map_or(10.0, |(size, _)| size as f32 / 2.0)
+    sizes
+        .into_iter()
+        .max_by_key(|(size, length)| (*length, *size))
+        .map_or(10.0, |(size, _)| size as f32 / 2.0)
 }
 
 /// A list that is open.

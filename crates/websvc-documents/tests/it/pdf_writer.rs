@@ -69,7 +69,10 @@ pub(crate) fn pdf_with(pages: &[Page], resources: &str, objects: &[Vec<u8>], tra
     let kids: Vec<String> = (0..pages.len()).map(|at| format!("{} 0 R", first_page + 2 * at)).collect();
     let mut file = Writer::default();
     file.object(1, b"<< /Type /Catalog /Pages 2 0 R /Lang (en-GB) >>");
-    file.object(2, format!("<< /Type /Pages /Kids [{}] /Count {} >>", kids.join(" "), pages.len()).as_bytes());
+    file.object(
+        2,
+        format!("<< /Type /Pages /Kids [{}] /Count {} >>", kids.join(" "), pages.len()).as_bytes(),
+    );
     for (number, name) in [(3, "Helvetica"), (4, "Helvetica-Bold"), (5, "Courier")] {
         let font = format!("<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>");
         file.object(number, font.as_bytes());

@@ -23,7 +23,10 @@ pub(crate) fn charge(pricing: &Pricing, plan: &SearchPlan, found: &Found, pages:
 fn page_price(pricing: &Pricing, lockdown: bool, gathered: &Gathered) -> u64 {
     match (gathered, lockdown) {
         (Gathered::NotAsked, _) | (Gathered::Failed(_), false) => 0,
-        (Gathered::Page(_), false) => pricing.scrape,
+        // A document costs as much per page of it (specification, section 8).
+        (Gathered::Page(page), false) => {
+            pricing.scrape * u64::from(page.metadata.num_pages.unwrap_or(1).max(1))
+        }
         (Gathered::Page(_), true) => pricing.lockdown_hit,
         (Gathered::Failed(_), true) => pricing.lockdown_miss,
     }
