@@ -11,9 +11,12 @@ use crate::args::Command;
 pub(crate) fn start(command: &Command) {
     let default = match command {
         Command::Serve(_) => "info",
-        Command::Demo(_) | Command::Search(_) | Command::Scrape(_) | Command::Index(_) | Command::Keys(_) => {
-            "error"
-        }
+        Command::Demo(_)
+        | Command::Search(_)
+        | Command::Scrape(_)
+        | Command::Index(_)
+        | Command::Keys(_)
+        | Command::ParseDocument(_) => "error",
     };
     let filter = EnvFilter::try_from_env("WEBSVC_LOG").unwrap_or_else(|_unset| EnvFilter::new(default));
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();

@@ -126,7 +126,7 @@ fn notes(package: &mut Package) -> Result<HashMap<String, String>, DocumentError
                     }
                 }
                 Token::End(name) if matches!(name.as_str(), "footnote" | "endnote") => {
-                    notes.extend(note.take())
+                    notes.extend(note.take());
                 }
                 _ => {}
             }

@@ -246,8 +246,8 @@ impl Reader {
         }
         if state.place != outer {
             match state.place {
-                Place::Title => self.about.title = some(std::mem::take(&mut self.info)),
-                Place::Author => self.about.author = some(std::mem::take(&mut self.info)),
+                Place::Title => self.about.title = some(&std::mem::take(&mut self.info)),
+                Place::Author => self.about.author = some(&std::mem::take(&mut self.info)),
                 Place::Field => {
                     // HYPERLINK "https://..."
                     let field = std::mem::take(&mut self.info);
@@ -384,7 +384,7 @@ impl Reader {
     }
 }
 
-fn some(text: String) -> Option<String> {
+fn some(text: &str) -> Option<String> {
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }

@@ -83,8 +83,8 @@ fn gutter(segments: &[Segment]) -> Option<Gutter> {
     let mut best: Option<(f32, Gutter)> = None;
     let low = covered.iter().copied().fold(0.0, f32::max) * 0.25;
     let mut start = None;
-    for at in 0..bins {
-        match (covered[at] <= low, start) {
+    for (at, over) in covered.iter().enumerate().take(bins) {
+        match (*over <= low, start) {
             (true, None) => start = Some(at),
             (false, Some(from)) => {
                 start = None;

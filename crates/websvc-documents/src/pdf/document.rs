@@ -55,7 +55,7 @@ pub(super) fn read(pdf: &Pdf, limits: &Limits<'_>) -> Read {
         let mut waiting = Vec::new();
         while next < total
             && (waiting.len() as u32) < PAGES_AT_ONCE
-            && !((limits.stop)() && !waiting.is_empty())
+            && (waiting.is_empty() || !(limits.stop)())
         {
             let page = &pages[next as usize];
             let mut content = content::read(page, &mut fonts, limits.stop);
@@ -85,7 +85,7 @@ impl Page {
             .map(|turn| (turn, glyphs.iter().filter(shown).filter(|glyph| glyph.turn == turn).count()))
             .collect();
         turns.retain(|(_, count)| *count > 0);
-        turns.sort_by(|a, b| b.1.cmp(&a.1));
+        turns.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let height =
             if turns.first().is_some_and(|(turn, _)| turn % 2 == 1) { content.width } else { content.height };
         let directions = turns.iter().map(|(turn, _)| {

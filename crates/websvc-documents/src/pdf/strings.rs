@@ -44,7 +44,7 @@ pub(super) fn plain(character: char, mut give: impl FnMut(char)) {
         'ﬄ' => "ffl".chars().for_each(give),
         'ﬅ' | 'ﬆ' => "st".chars().for_each(give),
         '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\t' | '\n' | '\r' => {
-            give(' ')
+            give(' ');
         }
         // Bullets of the fonts Symbol and Wingdings, in their usual place.
         '\u{f0b7}' | '\u{f0a7}' | '\u{f0a8}' | '\u{f06c}' | '\u{f06e}' | '\u{f0d8}' | '\u{f076}' => give('•'),

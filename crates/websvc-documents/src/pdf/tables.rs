@@ -67,7 +67,7 @@ fn rows(mut segments: Vec<Segment>) -> Vec<Vec<Segment>> {
     for segment in segments {
         match rows.last_mut() {
             Some(row) if (segment.y - row[0].y).abs() < 0.35 * segment.size.min(row[0].size) => {
-                row.push(segment)
+                row.push(segment);
             }
             _ => rows.push(vec![segment]),
         }

@@ -16,7 +16,8 @@ pub(super) fn as_page(kind: DocumentKind, bytes: Vec<u8>) -> Result<String, Faul
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Fault::broken(&error))?;
     let reader = DocumentReader::new(document_workers());
-    let reading = reader.read_page(kind, bytes.into(), &ReadOptions::default(), Instant::now() + TIMEOUT);
+    let options = ReadOptions::default();
+    let reading = reader.read_page(kind, bytes.into(), &options, Instant::now() + TIMEOUT);
     runtime.block_on(reading).map_err(|error| match error {
         ReadError::NoWorkers => Fault::new(Why::Unsupported, error.to_string()),
         error => Fault::broken(&error),
