@@ -55,14 +55,14 @@ fn tea() -> Vec<u8> {
     pdf(&[("", &first), ("", &second)], "")
 }
 
-/// Returns a PDF whose only page inflates to 4 GB.
+/// Returns a PDF whose only page inflates to 768 MB.
 fn bomb() -> Vec<u8> {
     let mut compress = Compress::new(Compression::best(), false);
     let mut piece = Vec::with_capacity(64 * 1024);
     compress.compress_vec(&vec![b' '; 4 << 20], &mut piece, FlushCompress::Full).unwrap();
     // After a full flush nothing refers to what was before, so that the piece may be repeated.
     let mut content = vec![0x78, 0xda];
-    (0..1024).for_each(|_| content.extend_from_slice(&piece));
+    (0..192).for_each(|_| content.extend_from_slice(&piece));
     content.extend_from_slice(&[0x03, 0x00, 0, 0, 0, 1]);
     pdf(&[("/Filter /FlateDecode", &content)], "")
 }

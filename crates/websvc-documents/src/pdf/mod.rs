@@ -31,6 +31,8 @@ const KIND: DocumentKind = DocumentKind::Pdf;
 
 /// Reads a PDF.
 pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, DocumentError> {
+    // A file that is encrypted and has to be repaired is refused as a broken one by the reader.
+    let names_encryption = bytes.windows(8).any(|window| window == b"/Encrypt");
     let pdf = Pdf::new(bytes).map_err(|error| match error {
         LoadPdfError::Decryption(DecryptionError::PasswordProtected) => {
             DocumentError::Encrypted { kind: KIND }
@@ -39,6 +41,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, Docum
             DocumentError::Unsupported { what: "a pdf file with this kind of encryption".to_owned() }
         }
         LoadPdfError::Decryption(_) => DocumentError::damaged(KIND, "its encryption is invalid"),
+        LoadPdfError::Invalid if names_encryption => DocumentError::Encrypted { kind: KIND },
         LoadPdfError::Invalid => DocumentError::damaged(KIND, "it has no readable structure"),
     })?;
     let total = u32::try_from(pdf.pages().len()).unwrap_or(u32::MAX);

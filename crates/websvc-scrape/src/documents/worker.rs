@@ -19,7 +19,7 @@ pub struct WorkerLimits {
 
 impl Default for WorkerLimits {
     fn default() -> Self {
-        Self { memory_bytes: 512 * 1024 * 1024, cpu_seconds: 60 }
+        Self { memory_bytes: 256 * 1024 * 1024, cpu_seconds: 60 }
     }
 }
 
