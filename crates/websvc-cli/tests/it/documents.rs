@@ -199,3 +199,47 @@ async fn documents_of_a_directory_are_imported() {
     let found = site.succeed(&["search", "--json", "filetype:pdf brewing oolong"]);
     assert!(found.contains("http://papers.test/tea.pdf") && found.contains("All about tea"), "{found}");
 }
+
+/// Draws words of letters that are made of upright and level bars.
+fn drawn(words: &[&str]) -> Vec<u8> {
+    let bars = |letter: char| -> &[[u32; 4]] {
+        match letter {
+            'E' => &[[0, 0, 8, 50], [0, 0, 28, 8], [0, 21, 24, 8], [0, 42, 28, 8]],
+            'H' => &[[0, 0, 8, 50], [24, 0, 8, 50], [0, 21, 32, 8]],
+            'I' => &[[12, 0, 8, 50]],
+            'L' => &[[0, 0, 8, 50], [0, 0, 28, 8]],
+            'T' => &[[12, 0, 8, 50], [0, 42, 32, 8]],
+            _ => &[],
+        }
+    };
+    let mut content = String::new();
+    for (word, line) in words.iter().zip(0..) {
+        for (letter, column) in word.chars().zip(0..) {
+            for [x, y, width, height] in bars(letter) {
+                let (x, y) = (60 + 42 * column + x, 650 - 90 * line + y);
+                content.push_str(&format!("{x} {y} {width} {height} re f\n"));
+            }
+        }
+    }
+    content.into_bytes()
+}
+
+#[tokio::test]
+async fn where_tesseract_is_installed_pages_are_recognised() {
+    let installed = |program: &str| std::process::Command::new(program).arg("--version").output().is_ok();
+    if !installed("tesseract") || !installed("pdftoppm") {
+        crate::harness::skip(
+            "where_tesseract_is_installed_pages_are_recognised",
+            "no tesseract or no pdftoppm",
+        );
+        return;
+    }
+    let picture = pdf(&[("", &drawn(&["LITTLE", "TEETH"]))], "");
+    let world = World::builder().page(SCAN, Page::new("application/pdf", picture)).start().await;
+    let service = listing(&world, &[SCAN]).await;
+    let parsers = json!([{"type": "pdf", "mode": "ocr"}]);
+    let hit = scraped(&service, json!({"formats": ["markdown"], "parsers": parsers}), SCAN).await;
+    let markdown = hit["markdown"].as_str().unwrap_or_default();
+    assert!(markdown.contains("LITTLE") && markdown.contains("TEETH"), "{hit}");
+    assert_eq!(hit["metadata"]["numPages"], json!(1));
+}

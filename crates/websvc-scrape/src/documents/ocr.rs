@@ -76,7 +76,7 @@ async fn missing() -> Option<&'static str> {
 
 async fn recognise(workers: &DocumentWorkers, document: &[u8], page: u32) -> Result<String, ReadError> {
     let page = page.to_string();
-    let drawing = ["-f", &page, "-l", &page, "-scale-to", PIXELS, "-gray", "-", "-"];
+    let drawing = ["-f", &page, "-l", &page, "-scale-to", PIXELS, "-gray", "-"];
     let picture = run(workers, DRAW, &drawing, document).await?;
     let text = run(workers, RECOGNISE, &["stdin", "stdout", "--psm", "3"], &picture).await?;
     Ok(String::from_utf8_lossy(&text).into_owned())
