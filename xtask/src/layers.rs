@@ -31,6 +31,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-transport", &[]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
     layer("websvc-extract", &["websvc-selector"]),
+    layer("websvc-documents", &[]),
     layer("websvc-redact", &[]),
     layer("websvc-index", &["websvc-query", "websvc-address"]),
     layer("websvc-store", &[]),
@@ -42,6 +43,7 @@ const LAYERS: &[Layer] = &[
             "websvc-validate",
             "websvc-transport",
             "websvc-extract",
+            "websvc-documents",
             "websvc-redact",
             "websvc-store",
             "websvc-browser",
@@ -76,6 +78,7 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
+    "websvc-documents",
     "websvc-redact",
     "websvc-index",
     "websvc-store",
@@ -84,7 +87,7 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 15] = [
+const EVERYTHING: [&str; 16] = [
     "websvc",
     "websvc-types",
     "websvc-query",
@@ -93,6 +96,7 @@ const EVERYTHING: [&str; 15] = [
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
+    "websvc-documents",
     "websvc-redact",
     "websvc-index",
     "websvc-store",
@@ -119,6 +123,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-selector",
     "websvc-validate",
     "websvc-extract",
+    "websvc-documents",
     "websvc-redact",
     "websvc-index",
     "websvc-store",

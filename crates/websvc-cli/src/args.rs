@@ -46,6 +46,22 @@ pub(crate) enum Command {
     /// Shows and purges the page cache; works while the server runs.
     #[command(subcommand)]
     Cache(Cache),
+    /// Reads one document from the standard input: what the service starts for each.
+    #[command(name = PARSE_DOCUMENT, hide = true)]
+    ParseDocument(ParseDocument),
+}
+
+/// The name of the command that reads one document.
+pub(crate) const PARSE_DOCUMENT: &str = "parse-document";
+
+#[derive(Debug, Args)]
+pub(crate) struct ParseDocument {
+    /// Becomes this program within the limits instead.
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) tool: Option<String>,
+    /// What the program is started with.
+    #[arg(last = true, value_name = "ARGUMENT")]
+    pub(crate) arguments: Vec<String>,
 }
 
 #[derive(Debug, Args)]

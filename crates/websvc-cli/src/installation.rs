@@ -11,10 +11,11 @@ use anyhow::{Context, Result, ensure};
 use url::Url;
 use websvc_engine::{Engine, EngineConfig};
 use websvc_index::{Index, IndexConfig};
-use websvc_scrape::{ProxyConfig, ScrapeConfig, Scraper};
+use websvc_scrape::{DocumentWorkers, ProxyConfig, ScrapeConfig, Scraper};
 use websvc_store::{CacheLimits, Store};
 use websvc_transport::{AddressGuard, Client, ClientConfig, Proxy};
 
+use crate::args::PARSE_DOCUMENT;
 use crate::config::{self, Config};
 use crate::data_dir::{DataDir, WriteLock};
 
@@ -89,6 +90,7 @@ fn scrape_config(config: &Config) -> Result<ScrapeConfig> {
         cache: cache_limits(config),
         rendered_bytes: config.cache.memory_bytes,
         proxies: proxies(&config.proxy)?,
+        documents: document_workers(),
         ..ScrapeConfig::default()
     })
 }
@@ -116,6 +118,17 @@ fn proxies(config: &config::Proxy) -> Result<ProxyConfig> {
         enhanced: pool(enhanced, "enhanced")?,
         by_country: countries,
     })
+}
+
+/// Returns the workers that read documents: this program once more.
+pub(crate) fn document_workers() -> Option<DocumentWorkers> {
+    match std::env::current_exe() {
+        Ok(program) => Some(DocumentWorkers::new(program, vec![PARSE_DOCUMENT.to_owned()])),
+        Err(error) => {
+            tracing::warn!(%error, "the path of this program is not known: documents are not read");
+            None
+        }
+    }
 }
 
 /// Returns the bounds of the page cache.

@@ -16,7 +16,8 @@ pub(crate) fn start(command: &Command) {
         | Command::Scrape(_)
         | Command::Index(_)
         | Command::Keys(_)
-        | Command::Cache(_) => "error",
+        | Command::Cache(_)
+        | Command::ParseDocument(_) => "error",
     };
     let filter = EnvFilter::try_from_env("WEBSVC_LOG").unwrap_or_else(|_unset| EnvFilter::new(default));
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();

@@ -21,6 +21,10 @@ use crate::data_dir::DataDir;
 
 fn main() -> ExitCode {
     let Cli { command, common } = Cli::parse();
+    // Before anything is read or opened: what a hostile document is read in should hold nothing.
+    if let Command::ParseDocument(arguments) = &command {
+        return command::parse_document(arguments);
+    }
     match run(command, &common) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -54,7 +58,7 @@ fn run(command: Command, common: &Common) -> Result<()> {
         Command::Search(search) => on_runtime(command::search(setting, search)),
         Command::Scrape(scrape) => on_runtime(command::scrape(setting, scrape)),
         Command::Index(index) => on_runtime(command::index(setting, index)),
-        Command::Demo(_) => unreachable!("the demo has a data directory of its own and ran above"),
+        Command::Demo(_) | Command::ParseDocument(_) => unreachable!("they need no setting and ran above"),
     }
 }
 

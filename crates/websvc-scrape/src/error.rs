@@ -7,6 +7,8 @@ use websvc_store::StoreError;
 use websvc_transport::FetchError;
 use websvc_types::ErrorCode;
 
+use crate::documents::ReadError;
+
 /// Why a page could not be had.
 ///
 /// The message is what the caller may see: it names the rule, never an internal address.
@@ -45,6 +47,9 @@ pub enum ScrapeError {
     /// The page's content or a selector could not be read.
     #[error("{0}")]
     Extract(#[source] ExtractError),
+    /// The page is a document, and it gave no text.
+    #[error("{0}")]
+    Document(#[source] ReadError),
     /// The page cache failed.
     #[error("the page cache failed")]
     Store(#[source] StoreError),
@@ -57,7 +62,9 @@ impl ScrapeError {
     /// Returns the stable code of this condition.
     pub fn code(&self) -> ErrorCode {
         match self {
-            ScrapeError::Timeout | ScrapeError::Fetch(FetchError::Timeout { .. }) => ErrorCode::ScrapeTimeout,
+            ScrapeError::Timeout
+            | ScrapeError::Fetch(FetchError::Timeout { .. })
+            | ScrapeError::Document(ReadError::Timeout) => ErrorCode::ScrapeTimeout,
             ScrapeError::NoCachedData => ErrorCode::ScrapeNoCachedData,
             ScrapeError::LockdownMiss => ErrorCode::ScrapeLockdownCacheMiss,
             ScrapeError::Fetch(FetchError::Dns { .. }) => ErrorCode::ScrapeDnsResolutionError,
@@ -71,7 +78,7 @@ impl ScrapeError {
                 ErrorCode::ScrapeSiteError
             }
             ScrapeError::Shared(error) => error.code(),
-            ScrapeError::Extract(_) => ErrorCode::ScrapeUnsupportedFileError,
+            ScrapeError::Extract(_) | ScrapeError::Document(_) => ErrorCode::ScrapeUnsupportedFileError,
             ScrapeError::Store(_) | ScrapeError::Stopping => ErrorCode::UnknownError,
         }
     }

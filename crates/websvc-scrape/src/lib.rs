@@ -8,6 +8,7 @@ mod cache;
 mod challenge;
 mod clock;
 pub mod date;
+mod documents;
 mod error;
 mod fetcher;
 mod flight;
@@ -27,6 +28,9 @@ mod scraper;
 mod visible;
 
 pub use clock::Clock;
+pub use documents::{
+    DocumentReader, DocumentWorkers, Mode, ReadError, ReadOptions, WorkerLimits, run_tool, run_worker,
+};
 pub use error::ScrapeError;
 pub use image::ImageAnswer;
 pub use index_copy::{index_document, known_url};

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 use url::Url;
+use websvc_documents::DocumentKind;
 use websvc_extract::{
     Base64Images, Content, ContentOptions, Document, ExtractError, MetaValue, PageMetadata, Scope, Selectors,
     Source,
@@ -14,6 +15,7 @@ use websvc_extract::{
 use websvc_types::{CacheState as WireCacheState, Format, Metadata, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
+use crate::documents::{Converted, as_base64, document_kind};
 use crate::error::ScrapeError;
 use crate::index_copy::index_copy;
 use crate::page::Page;
@@ -24,30 +26,62 @@ use crate::redaction;
 ///
 /// # Errors
 /// A body that is no text of a known kind, or a selector that is none.
-pub(crate) fn render(raw: &RawPage, plan: &ScrapePlan) -> Result<Page, ScrapeError> {
-    let options = options(plan).map_err(ScrapeError::Extract)?;
-    let document = parse(raw)?;
+pub(crate) fn render(
+    raw: &RawPage,
+    converted: Option<&Converted>,
+    plan: &ScrapePlan,
+) -> Result<Page, ScrapeError> {
+    let mut options = options(plan).map_err(ScrapeError::Extract)?;
+    if converted.is_none() && document_kind(raw) == Some(DocumentKind::Pdf) {
+        return Ok(unread(raw, plan));
+    }
+    if converted.is_some() {
+        // A document has no navigation around it; its furniture is gone already.
+        options.scope = Scope::Full;
+    }
+    let document = parse(raw, converted)?;
     let content = document.content(&options);
     let mut page = Page { cache_state: raw.cache_state, ..Page::default() };
     for format in plan.formats() {
         write(&mut page, format, &document, &content);
     }
     page.warnings.clone_from(&raw.warnings);
+    page.warnings.extend(converted.into_iter().flat_map(|converted| converted.warnings.iter().cloned()));
     page.warnings.extend(content.warnings().iter().cloned());
     let metadata = document.metadata();
     if plan.store_in_cache() && !raw.unverified && raw.cache_state == CacheState::Miss {
         // The index takes the main content, which is found only once when that is what was asked for.
-        page.index_copy = if is_plain(plan) {
+        page.index_copy = if converted.is_some() || is_plain(plan) {
             index_copy(raw, &document, &content, metadata.clone())
         } else {
             index_copy(raw, &document, &document.content(&ContentOptions::default()), metadata.clone())
         };
     }
     page.metadata = wire_metadata(raw, metadata);
+    if let Some((read, total)) = converted.and_then(|converted| converted.pages) {
+        page.metadata.num_pages = Some(read);
+        page.metadata.total_pages = Some(total);
+    }
     if let Some(options) = plan.redact_pii() {
         redaction::redact_page(&mut page, options);
     }
     Ok(page)
+}
+
+/// Returns a file that is not to be read, as it is (specification, section 2.2, `parsers`).
+fn unread(raw: &RawPage, plan: &ScrapePlan) -> Page {
+    let wanted =
+        |name| plan.formats().iter().any(|format| format.name() == name).then(|| as_base64(&raw.body));
+    let mut page = Page {
+        markdown: wanted("markdown"),
+        html: wanted("html"),
+        raw_html: wanted("rawHtml"),
+        cache_state: raw.cache_state,
+        warnings: raw.warnings.clone(),
+        ..Page::default()
+    };
+    page.metadata = wire_metadata(raw, PageMetadata::default());
+    page
 }
 
 /// Makes a page that was written before the answer to a new request.
@@ -60,9 +94,19 @@ pub(crate) fn as_cached(page: &mut Page, source_url: &Url, fetched_at: Timestamp
     page.metadata.scrape_id = Some(uuid::Uuid::now_v7().to_string());
 }
 
-pub(crate) fn parse(raw: &RawPage) -> Result<Document, ScrapeError> {
-    let source = Source { bytes: &raw.body, content_type: raw.content_type(), url: &raw.url };
+pub(crate) fn parse(raw: &RawPage, converted: Option<&Converted>) -> Result<Document, ScrapeError> {
+    let (bytes, content_type) = match converted {
+        Some(converted) => (converted.html.as_bytes(), Some("text/html; charset=utf-8")),
+        None => (&raw.body[..], raw.content_type()),
+    };
+    let source = Source { bytes, content_type, url: &raw.url };
     Document::parse(source).map_err(ScrapeError::Extract)
+}
+
+/// Returns what the index takes of a page.
+pub(crate) fn index_options(converted: Option<&Converted>) -> ContentOptions {
+    let scope = if converted.is_some() { Scope::Full } else { Scope::Main };
+    ContentOptions { scope, ..ContentOptions::default() }
 }
 
 /// Returns whether a plan takes the main content without choices of its own.

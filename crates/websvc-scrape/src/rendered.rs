@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use websvc_store::PageKey;
-use websvc_types::{Format, RedactOptions};
+use websvc_types::{Format, Parser, RedactOptions};
 use websvc_validate::ScrapePlan;
 
 use crate::page::Page;
@@ -37,6 +37,7 @@ pub(crate) struct Recipe {
     include_tags: Vec<String>,
     exclude_tags: Vec<String>,
     redact_pii: Option<RedactOptions>,
+    parsers: Vec<Parser>,
 }
 
 /// A page as it was written.
@@ -74,6 +75,7 @@ impl Recipe {
             include_tags: plan.include_tags().to_vec(),
             exclude_tags: plan.exclude_tags().to_vec(),
             redact_pii: plan.redact_pii().cloned(),
+            parsers: plan.parsers().to_vec(),
         }
     }
 }

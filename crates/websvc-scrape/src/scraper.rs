@@ -8,7 +8,7 @@ use http::StatusCode;
 use http::header::RETRY_AFTER;
 use tokio::sync::Semaphore;
 use url::Url;
-use websvc_extract::ContentOptions;
+use websvc_documents::DocumentKind;
 use websvc_store::{CacheLimits, PageKey, Store};
 use websvc_transport::{Client, FetchRequest};
 use websvc_types::ErrorCode;
@@ -17,6 +17,7 @@ use websvc_validate::ScrapePlan;
 
 use crate::cache;
 use crate::clock::Clock;
+use crate::documents::{Converted, DocumentReader, DocumentWorkers, ReadOptions, document_kind, options_of};
 use crate::error::ScrapeError;
 use crate::fetcher::{Fetcher, Route, remaining};
 use crate::flight::Flights;
@@ -47,6 +48,8 @@ pub struct ScrapeConfig {
     pub proxies: ProxyConfig,
     /// The time by which cached pages are young or old.
     pub clock: Clock,
+    /// Who reads documents; `None` reads none.
+    pub documents: Option<DocumentWorkers>,
 }
 
 impl Default for ScrapeConfig {
@@ -58,6 +61,7 @@ impl Default for ScrapeConfig {
             rendered_bytes: 32 * 1024 * 1024,
             proxies: ProxyConfig::default(),
             clock: Clock::default(),
+            documents: None,
         }
     }
 }
@@ -75,6 +79,7 @@ struct Inner {
     config: ScrapeConfig,
     rendered: Rendered,
     flights: Flights<PageKey, Landed>,
+    documents: DocumentReader,
     /// As many pages are parsed at one time as there are cores: more would only wait for each other.
     parsing: Arc<Semaphore>,
 }
@@ -127,7 +132,14 @@ impl Scraper {
         let parsing = Arc::new(Semaphore::new(cores));
         let rendered = Rendered::new(config.rendered_bytes);
         let flights = Flights::new();
-        Self { inner: Arc::new(Inner { fetcher, store, config, rendered, flights, parsing }) }
+        let documents = DocumentReader::new(config.documents.clone());
+        let inner = Inner { fetcher, store, config, rendered, flights, documents, parsing };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Returns who reads documents.
+    pub fn documents(&self) -> &DocumentReader {
+        &self.inner.documents
     }
 
     /// Returns the ways to hosts.
@@ -152,16 +164,16 @@ impl Scraper {
             return Ok(page);
         }
         if let Some((page, fetched_at_ms)) = self.cached(url, key.as_ref(), freshness).await? {
-            return self.render(page, key.zip(Some(fetched_at_ms)), plan.clone()).await;
+            return self.render(page, key.zip(Some(fetched_at_ms)), plan.clone(), deadline).await;
         }
         let timeout = remaining(deadline)?;
         let request = request::for_page(url, plan, timeout, self.inner.config.max_body_bytes)?;
         let Some(key) = key else {
             let page = self.inner.fetcher.page(request, Route::of(plan), deadline).await?;
-            return self.render(page, None, plan.clone()).await;
+            return self.render(page, None, plan.clone(), deadline).await;
         };
         let (page, kept) = self.fetch_once(url, request, &key, plan, deadline).await?;
-        self.render(page, Some(key).zip(kept), plan.clone()).await
+        self.render(page, Some(key).zip(kept), plan.clone(), deadline).await
     }
 
     /// Fetches a page together with all who ask for it now, and stores it when the plan says so. Returns with it when
@@ -234,9 +246,10 @@ impl Scraper {
             Some((page, _)) => (page, false),
             None => self.refresh(url, key, deadline).await?,
         };
+        let converted = self.convert(&page, Some(ReadOptions::default()), deadline).await?;
         let now_ms = self.clock().now_ms();
         self.work(move |store| {
-            let mut survey = Survey { unchanged, ..survey(&page)? };
+            let mut survey = Survey { unchanged, ..survey(&page, converted.as_ref())? };
             survey.index_copy.iter_mut().for_each(|copy| image::complete(store, copy, now_ms));
             Ok(survey)
         })
@@ -356,13 +369,32 @@ impl Scraper {
         page: RawPage,
         kept: Option<(PageKey, u64)>,
         plan: ScrapePlan,
+        deadline: Instant,
     ) -> Result<Page, ScrapeError> {
         let recipe = Recipe::of(&plan);
-        let page = self.work(move |_| render::render(&page, &plan)).await?;
+        let converted = self.convert(&page, options_of(&plan), deadline).await?;
+        let page = self.work(move |_| render::render(&page, converted.as_ref(), &plan)).await?;
         if let Some((key, fetched_at_ms)) = kept {
             self.inner.rendered.keep(key, recipe, fetched_at_ms, &page);
         }
         Ok(page)
+    }
+
+    /// Turns a document into a page; `None` for what is a page already, and for PDFs without options.
+    async fn convert(
+        &self,
+        page: &RawPage,
+        options: Option<ReadOptions>,
+        deadline: Instant,
+    ) -> Result<Option<Converted>, ScrapeError> {
+        let Some(kind) = document_kind(page) else { return Ok(None) };
+        let options = match options {
+            Some(options) => options,
+            None if kind == DocumentKind::Pdf => return Ok(None),
+            None => ReadOptions::default(),
+        };
+        let parsed = self.inner.documents.read(kind, page.body.clone(), &options, deadline).await;
+        Ok(Some(Converted::new(kind, parsed.map_err(ScrapeError::Document)?)))
     }
 
     /// Fetches what is no page; what the host answers is the answer.
@@ -410,7 +442,7 @@ fn renewed(url: &Url, known: Option<RawPage>, fetched: RawPage) -> (RawPage, boo
     }
 }
 
-fn survey(page: &RawPage) -> Result<Survey, ScrapeError> {
+fn survey(page: &RawPage, converted: Option<&Converted>) -> Result<Survey, ScrapeError> {
     let retry_after =
         page.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
     let mut survey = Survey {
@@ -426,8 +458,8 @@ fn survey(page: &RawPage) -> Result<Survey, ScrapeError> {
     if !page.status.is_success() || page.wall().is_some() {
         return Ok(survey);
     }
-    let document = render::parse(page)?;
-    let content = document.content(&ContentOptions::default());
+    let document = render::parse(page, converted)?;
+    let content = document.content(&render::index_options(converted));
     let metadata = document.metadata();
     let follow = RobotsRules::of(&page.headers, Some(&metadata)).follow;
     survey.index_copy = index_copy(page, &document, &content, metadata);

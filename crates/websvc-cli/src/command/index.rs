@@ -2,6 +2,7 @@
 
 mod archive;
 mod crawl;
+mod document;
 mod export;
 mod import;
 mod item;

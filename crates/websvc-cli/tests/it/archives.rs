@@ -24,6 +24,12 @@ fn answer(target: &str, head: &str, body: &[u8]) -> Vec<u8> {
     record("response", target, &[format!("HTTP/1.1 {head}\r\n\r\n").as_bytes(), body].concat())
 }
 
+const PDF: &[u8] = b"%PDF-1.7\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n\
+    2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj\n\
+    3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>> endobj\n\
+    4 0 obj <</Length 51>>\nstream\nBT /F 10 Tf 50 700 Td (Chestnuts are roasted) Tj ET\nendstream endobj\n\
+    5 0 obj <</Type/Font/Subtype/Type1/BaseFont/Helvetica>> endobj\ntrailer <</Root 1 0 R>>";
+
 const HTML: &str = "200 OK\r\nContent-Type: text/html; charset=utf-8";
 
 fn page(target: &str, text: &str) -> Vec<u8> {
@@ -103,7 +109,8 @@ async fn an_archive_is_imported_and_what_is_left_out_is_counted_by_reason() {
             b"<p>Moved.</p>",
         ),
         answer("http://nuts.test/logo", "200 OK\r\nContent-Type: image/png", b"\x89PNG"),
-        answer("http://nuts.test/false", HTML, b"%PDF-1.7 not what it says"),
+        answer("http://nuts.test/false", HTML, b"GIF89a not what it says"),
+        answer("http://nuts.test/paper.pdf", "200 OK\r\nContent-Type: application/pdf", PDF),
         answer("http://nuts.test/secret", HTML, noindex),
         answer("http://nuts.test/told", &format!("{HTML}\r\nX-Robots-Tag: noindex"), b"<p>Almonds too.</p>"),
         answer("http://nuts.test/empty", HTML, b"<html><body></body></html>"),
@@ -115,7 +122,7 @@ async fn an_archive_is_imported_and_what_is_left_out_is_counted_by_reason() {
     for (name, bytes) in [("nuts.warc", whole), ("nuts.warc.gz", members)] {
         let import = Import::new().await;
         let (report, said) = import.run(&import.file(name, &bytes));
-        assert_eq!((&report["documents"], &report["errors"]), (&json!(3), &json!(1)), "{name}: {said}");
+        assert_eq!((&report["documents"], &report["errors"]), (&json!(4), &json!(1)), "{name}: {said}");
         assert_eq!(
             reasons(&report),
             [
@@ -132,6 +139,7 @@ async fn an_archive_is_imported_and_what_is_left_out_is_counted_by_reason() {
         assert!(import.finds("hazelnut", "http://nuts.test/hazel"));
         assert!(import.finds("walnuts chunks", "http://nuts.test/walnut"));
         assert!(import.finds("märchen pistazien", "http://nuts.test/latin"));
+        assert!(import.finds("chestnuts filetype:pdf", "http://nuts.test/paper.pdf"));
         assert!(!import.finds("almonds", "http://nuts.test/secret"));
     }
 }

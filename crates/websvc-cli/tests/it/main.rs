@@ -13,6 +13,7 @@ mod corpus;
 mod crash;
 mod demo;
 mod documentation;
+mod documents;
 mod elastic;
 mod exporting;
 mod harness;

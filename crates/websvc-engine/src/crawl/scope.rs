@@ -9,11 +9,10 @@ use super::trap;
 
 /// Endings of files that hold no text to be searched.
 const NOT_PAGES: &[&str] = &[
-    "7z", "aac", "avi", "avif", "bin", "bmp", "bz2", "class", "css", "deb", "dmg", "doc", "docx", "eot",
-    "epub", "exe", "flac", "gif", "gz", "ico", "iso", "jar", "jpeg", "jpg", "js", "m4a", "m4v", "map", "mjs",
-    "mkv", "mov", "mp3", "mp4", "mpeg", "msi", "odp", "ods", "odt", "ogg", "otf", "pdf", "png", "ppt",
-    "pptx", "rar", "rpm", "svg", "tar", "tgz", "tif", "tiff", "ttf", "wasm", "wav", "webm", "webp", "whl",
-    "wmv", "woff", "woff2", "xls", "xlsx", "xz", "zip", "zst",
+    "7z", "aac", "avi", "avif", "bin", "bmp", "bz2", "class", "css", "deb", "dmg", "doc", "eot", "exe",
+    "flac", "gif", "gz", "ico", "iso", "jar", "jpeg", "jpg", "js", "m4a", "m4v", "map", "mjs", "mkv", "mov",
+    "mp3", "mp4", "mpeg", "msi", "ogg", "otf", "png", "ppt", "rar", "rpm", "svg", "tar", "tgz", "tif",
+    "tiff", "ttf", "wasm", "wav", "webm", "webp", "whl", "wmv", "woff", "woff2", "xls", "xz", "zip", "zst",
 ];
 
 /// The sites of a crawl, by host and port.

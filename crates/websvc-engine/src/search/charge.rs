@@ -35,10 +35,14 @@ fn extras(redaction: u64, gathered: &Gathered) -> u64 {
 fn page_price(pricing: &Pricing, lockdown: bool, gathered: &Gathered) -> u64 {
     match (gathered, lockdown) {
         (Gathered::NotAsked, _) | (Gathered::Failed(_), false) => 0,
-        (Gathered::Page(page), false) => match page.metadata.proxy_used {
-            Some(ProxyUsed::Stealth) => pricing.scrape_enhanced,
-            Some(ProxyUsed::Basic) | None => pricing.scrape,
-        },
+        (Gathered::Page(page), false) => {
+            let first = match page.metadata.proxy_used {
+                Some(ProxyUsed::Stealth) => pricing.scrape_enhanced,
+                Some(ProxyUsed::Basic) | None => pricing.scrape,
+            };
+            // A document costs as much per page of it (specification, section 8).
+            first + pricing.scrape * u64::from(page.metadata.num_pages.unwrap_or(1).saturating_sub(1))
+        }
         (Gathered::Page(_), true) => pricing.lockdown_hit,
         (Gathered::Failed(_), true) => pricing.lockdown_miss,
     }

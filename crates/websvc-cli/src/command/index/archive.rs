@@ -5,7 +5,9 @@ use std::io::BufRead;
 use anyhow::Result;
 use url::Url;
 use websvc::types::index::IndexDocument;
+use websvc_documents::DocumentKind;
 
+use super::document;
 use super::item::{Fault, Item, Why};
 use super::message::{Message, NoMessage};
 use super::page::{Origin, page};
@@ -58,8 +60,15 @@ fn document(record: Record) -> Result<Box<IndexDocument>, Fault> {
     if message.status != 200 {
         return Err(skipped(Why::NotOk));
     }
-    if !is_html(&message.content_type) {
+    let document = DocumentKind::of(&message.body, Some(&message.content_type));
+    if document.is_none() && !is_html(&message.content_type) {
         return Err(skipped(Why::NotHtml));
+    }
+    if let Some(kind) = document {
+        let html = document::as_page(kind, message.body)?;
+        let mut page = page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::Web(&message.robots))?;
+        page.content_type = Some(kind.media_type().to_owned());
+        return if page.body.trim().is_empty() { Err(skipped(Why::NoText)) } else { Ok(page) };
     }
     // What is called HTML and is none is recognised by its first bytes.
     let page = page(&url, &message.body, &message.content_type, Origin::Web(&message.robots));

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use url::Url;
 use websvc::types::index::IndexDocument;
+use websvc_documents::DocumentKind;
 
+use super::document;
 use super::item::{Fault, Item, Why};
 use super::packed::{Packed, Packing};
 use super::page::{Origin, page, rendered};
@@ -20,7 +22,7 @@ pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 const ENDINGS: &[&str] = &["htm", "html", "markdown", "md", "txt"];
 
 /// The endings of files that hold text which this version cannot read: they are named, not passed over.
-const NOT_YET: &[&str] = &["doc", "docx", "epub", "odt", "pdf", "rtf", "zim"];
+const NOT_YET: &[&str] = &["doc", "ppt", "xls", "zim"];
 
 /// Takes what is read, one after the other; an error ends the reading.
 pub(super) type Take<'a> = dyn FnMut(Item) -> Result<()> + 'a;
@@ -44,10 +46,15 @@ impl Holding {
         match (name.rsplit_once('.')?.1, packing) {
             ("jsonl", packing) => Some(Self::JsonLines(packing)),
             ("warc", Packing::Plain | Packing::Gzip) => Some(Self::Archive(packing)),
-            (known, Packing::Plain) if ENDINGS.contains(&known) => Some(Self::Page),
+            (known, Packing::Plain) if is_page(known) => Some(Self::Page),
             _ => None,
         }
     }
+}
+
+/// Returns whether files with an ending are read as one page each.
+fn is_page(ending: &str) -> bool {
+    ENDINGS.contains(&ending) || DocumentKind::of_ending(ending).is_some()
 }
 
 /// Checks that a path can be read, before anything is.
@@ -62,8 +69,8 @@ pub(super) fn check(path: &Path) -> Result<()> {
     }
     if !about.is_dir() && Holding::of(path).is_none() {
         bail!(
-            "{} is neither a directory nor a .warc, .warc.gz, .jsonl, .jsonl.gz, .jsonl.zst, .html, .htm, .md or .txt \
-             file",
+            "{} is neither a directory nor a .warc, .warc.gz, .jsonl, .jsonl.gz, .jsonl.zst, .html, .htm, .md, .txt, .pdf \
+             or office file",
             path.display()
         );
     }
@@ -105,7 +112,7 @@ fn directory(root: &Path, base_url: Option<&Url>, take: &mut Take<'_>) -> Result
             waiting.append(&mut inner);
         } else if kind.is_file() {
             match ending(&path).as_deref() {
-                Some(known) if ENDINGS.contains(&known) => take(item(&path, root, base_url))?,
+                Some(known) if is_page(known) => take(item(&path, root, base_url))?,
                 Some(known) if NOT_YET.contains(&known) => take(Item::Failed {
                     what: path.display().to_string(),
                     fault: Fault::new(
@@ -140,7 +147,14 @@ fn document(path: &Path, root: &Path, base_url: Option<&Url>) -> Result<Box<Inde
         return Err(Fault::too_large(MAX_BYTES));
     }
     let url = file_url(path, root, base_url).map_err(|error| Fault::broken(&error))?;
-    let copy = match ending(path).as_deref() {
+    let ending = ending(path);
+    if let Some(kind) = ending.as_deref().and_then(DocumentKind::of_ending) {
+        let html = document::as_page(kind, bytes)?;
+        let mut copy = page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::Own)?;
+        copy.content_type = Some(kind.media_type().to_owned());
+        return if copy.body.trim().is_empty() { Err(Fault::no_text()) } else { Ok(copy) };
+    }
+    let copy = match ending.as_deref() {
         Some("md" | "markdown") => {
             let html = rendered(&String::from_utf8_lossy(&bytes));
             page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::Own)
@@ -199,10 +213,10 @@ mod tests {
         std::fs::write(directory.path().join("b c/note.md"), "# Coffee\n\nGrind the beans.").unwrap();
         std::fs::write(directory.path().join("plain.TXT"), "Boil the water.").unwrap();
         std::fs::write(directory.path().join("logo.png"), "not text").unwrap();
-        std::fs::write(directory.path().join("paper.pdf"), "%PDF-1.7").unwrap();
+        std::fs::write(directory.path().join("paper.doc"), "text of before 2007").unwrap();
         let (documents, failures) = read_all(directory.path(), Some("https://notes.test/base/"));
         assert_eq!(failures.len(), 1);
-        assert!(failures[0].contains("paper.pdf: files of kind .pdf"), "{failures:?}");
+        assert!(failures[0].contains("paper.doc: files of kind .doc"), "{failures:?}");
         let found: Vec<(&str, &str)> =
             documents.iter().map(|copy| (copy.url.as_str(), copy.title.as_str())).collect();
         let expected = [

@@ -123,8 +123,10 @@ fn prices() -> Vec<Row> {
         row("8 price of proxy auto", "5 when the enhanced retry succeeds, else the regular price")
             .tested("websvc-engine", "what_came_through_an_enhanced_proxy_has_its_own_price")
             .tested("websvc-cli", "an_enhanced_retry_is_told_and_charged"),
-        row("8 price of PDF parsing", "1 per page").later(5, "PDF are read"),
-        row("8 price of PDF as base64", "1 per PDF").later(5, "PDF are returned"),
+        row("8 price of PDF parsing", "1 per page")
+            .tested("websvc-cli", "every_page_of_a_pdf_is_charged_and_the_file_itself_is_one_page"),
+        row("8 price of PDF as base64", "1 per PDF")
+            .tested("websvc-cli", "every_page_of_a_pdf_is_charged_and_the_file_itself_is_one_page"),
         row("8 price of lockdown", "5 per hit, 1 per miss")
             .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache")
             .tested("websvc-engine", "pages_are_charged_when_they_were_got_and_misses_of_lockdown_too"),

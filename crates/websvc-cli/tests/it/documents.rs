@@ -1,0 +1,245 @@
+//! Documents that are no web pages: read by workers, on search, on import, and when they are hostile.
+
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+use flate2::{Compress, Compression, FlushCompress};
+use serde_json::{Value, json};
+use websvc_testkit::{Page, World};
+
+use crate::harness::{Service, Site};
+
+const PDF: &str = "http://papers.test/tea.pdf";
+const BOMB: &str = "http://papers.test/bomb.pdf";
+const SCAN: &str = "http://papers.test/scan.pdf";
+const LOCKED: &str = "http://papers.test/locked.pdf";
+const TABLE: &str = "http://papers.test/stock.csv";
+const BOOK: &str = "http://papers.test/tea.docx";
+
+/// Returns a PDF of pages with these content streams, each with entries of its dictionary. It has no table of its
+/// objects: readers find them.
+fn pdf(pages: &[(&str, &[u8])], trailer: &str) -> Vec<u8> {
+    let kids: Vec<String> = (0..pages.len()).map(|at| format!("{} 0 R", 10 + 2 * at)).collect();
+    let mut file = b"%PDF-1.7\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\n".to_vec();
+    let mut object = |text: String| file.extend_from_slice(text.as_bytes());
+    object(format!("2 0 obj << /Type /Pages /Kids [{}] /Count {} >> endobj\n", kids.join(" "), pages.len()));
+    object("3 0 obj << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> endobj\n".to_owned());
+    object("4 0 obj << /Title (All about tea) >> endobj\n".to_owned());
+    for (at, (entries, content)) in pages.iter().enumerate() {
+        let number = 10 + 2 * at;
+        write!(
+            file,
+            "{number} 0 obj << /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents {} 0 R \
+             /Resources << /Font << /F1 3 0 R >> >> >> endobj\n{} 0 obj << /Length {} {entries} >>\nstream\n",
+            number + 1,
+            number + 1,
+            content.len()
+        )
+        .unwrap();
+        file.extend_from_slice(content);
+        file.extend_from_slice(b"\nendstream endobj\n");
+    }
+    write!(file, "trailer << /Root 1 0 R /Info 4 0 R {trailer} >>\n%%EOF").unwrap();
+    file
+}
+
+fn text(lines: &[(u32, u32, &str)]) -> Vec<u8> {
+    let shown = lines.iter().map(|(size, y, line)| format!("BT /F1 {size} Tf 50 {y} Td ({line}) Tj ET\n"));
+    shown.collect::<String>().into_bytes()
+}
+
+fn tea() -> Vec<u8> {
+    let first =
+        text(&[(20, 700, "Brewing oolong"), (10, 660, "Steep the leaves of oolong for two minutes.")]);
+    let second = text(&[(10, 700, "The second page is about cups.")]);
+    pdf(&[("", &first), ("", &second)], "")
+}
+
+/// Returns a PDF whose only page inflates to 768 MB.
+fn bomb() -> Vec<u8> {
+    let mut compress = Compress::new(Compression::best(), false);
+    let mut piece = Vec::with_capacity(64 * 1024);
+    compress.compress_vec(&vec![b' '; 4 << 20], &mut piece, FlushCompress::Full).unwrap();
+    // After a full flush nothing refers to what was before, so that the piece may be repeated.
+    let mut content = vec![0x78, 0xda];
+    (0..192).for_each(|_| content.extend_from_slice(&piece));
+    content.extend_from_slice(&[0x03, 0x00, 0, 0, 0, 1]);
+    pdf(&[("/Filter /FlateDecode", &content)], "")
+}
+
+async fn world() -> World {
+    let scan = b"q 600 0 0 800 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x00 EI Q".as_slice();
+    let locked = "/ID [<00> <00>] /Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -44 \
+        /O <0000000000000000000000000000000000000000000000000000000000000000> \
+        /U <1111111111111111111111111111111111111111111111111111111111111111> >>";
+    World::builder()
+        .page(PDF, Page::new("application/pdf", tea()))
+        .page(BOMB, Page::new("application/pdf", bomb()))
+        .page(SCAN, Page::new("application/pdf", pdf(&[("", scan)], "")))
+        .page(LOCKED, Page::new("application/pdf", pdf(&[("", &text(&[(10, 700, "secret")]))], locked)))
+        .page(TABLE, Page::new("text/csv", "tea,grams\noolong,40\n"))
+        .page(BOOK, Page::new("application/octet-stream", include_bytes!("fixtures/tea.docx").as_slice()))
+        .start()
+        .await
+}
+
+async fn listing(world: &World, urls: &[&str]) -> Service {
+    let service = Service::of(world);
+    let documents: Vec<Value> =
+        urls.iter().map(|url| json!({"url": url, "title": "Listed", "body": "listed oolong"})).collect();
+    service.post("/v2/index/documents", json!({ "documents": documents }).to_string()).await;
+    service.search_until_found("oolong").await;
+    service
+}
+
+async fn scraped(service: &Service, options: Value, url: &str) -> Value {
+    let answer = service.search(json!({"query": "oolong", "limit": 20, "scrapeOptions": options})).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let hits = answer.body["data"]["web"].as_array().unwrap().clone();
+    hits.into_iter().find(|hit| hit["url"] == json!(url)).unwrap_or_else(|| panic!("{}", answer.body))
+}
+
+#[tokio::test]
+async fn a_pdf_is_a_page_with_markdown_and_its_numbers_of_pages() {
+    let world = world().await;
+    let service = listing(&world, &[PDF]).await;
+    let hit = scraped(&service, json!({"formats": ["markdown", "html"]}), PDF).await;
+    let markdown = hit["markdown"].as_str().unwrap();
+    assert!(markdown.starts_with("# Brewing oolong\n\nSteep the leaves of oolong"), "{markdown}");
+    assert!(markdown.contains("The second page"), "{markdown}");
+    assert_eq!(hit["metadata"]["numPages"], json!(2));
+    assert_eq!(hit["metadata"]["totalPages"], json!(2));
+    assert_eq!(hit["metadata"]["title"], json!("All about tea"));
+    assert_eq!(hit["metadata"]["contentType"], json!("application/pdf"));
+    let parsers =
+        json!({"formats": ["markdown"], "parsers": [{"type": "pdf", "mode": "fast", "maxPages": 1}]});
+    let hit = scraped(&service, parsers, PDF).await;
+    assert!(!hit["markdown"].as_str().unwrap().contains("second page"));
+    assert_eq!((&hit["metadata"]["numPages"], &hit["metadata"]["totalPages"]), (&json!(1), &json!(2)));
+}
+
+#[tokio::test]
+async fn every_page_of_a_pdf_is_charged_and_the_file_itself_is_one_page() {
+    let world = world().await;
+    let service = listing(&world, &[PDF]).await;
+    let search = |parsers: Value| {
+        json!({"query": "oolong", "scrapeOptions": {"formats": ["markdown"], "parsers": parsers}}).to_string()
+    };
+    let read = service.post("/v2/search", search(json!(["pdf"]))).await;
+    assert_eq!(read.body["creditsUsed"], json!(2 + 2), "{}", read.body);
+    let unread = service.post("/v2/search", search(json!([]))).await;
+    assert_eq!(unread.body["creditsUsed"], json!(2 + 1), "{}", unread.body);
+    let base64 = unread.body["data"]["web"][0]["markdown"].as_str().unwrap();
+    assert!(base64.starts_with("JVBERi0xLjcK"), "{base64}");
+    assert_eq!(unread.body["data"]["web"][0]["metadata"]["numPages"], Value::Null);
+}
+
+#[tokio::test]
+async fn office_files_and_tables_are_pages_too() {
+    let world = world().await;
+    let service = listing(&world, &[TABLE, BOOK]).await;
+    let hit = scraped(&service, json!({"formats": ["markdown"]}), TABLE).await;
+    let markdown = hit["markdown"].as_str().unwrap();
+    assert!(markdown.contains("| oolong | 40") && markdown.contains("| tea"), "{markdown}");
+    let hit = scraped(&service, json!({"formats": ["markdown"]}), BOOK).await;
+    assert!(hit["markdown"].as_str().unwrap().contains("A document about oolong"), "{hit}");
+}
+
+#[tokio::test]
+async fn a_bomb_ends_in_an_error_of_its_result_and_the_service_lives_on() {
+    let world = world().await;
+    let service = listing(&world, &[BOMB, LOCKED, PDF]).await;
+    let started = Instant::now();
+    let hit = scraped(&service, json!({"formats": ["markdown"], "timeout": 30_000}), BOMB).await;
+    assert!(started.elapsed() < Duration::from_secs(31), "{:?}", started.elapsed());
+    let error = hit["metadata"]["error"].as_str().unwrap_or_default();
+    assert!(error.contains("exceeds what a worker may use"), "{hit}");
+    let hit = scraped(&service, json!({"formats": ["markdown"]}), LOCKED).await;
+    assert!(hit["metadata"]["error"].as_str().unwrap_or_default().contains("needs a password"), "{hit}");
+    let hit = scraped(&service, json!({"formats": ["markdown"]}), PDF).await;
+    assert!(hit["markdown"].as_str().unwrap().contains("Brewing oolong"), "{hit}");
+}
+
+#[tokio::test]
+async fn without_tesseract_a_scan_is_a_warning_and_recognition_an_error() {
+    let world = world().await;
+    let site = Site::new(&world);
+    let service = Service::start(
+        site.command(&["serve", "--listen", "127.0.0.1:0"])
+            .env("WEBSVC_API_KEY", crate::harness::KEY)
+            .env("PATH", ""),
+    );
+    let documents = json!({"documents": [{"url": SCAN, "title": "Listed", "body": "listed oolong"}]});
+    service.post("/v2/index/documents", documents.to_string()).await;
+    service.search_until_found("oolong").await;
+    let search = |mode: &str| {
+        let parsers = json!([{"type": "pdf", "mode": mode}]);
+        json!({"query": "oolong", "scrapeOptions": {"formats": ["markdown"], "parsers": parsers}})
+    };
+    let automatic = service.search(search("auto")).await.body;
+    assert!(automatic["warning"].as_str().unwrap_or_default().contains("not installed"), "{automatic}");
+    let asked = service.search(search("ocr")).await.body;
+    let error = asked["data"]["web"][0]["metadata"]["error"].as_str().unwrap_or_default();
+    assert!(error.contains("`pdftoppm`, which is not installed"), "{asked}");
+}
+
+#[tokio::test]
+async fn documents_of_a_directory_are_imported() {
+    let world = world().await;
+    let site = Site::new(&world);
+    let papers = site.data_dir().join("papers");
+    std::fs::create_dir(&papers).unwrap();
+    std::fs::write(papers.join("tea.pdf"), tea()).unwrap();
+    std::fs::write(papers.join("tea.docx"), include_bytes!("fixtures/tea.docx")).unwrap();
+    std::fs::write(papers.join("bomb.pdf"), bomb()).unwrap();
+    let arguments =
+        ["index", "import", "--json", "--base-url", "http://papers.test/", papers.to_str().unwrap()];
+    let report: Value = serde_json::from_str(&site.succeed(&arguments)).unwrap();
+    assert_eq!((&report["documents"], &report["errors"]), (&json!(2), &json!(1)), "{report}");
+    let found = site.succeed(&["search", "--json", "filetype:pdf brewing oolong"]);
+    assert!(found.contains("http://papers.test/tea.pdf") && found.contains("All about tea"), "{found}");
+}
+
+/// Draws words of letters that are made of upright and level bars.
+fn drawn(words: &[&str]) -> Vec<u8> {
+    let bars = |letter: char| -> &[[u32; 4]] {
+        match letter {
+            'E' => &[[0, 0, 8, 50], [0, 0, 28, 8], [0, 21, 24, 8], [0, 42, 28, 8]],
+            'H' => &[[0, 0, 8, 50], [24, 0, 8, 50], [0, 21, 32, 8]],
+            'I' => &[[12, 0, 8, 50]],
+            'L' => &[[0, 0, 8, 50], [0, 0, 28, 8]],
+            'T' => &[[12, 0, 8, 50], [0, 42, 32, 8]],
+            _ => &[],
+        }
+    };
+    let mut content = String::new();
+    for (word, line) in words.iter().zip(0..) {
+        for (letter, column) in word.chars().zip(0..) {
+            for [x, y, width, height] in bars(letter) {
+                let (x, y) = (60 + 42 * column + x, 650 - 90 * line + y);
+                content.push_str(&format!("{x} {y} {width} {height} re f\n"));
+            }
+        }
+    }
+    content.into_bytes()
+}
+
+#[tokio::test]
+async fn where_tesseract_is_installed_pages_are_recognised() {
+    let installed = |program: &str| std::process::Command::new(program).arg("--version").output().is_ok();
+    if !installed("tesseract") || !installed("pdftoppm") {
+        crate::harness::skip(
+            "where_tesseract_is_installed_pages_are_recognised",
+            "no tesseract or no pdftoppm",
+        );
+        return;
+    }
+    let picture = pdf(&[("", &drawn(&["LITTLE", "TEETH"]))], "");
+    let world = World::builder().page(SCAN, Page::new("application/pdf", picture)).start().await;
+    let service = listing(&world, &[SCAN]).await;
+    let parsers = json!([{"type": "pdf", "mode": "ocr"}]);
+    let hit = scraped(&service, json!({"formats": ["markdown"], "parsers": parsers}), SCAN).await;
+    let markdown = hit["markdown"].as_str().unwrap_or_default();
+    assert!(markdown.contains("LITTLE") && markdown.contains("TEETH"), "{hit}");
+    assert_eq!(hit["metadata"]["numPages"], json!(1));
+}

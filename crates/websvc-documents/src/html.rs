@@ -1,0 +1,56 @@
+//! HTML that is written piece by piece within a bound.
+
+/// HTML within a bound: what would pass it is left out, and [`Html::is_full`] says so.
+#[derive(Debug)]
+pub(crate) struct Html {
+    text: String,
+    max_bytes: usize,
+    is_full: bool,
+}
+
+impl Html {
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        Self { text: String::new(), max_bytes, is_full: false }
+    }
+
+    /// Whether something was left out.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// Appends a whole piece of markup or nothing, so that the markup stays whole.
+    pub(crate) fn push(&mut self, markup: &str) {
+        if self.is_full || self.text.len() + markup.len() > self.max_bytes {
+            self.is_full = true;
+        } else {
+            self.text.push_str(markup);
+        }
+    }
+
+    pub(crate) fn into_string(self) -> String {
+        self.text
+    }
+}
+
+/// Appends text to markup.
+pub(crate) fn push_escaped(markup: &mut String, text: &str) {
+    for character in text.chars() {
+        match character {
+            '&' => markup.push_str("&amp;"),
+            '<' => markup.push_str("&lt;"),
+            '>' => markup.push_str("&gt;"),
+            '"' => markup.push_str("&quot;"),
+            // Controls have no meaning in HTML, and NUL breaks parsers.
+            '\t' | '\n' => markup.push(character),
+            _ if character.is_control() => {}
+            _ => markup.push(character),
+        }
+    }
+}
+
+/// Returns text as markup.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut markup = String::with_capacity(text.len() + text.len() / 16);
+    push_escaped(&mut markup, text);
+    markup
+}

@@ -1,0 +1,181 @@
+//! The fonts of a document: what a character code says, how far it goes, and what the font looks like.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use hayro_cmap::BfString;
+use hayro_font::{
+    CMapResolverFn, Font, FontCache, FontGlyph, FontQuery, FontResolverFn, GlyphId, StandardFont,
+};
+use hayro_syntax::object::{Array, Dict, Name};
+
+/// What a font looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub(super) struct Style {
+    pub(super) bold: bool,
+    pub(super) italic: bool,
+    pub(super) mono: bool,
+}
+
+/// What one character code stands for.
+#[derive(Debug, Clone)]
+pub(super) struct Code {
+    /// Its text; empty when the font does not tell.
+    pub(super) text: Arc<str>,
+    /// How far it goes, in ems.
+    pub(super) advance: f64,
+}
+
+/// A font in use.
+pub(super) struct Face<'a> {
+    font: Font<'a>,
+    pub(super) style: Style,
+    /// The height of an em relative to the font size; other than 1 in fonts that are drawn by procedures.
+    pub(super) em: f64,
+    unicode_codes: bool,
+    codes: HashMap<u32, Code>,
+}
+
+/// All fonts of a document.
+pub(super) struct Fonts<'a> {
+    cache: FontCache<'a>,
+    font_resolver: FontResolverFn,
+    cmap_resolver: CMapResolverFn,
+    faces: Vec<Face<'a>>,
+    /// By the bytes of the dictionary, which lie in the file or in an object stream that lives as long.
+    by_dict: HashMap<(usize, usize), Option<usize>>,
+    fallback: Option<usize>,
+}
+
+impl<'a> Fonts<'a> {
+    pub(super) fn new() -> Self {
+        Self {
+            cache: FontCache::new(),
+            font_resolver: Arc::new(|query| {
+                Some(match query {
+                    FontQuery::Standard(font) => font.get_font_data(),
+                    FontQuery::Fallback(query) => query.pick_standard_font().get_font_data(),
+                })
+            }),
+            cmap_resolver: Arc::new(hayro_cmap::load_embedded),
+            faces: Vec::new(),
+            by_dict: HashMap::new(),
+            fallback: None,
+        }
+    }
+
+    pub(super) fn face(&mut self, index: usize) -> &mut Face<'a> {
+        &mut self.faces[index]
+    }
+
+    /// Returns the font of a dictionary, or `None` when it cannot be read.
+    pub(super) fn load(&mut self, dict: &Dict<'a>) -> Option<usize> {
+        let data = dict.data();
+        let key = (data.as_ptr() as usize, data.len());
+        if let Some(known) = self.by_dict.get(&key) {
+            return *known;
+        }
+        let loaded = self.cache.font(dict, &self.font_resolver, &self.cmap_resolver).map(|font| {
+            self.faces.push(Face::new(font, dict));
+            self.faces.len() - 1
+        });
+        self.by_dict.insert(key, loaded);
+        loaded
+    }
+
+    /// Returns the font for text that names none.
+    pub(super) fn fallback(&mut self) -> Option<usize> {
+        if self.fallback.is_none() {
+            let font = self.cache.standard_font(StandardFont::Helvetica, &self.font_resolver)?;
+            self.faces.push(Face {
+                font,
+                style: Style::default(),
+                em: 1.0,
+                unicode_codes: false,
+                codes: HashMap::new(),
+            });
+            self.fallback = Some(self.faces.len() - 1);
+        }
+        self.fallback
+    }
+}
+
+impl<'a> Face<'a> {
+    fn new(font: Font<'a>, dict: &Dict<'a>) -> Self {
+        let encoding = dict.get::<Name<'_>>(b"Encoding");
+        let unicode_codes = encoding.is_some_and(|name| {
+            let name = name.as_str();
+            name.contains("UCS2") || name.contains("UTF16")
+        });
+        Self { font, style: style(dict), em: em(dict), unicode_codes, codes: HashMap::new() }
+    }
+
+    pub(super) fn is_horizontal(&self) -> bool {
+        self.font.is_horizontal()
+    }
+
+    /// Returns the next code and how many bytes it has.
+    pub(super) fn read_code(&self, bytes: &[u8], at: usize) -> (u32, usize) {
+        let (code, length) = self.font.read_code(bytes, at);
+        (code, length.max(1))
+    }
+
+    pub(super) fn code(&mut self, code: u32) -> &Code {
+        let (font, unicode_codes) = (&self.font, self.unicode_codes);
+        self.codes.entry(code).or_insert_with(|| {
+            let unicode = match font.glyph(GlyphId::NOTDEF, code) {
+                FontGlyph::Outline(glyph) => glyph.as_unicode(),
+                FontGlyph::Type3(glyph) => glyph.as_unicode(),
+            };
+            let text: Arc<str> = match unicode {
+                Some(BfString::Char(character)) => Arc::from(character.to_string()),
+                Some(BfString::String(text)) => Arc::from(text),
+                None if unicode_codes => {
+                    Arc::from(char::from_u32(code).map(String::from).unwrap_or_default())
+                }
+                None => Arc::from(""),
+            };
+            let advance = font.code_advance(code);
+            let advance = if font.is_horizontal() { advance.x } else { advance.y };
+            Code { text, advance: advance / f64::from(hayro_font::UNITS_PER_EM) }
+        })
+    }
+}
+
+/// Reads what a font looks like from its name and its descriptor.
+fn style(dict: &Dict<'_>) -> Style {
+    let descendant =
+        dict.get::<Array<'_>>(b"DescendantFonts").and_then(|fonts| fonts.iter::<Dict<'_>>().next());
+    let inner = descendant.as_ref().unwrap_or(dict);
+    let name = dict.get::<Name<'_>>(b"BaseFont").or_else(|| dict.get::<Name<'_>>(b"Name"));
+    let name = name.map(|name| name.as_str().to_ascii_lowercase()).unwrap_or_default();
+    // Subsets are named `ABCDEF+Name`.
+    let name = name.split_once('+').map_or(name.as_str(), |(_, name)| name);
+    let descriptor = inner.get::<Dict<'_>>(b"FontDescriptor").unwrap_or_default();
+    let flags = descriptor.get::<i64>(b"Flags").unwrap_or(0);
+    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    let starts = |parts: &[&str]| parts.iter().any(|part| name.starts_with(part));
+    Style {
+        bold: has(&["bold", "black", "heavy", "demi", "-bd"])
+            || starts(&["cmbx", "cmb1", "sfbx", "sfrb", "cmssbx", "ecbx"])
+            || flags & (1 << 18) != 0,
+        italic: has(&["ital", "obli", "slant"])
+            || starts(&["cmti", "cmsl", "sfti", "sfsl", "ecti", "ecsl"])
+            || flags & (1 << 6) != 0,
+        mono: has(&["mono", "courier", "typewriter", "consol", "menlo", "inconsolata"])
+            || starts(&["cmtt", "cmsltt", "cmitt", "sftt", "ectt", "lmtt", "cmtcsc"])
+            || (flags & 1 != 0 && !starts(&["cm", "sf"])),
+    }
+}
+
+/// Returns the height of an em relative to the font size.
+fn em(dict: &Dict<'_>) -> f64 {
+    if dict.get::<Name<'_>>(b"Subtype").is_none_or(|name| name.as_str() != "Type3") {
+        return 1.0;
+    }
+    let matrix = dict.get::<[f64; 6]>(b"FontMatrix").unwrap_or([0.001, 0.0, 0.0, 0.001, 0.0, 0.0]);
+    let bounds = dict.get::<[f64; 4]>(b"FontBBox").unwrap_or([0.0; 4]);
+    let height = ((bounds[3] - bounds[1]) * matrix[3]).abs();
+    // The box around all glyphs is somewhat higher than the em.
+    if height.is_normal() { height * 0.8 } else { (matrix[3] * 1000.0).abs() }
+}

@@ -1,0 +1,81 @@
+//! Matrices and boxes, in points from the upper left corner of a page.
+
+/// An affine transform, in the order of PDF: `[a b c d e f]`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Matrix(pub(super) [f64; 6]);
+
+impl Matrix {
+    pub(super) const IDENTITY: Self = Self([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+
+    pub(super) fn translation(x: f64, y: f64) -> Self {
+        Self([1.0, 0.0, 0.0, 1.0, x, y])
+    }
+
+    /// Returns the transform that does `inner` first and this one then.
+    pub(super) fn after(&self, inner: &Self) -> Self {
+        let ([a, b, c, d, e, f], [p, q, r, s, t, u]) = (self.0, inner.0);
+        Self([
+            a * p + c * q,
+            b * p + d * q,
+            a * r + c * s,
+            b * r + d * s,
+            a * t + c * u + e,
+            b * t + d * u + f,
+        ])
+    }
+
+    pub(super) fn apply(&self, x: f64, y: f64) -> (f64, f64) {
+        let [a, b, c, d, e, f] = self.0;
+        (a * x + c * y + e, b * x + d * y + f)
+    }
+
+    /// Returns the box around a rectangle that was transformed.
+    pub(super) fn apply_to_box(&self, x0: f64, y0: f64, x1: f64, y1: f64) -> Area {
+        let corners = [self.apply(x0, y0), self.apply(x1, y0), self.apply(x0, y1), self.apply(x1, y1)];
+        let mut area = Area::EMPTY;
+        for (x, y) in corners {
+            area.include(x as f32, y as f32);
+        }
+        area
+    }
+}
+
+/// An upright box; `y` grows downwards.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Area {
+    pub(super) x0: f32,
+    pub(super) y0: f32,
+    pub(super) x1: f32,
+    pub(super) y1: f32,
+}
+
+impl Area {
+    pub(super) const EMPTY: Self =
+        Self { x0: f32::INFINITY, y0: f32::INFINITY, x1: f32::NEG_INFINITY, y1: f32::NEG_INFINITY };
+
+    pub(super) fn include(&mut self, x: f32, y: f32) {
+        self.x0 = self.x0.min(x);
+        self.y0 = self.y0.min(y);
+        self.x1 = self.x1.max(x);
+        self.y1 = self.y1.max(y);
+    }
+
+    pub(super) fn unite(&mut self, other: &Self) {
+        self.x0 = self.x0.min(other.x0);
+        self.y0 = self.y0.min(other.y0);
+        self.x1 = self.x1.max(other.x1);
+        self.y1 = self.y1.max(other.y1);
+    }
+
+    pub(super) fn width(&self) -> f32 {
+        (self.x1 - self.x0).max(0.0)
+    }
+
+    pub(super) fn height(&self) -> f32 {
+        (self.y1 - self.y0).max(0.0)
+    }
+
+    pub(super) fn contains(&self, x: f32, y: f32) -> bool {
+        (self.x0..=self.x1).contains(&x) && (self.y0..=self.y1).contains(&y)
+    }
+}

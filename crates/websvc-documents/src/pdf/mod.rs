@@ -1,0 +1,90 @@
+//! PDF: positioned characters to text in the order of reading.
+//!
+//! The files and fonts are read by `hayro-syntax` and `hayro-font`, which forbid unsafe code; everything between
+//! characters and paragraphs is ours, because order, columns and tables are what makes the text of a PDF usable.
+
+mod blocks;
+mod columns;
+mod content;
+mod document;
+mod font;
+mod furniture;
+mod geometry;
+mod graphics;
+mod lines;
+mod links;
+mod marker;
+mod outline;
+mod strings;
+mod tables;
+mod text;
+mod write;
+
+use hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
+
+use crate::error::DocumentError;
+use crate::kind::DocumentKind;
+use crate::limits::Limits;
+use crate::parsed::{About, Pages, Parsed};
+
+const KIND: DocumentKind = DocumentKind::Pdf;
+
+/// Reads a PDF.
+pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, DocumentError> {
+    // A file that is encrypted and has to be repaired is refused as a broken one by the reader.
+    let names_encryption = bytes.windows(8).any(|window| window == b"/Encrypt");
+    let pdf = Pdf::new(bytes).map_err(|error| match error {
+        LoadPdfError::Decryption(DecryptionError::PasswordProtected) => {
+            DocumentError::Encrypted { kind: KIND }
+        }
+        LoadPdfError::Decryption(DecryptionError::UnsupportedAlgorithm) => {
+            DocumentError::Unsupported { what: "a pdf file with this kind of encryption".to_owned() }
+        }
+        LoadPdfError::Decryption(_) => DocumentError::damaged(KIND, "its encryption is invalid"),
+        LoadPdfError::Invalid if names_encryption => DocumentError::Encrypted { kind: KIND },
+        LoadPdfError::Invalid => DocumentError::damaged(KIND, "it has no readable structure"),
+    })?;
+    let total = u32::try_from(pdf.pages().len()).unwrap_or(u32::MAX);
+    if total == 0 {
+        return Err(DocumentError::damaged(KIND, "it has no pages"));
+    }
+    let read = document::read(&pdf, limits);
+    let mut warnings = read.warnings;
+    if read.pages < total {
+        warnings.push(format!("{} of {total} pages were read", read.pages));
+    }
+    Ok(Parsed {
+        html: read.html,
+        about: about(&pdf),
+        pages: Some(Pages { read: read.pages, total, without_text: read.without_text }),
+        warnings,
+    })
+}
+
+fn about(pdf: &Pdf) -> About {
+    let metadata = pdf.metadata();
+    let text = |value: &Option<Box<[u8]>>| {
+        let text = strings::decoded(value.as_deref()?);
+        let text = text.trim_matches(|character: char| character.is_whitespace() || character == '\0');
+        (!text.is_empty()).then(|| text.to_owned())
+    };
+    let date = |value: Option<hayro_syntax::object::DateTime>| {
+        value.map(|d| {
+            format!("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", d.year, d.month, d.day, d.hour, d.minute, d.second)
+        })
+    };
+    let catalog = pdf.xref().get::<hayro_syntax::object::Dict<'_>>(pdf.xref().root_id());
+    let language = catalog
+        .and_then(|catalog| catalog.get::<hayro_syntax::object::String<'_>>(b"Lang"))
+        .map(|language| strings::decoded(language.as_bytes()))
+        .filter(|language| !language.is_empty() && language.len() < 36);
+    About {
+        title: text(&metadata.title),
+        author: text(&metadata.author),
+        description: text(&metadata.subject),
+        keywords: text(&metadata.keywords),
+        language,
+        created: date(metadata.creation_date),
+        modified: date(metadata.modification_date),
+    }
+}

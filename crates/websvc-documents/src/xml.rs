@@ -1,0 +1,146 @@
+//! XML as a row of tokens: names without prefix, entities of its own kind only, nesting within a bound.
+
+use std::borrow::Cow;
+
+use quick_xml::events::{BytesRef, BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+
+use crate::error::DocumentError;
+use crate::kind::DocumentKind;
+
+/// Elements nest at most so deep.
+const MAX_DEPTH: usize = 512;
+
+/// What comes next in a part.
+#[derive(Debug)]
+pub(crate) enum Token {
+    Start(Tag),
+    /// The name of the element that ends.
+    End(String),
+    Text(String),
+}
+
+/// The start of an element.
+#[derive(Debug)]
+pub(crate) struct Tag {
+    /// Its name without prefix.
+    pub(crate) name: String,
+    attributes: Vec<(String, String)>,
+}
+
+impl Tag {
+    fn new(tag: &BytesStart<'_>) -> Self {
+        let mut attributes = tag.attributes();
+        // Two of one name are no reason to refuse a file.
+        attributes.with_checks(false);
+        let attributes = attributes.filter_map(Result::ok).map(|attribute| {
+            let value = attribute.normalized_value(XmlVersion::Implicit1_0).map(Cow::into_owned);
+            (attribute.key.as_ref().to_owned(), value.unwrap_or_default())
+        });
+        Self { name: tag.local_name().as_ref().to_owned(), attributes: attributes.collect() }
+    }
+
+    /// Returns an attribute by its name without prefix.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        let found = self.attributes.iter().find(|(key, _)| key.rsplit(':').next() == Some(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Returns an attribute by its whole name.
+    pub(crate) fn get_exact(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// A part that is read token by token.
+pub(crate) struct Xml<'t> {
+    reader: Reader<&'t [u8]>,
+    kind: DocumentKind,
+    depth: usize,
+}
+
+impl<'t> Xml<'t> {
+    pub(crate) fn new(kind: DocumentKind, text: &'t str) -> Self {
+        let mut reader = Reader::from_str(text);
+        let config = reader.config_mut();
+        config.expand_empty_elements = true;
+        config.check_end_names = false;
+        config.allow_unmatched_ends = true;
+        config.allow_dangling_amp = true;
+        Self { reader, kind, depth: 0 }
+    }
+
+    /// Returns the next token, or `None` at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Token>, DocumentError> {
+        loop {
+            let event = self.reader.read_event();
+            let event = event.map_err(|error| DocumentError::damaged(self.kind, error.to_string()))?;
+            return Ok(Some(match event {
+                Event::Start(tag) => {
+                    self.depth += 1;
+                    if self.depth > MAX_DEPTH {
+                        return Err(DocumentError::too_large(self.kind, "its elements nest too deeply"));
+                    }
+                    Token::Start(Tag::new(&tag))
+                }
+                Event::End(tag) => {
+                    self.depth = self.depth.saturating_sub(1);
+                    Token::End(tag.local_name().as_ref().to_owned())
+                }
+                Event::Text(text) => Token::Text(text.into_inner().into_owned()),
+                Event::CData(text) => Token::Text(text.into_inner().into_owned()),
+                Event::GeneralRef(reference) => Token::Text(resolved(&reference)),
+                Event::Eof => return Ok(None),
+                Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {
+                    continue;
+                }
+            }));
+        }
+    }
+
+    /// Passes over the rest of the element whose start was read last.
+    pub(crate) fn skip(&mut self) -> Result<(), DocumentError> {
+        let outside = self.depth.saturating_sub(1);
+        while self.depth > outside && self.next()?.is_some() {}
+        Ok(())
+    }
+
+    /// Returns the text of the element whose start was read last.
+    pub(crate) fn text(&mut self) -> Result<String, DocumentError> {
+        let outside = self.depth.saturating_sub(1);
+        let mut text = String::new();
+        while self.depth > outside {
+            match self.next()? {
+                Some(Token::Text(piece)) => text.push_str(&piece),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        Ok(text)
+    }
+}
+
+/// Returns what an entity stands for. Those that a file declares itself are not expanded: they are how bombs are made.
+fn resolved(reference: &BytesRef<'_>) -> String {
+    if let Ok(Some(character)) = reference.resolve_char_ref() {
+        return character.to_string();
+    }
+    match &*reference.xml10_content() {
+        "amp" => "&",
+        "lt" => "<",
+        "gt" => ">",
+        "quot" => "\"",
+        "apos" => "'",
+        "nbsp" => "\u{a0}",
+        "mdash" => "—",
+        "ndash" => "–",
+        "hellip" => "…",
+        "lsquo" => "‘",
+        "rsquo" => "’",
+        "ldquo" => "“",
+        "rdquo" => "”",
+        "copy" => "©",
+        _ => "",
+    }
+    .to_owned()
+}
