@@ -6,6 +6,12 @@ use std::collections::HashSet;
 /// A page with fewer letters than this shows nothing without scripts.
 const FEW_LETTERS: usize = 400;
 
+/// A page that shows fewer letters than this may wait for a script to show what it hides.
+const WAITING_LETTERS: usize = 2_500;
+
+/// How many letters a hidden part must hold to be what such a page waits with.
+const REVEALED_LETTERS: usize = 3_000;
+
 /// What becomes of the content of `<noscript>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Noscript {
@@ -34,11 +40,50 @@ impl View {
                 return other;
             }
         }
-        view
+        view.revealed(dom)
+    }
+
+    /// Shows what a page hides until a script runs: one part that holds several times more than all that is shown.
+    ///
+    /// Short hidden texts stay hidden whatever the page shows: they are what injected instructions look like.
+    fn revealed(mut self, dom: &Dom) -> View {
+        let shown = self.letters(dom, WAITING_LETTERS);
+        if shown >= WAITING_LETTERS {
+            return self;
+        }
+        let hidden = |&id: &NodeId| {
+            self.is_left_out(id) && matches!(dom.kind(id), NodeKind::Element(tag) if !tag.is_invisible())
+        };
+        let wanted = REVEALED_LETTERS.max(3 * shown);
+        let part = dom.descendants(NodeId::ROOT).filter(hidden).find(|&id| {
+            let letters = dom.descendants(id).filter(|&below| self.is_text_of(dom, below, id));
+            letters.map(|text| dom.text(text).chars().filter(|c| c.is_alphanumeric()).count()).sum::<usize>()
+                >= wanted
+        });
+        if let Some(part) = part {
+            self.left_out[part.index()] = false;
+            let controlled = controlled_ids(dom);
+            let mut walk = dom.descendants(part);
+            walk.next();
+            while let Some(id) = walk.next() {
+                if is_hidden(dom, id, &controlled) {
+                    self.leave_out(id);
+                    walk.skip_children(id);
+                }
+            }
+        }
+        self
+    }
+
+    /// Tells whether a node below `top` is text that would show if `top` did.
+    fn is_text_of(&self, dom: &Dom, id: NodeId, top: NodeId) -> bool {
+        let invisible = |id: NodeId| matches!(dom.tag(id), Some(tag) if tag.is_invisible());
+        dom.kind(id) == NodeKind::Text
+            && dom.ancestors(id).take_while(|&above| above != top).all(|above| !invisible(above))
     }
 
     /// Counts the letters and digits in the view, up to about `limit`.
-    fn letters(&self, dom: &Dom, limit: usize) -> usize {
+    pub(crate) fn letters(&self, dom: &Dom, limit: usize) -> usize {
         let mut seen = 0;
         let mut nodes = self.nodes(dom);
         while seen < limit

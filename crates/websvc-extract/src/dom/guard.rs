@@ -44,6 +44,15 @@ struct Guard {
 }
 
 impl Guard {
+    /// Tells whether a frame is written `<iframe/>` inside `<noscript>`. Browsers with scripts read what is in there as
+    /// text; read as markup, such a frame would swallow the rest of the page.
+    fn closes_itself(&self, tag: &Tag) -> bool {
+        tag.kind == TagKind::StartTag
+            && tag.self_closing
+            && tag.name == html5ever::local_name!("iframe")
+            && self.builder.sink.in_noscript()
+    }
+
     fn admits(&self, tag: &Tag) -> bool {
         let sink = &self.builder.sink;
         let depth = sink.depth(HARD_DEPTH);
@@ -70,6 +79,18 @@ impl Guard {
             }
             TagKind::StartTag => true,
         }
+    }
+}
+
+/// Returns the end tag of a frame.
+fn end_of_frame() -> Tag {
+    let name = html5ever::local_name!("iframe");
+    Tag {
+        kind: TagKind::EndTag,
+        name,
+        self_closing: false,
+        attrs: Vec::new(),
+        had_duplicate_attributes: false,
     }
 }
 
@@ -104,7 +125,12 @@ impl TokenSink for Guard {
         {
             return TokenSinkResult::Continue;
         }
-        self.builder.process_token(token, line)
+        let closes_itself = matches!(&token, Token::TagToken(tag) if self.closes_itself(tag));
+        let result = self.builder.process_token(token, line);
+        if closes_itself {
+            return self.builder.process_token(Token::TagToken(end_of_frame()), line);
+        }
+        result
     }
 
     fn end(&self) {

@@ -56,6 +56,13 @@ impl Sink {
         dom.ancestors(self.current.get()).take(limit).count() + 1
     }
 
+    /// Tells whether the next node will be inside `<noscript>`.
+    pub(super) fn in_noscript(&self) -> bool {
+        let dom = self.dom.borrow();
+        let current = self.current.get();
+        std::iter::once(current).chain(dom.ancestors(current)).take(8).any(|id| dom.is(id, Tag::Noscript))
+    }
+
     /// Notes that an end tag closes the nearest open element of that name, if there is one.
     pub(super) fn note_end(&self, name: &LocalName) {
         let dom = self.dom.borrow();
@@ -79,6 +86,7 @@ impl TreeSink for Sink {
 
     fn finish(self) -> Dom {
         let mut dom = self.dom.into_inner();
+        dom.place_streamed_parts();
         dom.flatten(crate::limits::MAX_DEPTH);
         dom
     }
@@ -262,7 +270,7 @@ impl Dom {
     }
 
     /// Puts a node under `parent`, before `before` or last, taking it away from where it was.
-    fn insert(&mut self, id: NodeId, parent: NodeId, before: NodeId) {
+    pub(super) fn insert(&mut self, id: NodeId, parent: NodeId, before: NodeId) {
         self.detach(id);
         let previous = match before.some() {
             Some(next) => self.nodes[next.index()].previous,
