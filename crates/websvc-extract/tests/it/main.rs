@@ -12,4 +12,5 @@ mod metadata;
 mod news;
 mod page;
 mod properties;
+mod scoring;
 mod selection;
