@@ -26,7 +26,7 @@ pub(crate) fn find(document: &Document, view: &View) -> Option<View> {
     let outline = blocks::outline(dom, view);
     let groups = groups::Groups::of(&outline);
     let rows = features::rows(&outline, &groups, &title_hashes(dom), &signs::read(dom, &document.base));
-    let scores: Vec<f32> = rows.iter().map(model::score).collect();
+    let scores = model::scores(&rows);
     let mut kept = select::choose(&outline, &scores);
     if let Some(stated) = document.stated {
         let inside = |id: NodeId| dom.ancestors(id).any(|above| above == stated);
