@@ -18,6 +18,9 @@ use std::cell::{Cell, RefCell};
 /// Where the tree builder is cut off if it nests deeper than our estimate says it can.
 const HARD_DEPTH: usize = 2 * MAX_DEPTH;
 
+/// How much the tokenizer is given at once.
+const PIECE_BYTES: usize = 256 << 10;
+
 /// Parses HTML into a DOM; never fails, as browsers never do.
 pub(crate) fn parse(html: &str) -> Dom {
     // Without scripting, what is inside `<noscript>` is parsed: pages for browsers without scripts hide there.
@@ -30,8 +33,14 @@ pub(crate) fn parse(html: &str) -> Dom {
     };
     let tokenizer = Tokenizer::new(guard, Default::default());
     let queue = BufferQueue::default();
-    queue.push_back(StrTendril::from_slice(html));
-    while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
+    // In pieces, so that the page is not copied as a whole.
+    let mut rest = html;
+    while !rest.is_empty() {
+        let piece = crate::text::start_of(rest, PIECE_BYTES);
+        queue.push_back(StrTendril::from_slice(piece));
+        while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
+        rest = &rest[piece.len()..];
+    }
     tokenizer.end();
     tokenizer.sink.builder.sink.finish()
 }

@@ -143,7 +143,11 @@ impl TreeSink for Sink {
                 }
                 dom.insert(id, *parent, NodeId::NONE);
             }
-            NodeOrText::AppendText(text) => dom.insert_text(&text, *parent, NodeId::NONE),
+            NodeOrText::AppendText(text) => {
+                if !dom.is_program(*parent) {
+                    dom.insert_text(&text, *parent, NodeId::NONE);
+                }
+            }
         }
     }
 
@@ -213,6 +217,18 @@ impl Dom {
             namespace,
         });
         id
+    }
+
+    /// Tells whether an element holds a program or styles, often most of a page and never looked at. Scripts with a
+    /// type of their own hold data.
+    fn is_program(&self, id: NodeId) -> bool {
+        match self.kind(id) {
+            NodeKind::Element(Tag::Style) => true,
+            NodeKind::Element(Tag::Script) => self
+                .attribute(id, "type")
+                .is_none_or(|kind| kind.is_empty() || kind.contains("javascript") || kind == "module"),
+            NodeKind::Element(_) | NodeKind::Document | NodeKind::Text | NodeKind::Nothing => false,
+        }
     }
 
     fn push_attributes(

@@ -12,6 +12,8 @@ const TOLERANCE: f64 = 0.003;
 /// Set, measure and F1, one a line.
 const BASELINE: &str = include_str!("../../model/baseline.tsv");
 
+/// Returns the folder of the development pages; without one notes that `test` does nothing.
+#[expect(clippy::print_stdout, reason = "a test that skips itself says so")]
 pub(crate) fn data(test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("WEBSVC_EXTRACTION_DATA").filter(|folder| !folder.is_empty());
     let folder = folder.map(PathBuf::from).filter(|folder| folder.join("aeb/truth.jsonl").is_file());
