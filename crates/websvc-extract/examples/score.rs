@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn score(set: &str, pages: &[Page], predictions: Option<&Path>) {
     let mut whole = Score::default();
     let mut kinds: BTreeMap<&str, Score> = BTreeMap::new();
-    // All are extracted before any is scored: scoring in between would take the processor's caches away.
+    // All in one go: the system counts CPU time by the tick, and blames what lies between two pages for theirs.
     let start = cpu_seconds();
     let texts: Vec<String> = match predictions {
         Some(folder) => pages.iter().map(|page| read(folder, page)).collect(),
