@@ -1,5 +1,8 @@
 //! Measures the service beside its parts: builds what is measured and runs the benchmark.
 
+mod data;
+pub(crate) mod extraction;
+
 use std::process::Command;
 
 use crate::{Result, corpus, root};

@@ -29,7 +29,8 @@ const USAGE: &str = "usage: cargo xtask TASK
                (--binary FILE: against this one, instead of building it)
   schema       write docs/schema and docs/openapi.json (--check: only compare)
   bench        measure the service beside its parts
-               (relevance: on judged collections; scale: in growing indexes)
+               (relevance: on judged collections; scale: in growing indexes;
+               extraction: on pages whose main content is known, beside dom_smoothie)
   layers       check which crate depends on what
   tidy         check files, names and links
   corpus       fetch the pages that the relevance tests search";
@@ -53,6 +54,7 @@ fn run(arguments: &[&str]) -> Result {
         ["tidy"] => tidy::run(),
         ["corpus"] => corpus::run(),
         ["bench"] => bench::run(),
+        ["bench", "extraction"] => bench::extraction::run(),
         ["bench", part @ ("relevance" | "scale")] => bench::run_part(part),
         ["conformance"] => conformance::run(None),
         ["conformance", "--binary", binary] => conformance::run(Some(Path::new(binary))),

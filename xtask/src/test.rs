@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::bench::extraction;
 use crate::summary::Summary;
 use crate::{Result, corpus, python, root};
 
@@ -152,6 +153,7 @@ impl Provided {
         };
         provide("python", python::VARIABLE, python::prepare);
         provide("corpus", corpus::VARIABLE, corpus::prepare);
+        provide("pages", extraction::VARIABLE, extraction::prepare);
         Self { variables, absent }
     }
 }

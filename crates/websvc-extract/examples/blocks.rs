@@ -1,7 +1,7 @@
 //! Writes the text blocks of every page of an evaluation set with their signals, to fit the model of main content.
 //!
 //! `cargo run --release -p websvc-extract --example blocks -- SET_FOLDER OUT_FILE`; a line is page id,
-//! text, signals, and the elements around it.
+//! text, signals, the elements around it, its group, and the names of those elements.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,11 +19,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let Ok(bytes) = std::fs::read(set.join("html").join(format!("{id}.html"))) else { continue };
         let source = Source { bytes: &bytes, content_type: Some("text/html"), url: &url };
         let Ok(page) = Document::parse(source) else { continue };
-        for (text, signals, chain) in page.blocks() {
-            let text = text.replace(['\t', '\n'], " ");
-            let signals: Vec<String> = signals.iter().map(|signal| format!("{signal:.5}")).collect();
-            let chain: Vec<String> = chain.iter().map(usize::to_string).collect();
-            writeln!(out, "{id}\t{text}\t{}\t{}", signals.join(" "), chain.join(" "))?;
+        for block in page.blocks() {
+            let text = block.text.replace(['\t', '\n'], " ");
+            let signals: Vec<String> = block.signals.iter().map(|signal| format!("{signal:.5}")).collect();
+            let chain: Vec<String> = block.chain.iter().map(usize::to_string).collect();
+            let (signals, chain, names) = (signals.join(" "), chain.join(" "), block.names.join(" > "));
+            writeln!(out, "{id}\t{text}\t{signals}\t{chain}\t{}\t{names}", block.group)?;
         }
     }
     Ok(())

@@ -19,13 +19,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             pages.push((id, url, bytes));
         }
     }
-    let mut spent = 0.0;
-    let mut size = 0;
-    for (id, url, bytes) in &pages {
-        let start = cpu_seconds();
-        let markdown = extract(bytes, url);
-        spent += cpu_seconds() - start;
-        size += bytes.len();
+    // All in one go: the system counts CPU time by the tick, and blames what lies between two pages for theirs.
+    let start = cpu_seconds();
+    let written: Vec<String> = pages.iter().map(|(_, url, bytes)| extract(bytes, url)).collect();
+    let spent = cpu_seconds() - start;
+    let size = pages.iter().map(|(_, _, bytes)| bytes.len()).sum();
+    for ((id, ..), markdown) in pages.iter().zip(written) {
         std::fs::write(out.join(format!("{id}.md")), markdown)?;
     }
     report(pages.len(), size, spent);

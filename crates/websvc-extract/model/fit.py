@@ -13,47 +13,22 @@ from pathlib import Path
 from urllib.parse import urlparse
 import lightgbm
 import numpy
+from labels import labels
 
 WORD = re.compile(r'\w+')
-TREES = 150
-PARAMETERS = dict(objective='cross_entropy', num_leaves=8, learning_rate=.1, min_data_in_leaf=60, feature_fraction=.4,
+TREES = 300
+PARAMETERS = dict(objective='cross_entropy', num_leaves=8, learning_rate=.06, min_data_in_leaf=60, feature_fraction=.15,
                   bagging_fraction=.8, bagging_freq=1, lambda_l2=5, max_bin=63, min_sum_hessian_in_leaf=1e-2, verbose=-1,
                   seed=1, deterministic=True, num_threads=2)
 
 def words(text): return WORD.findall(text.lower())
-def grams(tokens, n): return zip(*(tokens[i:] for i in range(n)))
-
-def labels(blocks, truth):
-    """How much of each block is main content: the share of its 4-grams that the truth has. A block of fewer words counts
-    where the truth has it as a line, or anywhere if the blocks around it are main content."""
-    tokens = words(truth)
-    fours = set(grams(tokens, 4))
-    short = {gram for n in (1, 2, 3) for gram in grams(tokens, n)}
-    lines = Counter(tuple(words(line)) for line in re.split(r'[\n|]', truth))
-    known = {i: numpy.mean([gram in fours for gram in grams(block, 4)]) for i, block in enumerate(blocks) if len(block) > 3}
-    label = numpy.zeros(len(blocks))
-    for i, block in enumerate(blocks):
-        if i in known:
-            label[i] = known[i]
-            continue
-        near = [known[j] for j in range(i - 4, i + 5) if j in known]
-        inside = bool(near) and numpy.mean([share > .5 for share in near]) >= .34
-        line = tuple(block)
-        if line and lines[line] > 0:
-            if inside or len(tokens) < 150 or len(near) < 2:
-                label[i] = 1
-                lines[line] -= 1
-        elif line in short and inside:
-            label[i] = .8
-    return label
-
 class Page: pass
 
 def load(data, blocks, name):
     plain = lambda markdown: re.sub(r'\]\([^)]*\)|[*`#|\\]', ' ', markdown)
     found = defaultdict(lambda: ([], []))
     for line in open(blocks / f'{name}.tsv', encoding='utf-8'):
-        page, text, signals, _ = line.rstrip('\n').split('\t')
+        page, text, signals, *_ = line.rstrip('\n').split('\t')
         found[page][0].append(words(text))
         found[page][1].append(numpy.array(signals.split(), dtype=numpy.float32))
     for line in open(data / name / 'truth.jsonl', encoding='utf-8'):
@@ -62,7 +37,7 @@ def load(data, blocks, name):
         page, truth = Page(), row['text'] if 'text' in row else plain(row['markdown'])
         page.set, page.host, page.truth = name, urlparse(row['url']).netloc, words(truth)
         page.blocks, signals = found[row['id']]
-        page.signals, page.labels = numpy.array(signals), labels(page.blocks, truth)
+        page.signals, page.labels = numpy.array(signals), labels(page.blocks, page.truth)
         page.sizes = numpy.array([max(len(block), 1) for block in page.blocks], dtype=float)
         # Pages count about alike, and long blocks less than their length: there are many more pages than long ones.
         page.weights = page.sizes ** .75 / max(len(page.truth), 60) ** .75

@@ -9,14 +9,16 @@ const PRESCAN_BYTES: usize = 4096;
 /// How much of a page the detector reads.
 const DETECT_BYTES: usize = 256 << 10;
 
+/// How many characters of several bytes, all well formed, no other encoding gives by chance.
+const SURE_MULTIBYTE: usize = 16;
+
 /// Decodes a page; malformed sequences become U+FFFD.
 pub(crate) fn decode(bytes: &[u8], header_charset: Option<&str>) -> String {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned();
     }
-    let declared = header_charset
-        .and_then(|label| Encoding::for_label(label.trim().as_bytes()))
-        .or_else(|| prescan(bytes));
+    let sent = header_charset.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
+    let declared = sent.or_else(|| prescan(bytes));
     let valid_utf8 = std::str::from_utf8(bytes).ok();
     match (declared, valid_utf8) {
         // A page called Latin-1 that is valid UTF-8 is UTF-8 under a server's default label: Latin-1 text with accents
@@ -25,10 +27,19 @@ pub(crate) fn decode(bytes: &[u8], header_charset: Option<&str>) -> String {
         (Some(encoding), Some(text)) if encoding == UTF_8 || encoding == WINDOWS_1252 => {
             return text.to_owned();
         }
+        // So is a page saved as UTF-8 that still carries the label it had before; ISO-2022-JP is all ASCII bytes.
+        (Some(_), Some(text)) if sent.is_none() && multibyte(text) >= SURE_MULTIBYTE => {
+            return text.to_owned();
+        }
         _ => {}
     }
     let encoding = declared.unwrap_or_else(|| detect(bytes));
     encoding.decode_without_bom_handling(bytes).0.into_owned()
+}
+
+/// Counts the characters of several bytes, up to what is enough.
+fn multibyte(text: &str) -> usize {
+    text.chars().filter(|c| !c.is_ascii()).take(SURE_MULTIBYTE).count()
 }
 
 fn detect(bytes: &[u8]) -> &'static Encoding {

@@ -34,7 +34,7 @@ impl<'a> Content<'a> {
         if !options.include_tags.is_empty() {
             include(document, options, &mut view, &mut warnings);
         } else if options.scope == Scope::Main && document.kind.is_html() {
-            match main_content::find(dom, &view, &document.base) {
+            match main_content::find(document, &view) {
                 Some(main) => view = main,
                 None => warnings.push("no main content was found; the full page is returned".to_owned()),
             }

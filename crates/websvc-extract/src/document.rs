@@ -10,7 +10,7 @@ use crate::metadata::{self, PageMetadata};
 use crate::options::ContentOptions;
 use crate::text::collapsed;
 use crate::view::View;
-use crate::{charset, images, links};
+use crate::{charset, images, links, stated};
 use url::Url;
 
 /// The bytes of a page and where they came from.
@@ -50,6 +50,8 @@ pub struct Document {
     pub(crate) kind: Kind,
     pub(crate) raw: String,
     pub(crate) dom: Dom,
+    /// What was added to the page because only its JSON-LD states it.
+    pub(crate) stated: Option<NodeId>,
     pub(crate) url: Url,
     pub(crate) base: Url,
     pub(crate) content_type: Option<String>,
@@ -64,11 +66,16 @@ impl Document {
         let bytes = &source.bytes[..source.bytes.len().min(MAX_SOURCE_BYTES)];
         let kind = Kind::sniff(bytes, source.content_type)?;
         let raw = charset::decode(bytes, source.content_type.and_then(charset_parameter));
-        let dom = dom::parse(if kind.is_html() { &raw } else { "" });
+        let html = if kind.is_html() { raw.as_str() } else { "" };
+        let parsed = dom::parse(html);
+        let (dom, stated) = match stated::complete(&parsed, html) {
+            Some((completed, stated)) => (completed, Some(stated)),
+            None => (parsed, None),
+        };
         let base = links::base_url(&dom, source.url);
         let url = links::without_fragment(source.url.clone());
         let content_type = source.content_type.map(str::to_owned);
-        Ok(Document { kind, raw, dom, url, base, content_type })
+        Ok(Document { kind, raw, dom, stated, url, base, content_type })
     }
 
     /// Returns what sort of content the page is.
@@ -197,7 +204,7 @@ impl Document {
 
     /// Returns the text blocks of the page with the signals they are judged by; for training and diagnosis.
     #[doc(hidden)]
-    pub fn blocks(&self) -> Vec<(String, Vec<f32>, Vec<usize>)> {
+    pub fn blocks(&self) -> Vec<crate::BlockReport> {
         crate::main_content::describe(&self.dom, &self.visible(), &self.base)
     }
 

@@ -28,6 +28,23 @@ pub(crate) struct Facts {
 pub(crate) fn read(dom: &Dom) -> Facts {
     let mut articles = Facts::default();
     let mut others = Facts::default();
+    for value in blocks(dom) {
+        collect(&value, &mut articles, &mut others);
+    }
+    Facts {
+        article_published: articles.published.clone(),
+        genres: [articles.genres, others.genres].concat(),
+        image: articles.image,
+        headline: articles.headline.or(others.headline),
+        published: articles.published.or(others.published),
+        modified: articles.modified.or(others.modified),
+        author: articles.author.or(others.author),
+    }
+}
+
+/// Parses the JSON-LD blocks of a page, within the limits; those that are no JSON are left out.
+pub(crate) fn blocks(dom: &Dom) -> Vec<Value> {
+    let mut found = Vec::new();
     let mut budget = MAX_JSON_LD_BYTES;
     for id in dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Script)) {
         let is_json_ld = dom
@@ -39,19 +56,9 @@ pub(crate) fn read(dom: &Dom) -> Facts {
         let source: String = dom.children(id).map(|text| dom.text(text)).collect();
         let Some(left) = budget.checked_sub(source.len()) else { break };
         budget = left;
-        if let Some(value) = parse(&source) {
-            collect(&value, &mut articles, &mut others);
-        }
+        found.extend(parse(&source));
     }
-    Facts {
-        article_published: articles.published.clone(),
-        genres: [articles.genres, others.genres].concat(),
-        image: articles.image,
-        headline: articles.headline.or(others.headline),
-        published: articles.published.or(others.published),
-        modified: articles.modified.or(others.modified),
-        author: articles.author.or(others.author),
-    }
+    found
 }
 
 /// Parses a block; comments around it and raw line breaks in strings are common mistakes.
@@ -66,30 +73,38 @@ fn parse(source: &str) -> Option<Value> {
 }
 
 /// Visits the objects of a block breadth first, so that the outermost statement counts.
-fn collect(value: &Value, articles: &mut Facts, others: &mut Facts) {
+pub(crate) fn objects(value: &Value) -> impl Iterator<Item = &serde_json::Map<String, Value>> {
     let mut queue = std::collections::VecDeque::from([value]);
     let mut visited = 0;
-    while let Some(value) = queue.pop_front() {
-        visited += 1;
-        if visited > MAX_OBJECTS {
-            return;
-        }
-        match value {
-            Value::Array(items) => queue.extend(items),
-            Value::Object(object) => {
-                let facts = if is_article(object.get("@type")) { &mut *articles } else { &mut *others };
-                facts.genres.extend(kinds(object.get("@type")).find_map(Genre::of));
-                fill(&mut facts.image, picture(object.get("image")));
-                fill(&mut facts.headline, text(object.get("headline")));
-                fill(&mut facts.published, text(object.get("datePublished")));
-                fill(&mut facts.modified, text(object.get("dateModified")));
-                fill(&mut facts.author, names(object.get("author")));
-                queue.extend(
-                    ["@graph", "mainEntity", "mainEntityOfPage"].iter().filter_map(|key| object.get(*key)),
-                );
+    std::iter::from_fn(move || {
+        loop {
+            let value = queue.pop_front()?;
+            visited += 1;
+            if visited > MAX_OBJECTS {
+                return None;
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            match value {
+                Value::Array(items) => queue.extend(items),
+                Value::Object(object) => {
+                    let inner = ["@graph", "mainEntity", "mainEntityOfPage"];
+                    queue.extend(inner.iter().filter_map(|key| object.get(*key)));
+                    return Some(object);
+                }
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            }
         }
+    })
+}
+
+fn collect(value: &Value, articles: &mut Facts, others: &mut Facts) {
+    for object in objects(value) {
+        let facts = if is_article(object.get("@type")) { &mut *articles } else { &mut *others };
+        facts.genres.extend(kinds(object.get("@type")).find_map(Genre::of));
+        fill(&mut facts.image, picture(object.get("image")));
+        fill(&mut facts.headline, text(object.get("headline")));
+        fill(&mut facts.published, text(object.get("datePublished")));
+        fill(&mut facts.modified, text(object.get("dateModified")));
+        fill(&mut facts.author, names(object.get("author")));
     }
 }
 

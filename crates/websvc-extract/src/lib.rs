@@ -32,6 +32,7 @@ mod metadata;
 mod options;
 mod place;
 mod render;
+mod stated;
 mod text;
 mod view;
 mod xml;
@@ -43,5 +44,7 @@ pub use error::ExtractError;
 pub use images::{ImageDetail, image_size};
 pub use kind::Kind;
 pub use limits::{MAX_CONTENT_LINKS, MAX_DEPTH, MAX_IMAGES, MAX_NODES, MAX_OUTPUT_BYTES};
+#[doc(hidden)]
+pub use main_content::BlockReport;
 pub use metadata::{MetaValue, PageMetadata};
 pub use options::{Base64Images, ContentOptions, Scope, Selectors};

@@ -41,6 +41,15 @@ pub(crate) fn starts_with_ignore_case(text: &str, prefix: &str) -> bool {
     text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
+/// Returns the start of a text, at most `max` bytes of it.
+pub(crate) fn start_of(text: &str, max: usize) -> &str {
+    let mut end = max.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 /// Cuts a text after `max` characters, at the end of a word where one is near.
 pub(crate) fn shorten(text: &mut String, max: usize) {
     let Some((end, _)) = text.char_indices().nth(max) else { return };

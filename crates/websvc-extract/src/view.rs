@@ -6,6 +6,12 @@ use std::collections::HashSet;
 /// A page with fewer letters than this shows nothing without scripts.
 const FEW_LETTERS: usize = 400;
 
+/// A page that shows fewer letters than this may wait for a script to show what it hides.
+const WAITING_LETTERS: usize = 2_500;
+
+/// How many letters a hidden part must hold to be what such a page waits with.
+const REVEALED_LETTERS: usize = 3_000;
+
 /// What becomes of the content of `<noscript>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Noscript {
@@ -34,11 +40,40 @@ impl View {
                 return other;
             }
         }
-        view
+        view.revealed(dom)
+    }
+
+    /// Shows what a page hides until a script runs: one part that holds several times more than all that is shown.
+    ///
+    /// Short hidden texts stay hidden whatever the page shows: they are what injected instructions look like.
+    fn revealed(mut self, dom: &Dom) -> View {
+        let shown = self.letters(dom, WAITING_LETTERS);
+        if shown >= WAITING_LETTERS {
+            return self;
+        }
+        let hidden = |&id: &NodeId| {
+            self.is_left_out(id) && matches!(dom.kind(id), NodeKind::Element(tag) if !tag.is_invisible())
+        };
+        let wanted = REVEALED_LETTERS.max(3 * shown);
+        let letters = letters_below(dom);
+        let part = dom.descendants(NodeId::ROOT).filter(hidden).find(|id| letters[id.index()] >= wanted);
+        if let Some(part) = part {
+            self.left_out[part.index()] = false;
+            let controlled = controlled_ids(dom);
+            let mut walk = dom.descendants(part);
+            walk.next();
+            while let Some(id) = walk.next() {
+                if is_hidden(dom, id, &controlled) {
+                    self.leave_out(id);
+                    walk.skip_children(id);
+                }
+            }
+        }
+        self
     }
 
     /// Counts the letters and digits in the view, up to about `limit`.
-    fn letters(&self, dom: &Dom, limit: usize) -> usize {
+    pub(crate) fn letters(&self, dom: &Dom, limit: usize) -> usize {
         let mut seen = 0;
         let mut nodes = self.nodes(dom);
         while seen < limit
@@ -189,4 +224,19 @@ fn hides(style: &str) -> bool {
             _ => false,
         }
     })
+}
+
+/// Returns for each node how many letters below it would show if it did. One pass: hidden parts may stand in hidden parts
+/// to any depth.
+fn letters_below(dom: &Dom) -> Vec<usize> {
+    let nodes: Vec<NodeId> = dom.descendants(NodeId::ROOT).collect();
+    let mut letters = vec![0; dom.len()];
+    for &id in nodes.iter().rev() {
+        letters[id.index()] += dom.text(id).chars().filter(|c| c.is_alphanumeric()).count();
+        let is_invisible = matches!(dom.tag(id), Some(tag) if tag.is_invisible());
+        if let Some(parent) = dom.parent(id).filter(|_| !is_invisible) {
+            letters[parent.index()] += letters[id.index()];
+        }
+    }
+    letters
 }

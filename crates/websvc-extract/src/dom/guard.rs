@@ -18,6 +18,9 @@ use std::cell::{Cell, RefCell};
 /// Where the tree builder is cut off if it nests deeper than our estimate says it can.
 const HARD_DEPTH: usize = 2 * MAX_DEPTH;
 
+/// How much the tokenizer is given at once.
+const PIECE_BYTES: usize = 256 << 10;
+
 /// Parses HTML into a DOM; never fails, as browsers never do.
 pub(crate) fn parse(html: &str) -> Dom {
     // Without scripting, what is inside `<noscript>` is parsed: pages for browsers without scripts hide there.
@@ -30,8 +33,14 @@ pub(crate) fn parse(html: &str) -> Dom {
     };
     let tokenizer = Tokenizer::new(guard, Default::default());
     let queue = BufferQueue::default();
-    queue.push_back(StrTendril::from_slice(html));
-    while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
+    // In pieces, so that the page is not copied as a whole.
+    let mut rest = html;
+    while !rest.is_empty() {
+        let piece = crate::text::start_of(rest, PIECE_BYTES);
+        queue.push_back(StrTendril::from_slice(piece));
+        while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
+        rest = &rest[piece.len()..];
+    }
     tokenizer.end();
     tokenizer.sink.builder.sink.finish()
 }
@@ -44,6 +53,15 @@ struct Guard {
 }
 
 impl Guard {
+    /// Tells whether a frame is written `<iframe/>` inside `<noscript>`. Browsers with scripts read what is in there as
+    /// text; read as markup, such a frame would swallow the rest of the page.
+    fn closes_itself(&self, tag: &Tag) -> bool {
+        tag.kind == TagKind::StartTag
+            && tag.self_closing
+            && tag.name == html5ever::local_name!("iframe")
+            && self.builder.sink.in_noscript()
+    }
+
     fn admits(&self, tag: &Tag) -> bool {
         let sink = &self.builder.sink;
         let depth = sink.depth(HARD_DEPTH);
@@ -70,6 +88,18 @@ impl Guard {
             }
             TagKind::StartTag => true,
         }
+    }
+}
+
+/// Returns the end tag of a frame.
+fn end_of_frame() -> Tag {
+    let name = html5ever::local_name!("iframe");
+    Tag {
+        kind: TagKind::EndTag,
+        name,
+        self_closing: false,
+        attrs: Vec::new(),
+        had_duplicate_attributes: false,
     }
 }
 
@@ -104,7 +134,12 @@ impl TokenSink for Guard {
         {
             return TokenSinkResult::Continue;
         }
-        self.builder.process_token(token, line)
+        let closes_itself = matches!(&token, Token::TagToken(tag) if self.closes_itself(tag));
+        let result = self.builder.process_token(token, line);
+        if closes_itself {
+            return self.builder.process_token(Token::TagToken(end_of_frame()), line);
+        }
+        result
     }
 
     fn end(&self) {

@@ -4,6 +4,7 @@
 //! reference counted, dropping it is not recursive, and its depth is bounded, so that writers may recurse.
 
 mod guard;
+mod repair;
 mod select;
 mod sink;
 mod tag;

@@ -56,6 +56,13 @@ impl Sink {
         dom.ancestors(self.current.get()).take(limit).count() + 1
     }
 
+    /// Tells whether the next node will be inside `<noscript>`.
+    pub(super) fn in_noscript(&self) -> bool {
+        let dom = self.dom.borrow();
+        let current = self.current.get();
+        std::iter::once(current).chain(dom.ancestors(current)).take(8).any(|id| dom.is(id, Tag::Noscript))
+    }
+
     /// Notes that an end tag closes the nearest open element of that name, if there is one.
     pub(super) fn note_end(&self, name: &LocalName) {
         let dom = self.dom.borrow();
@@ -79,6 +86,7 @@ impl TreeSink for Sink {
 
     fn finish(self) -> Dom {
         let mut dom = self.dom.into_inner();
+        dom.place_streamed_parts();
         dom.flatten(crate::limits::MAX_DEPTH);
         dom
     }
@@ -135,7 +143,11 @@ impl TreeSink for Sink {
                 }
                 dom.insert(id, *parent, NodeId::NONE);
             }
-            NodeOrText::AppendText(text) => dom.insert_text(&text, *parent, NodeId::NONE),
+            NodeOrText::AppendText(text) => {
+                if !dom.is_program(*parent) {
+                    dom.insert_text(&text, *parent, NodeId::NONE);
+                }
+            }
         }
     }
 
@@ -207,6 +219,18 @@ impl Dom {
         id
     }
 
+    /// Tells whether an element holds a program or styles, often most of a page and never looked at. Scripts with a
+    /// type of their own hold data.
+    fn is_program(&self, id: NodeId) -> bool {
+        match self.kind(id) {
+            NodeKind::Element(Tag::Style) => true,
+            NodeKind::Element(Tag::Script) => self
+                .attribute(id, "type")
+                .is_none_or(|kind| kind.is_empty() || kind.contains("javascript") || kind == "module"),
+            NodeKind::Element(_) | NodeKind::Document | NodeKind::Text | NodeKind::Nothing => false,
+        }
+    }
+
     fn push_attributes(
         &mut self,
         attributes: Vec<html5ever::Attribute>,
@@ -262,7 +286,7 @@ impl Dom {
     }
 
     /// Puts a node under `parent`, before `before` or last, taking it away from where it was.
-    fn insert(&mut self, id: NodeId, parent: NodeId, before: NodeId) {
+    pub(super) fn insert(&mut self, id: NodeId, parent: NodeId, before: NodeId) {
         self.detach(id);
         let previous = match before.some() {
             Some(next) => self.nodes[next.index()].previous,

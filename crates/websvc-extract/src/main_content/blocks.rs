@@ -1,6 +1,7 @@
 //! Cuts a page into blocks of text, the units that are kept or left out, and sums them up along the tree.
 
 use super::tokens::{self, Hints};
+use super::topics::{Topics, Words};
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use crate::text::{is_dropped, is_space};
 use crate::view::View;
@@ -22,8 +23,10 @@ pub(super) struct Block {
     pub(super) last: char,
     /// A hash of its letters, for finding repetitions.
     pub(super) hash: u64,
-    /// Words that name what a page does rather than what it says.
-    pub(super) interface_words: u32,
+    /// What its words are about.
+    pub(super) topics: Topics,
+    /// Words that have a topic: they name what a page does rather than what it says.
+    pub(super) topical: u32,
     /// Currency signs.
     pub(super) prices: u32,
     /// Number of `<br>` inside.
@@ -44,7 +47,8 @@ pub(super) struct Size {
 }
 
 impl Size {
-    fn add(&mut self, other: &Size) {
+    /// Adds what is elsewhere.
+    pub(super) fn add(&mut self, other: &Size) {
         self.words += other.words;
         self.chars += other.chars;
         self.linked += other.linked;
@@ -70,8 +74,11 @@ pub(super) struct Element {
     /// What its names and those of all its ancestors hint at.
     pub(super) all: Hints,
     pub(super) size: Size,
-    /// How many siblings look the same: same tag and same class.
+    /// How many siblings in a row look the same: same tag, and names that hint at the same.
     pub(super) twins: u32,
+    /// A hash of its tag and classes, and one of those of all its ancestors too.
+    pub(super) look: u64,
+    pub(super) path: u64,
 }
 
 /// A page as blocks and the elements around them.
@@ -92,6 +99,8 @@ pub(super) fn outline(dom: &Dom, view: &View) -> Outline {
         all: 0,
         size: Size::default(),
         twins: 0,
+        look: 0,
+        path: 0,
     });
     cutter.children(view, NodeId::ROOT, 0, 0);
     cutter.end_block();
@@ -104,29 +113,6 @@ pub(super) fn outline(dom: &Dom, view: &View) -> Outline {
         elements[parent].size.add(&size);
     }
     Outline { elements, blocks }
-}
-
-/// The ASCII word that is being read.
-#[derive(Default)]
-struct Word {
-    letters: [u8; 12],
-    length: usize,
-}
-
-impl Word {
-    /// Adds a character; tells whether it ends a word of the interface.
-    fn add(&mut self, c: char) -> bool {
-        if c.is_ascii_alphabetic() {
-            if let Some(slot) = self.letters.get_mut(self.length) {
-                // `c` is ASCII, so that the cast keeps it.
-                *slot = c.to_ascii_lowercase() as u8;
-            }
-            self.length += 1;
-            return false;
-        }
-        let length = std::mem::take(&mut self.length);
-        self.letters.get(..length).is_some_and(tokens::is_interface_word)
-    }
 }
 
 /// Returns the hash a block with this text has.
@@ -161,11 +147,13 @@ impl Cutter<'_> {
     }
 
     fn element(&mut self, view: &View, id: NodeId, tag: Tag, parent: usize, owner: usize) -> usize {
-        let own = tokens::of_element(self.dom, id);
-        let all = own | self.elements[parent].all;
-        let depth = self.elements[parent].depth + 1;
+        let (own, look) = tokens::of_element(self.dom, id);
+        let above = &self.elements[parent];
+        let (all, depth) = (own | above.all, above.depth + 1);
+        let path = above.path.rotate_left(5).wrapping_mul(0x0100_0000_01b3) ^ look;
         let index = self.elements.len();
-        self.elements.push(Element { tag, parent, depth, own, all, size: Size::default(), twins: 0 });
+        let size = Size::default();
+        self.elements.push(Element { tag, parent, depth, own, all, size, twins: 0, look, path });
         let is_block = tag.is_block();
         if is_block {
             self.end_block();
@@ -202,11 +190,11 @@ impl Cutter<'_> {
         let block = &mut self.current;
         let before = block.size.chars;
         let (mut in_word, mut after_space) = (false, false);
-        let mut word = Word::default();
-        for c in self.dom.text(id).chars() {
-            if word.add(c) {
-                block.interface_words += 1;
-            }
+        let mut words = Words::default();
+        for c in self.dom.text(id).chars().chain(std::iter::once(' ')) {
+            let topic = words.add(c);
+            block.topics |= topic;
+            block.topical += u32::from(topic != 0);
             if is_space(c) || is_dropped(c) {
                 (in_word, after_space) = (false, true);
                 continue;
@@ -243,9 +231,6 @@ impl Cutter<'_> {
                 }
             }
             block.last = c;
-        }
-        if word.add(' ') {
-            block.interface_words += 1;
         }
         if linked {
             block.size.linked += block.size.chars - before;

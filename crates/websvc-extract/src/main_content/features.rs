@@ -1,12 +1,14 @@
 //! The signals a block is judged by, as numbers: its own text, its neighbours, the elements around it, its page.
 
 use super::blocks::{Block, Element, Outline, Size};
+use super::groups::Groups;
 use super::signs::Sign;
 use super::tokens::{self, Hints};
+use super::topics::{self, Topics};
 use crate::dom::Tag;
 
 /// How many signals there are.
-pub(super) const COUNT: usize = 193;
+pub(super) const COUNT: usize = 286;
 
 /// The signals of one block.
 pub(super) type Row = [f32; COUNT];
@@ -25,18 +27,32 @@ struct Page<'a> {
     most: usize,
     /// The deepest element that holds half of all the page's words.
     half_words: usize,
-    repeats: Vec<f32>,
+    groups: &'a Groups,
     is_title: Vec<bool>,
     articles: f32,
     has_main: bool,
     /// The share of blocks that name a price.
     prices: f32,
+    /// The share of the words in elements with these names.
+    named: [f32; PAGE_NAMES.len()],
     signs: &'a [Sign],
 }
 
+/// The names whose share of the page tells what kind of page it is.
+const PAGE_NAMES: [Hints; 8] = [
+    tokens::POST,
+    tokens::COMMENT,
+    tokens::PRODUCT,
+    tokens::LISTING,
+    tokens::IN_LIST,
+    tokens::IN_TABLE,
+    tokens::IN_ARTICLE,
+    tokens::IN_CODE,
+];
+
 /// Computes the signals of every block.
-pub(super) fn rows(outline: &Outline, title_hashes: &[u64], signs: &[Sign]) -> Vec<Row> {
-    let page = Page::new(outline, title_hashes, signs);
+pub(super) fn rows(outline: &Outline, groups: &Groups, title_hashes: &[u64], signs: &[Sign]) -> Vec<Row> {
+    let page = Page::new(outline, groups, title_hashes, signs);
     (0..outline.blocks.len()).map(|index| page.row(index)).collect()
 }
 
@@ -62,13 +78,19 @@ impl Builder {
         self.push((value + 1.0).ln());
     }
 
+    fn topics(&mut self, topics: Topics) {
+        for bit in 0..topics::COUNT {
+            self.flag(topics & (1 << bit) != 0);
+        }
+    }
+
     fn hint(&mut self, hints: Hints, wanted: Hints) {
         self.flag(hints & wanted != 0);
     }
 }
 
 impl<'a> Page<'a> {
-    fn new(outline: &'a Outline, title_hashes: &[u64], signs: &'a [Sign]) -> Page<'a> {
+    fn new(outline: &'a Outline, groups: &'a Groups, title_hashes: &[u64], signs: &'a [Sign]) -> Page<'a> {
         let blocks = &outline.blocks;
         let total = outline.elements[0].size;
         let running = blocks.iter().scan(0.0, |sum, block| {
@@ -79,10 +101,6 @@ impl<'a> Page<'a> {
         let before = running.collect();
         let headings: Vec<u8> = blocks.iter().map(|block| heading_level(outline, block)).collect();
         let is_title: Vec<bool> = blocks.iter().map(|block| title_hashes.contains(&block.hash)).collect();
-        let mut counts = std::collections::HashMap::new();
-        for block in blocks {
-            *counts.entry(block.hash).or_insert(0.0_f32) += 1.0;
-        }
         let articles =
             outline.elements.iter().filter(|e| e.tag == Tag::Article && e.size.words > 5.0).count();
         Page {
@@ -95,7 +113,8 @@ impl<'a> Page<'a> {
             half: deepest(outline, 0.5, |size| size.prose),
             most: deepest(outline, 0.8, |size| size.prose),
             half_words: deepest(outline, 0.5, |size| size.words),
-            repeats: blocks.iter().map(|block| counts[&block.hash]).collect(),
+            groups,
+            named: PAGE_NAMES.map(|names| share(outline, names)),
             is_title,
             articles: articles as f32,
             prices: blocks.iter().filter(|block| block.prices > 0).count() as f32
@@ -112,12 +131,14 @@ impl<'a> Page<'a> {
         self.neighbours(&mut out, index);
         self.around(&mut out, index);
         self.names(&mut out, index);
+        self.topics(&mut out, index);
+        self.alike(&mut out, index);
         self.whole(&mut out);
         debug_assert_eq!(out.used, COUNT);
         out.row
     }
 
-    /// What the block itself says. 25 signals.
+    /// What the block itself says. 26 signals.
     fn own_text(&self, out: &mut Builder, index: usize) {
         let block = &self.outline.blocks[index];
         let size = &block.size;
@@ -136,7 +157,9 @@ impl<'a> Page<'a> {
         out.flag(block.first.is_ascii_digit() || matches!(block.first, '$' | '€' | '£'));
         out.log(block.breaks as f32);
         out.push(f32::from(self.headings[index]));
-        out.log(self.repeats[index]);
+        let (before, after) = self.groups.copies[index];
+        out.log(before);
+        out.log(after);
         out.flag(self.is_title[index]);
         let tag = self.outline.elements[block.owner].tag;
         out.flag(tag == Tag::P);
@@ -145,8 +168,8 @@ impl<'a> Page<'a> {
         out.flag(matches!(tag, Tag::Dd | Tag::Dt));
         out.flag(matches!(tag, Tag::Pre | Tag::Blockquote));
         out.flag(matches!(tag, Tag::Div | Tag::Section | Tag::Body));
-        out.push(block.interface_words as f32 / words);
-        out.log(block.interface_words as f32);
+        out.push(block.topical as f32 / words);
+        out.log(block.topical as f32);
         out.log(block.prices as f32);
     }
 
@@ -270,7 +293,34 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The page as a whole. 17 signals.
+    /// What its words are about, those of its neighbours and of the heading above. 54 signals.
+    fn topics(&self, out: &mut Builder, index: usize) {
+        let blocks = &self.outline.blocks;
+        let around = [-2_isize, -1, 1, 2];
+        let near = around.iter().filter_map(|&step| blocks.get(index.checked_add_signed(step)?));
+        out.topics(blocks[index].topics);
+        out.topics(near.fold(0, |topics, block| topics | block.topics));
+        out.topics(self.groups.heading_topics[index]);
+        for topic in
+            [topics::RELATED, topics::COMMENTS, topics::SIGNUP, topics::RATING, topics::FORUM, topics::BACK]
+        {
+            let first = self.groups.first_heading[topic.trailing_zeros() as usize];
+            out.push(first.map_or(0.0, |first| (index as f32 - first as f32) / blocks.len() as f32));
+        }
+    }
+
+    /// What the blocks hold that stand in the same place of a repeated pattern. 9 signals.
+    fn alike(&self, out: &mut Builder, index: usize) {
+        for size in [self.groups.path(index), self.groups.look(index)] {
+            out.log(size.blocks);
+            out.log(size.words / size.blocks);
+            out.push(size.link_density());
+            out.push(size.prose / size.words.max(1.0));
+        }
+        out.push(self.groups.path(index).words / self.total.words.max(1.0));
+    }
+
+    /// The page as a whole.
     fn whole(&self, out: &mut Builder) {
         out.log(self.total.words);
         out.log(self.total.prose);
@@ -283,7 +333,16 @@ impl<'a> Page<'a> {
         for sign in Sign::ALL {
             out.flag(self.signs.contains(&sign));
         }
+        for share in self.named.iter().chain(&self.groups.mentions) {
+            out.push(*share);
+        }
     }
+}
+
+/// Returns the share of the page's words that stand in elements with these names.
+fn share(outline: &Outline, names: Hints) -> f32 {
+    let named = outline.blocks.iter().filter(|block| outline.elements[block.owner].all & names != 0);
+    named.map(|block| block.size.words).sum::<f32>() / outline.elements[0].size.words.max(1.0)
 }
 
 /// Walks from an element to the root.

@@ -8,21 +8,32 @@
 
 mod blocks;
 mod features;
+mod groups;
 mod model;
 mod select;
 mod signs;
 mod tokens;
+mod topics;
 
-use crate::dom::Dom;
+use crate::document::Document;
+use crate::dom::{Dom, NodeId};
 use crate::view::View;
 use url::Url;
 
 /// Returns the view of the main content, or nothing if there is none.
-pub(crate) fn find(dom: &Dom, view: &View, base: &Url) -> Option<View> {
+pub(crate) fn find(document: &Document, view: &View) -> Option<View> {
+    let dom = &document.dom;
     let outline = blocks::outline(dom, view);
-    let rows = features::rows(&outline, &title_hashes(dom), &signs::read(dom, base));
-    let scores: Vec<f32> = rows.iter().map(model::score).collect();
-    let kept = select::choose(&outline, &scores);
+    let groups = groups::Groups::of(&outline);
+    let rows = features::rows(&outline, &groups, &title_hashes(dom), &signs::read(dom, &document.base));
+    let scores = model::scores(&rows);
+    let mut kept = select::choose(&outline, &scores);
+    if let Some(stated) = document.stated {
+        let inside = |id: NodeId| dom.ancestors(id).any(|above| above == stated);
+        for (kept, block) in kept.iter_mut().zip(&outline.blocks) {
+            *kept |= block.nodes.first().is_some_and(|&id| inside(id));
+        }
+    }
     if !kept.contains(&true) {
         return None;
     }
@@ -31,23 +42,40 @@ pub(crate) fn find(dom: &Dom, view: &View, base: &Url) -> Option<View> {
     Some(main)
 }
 
-/// Returns every block of a page with its signals, for training and for finding out why a block was kept.
-pub(crate) fn describe(dom: &Dom, view: &View, base: &Url) -> Vec<(String, Vec<f32>, Vec<usize>)> {
+/// A block of a page and what it is judged by, for training and for finding out why it was kept.
+#[derive(Debug, Clone)]
+pub struct BlockReport {
+    /// Its text, white space collapsed.
+    pub text: String,
+    /// Its signals.
+    pub signals: Vec<f32>,
+    /// The elements around it by number, innermost first.
+    pub chain: Vec<usize>,
+    /// The number of the repeated pattern it is part of.
+    pub group: usize,
+    /// The classes and ids around it, those of one element apart by a space, innermost first.
+    pub names: Vec<String>,
+}
+
+/// Returns every block of a page.
+pub(crate) fn describe(dom: &Dom, view: &View, base: &Url) -> Vec<BlockReport> {
     let outline = blocks::outline(dom, view);
-    let rows = features::rows(&outline, &title_hashes(dom), &signs::read(dom, base));
-    let texts = outline.blocks.iter().map(|block| {
+    let groups = groups::Groups::of(&outline);
+    let rows = features::rows(&outline, &groups, &title_hashes(dom), &signs::read(dom, base));
+    let report = |((block, row), &group): ((&blocks::Block, &features::Row), &usize)| {
         let mut text = String::new();
         for &id in &block.nodes {
             crate::text::push_collapsed(&mut text, dom.text(id));
         }
-        text
-    });
-    let chains = outline.blocks.iter().map(|block| features::chain(&outline.elements, block.owner).collect());
-    texts
-        .zip(rows.iter().map(|row| row.to_vec()))
-        .zip(chains)
-        .map(|((text, row), chain)| (text, row, chain))
-        .collect()
+        let chain = features::chain(&outline.elements, block.owner).collect();
+        let around = block.nodes.first().into_iter().flat_map(|&id| dom.ancestors(id));
+        let names = around.map(|id| {
+            let attribute = |name| dom.attribute(id, name).unwrap_or_default();
+            crate::text::collapsed(&format!("{} {} {}", dom.name(id), attribute("class"), attribute("id")))
+        });
+        BlockReport { text, signals: row.to_vec(), chain, group, names: names.collect() }
+    };
+    outline.blocks.iter().zip(&rows).zip(groups.paths().1).map(report).collect()
 }
 
 /// Returns the hashes of the title and of its parts, which headings are compared with.

@@ -21,10 +21,16 @@ pub(super) enum Sign {
     Home,
     Shallow,
     File,
+    /// Its address has a part that names a sort of page.
+    ThreadAddress,
+    ProductAddress,
+    ListAddress,
+    ManualAddress,
+    PostAddress,
 }
 
 impl Sign {
-    pub(super) const ALL: [Sign; 9] = [
+    pub(super) const ALL: [Sign; 14] = [
         Sign::Article,
         Sign::Product,
         Sign::List,
@@ -34,6 +40,11 @@ impl Sign {
         Sign::Home,
         Sign::Shallow,
         Sign::File,
+        Sign::ThreadAddress,
+        Sign::ProductAddress,
+        Sign::ListAddress,
+        Sign::ManualAddress,
+        Sign::PostAddress,
     ];
 }
 
@@ -65,7 +76,29 @@ pub(super) fn read(dom: &Dom, address: &Url) -> Vec<Sign> {
     if address.path().rsplit('/').next().is_some_and(|last| last.contains('.')) {
         signs.push(Sign::File);
     }
+    signs.extend(address.path().split(['/', '-', '_', '.']).filter_map(of_address));
+    signs.extend(address.host_str().unwrap_or("").split('.').filter_map(of_address));
     signs
+}
+
+/// Returns the sort of page that a word of an address names.
+fn of_address(word: &str) -> Option<Sign> {
+    Some(match word {
+        "thread" | "threads" | "showthread" | "viewtopic" | "forum" | "forums" | "topic" | "questions"
+        | "question" | "discussion" | "discussions" | "community" | "t" | "comments" | "boards" | "board"
+        | "answers" | "ubbthreads" => Sign::ThreadAddress,
+        "product" | "products" | "p" | "dp" | "item" | "itm" | "pd" | "sku" | "prod" => Sign::ProductAddress,
+        "collections" | "collection" | "category" | "categories" | "c" | "browse" | "search" | "tag"
+        | "tags" | "topics" | "events" | "jobs" | "catalog" | "list" | "shop" | "page" | "archive"
+        | "sale" => Sign::ListAddress,
+        "docs" | "doc" | "documentation" | "reference" | "api" | "manual" | "guide" | "wiki" | "tutorial"
+        | "learn" | "developer" | "developers" | "latest" | "stable" | "man" => Sign::ManualAddress,
+        "blog" | "news" | "article" | "articles" | "post" | "posts" | "story" | "stories" | "magazine" => {
+            Sign::PostAddress
+        }
+        word if word.len() == 4 && (word.starts_with("201") || word.starts_with("202")) => Sign::PostAddress,
+        _ => return None,
+    })
 }
 
 fn of_meta(dom: &Dom, id: NodeId, signs: &mut Vec<Sign>) {

@@ -72,17 +72,22 @@ hints! {
     }
 }
 
-/// Returns what the names of one element hint at.
-pub(super) fn of_element(dom: &Dom, id: NodeId) -> Hints {
-    let NodeKind::Element(tag) = dom.kind(id) else { return 0 };
+/// Returns what the names of one element hint at, and a hash of its tag and classes.
+pub(super) fn of_element(dom: &Dom, id: NodeId) -> (Hints, u64) {
+    let NodeKind::Element(tag) = dom.kind(id) else { return (0, 0) };
     let mut hints = of_tag(tag);
+    let mut look = tag as u64 + 1;
     // The class of `<html>` and `<body>` speaks of the whole page, not of a part.
     if matches!(tag, Tag::Html | Tag::Body) {
-        return hints;
+        return (hints, look);
     }
     for (name, value) in dom.attributes(id) {
         match name {
-            "class" | "id" => hints |= of_names(value),
+            "class" => {
+                hints |= of_names(value);
+                look = look_of(look, value);
+            }
+            "id" => hints |= of_names(value),
             "role" => hints |= of_role(value),
             "itemprop" if matches!(value, "articleBody" | "text" | "description" | "reviewBody") => {
                 hints |= IN_BODY_PROPERTY;
@@ -93,7 +98,13 @@ pub(super) fn of_element(dom: &Dom, id: NodeId) -> Hints {
             _ => {}
         }
     }
-    hints
+    (hints, look)
+}
+
+/// Hashes class names but for their digits, which often number what is otherwise alike.
+fn look_of(look: u64, names: &str) -> u64 {
+    let letters = names.bytes().take(200).filter(|byte| !byte.is_ascii_digit());
+    letters.fold(look, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 fn of_tag(tag: Tag) -> Hints {
@@ -157,107 +168,4 @@ fn of_names(names: &str) -> Hints {
         previous_lower = byte.is_ascii_lowercase();
     }
     hints
-}
-
-/// Words of the text that pages use to name what one can do or see there, sorted: a weak sign that a short block is not
-/// content.
-const INTERFACE_WORDS: &[&str] = &[
-    "account",
-    "advertise",
-    "advertisement",
-    "ago",
-    "app",
-    "author",
-    "browse",
-    "careers",
-    "cart",
-    "categories",
-    "checkout",
-    "click",
-    "close",
-    "comment",
-    "comments",
-    "compare",
-    "contact",
-    "continue",
-    "cookie",
-    "cookies",
-    "copyright",
-    "download",
-    "email",
-    "facebook",
-    "faq",
-    "filed",
-    "filter",
-    "follow",
-    "help",
-    "home",
-    "instagram",
-    "join",
-    "latest",
-    "likes",
-    "linkedin",
-    "loading",
-    "login",
-    "members",
-    "menu",
-    "min",
-    "more",
-    "newsletter",
-    "next",
-    "password",
-    "pinterest",
-    "policy",
-    "popular",
-    "posted",
-    "previous",
-    "print",
-    "privacy",
-    "published",
-    "qty",
-    "quantity",
-    "quote",
-    "read",
-    "recommended",
-    "reddit",
-    "register",
-    "related",
-    "replies",
-    "reply",
-    "report",
-    "reserved",
-    "returns",
-    "rights",
-    "sale",
-    "search",
-    "see",
-    "share",
-    "shipping",
-    "show",
-    "signin",
-    "signup",
-    "sitemap",
-    "skip",
-    "sort",
-    "sponsored",
-    "stock",
-    "subscribe",
-    "support",
-    "tags",
-    "terms",
-    "trending",
-    "tweet",
-    "twitter",
-    "updated",
-    "username",
-    "view",
-    "views",
-    "whatsapp",
-    "wishlist",
-    "youtube",
-];
-
-/// Tells whether a word (ASCII, lower case) is one of the interface rather than of the content.
-pub(super) fn is_interface_word(word: &[u8]) -> bool {
-    INTERFACE_WORDS.binary_search_by(|known| known.as_bytes().cmp(word)).is_ok()
 }

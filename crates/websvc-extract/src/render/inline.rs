@@ -230,7 +230,7 @@ impl Inline {
                 matches!(next, None | Some('(' | '[' | ':'))
                     || self.marks.iter().any(|open| open.at.is_some() && matches!(open.mark, Mark::Link(_)))
             }
-            '<' => next.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')),
+            '<' => next.is_none_or(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')),
             '&' => is_entity(rest),
             '\\' => next.is_none_or(|c| c.is_ascii_punctuation()),
             _ => false,

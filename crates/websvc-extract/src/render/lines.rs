@@ -55,12 +55,12 @@ impl Lines {
 
     /// Writes one line, which holds no line break.
     pub(super) fn line(&mut self, text: &str) {
-        if self.out.len() + text.len() > MAX_OUTPUT_BYTES {
-            self.full = true;
-        }
         if self.full {
             return;
         }
+        let room = MAX_OUTPUT_BYTES.saturating_sub(self.out.len());
+        self.full = text.len() >= room;
+        let text = crate::text::start_of(text, room);
         if !self.out.is_empty() {
             self.out.push('\n');
             if self.gap == Some(Gap::Blank) {

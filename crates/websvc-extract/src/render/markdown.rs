@@ -1,5 +1,6 @@
 //! The markdown writer: CommonMark with GFM tables, one walk over the view.
 
+use super::footnotes::Footnotes;
 use super::inline::{self, Inline, Mark, Place, escape_line_start};
 use super::lines::{Gap, Lines};
 use super::{BASE64_MARKER, Page, code, math};
@@ -16,6 +17,8 @@ pub(crate) fn write(page: Page<'_>) -> (String, bool) {
         inline: Inline::new(Place::Paragraph),
         flat: 0,
         in_item: false,
+        in_note: false,
+        footnotes: Footnotes::find(page),
     };
     for &root in &page.view.roots {
         writer.node(root);
@@ -32,6 +35,8 @@ pub(super) struct Writer<'a> {
     /// Above zero inside headings and table cells, where blocks cannot stand.
     pub(super) flat: usize,
     in_item: bool,
+    in_note: bool,
+    footnotes: Footnotes,
 }
 
 impl Writer<'_> {
@@ -53,6 +58,9 @@ impl Writer<'_> {
 
     fn element(&mut self, id: NodeId, tag: Tag) {
         use Tag::*;
+        if self.flat == 0 && !self.in_note && self.footnotes.note(id).is_some() {
+            return self.note(id);
+        }
         match tag {
             H1 | H2 | H3 | H4 | H5 | H6 => self.heading(id, tag),
             Ul | Ol | Menu | Dir => self.list(id, tag),
@@ -77,6 +85,22 @@ impl Writer<'_> {
             _ if tag.is_block() => self.block(id),
             _ => self.children(id),
         }
+    }
+
+    /// Writes a footnote, which stands outside of the list that it is an item of.
+    fn note(&mut self, id: NodeId) {
+        self.flush();
+        let Some(label) = self.footnotes.note(id) else { return };
+        let marker = format!("[^{label}]: ");
+        self.lines.open(&marker, "    ");
+        let outer = std::mem::replace(&mut self.in_item, false);
+        self.in_note = true;
+        self.children(id);
+        self.flush();
+        self.in_note = false;
+        self.in_item = outer;
+        self.lines.close();
+        self.lines.separate(Gap::Blank);
     }
 
     /// Ends the current paragraph and writes it.
@@ -172,7 +196,11 @@ impl Writer<'_> {
             }
             let marker =
                 if tag == Tag::Ol { format!("{}. ", number.min(999_999_999)) } else { "- ".to_owned() };
-            self.item(child, &marker);
+            if self.footnotes.note(child).is_some() && !self.in_note {
+                self.note(child);
+            } else {
+                self.item(child, &marker);
+            }
             number = number.saturating_add(1);
             first = false;
         }
@@ -282,6 +310,14 @@ impl Writer<'_> {
         let Page { dom, view, base, .. } = self.page;
         let Some(href) = dom.attribute(id, "href") else { return self.children(id) };
         if href.contains('#') && is_permalink_sign(&view.text(dom, id)) && !has_image(dom, id) {
+            return;
+        }
+        if let Some(label) = self.footnotes.reference(id) {
+            let reference = format!("[^{label}]");
+            return self.inline.push_raw(&reference);
+        }
+        // The way back from a footnote to the text.
+        if self.in_note && links::fragment_of(dom, id).is_some() && view.text(dom, id).chars().count() <= 4 {
             return;
         }
         match links::resolve(base, href) {

@@ -1,6 +1,7 @@
 //! The formats: each one a walk over a view of the DOM.
 
 mod code;
+mod footnotes;
 mod html;
 mod inline;
 mod lines;

@@ -1,7 +1,7 @@
 //! Pages made to cost much: the work must stay linear and the stack shallow.
 
 use crate::page::{full, parse};
-use websvc_extract::{ContentOptions, MAX_DEPTH, MAX_NODES};
+use websvc_extract::{ContentOptions, MAX_DEPTH, MAX_NODES, MAX_OUTPUT_BYTES};
 
 /// Runs on a stack smaller than that of any thread the service uses.
 fn on_small_stack(run: impl FnOnce() + Send + 'static) {
@@ -68,6 +68,13 @@ fn images_that_share_a_figure_or_a_picture_do_not_multiply() {
 fn one_long_line_is_read() {
     let markdown = parse(&format!("<p>{}", "word *_`[ ".repeat(200_000))).content(&full()).markdown();
     assert!(markdown.len() > 2_000_000);
+}
+
+#[test]
+fn a_line_longer_than_the_output_may_be_is_cut() {
+    let line = "tea ".repeat(MAX_OUTPUT_BYTES / 4 + 1_000);
+    let markdown = parse(&format!("<p>{line}")).content(&full()).markdown();
+    assert!((MAX_OUTPUT_BYTES - 4..=MAX_OUTPUT_BYTES + 1).contains(&markdown.len()), "{}", markdown.len());
 }
 
 #[test]

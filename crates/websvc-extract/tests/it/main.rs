@@ -12,4 +12,7 @@ mod metadata;
 mod news;
 mod page;
 mod properties;
+mod rendered;
+mod scoring;
+mod scripted;
 mod selection;

@@ -41,6 +41,11 @@ fn code_keeps_its_language_and_loses_line_numbers() {
 }
 
 #[test]
+fn footnotes_are_references_and_notes() {
+    check("footnotes");
+}
+
+#[test]
 fn images_are_found_behind_lazy_loading() {
     check("images");
 }

@@ -1,0 +1,125 @@
+//! What the words of a block's text are about, where they name what a page does rather than what it says.
+//!
+//! A word alone is a weak sign; under a heading, in a short block or on every card it tells a menu, a byline, a list of
+//! related articles or a shop's controls from content.
+
+use std::sync::LazyLock;
+
+/// A set of topics, one bit each.
+pub(super) type Topics = u16;
+
+macro_rules! topics {
+    ($($name:ident: $($word:literal)+;)*) => {
+        topics!(@number 0u32, $($name)*);
+
+        /// How many topics there are.
+        pub(super) const COUNT: usize = [$(stringify!($name)),*].len();
+
+        /// Every word with its topic.
+        const WORDS: &[(&str, Topics)] = &[$($(($word, $name),)+)*];
+    };
+    (@number $bit:expr, $name:ident $($rest:ident)*) => {
+        pub(super) const $name: Topics = 1 << $bit;
+        topics!(@number $bit + 1, $($rest)*);
+    };
+    (@number $bit:expr,) => {};
+}
+
+topics! {
+    RELATED: "related" "recommended" "recommendations" "popular" "trending" "latest" "similar" "also" "more" "next"
+        "previous" "recent" "featured" "stories" "explore" "discover" "viewed" "bought" "enjoy" "topics" "read";
+    COMMENTS: "comment" "comments" "commenting" "discussion" "moderated" "disqus" "respond" "conversation";
+    SIGNUP: "subscribe" "subscriber" "subscribers" "newsletter" "newsletters" "email" "inbox" "join" "register" "signup"
+        "signin" "login" "password" "username" "account" "logged" "log" "sign" "membership" "unsubscribe";
+    SHARE: "share" "shares" "tweet" "twitter" "facebook" "linkedin" "pinterest" "whatsapp" "reddit" "instagram" "youtube"
+        "follow" "followers" "copy" "print" "telegram" "tiktok" "bluesky";
+    LEGAL: "copyright" "rights" "reserved" "privacy" "policy" "terms" "cookie" "cookies" "consent" "trademark"
+        "trademarks" "disclaimer" "disclosure" "affiliate" "sitemap" "accessibility" "preferences";
+    DATE: "ago" "min" "mins" "minute" "minutes" "updated" "published" "posted" "modified" "january" "february" "march"
+        "april" "june" "july" "august" "september" "october" "november" "december" "jan" "feb" "mar" "apr" "jun" "jul"
+        "aug" "sep" "sept" "oct" "nov" "dec" "est" "gmt" "utc" "monday" "tuesday" "wednesday" "thursday" "friday"
+        "saturday" "sunday";
+    PERSON: "by" "author" "authors" "written" "editor" "writer" "reporter" "contributor" "reviewed" "bio" "journalist"
+        "correspondent" "staff";
+    SHOP: "cart" "basket" "bag" "price" "prices" "sale" "shipping" "stock" "qty" "quantity" "checkout" "wishlist"
+        "compare" "buy" "delivery" "returns" "sku" "add" "sold" "off" "save" "msrp" "pickup" "afterpay" "klarna";
+    RATING: "review" "reviews" "rating" "ratings" "stars" "rated" "verified" "helpful";
+    FORUM: "reply" "replies" "quote" "quoted" "joined" "posts" "post" "member" "members" "likes" "like" "liked" "views"
+        "thread" "threads" "report" "reactions" "location" "votes" "upvote" "permalink" "moderator" "registered" "op"
+        "senior" "junior" "karma" "points";
+    SITE: "home" "about" "contact" "menu" "help" "faq" "faqs" "careers" "search" "skip" "navigation" "toggle" "support"
+        "press" "advertise" "download" "app" "store" "stores" "locations" "language" "english" "shop" "blog" "sections";
+    MEDIA: "photo" "photos" "photograph" "photographer" "image" "images" "credit" "getty" "caption" "courtesy" "video"
+        "gallery" "reuters" "shutterstock" "unsplash" "illustration" "screenshot" "fullscreen" "play" "pause" "mute";
+    ADVERT: "advertisement" "advertisements" "advertising" "sponsored" "promoted" "ad" "ads" "sponsor" "promotion";
+    ACTION: "click" "view" "show" "see" "continue" "close" "load" "loading" "learn" "browse" "expand" "collapse" "hide"
+        "select" "sort" "filter" "filters" "clear" "apply" "submit" "edit" "cancel" "open" "reset" "enable" "javascript"
+        "tap" "scroll" "back" "start" "get" "shopping" "results" "showing" "items" "page";
+    TAGS: "tags" "tagged" "categories" "category" "filed" "keywords" "labels" "hashtags" "topic";
+    BACK: "references" "sources" "source" "citations" "footnotes" "notes" "bibliography" "contents" "toc" "index"
+        "summary" "overview" "conclusion" "introduction" "description" "details" "specifications" "features" "ingredients"
+        "instructions" "answer" "answers" "question" "questions";
+}
+
+/// The longest word of the table.
+const LONGEST: usize = 15;
+
+/// The words of each first letter, in order.
+static TABLE: LazyLock<[Vec<(&str, Topics)>; 26]> = LazyLock::new(|| {
+    let mut table = std::array::from_fn(|_| Vec::new());
+    for &(word, topic) in WORDS {
+        table[usize::from(word.as_bytes()[0] - b'a')].push((word, topic));
+    }
+    table.each_mut().iter_mut().for_each(|words| words.sort_unstable());
+    table
+});
+
+/// Reads the words of a text, letter by letter.
+#[derive(Default)]
+pub(super) struct Words {
+    letters: [u8; LONGEST],
+    length: usize,
+}
+
+impl Words {
+    /// Adds a character; returns the topic of the word that it ends, 0 where it ends none.
+    pub(super) fn add(&mut self, c: char) -> Topics {
+        if c.is_ascii_alphabetic() {
+            if let Some(slot) = self.letters.get_mut(self.length) {
+                // `c` is ASCII, so that the cast keeps it.
+                *slot = c.to_ascii_lowercase() as u8;
+            }
+            self.length += 1;
+            return 0;
+        }
+        let length = std::mem::take(&mut self.length);
+        if length < 2 { 0 } else { self.letters.get(..length).map_or(0, of_word) }
+    }
+}
+
+/// Returns the topic of a word in lower case.
+fn of_word(word: &[u8]) -> Topics {
+    let words = &TABLE[usize::from(word[0] - b'a')];
+    let found = words.binary_search_by(|(known, _)| known.as_bytes().cmp(word));
+    found.map_or(0, |at| words[at].1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_of_the_table_is_found() {
+        for &(word, topic) in WORDS {
+            assert!(word.len() <= LONGEST, "{word} is too long");
+            assert_eq!(of_word(word.as_bytes()), topic, "{word} stands twice");
+        }
+    }
+
+    #[test]
+    fn a_word_ends_where_a_letter_does_not_follow() {
+        let mut words = Words::default();
+        let topics: Topics = "Leave a Comment.".chars().fold(0, |all, c| all | words.add(c));
+        assert_eq!(topics, COMMENTS);
+    }
+}

@@ -1,0 +1,142 @@
+//! How well extracted texts match known main texts: the measures of the benchmarks, and the sets as they lie on disk.
+
+#![allow(dead_code, reason = "the test uses one half of the figures, the example `score` the other")]
+
+use std::collections::HashMap;
+use std::path::Path;
+
+/// One page of a set.
+pub(crate) struct Page {
+    pub(crate) id: String,
+    pub(crate) url: url::Url,
+    /// The sort of page, where the set names it.
+    pub(crate) kind: String,
+    pub(crate) html: Vec<u8>,
+    /// The known main text.
+    pub(crate) truth: String,
+}
+
+/// Reads a set: `urls.tsv`, `truth.jsonl` and `html/ID.html` in one folder. Pages that lack any of them are left out.
+pub(crate) fn read_set(folder: &Path) -> std::io::Result<Vec<Page>> {
+    let truths = std::fs::read_to_string(folder.join("truth.jsonl"))?;
+    let pages = truths.lines().filter_map(|line| {
+        let row: serde_json::Value = serde_json::from_str(line).ok()?;
+        let field = |name: &str| row.get(name).and_then(serde_json::Value::as_str);
+        let id = field("id")?.to_owned();
+        let truth = match (field("text"), field("markdown")) {
+            (Some(text), _) => text.to_owned(),
+            (None, markdown) => without_markup(markdown?),
+        };
+        let fallback = || url::Url::parse("https://example.com/").expect("the address is valid");
+        let url = field("url").and_then(|url| url::Url::parse(url).ok()).unwrap_or_else(fallback);
+        let html = std::fs::read(folder.join("html").join(format!("{id}.html"))).ok()?;
+        Some(Page { id, url, kind: field("type").unwrap_or("page").to_owned(), html, truth })
+    });
+    Ok(pages.collect())
+}
+
+/// Takes the targets of links and the signs of markdown away.
+fn without_markup(markdown: &str) -> String {
+    let mut out = String::new();
+    let mut rest = markdown;
+    while let Some((before, target)) = rest.split_once("](") {
+        out.push_str(before);
+        out.push(' ');
+        rest = target.split_once(')').map_or("", |(_, after)| after);
+    }
+    out.push_str(rest);
+    out.replace(['*', '`', '#', '|', '\\'], " ")
+}
+
+/// Sums of precision and recall over pages.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Score {
+    pub(crate) pages: u32,
+    words: [f64; 3],
+    shingles: [f64; 2],
+    /// How many pages have a precision, and a recall, of shingles.
+    counted: [f64; 2],
+}
+
+impl Score {
+    /// Adds a page.
+    pub(crate) fn add(&mut self, text: &str, truth: &str) {
+        self.pages += 1;
+        for (sum, part) in self.words.iter_mut().zip(word_scores(text, truth)) {
+            *sum += part;
+        }
+        let (text, truth) = (shingles(text), shingles(truth));
+        let both = common(&text, &truth);
+        for (at, shingles) in [&text, &truth].into_iter().enumerate() {
+            let count = f64::from(shingles.values().sum::<u32>());
+            if count > 0.0 {
+                self.shingles[at] += f64::from(both) / count;
+                self.counted[at] += 1.0;
+            }
+        }
+    }
+
+    /// Returns the mean over pages of the F1 of words, order aside.
+    pub(crate) fn word_f1(&self) -> f64 {
+        self.words[2] / f64::from(self.pages.max(1))
+    }
+
+    /// Returns the mean precision and recall of words.
+    pub(crate) fn word_precision_recall(&self) -> (f64, f64) {
+        let pages = f64::from(self.pages.max(1));
+        (self.words[0] / pages, self.words[1] / pages)
+    }
+
+    /// Returns the F1 of the mean precision and the mean recall of runs of four words.
+    pub(crate) fn shingle_f1(&self) -> f64 {
+        let precision = self.shingles[0] / self.counted[0].max(1.0);
+        let recall = self.shingles[1] / self.counted[1].max(1.0);
+        harmonic(precision, recall)
+    }
+}
+
+/// Returns precision, recall and F1 of the words of a text, order aside.
+pub(crate) fn word_scores(text: &str, truth: &str) -> [f64; 3] {
+    let bag = |text: &str| {
+        let mut bag = HashMap::new();
+        for word in words(&text.to_lowercase()) {
+            *bag.entry(word.to_owned()).or_insert(0_u32) += 1;
+        }
+        bag
+    };
+    let (text, truth) = (bag(text), bag(truth));
+    let count = |bag: &HashMap<String, u32>| f64::from(bag.values().sum::<u32>());
+    match (text.is_empty(), truth.is_empty()) {
+        (true, true) => [1.0; 3],
+        (false, false) => {
+            let both = f64::from(common(&text, &truth));
+            let (precision, recall) = (both / count(&text), both / count(&truth));
+            [precision, recall, harmonic(precision, recall)]
+        }
+        _ => [0.0; 3],
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
+}
+
+fn shingles(text: &str) -> HashMap<Vec<&str>, u32> {
+    let words: Vec<&str> = words(text).collect();
+    let mut found = HashMap::new();
+    if words.is_empty() {
+        return found;
+    }
+    for run in words.windows(words.len().min(4)) {
+        *found.entry(run.to_vec()).or_insert(0) += 1;
+    }
+    found
+}
+
+fn common<K: std::hash::Hash + Eq>(a: &HashMap<K, u32>, b: &HashMap<K, u32>) -> u32 {
+    a.iter().map(|(key, count)| count.min(b.get(key).unwrap_or(&0))).sum()
+}
+
+fn harmonic(a: f64, b: f64) -> f64 {
+    if a + b > 0.0 { 2.0 * a * b / (a + b) } else { 0.0 }
+}

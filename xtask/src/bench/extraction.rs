@@ -1,0 +1,139 @@
+//! `cargo xtask bench extraction`: F1 of the main content per set and sort of page, and pages/s, beside dom_smoothie.
+//!
+//! That crate is built in the cache folder, not as a dependency: it would bring a second HTML parser into the lock file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::data;
+pub(crate) use super::data::{VARIABLE, prepare};
+use crate::cache::Cache;
+use crate::debian::run as run_command;
+use crate::{Result, root};
+
+/// How often each set is timed, one program after the other; the best time counts.
+const ROUNDS: usize = 3;
+
+const PEER: &str = include_str!("dom_smoothie.rs");
+const PEER_MANIFEST: &str = r#"[package]
+name = "peer"
+version = "0.1.0"
+edition = "2024"
+
+[dependencies]
+dom_smoothie = "=0.19.0"
+
+[profile.release]
+lto = "thin"
+codegen-units = 4
+
+[workspace]
+"#;
+
+/// A line of the table: pages, precision, recall and F1 of words, F1 of runs of four words.
+struct Row {
+    pages: String,
+    figures: [String; 4],
+}
+
+/// Prints the table.
+pub(crate) fn run() -> Result {
+    let folder = prepare()?;
+    let build = ["build", "--release", "--package", "websvc-extract", "--example", "score"];
+    run_command(Command::new(env!("CARGO")).args(build).current_dir(root()))?;
+    let score = root().join("target/release/examples/score");
+    let peer = Peer::build();
+    if let Err(error) = &peer {
+        println!("dom_smoothie is absent: {error}\n");
+    }
+    println!(
+        "| set | sort | pages | P | R | word F1 | 4-gram F1 | dom_smoothie word F1 | 4-gram F1 | pages/s | dom_smoothie pages/s |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    for set in data::SETS {
+        measure(&score, peer.as_ref().ok(), &folder, set)?;
+    }
+    Ok(())
+}
+
+fn measure(score: &Path, peer: Option<&Peer>, folder: &Path, set: &str) -> Result {
+    let (mut rows, mut theirs) = (BTreeMap::new(), BTreeMap::new());
+    let (mut seconds, mut peer_seconds) = (f64::MAX, f64::MAX);
+    for _ in 0..ROUNDS {
+        let (table, spent) = read_table(&run_command(Command::new(score).arg(folder).arg(set))?.stdout)?;
+        (rows, seconds) = (table, seconds.min(spent));
+        if let Some(peer) = peer {
+            peer_seconds = peer_seconds.min(peer.extract(folder, set)?);
+        }
+    }
+    if let Some(peer) = peer {
+        let mut command = Command::new(score);
+        command.arg(folder).arg(set).arg("--of").arg(&peer.texts);
+        theirs = read_table(&run_command(&mut command)?.stdout)?.0;
+    }
+    for (kind, row) in &rows {
+        let [precision, recall, words, shingles] = &row.figures;
+        let [_, _, their_words, their_shingles] = theirs
+            .get(kind)
+            .map_or_else(|| std::array::from_fn(|_| "-".to_owned()), |row: &Row| row.figures.clone());
+        let pace = |seconds: f64| match row.pages.parse::<f64>() {
+            Ok(pages) if kind == "all" && seconds < f64::MAX => format!("{:.0}", pages / seconds),
+            _ => String::new(),
+        };
+        println!(
+            "| {set} | {kind} | {} | {precision} | {recall} | {words} | {shingles} | {their_words} | {their_shingles} | {} | {} |",
+            row.pages,
+            pace(seconds),
+            pace(peer_seconds)
+        );
+    }
+    Ok(())
+}
+
+/// Reads what the example `score` prints: the rows by sort of page, and the seconds.
+fn read_table(output: &[u8]) -> Result<(BTreeMap<String, Row>, f64)> {
+    let mut rows = BTreeMap::new();
+    let mut seconds = 0.0;
+    for line in String::from_utf8_lossy(output).lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [_, kind, pages, precision, recall, words, shingles, spent] = fields[..] else {
+            return Err(format!("score printed {line:?}").into());
+        };
+        seconds = spent.parse()?;
+        let figures = [precision, recall, words, shingles].map(str::to_owned);
+        rows.insert(kind.to_owned(), Row { pages: pages.to_owned(), figures });
+    }
+    Ok((rows, seconds))
+}
+
+/// The program around dom_smoothie.
+struct Peer {
+    program: PathBuf,
+    texts: PathBuf,
+}
+
+impl Peer {
+    /// Builds it in the cache folder.
+    fn build() -> Result<Peer> {
+        let cache = Cache::open()?;
+        let folder = cache.dir().join("peers/dom_smoothie");
+        fs::create_dir_all(folder.join("src"))?;
+        fs::write(folder.join("Cargo.toml"), PEER_MANIFEST)?;
+        fs::write(folder.join("src/main.rs"), PEER)?;
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--release", "--target-dir", "target"]).current_dir(&folder);
+        run_command(&mut build)?;
+        Ok(Peer { program: folder.join("target/release/peer"), texts: folder.join("texts") })
+    }
+
+    /// Extracts the texts of a set and returns the CPU seconds that it took.
+    fn extract(&self, folder: &Path, set: &str) -> Result<f64> {
+        let mut command = Command::new(&self.program);
+        command.arg(folder.join(set)).arg(self.texts.join(set));
+        let output = String::from_utf8(run_command(&mut command)?.stdout)?;
+        let seconds = output.trim().rsplit('\t').next().unwrap_or_default();
+        Ok(seconds.parse()?)
+    }
+}
