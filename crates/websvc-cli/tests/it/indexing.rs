@@ -120,6 +120,26 @@ async fn documents_are_added_over_http_and_searchable() {
     assert_eq!(answer.body["details"][0]["path"], json!("/documents/0/url"));
 }
 
+#[tokio::test]
+async fn a_pdf_by_its_content_type_alone_has_the_category() {
+    let world = tea_world().await;
+    let service = Service::of(&world);
+    let documents = json!({"documents": [
+        {"url": "https://files.test/download?id=7", "title": "Oolong", "body": "The paper on oolong.",
+         "contentType": "application/pdf"},
+        {"url": "https://files.test/oolong", "title": "Oolong", "body": "A page on oolong.", "contentType": "text/html"},
+    ]});
+    service.post("/v2/index/documents", documents.to_string()).await;
+    service.search_until_found("oolong").await;
+    for categories in [json!(["pdf"]), json!(["github", "pdf", "research"])] {
+        let found = service.search(json!({"query": "oolong", "categories": categories})).await;
+        let web = found.body["data"]["web"].as_array().unwrap();
+        assert_eq!(web.len(), 1, "{}", found.body);
+        assert_eq!(web[0]["url"], json!("https://files.test/download?id=7"));
+        assert_eq!(web[0]["category"], json!("pdf"));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_host_whose_robots_txt_cannot_be_read_is_left_alone() {
     let world = World::builder()

@@ -7,6 +7,8 @@ use url::Url;
 use websvc_scrape::date;
 use websvc_types::index::{IndexDocument, IndexImage, IndexNews};
 
+use super::xml;
+
 /// Most entries that are read of one feed.
 const MAX_ENTRIES: usize = 1_000;
 
@@ -86,9 +88,7 @@ pub(super) fn parse(text: &str, base: &Url) -> Vec<Entry> {
             Event::Empty(tag) => draft.iter_mut().for_each(|draft| draft.opened(&tag, base)),
             Event::Text(text) => value.push_str(&text),
             Event::CData(text) => value.push_str(&text),
-            Event::GeneralRef(entity) => {
-                value.push_str(quick_xml::escape::resolve_predefined_entity(&entity).unwrap_or_default());
-            }
+            Event::GeneralRef(reference) => xml::resolve(&reference, &mut value),
             Event::End(tag) => match tag.local_name().as_ref() {
                 "item" | "entry" => entries.extend(draft.take().and_then(Draft::finish)),
                 name => draft.iter_mut().for_each(|draft| draft.closed(name, &value, is_permalink, base)),
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn items_of_rss_are_read() {
         let text = "<?xml version='1.0'?><rss version='2.0'><channel><title>Tea</title><link>http://a.test/</link>\
-            <item><title>A &amp; B</title><link> http://a.test/x?a=1&amp;b=2 </link>\
+            <item><title>A &amp; B</title><link> http://a.test/x?a=1&#38;b&#x3d;2 </link>\
             <pubDate>Fri, 02 Jan 2026 10:00:00 GMT</pubDate><enclosure url='/pot.jpg' type='image/jpeg'/></item>\
             <item><guid>http://a.test/y</guid><pubDate>once</pubDate><enclosure url='/a.mp3' type='audio/mpeg'/></item>\
             <item><guid isPermaLink='false'>7</guid></item><item><link><![CDATA[/z]]></link>\

@@ -16,6 +16,7 @@ mod scope;
 mod sink;
 mod sitemap;
 mod trap;
+mod xml;
 
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use websvc_scrape::date;
 use websvc_types::index::IndexImage;
 
 use super::feed::Entry;
+use super::xml;
 
 /// The largest sitemap file that is read, unpacked (the protocol's own bound).
 pub(super) const MAX_BYTES: u64 = 50 * 1024 * 1024;
@@ -67,7 +68,7 @@ pub(super) fn parse(text: &str) -> Sitemap {
             }
             Event::Text(text) => value.push_str(&text),
             Event::CData(text) => value.push_str(&text),
-            Event::GeneralRef(entity) => value.push_str(resolve(&entity)),
+            Event::GeneralRef(reference) => xml::resolve(&reference, &mut value),
             Event::End(tag) => {
                 place.close(tag.local_name().as_ref(), value.trim(), &mut sitemap);
                 value.clear();
@@ -147,10 +148,6 @@ impl Place {
 
 fn web_url(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
-}
-
-fn resolve(entity: &str) -> &'static str {
-    quick_xml::escape::resolve_predefined_entity(entity).unwrap_or_default()
 }
 
 #[cfg(test)]

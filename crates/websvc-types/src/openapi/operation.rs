@@ -69,7 +69,7 @@ fn add_documents() -> Operation {
         tag: "index",
         summary: "Adds documents to the embedded index",
         description: "Each document replaces the older one of its URL, and is searchable within two seconds. \
-            Either all are taken or none.",
+            The index takes all or none; what a server beside it did not take is told.",
         body: Some(("IndexUpload", example::uploads())),
         answer: ("IndexReply", example::upload_replies()),
         failures: &[KEYED, WITH_BODY, &[Failure::InvalidBody, Failure::Unavailable]],

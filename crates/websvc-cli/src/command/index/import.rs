@@ -106,7 +106,7 @@ async fn fill(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dyn Sink) 
                 bytes += copy.body.len();
                 batch.push(*copy);
                 report.documents += 1;
-                progress.page();
+                progress.quick_page();
             }
             Item::Skipped(why) => {
                 report.skip(why);
