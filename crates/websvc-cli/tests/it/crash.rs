@@ -51,15 +51,26 @@ async fn a_killed_crawl_loses_nothing_committed_and_goes_on() {
 
     let kept = documents(&site);
     assert!(kept > 0 && kept < PAGES as u64, "it was killed in the middle: {kept}");
-    let fetched = world.requests().len();
+    let before = page_fetches(&world);
     let found = site.succeed(&["search", "marker0", "--json"]);
     assert!(found.contains("http://chain.test/0"), "{found}");
 
     let said: Value = serde_json::from_str(&site.succeed(&arguments)).unwrap();
     assert_eq!(said["pages"], json!(PAGES));
     assert_eq!(documents(&site), PAGES as u64);
-    let again = world.requests().len() - fetched;
-    assert!(again < PAGES, "pages fetched before come from the cache: {again} requests");
+    // Only what was under way at the kill is fetched again, as two at one time may be.
+    let fetches = page_fetches(&world);
+    assert!(
+        fetches <= PAGES + 2,
+        "pages fetched before come from the cache: {fetches} fetches, {before} before"
+    );
+}
+
+/// Counts the requests for pages: those for robots.txt and sitemaps are made anew by every crawl.
+fn page_fetches(world: &World) -> usize {
+    let pages =
+        world.requests().into_iter().filter(|seen| !seen.url.contains(".txt") && !seen.url.contains(".xml"));
+    pages.count()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -69,13 +80,7 @@ async fn a_crawl_that_is_killed_fifty_times_fetches_next_to_nothing_twice() {
     let world = chain(CHAIN, Duration::from_millis(2)).await;
     let site = Site::new(&world);
     let arguments = ["index", "crawl", "http://chain.test/0", "--json"];
-    let fetched = || {
-        world
-            .requests()
-            .iter()
-            .filter(|seen| !seen.url.contains(".txt") && !seen.url.contains(".xml"))
-            .count()
-    };
+    let fetched = || page_fetches(&world);
     let mut kept = 0;
     for kill in 0..KILLS {
         let mut crawl = site.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

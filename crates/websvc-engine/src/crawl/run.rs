@@ -55,8 +55,8 @@ pub struct CrawlOptions {
     pub depth: Option<u32>,
     /// At most this many requests against one host at one time.
     pub per_host: usize,
-    /// A page that the cache holds and that is not older than this is not fetched again: how a crawl goes on
-    /// that was broken off.
+    /// A page that the cache holds and that was not older than this when the crawl began is not fetched again: how a
+    /// crawl goes on that was broken off.
     pub max_age: Duration,
     /// Of the pages those that match one of these are fetched, if there is any. Seeds are fetched in any case, for
     /// their links.
@@ -94,7 +94,6 @@ pub async fn crawl(
     on_event: &mut (dyn FnMut(Event) + Send),
     stop: impl Future<Output = ()> + Send,
 ) -> Result<CrawlReport, SinkError> {
-    let started = Instant::now();
     let mut crawl = Crawl::new(scraper, options, sink, on_event);
     let mut stop = pin!(stop);
     let interrupted = loop {
@@ -110,7 +109,7 @@ pub async fn crawl(
     crawl.queue_again(unfinished);
     crawl.hand_over().await?;
     crawl.report.waiting = crawl.frontier.pages_waiting();
-    Ok(crawl.report.finish(started.elapsed(), interrupted))
+    Ok(crawl.report.finish(crawl.started.elapsed(), interrupted))
 }
 
 /// A task that ended.
@@ -157,6 +156,7 @@ struct Crawl<'a> {
     /// When images are given up, because there have been no pages for a while.
     images_until: Option<Instant>,
     batch: Vec<IndexDocument>,
+    started: Instant,
     report: CrawlReport,
 }
 
@@ -183,6 +183,7 @@ impl<'a> Crawl<'a> {
             images_running: 0,
             images_until: None,
             batch: Vec::new(),
+            started: Instant::now(),
             report: CrawlReport::default(),
         };
         let now = Instant::now();
@@ -220,7 +221,15 @@ impl<'a> Crawl<'a> {
             }
             let work = self.work_of(&origin, &task);
             self.images_running += usize::from(work == Work::Images);
-            self.running.push(Box::pin(perform(self.scraper, self.options.max_age, origin, task, work)));
+            self.running.push(Box::pin(perform(self.scraper, self.max_age(), origin, task, work)));
+        }
+    }
+
+    /// Returns how old a cached page may be now. A page does not become too old by the time that this crawl takes.
+    fn max_age(&self) -> Duration {
+        match self.options.max_age {
+            Duration::ZERO => Duration::ZERO,
+            at_the_start => at_the_start + self.started.elapsed(),
         }
     }
 

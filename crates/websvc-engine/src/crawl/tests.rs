@@ -211,6 +211,24 @@ async fn an_unchanged_page_is_not_sent_again() {
 }
 
 #[tokio::test]
+async fn a_crawl_that_goes_on_slowly_takes_from_the_cache_what_the_first_one_fetched() {
+    let world = World::builder()
+        .page("http://a.test/", Page::html("<p>Start.</p><a href=/slow>slow</a>"))
+        .page(
+            "http://a.test/slow",
+            Page::html("<p>Slow.</p><a href=/last>last</a>").delay(Duration::from_millis(400)),
+        )
+        .page("http://a.test/last", Page::html("<p>Last.</p>"));
+    let site = Site::start(world).await;
+    let begun = std::time::Instant::now();
+    site.crawl(|options| options.seeds = vec!["http://a.test/last".parse().unwrap()]).await;
+    site.world.forget();
+    let crawled = site.crawl(|options| options.max_age = begun.elapsed()).await;
+    assert_eq!(crawled.report.pages, 3);
+    assert_eq!(site.world.count("http://a.test/last"), 0, "though it is older now than when the crawl began");
+}
+
+#[tokio::test]
 async fn what_pages_and_headers_ask_of_robots_is_done() {
     let link = |path: &str| format!("<a href={path}>{path}</a>");
     let meta = |value: &str, body: &str| {
