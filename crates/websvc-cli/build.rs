@@ -6,7 +6,9 @@ fn main() {
     // kilobytes instead of two megabytes, of the file and of the memory of every process. Linkers that do not know the
     // option say so and go on.
     if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
-        println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+        for target in ["bins", "examples"] {
+            println!("cargo::rustc-link-arg-{target}=-Wl,-z,pack-relative-relocs");
+        }
     }
 }
 
