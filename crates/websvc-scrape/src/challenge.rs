@@ -103,11 +103,16 @@ pub(crate) fn wall(
     if !is_html || body.len() > LOOKED_AT {
         return None;
     }
+    // First, because it ends early for nearly every page: the search for marks looks at all of the body many times.
+    let words = visible_words(body, WALL_WORDS + 1);
+    if words > WALL_WORDS {
+        return None;
+    }
     let source = lower(body);
     let mark = MARKS.iter().find(|(mark, _)| source.contains(mark)).map(|&(_, whose)| whose);
-    let says_so = WORDS.iter().any(|words| source.contains(words));
-    // Without a refusing status both a mark and its words are needed, or a mark in a page of a few words: an empty
-    // shell that loads a captcha is a wall, a short thank-you page that has one in its form is not.
+    let says_so = WORDS.iter().any(|phrase| source.contains(phrase));
+    // Without a refusing status a mark alone does not do, as a short thank-you page may have a captcha in its form: both
+    // a mark and what walls say are needed, or what they say in a page of next to no other words.
     let (enough, few) = if is_refusal(status) {
         (mark.is_some() || says_so, WALL_WORDS)
     } else if mark.is_some() && says_so {
@@ -115,7 +120,7 @@ pub(crate) fn wall(
     } else {
         (says_so, 40)
     };
-    (enough && visible_words(body, few + 1) <= few).then(|| mark.unwrap_or("an unknown defence"))
+    (enough && words <= few).then(|| mark.unwrap_or("an unknown defence"))
 }
 
 /// Returns whether a status is one that walls answer with.
