@@ -2,32 +2,52 @@
 
 mod data;
 pub(crate) mod extraction;
+mod peer;
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::{Result, corpus, root};
 
+/// Names the program around htmd and dom_smoothie to the benchmark.
+const PEER_VARIABLE: &str = "WEBSVC_BENCH_PEER";
+const PEER: &str = include_str!("bench/pages.rs");
+const PEER_DEPENDENCIES: &str = "dom_smoothie = \"=0.19.0\"\nhtmd = \"=0.5.6\"";
+
 /// Builds the service with the release profile and measures one side of it: "relevance" or "scale".
 pub(crate) fn run_part(part: &str) -> Result {
-    cargo(&["build", "--release", "--package", "websvc-cli", "--bin", "websvc", "--example", "bench"], None)?;
-    cargo(&["run", "--release", "--package", "websvc-cli", "--example", "bench", "--", part], None)
+    build_service()?;
+    measure(&[part], Vec::new())
 }
 
 /// Builds with the release profile and runs the benchmark, whose table goes to stdout.
 pub(crate) fn run() -> Result {
-    cargo(&["build", "--release", "--package", "websvc-cli", "--bin", "websvc", "--example", "bench"], None)?;
-    cargo(&["build", "--release", "--package", "websvc-transport", "--examples"], None)?;
-    cargo(&["build", "--release", "--package", "websvc-index", "--example", "bare_tantivy"], None)?;
-    let corpus = corpus::prepare()?;
-    cargo(&["run", "--release", "--package", "websvc-cli", "--example", "bench"], Some(&corpus))
+    build_service()?;
+    cargo(&["build", "--release", "--package", "websvc-transport", "--examples"])?;
+    cargo(&["build", "--release", "--package", "websvc-index", "--example", "bare_tantivy"])?;
+    let mut environment = vec![(corpus::VARIABLE, corpus::prepare()?)];
+    match peer::build("pages", PEER_DEPENDENCIES, PEER) {
+        Ok((_, program)) => environment.push((PEER_VARIABLE, program)),
+        Err(error) => println!("htmd and dom_smoothie are absent: {error}"),
+    }
+    measure(&[], environment)
 }
 
-fn cargo(arguments: &[&str], corpus: Option<&std::path::Path>) -> Result {
+fn build_service() -> Result {
+    cargo(&["build", "--release", "--package", "websvc-cli", "--bin", "websvc", "--example", "bench"])
+}
+
+fn measure(arguments: &[&str], environment: Vec<(&str, PathBuf)>) -> Result {
     let mut command = Command::new(env!("CARGO"));
-    command.args(arguments).current_dir(root());
-    if let Some(corpus) = corpus {
-        command.env(corpus::VARIABLE, corpus);
-    }
-    let status = command.status()?;
-    if status.success() { Ok(()) } else { Err(format!("cargo {} failed", arguments.join(" ")).into()) }
+    command.args(["run", "--release", "--package", "websvc-cli", "--example", "bench", "--"]).args(arguments);
+    finish(command.envs(environment))
+}
+
+fn cargo(arguments: &[&str]) -> Result {
+    finish(Command::new(env!("CARGO")).args(arguments))
+}
+
+fn finish(command: &mut Command) -> Result {
+    let status = command.current_dir(root()).status()?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?} failed").into()) }
 }

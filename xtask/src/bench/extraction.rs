@@ -1,15 +1,11 @@
 //! `cargo xtask bench extraction`: F1 of the main content per set and sort of page, and pages/s, beside dom_smoothie.
-//!
-//! That crate is built in the cache folder, not as a dependency: it would bring a second HTML parser into the lock file.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::data;
 pub(crate) use super::data::{VARIABLE, prepare};
-use crate::cache::Cache;
+use super::{data, peer};
 use crate::debian::run as run_command;
 use crate::{Result, root};
 
@@ -17,20 +13,7 @@ use crate::{Result, root};
 const ROUNDS: usize = 3;
 
 const PEER: &str = include_str!("dom_smoothie.rs");
-const PEER_MANIFEST: &str = r#"[package]
-name = "peer"
-version = "0.1.0"
-edition = "2024"
-
-[dependencies]
-dom_smoothie = "=0.19.0"
-
-[profile.release]
-lto = "thin"
-codegen-units = 4
-
-[workspace]
-"#;
+const DEPENDENCIES: &str = r#"dom_smoothie = "=0.19.0""#;
 
 /// A line of the table: pages, precision, recall and F1 of words, F1 of runs of four words.
 struct Row {
@@ -117,15 +100,8 @@ struct Peer {
 impl Peer {
     /// Builds it in the cache folder.
     fn build() -> Result<Peer> {
-        let cache = Cache::open()?;
-        let folder = cache.dir().join("peers/dom_smoothie");
-        fs::create_dir_all(folder.join("src"))?;
-        fs::write(folder.join("Cargo.toml"), PEER_MANIFEST)?;
-        fs::write(folder.join("src/main.rs"), PEER)?;
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--release", "--target-dir", "target"]).current_dir(&folder);
-        run_command(&mut build)?;
-        Ok(Peer { program: folder.join("target/release/peer"), texts: folder.join("texts") })
+        let (folder, program) = peer::build("dom_smoothie", DEPENDENCIES, PEER)?;
+        Ok(Peer { program, texts: folder.join("texts") })
     }
 
     /// Extracts the texts of a set and returns the CPU seconds that it took.

@@ -13,11 +13,14 @@
 mod ask;
 mod contract;
 mod load;
+mod pages;
 mod parts;
+mod pdf;
 mod process;
 mod relevance;
 mod report;
 mod scale;
+mod scrapes;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -79,6 +82,8 @@ async fn parts_and_service() {
     parts::query(&mut report);
     contract::reading(&mut report);
     parts::extraction(&corpus, &mut report);
+    pages::by_size(&corpus, &mut report);
+    pdf::pages(&corpus, &mut report);
 
     let world = World::builder().directory("docs.test", &corpus).start().await;
     let data = tempfile::tempdir().unwrap();
@@ -136,15 +141,10 @@ async fn service(world: &World, data: &TempDir, corpus: &Path, report: &mut Repo
     let warm = Load::run(&process, CONNECTIONS, SPAN, &scraping).await;
     let load = Load::run(&process, CONNECTIONS, SPAN, &scraping).await;
     report.load("search with markdown of 10 results, cached", &load);
-    let page = parts::page_of_22_kb(corpus);
-    let options = json!({ "formats": ["markdown"], "maxAge": 0, "storeInCache": false });
-    let body = json!({ "query": format!("site:docs.test/{page}"), "limit": 1, "scrapeOptions": options });
-    let fetching = [Request::post("/v2/search", &body.to_string())];
-    let cold = Load::run(&process, CONNECTIONS, SPAN, &fetching).await;
-    report.load("search with markdown of 1 page of 22 kB, fetched", &cold);
-    report.figure("CPU per search with 1 static scrape of 22 kB", cold.cpu_ms(), "ms", "3.15");
+    scrapes::cached(&process, corpus, report).await;
+    scrapes::fetched(&process, world, corpus, report).await;
     report.figure("memory after the load", process.memory_mb(), "MB", "");
-    assert!(warm.failures + load.failures + cold.failures == 0, "every request is answered with 200");
+    assert!(warm.failures + load.failures == 0, "every request is answered with 200");
 }
 
 fn requests(body: impl Fn(&str) -> Value) -> Vec<Request> {

@@ -76,14 +76,8 @@ pub(crate) fn index(data_dir: &Path, report: &mut Report) {
     }
 }
 
-/// Returns the path, below the corpus, of the page whose size is nearest to that of the rivals' measurements.
-pub(crate) fn page_of_22_kb(corpus: &Path) -> String {
-    let distance = |path: &PathBuf| path.metadata().unwrap().len().abs_diff(22_000);
-    let page = html_files(corpus).into_iter().min_by_key(distance).unwrap();
-    page.strip_prefix(corpus).unwrap().to_str().unwrap().to_owned()
-}
-
-fn html_files(directory: &Path) -> Vec<PathBuf> {
+/// Returns the pages of the corpus.
+pub(crate) fn html_files(directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut waiting = vec![directory.to_owned()];
     while let Some(path) = waiting.pop() {

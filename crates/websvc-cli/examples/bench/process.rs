@@ -1,7 +1,7 @@
 //! The processes under test.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -20,6 +20,12 @@ pub(crate) struct Process {
     pub(crate) address: String,
     /// From the start of the process to its first answer.
     pub(crate) first_answer: Duration,
+}
+
+/// What a GET by plain hyper costs.
+pub(crate) struct PlainGet {
+    pub(crate) p50_ms: f64,
+    pub(crate) cpu_ms: f64,
 }
 
 impl Process {
@@ -53,6 +59,18 @@ impl Process {
         let output = command.arg(index).args(queries).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
+    }
+
+    /// Runs the example that gets a page again and again by plain hyper, one at a time.
+    pub(crate) async fn plain_get(server: SocketAddr, url: &str, span: Duration) -> PlainGet {
+        let mut command = pinned(&release_dir().join("examples").join("plain_get"));
+        command.args([server.to_string(), url.to_owned(), span.as_secs().to_string()]);
+        // The loopback web runs on this thread's runtime: it has to go on meanwhile.
+        let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let said = String::from_utf8(output.stdout).unwrap();
+        let (p50_ms, cpu_ms) = said.trim().split_once(' ').unwrap();
+        PlainGet { p50_ms: p50_ms.parse().unwrap(), cpu_ms: cpu_ms.parse().unwrap() }
     }
 
     fn start(mut command: Command) -> Self {
@@ -101,6 +119,12 @@ pub(crate) fn pin_self_to(core: usize) {
             .status()
             .unwrap();
     }
+}
+
+/// Returns the CPU time that this thread has used.
+pub(crate) fn cpu_seconds_of_this_thread() -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    told.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
 }
 
 /// Returns a command that runs `program` on the first core.

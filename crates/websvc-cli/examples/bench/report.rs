@@ -29,6 +29,11 @@ impl Report {
         self.push(name, value, format!("{value:.2} {unit}"), goal);
     }
 
+    /// Adds a figure that is written in words of its own.
+    pub(crate) fn text(&mut self, name: &str, value: f64, text: String) {
+        self.push(name, value, text, "");
+    }
+
     /// Adds a ratio of two rows.
     pub(crate) fn ratio(&mut self, name: &str, value: f64, goal: &str) {
         self.push(name, value, format!("{value:.2}"), goal);
