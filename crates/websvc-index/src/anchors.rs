@@ -12,8 +12,8 @@ use url::Url;
 
 use crate::analysis::head;
 use crate::card::Card;
-use crate::document::{Link, fingerprint_of_text};
-use crate::record;
+use crate::document::fingerprint_of_text;
+use crate::record::{self, Links};
 use crate::shelf::View;
 
 /// A page has at most this many anchors, those of most hosts first, ...
@@ -138,10 +138,13 @@ fn without_fragment(url: &str) -> &str {
 }
 
 /// Returns the links of a page that count for other pages, each once: address without fragment, and text.
-pub(crate) fn telling(own: &str, links: &[Link]) -> BTreeSet<(String, String)> {
+pub(crate) fn telling<'a>(
+    own: &str,
+    links: impl Iterator<Item = (&'a str, &'a str)>,
+) -> BTreeSet<(String, String)> {
     let own = without_fragment(own);
     let mut telling = BTreeSet::new();
-    for Link { url, text } in links {
+    for (url, text) in links {
         let url = without_fragment(url);
         if telling.len() < MAX_LINKS && url != own {
             telling.extend(name(text).map(|text| (url.to_owned(), text)));
@@ -150,10 +153,30 @@ pub(crate) fn telling(own: &str, links: &[Link]) -> BTreeSet<(String, String)> {
     telling
 }
 
+/// Returns what the links of a page that count call `target`, an address without fragment; each text once.
+fn names_of(target: &str, own: &str, links: &Links) -> BTreeSet<String> {
+    let leads_there = |url: &str| without_fragment(url) == target;
+    if leads_there(own) {
+        return BTreeSet::new();
+    }
+    // The first links count whatever they say; only beyond them it matters how many of those before say something.
+    if links.iter().skip(MAX_LINKS).any(|(url, _)| leads_there(url)) {
+        let all = telling(own, links.iter()).into_iter();
+        return all.filter(|(url, _)| url == target).map(|(_, text)| text).collect();
+    }
+    links.iter().filter(|(url, _)| leads_there(url)).filter_map(|(_, text)| name(text)).collect()
+}
+
 /// Returns the text of a link in the form in which texts are compared; `None` when it says nothing of its target.
 fn name(text: &str) -> Option<String> {
-    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
-    let text = words.join(" ");
+    let mut lower = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !lower.is_empty() {
+            lower.push(' ');
+        }
+        lower.push_str(&word.to_lowercase());
+    }
+    let text = lower;
     let text = head(text.trim_matches(|c: char| !c.is_alphanumeric()), MAX_TEXT_BYTES);
     let is_address = text.contains("://") || text.starts_with("www.");
     let says_something = text.chars().any(char::is_alphabetic) && !SAYS_NOTHING.contains(&text);
@@ -176,7 +199,7 @@ pub(crate) fn gather(view: &View, url: &str) -> tantivy::Result<Anchors> {
                 sources += 1;
                 let bytes = view.stored(DocAddress { segment_ord, doc_id })?;
                 if let Some(card) = Card::decode(&bytes) {
-                    gathering.add(card.head.url, &record::links(&card).unwrap_or_default());
+                    gathering.add(card.head.url, &record::links(&card));
                 }
             }
             postings.advance();
@@ -200,9 +223,9 @@ impl<'a> Gathering<'a> {
         Self { target, own_host: host(target), texts: BTreeMap::new(), per_host: HashMap::new() }
     }
 
-    fn add(&mut self, source: &str, links: &[Link]) {
+    fn add(&mut self, source: &str, links: &Links) {
         let host = host(source);
-        for (_, text) in telling(source, links).into_iter().filter(|(url, _)| url == self.target) {
+        for text in names_of(self.target, source, links) {
             if self.texts.get(&text).is_some_and(|hosts| hosts.contains(&host)) {
                 continue;
             }
@@ -240,9 +263,11 @@ fn host(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Link;
 
-    fn link(url: &str, text: &str) -> Link {
-        Link { url: url.to_owned(), text: text.to_owned() }
+    fn links(links: &[(&str, &str)]) -> Links {
+        let link = |&(url, text): &(&str, &str)| Link { url: url.to_owned(), text: text.to_owned() };
+        Links::of(&links.iter().map(link).collect::<Vec<_>>())
     }
 
     #[test]
@@ -269,13 +294,28 @@ mod tests {
 
     #[test]
     fn links_to_the_page_itself_do_not_count() {
-        let links = [
-            link("https://a.test/#part", "part one"),
-            link("https://b.test/#x", "Other"),
-            link("https://b.test/", "other"),
-        ];
+        let links = links(&[
+            ("https://a.test/#part", "part one"),
+            ("https://b.test/#x", "Other"),
+            ("https://b.test/", "other"),
+        ]);
         let expected = BTreeSet::from([("https://b.test/".to_owned(), "other".to_owned())]);
-        assert_eq!(telling("https://a.test/", &links), expected);
+        assert_eq!(telling("https://a.test/", links.iter()), expected);
+        assert!(names_of("https://a.test/", "https://a.test/#top", &links).is_empty());
+    }
+
+    #[test]
+    fn a_link_counts_for_a_page_when_it_is_among_those_that_count() {
+        let others: Vec<String> = (0..MAX_LINKS).map(|number| format!("https://b.test/{number}")).collect();
+        for (texts_of_others, counts) in [("other", false), ("", true)] {
+            let mut all: Vec<_> = others.iter().map(|url| (url.as_str(), texts_of_others)).collect();
+            all.push(("https://c.test/#x", "Late"));
+            let links = links(&all);
+            let expected = BTreeSet::from_iter(counts.then(|| "late".to_owned()));
+            assert_eq!(names_of("https://c.test/", "https://a.test/", &links), expected);
+            let told = telling("https://a.test/", links.iter());
+            assert_eq!(told.contains(&("https://c.test/".to_owned(), "late".to_owned())), counts);
+        }
     }
 
     #[test]
@@ -283,14 +323,12 @@ mod tests {
         let mut gathering = Gathering::new("https://a.test/");
         for page in 0..30 {
             let text = format!("name {page}");
-            gathering.add(
-                &format!("https://loud.test/{page}"),
-                &[link("https://a.test/", &text), link("https://a.test/", "same")],
-            );
+            let links = links(&[("https://a.test/", &text), ("https://a.test/", "same")]);
+            gathering.add(&format!("https://loud.test/{page}"), &links);
         }
-        gathering.add("https://www.a.test/own", &[link("https://a.test/", "own")]);
-        gathering
-            .add("https://b.test/", &[link("https://a.test/#x", "Same"), link("https://c.test/", "else")]);
+        gathering.add("https://www.a.test/own", &links(&[("https://a.test/", "own")]));
+        let others = links(&[("https://a.test/#x", "Same"), ("https://c.test/", "else")]);
+        gathering.add("https://b.test/", &others);
         let anchors = gathering.finish();
         let found: Vec<_> = anchors.iter().map(|anchor| (anchor.text.as_str(), anchor.weight)).collect();
         assert_eq!(found, [("name 0", 2), ("name 1", 2), ("own", 1), ("same", 2)]);

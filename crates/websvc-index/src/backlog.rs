@@ -11,6 +11,7 @@ use tantivy::DocAddress;
 use crate::anchors::{gather, telling};
 use crate::card::Card;
 use crate::document::Link;
+use crate::record::Links;
 use crate::shelf::View;
 
 /// What a commit says when anchors wait to be applied.
@@ -48,12 +49,13 @@ impl Backlog {
     }
 
     /// The links of the page `url` change from `old` to `new`.
-    pub(crate) fn add_changed(&mut self, url: &str, old: &[Link], new: &[Link]) {
+    pub(crate) fn add_changed(&mut self, url: &str, old: &Links, new: &[Link]) {
         if self.unnamed {
             return;
         }
-        let changed = telling(url, old).symmetric_difference(&telling(url, new)).cloned().collect::<Vec<_>>();
-        self.waiting.extend(changed.into_iter().map(|(target, _)| target));
+        let new = new.iter().map(|Link { url, text }| (url.as_str(), text.as_str()));
+        let (old, new) = (telling(url, old.iter()), telling(url, new));
+        self.waiting.extend(old.symmetric_difference(&new).map(|(target, _)| target.clone()));
         if self.waiting.len() > MAX_WAITING {
             self.add_all();
         }

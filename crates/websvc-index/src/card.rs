@@ -128,15 +128,25 @@ impl Pending {
     }
 }
 
+/// Returns the bytes of the card alone, from which [`Card::decode`] reads the same; all of them when they are damaged.
+pub(crate) fn part(stored: &[u8]) -> &[u8] {
+    split(stored).map_or(stored, |(before, _)| &stored[before.len()..])
+}
+
+/// Splits stored bytes into what stands before the card, and the card without its length.
+fn split(stored: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (stored, len) = stored.split_last_chunk()?;
+    let start = stored.len().checked_sub(u32::from_le_bytes(*len) as usize)?;
+    Some(stored.split_at(start))
+}
+
 impl<'a> Card<'a> {
     /// Reads everything but the body from bytes that end with a card; `None` when they are damaged.
     ///
     /// What the engine writes before its only stored field need not be understood, and nothing is copied: its own
     /// way of reading goes byte by byte.
     pub(crate) fn decode(stored: &'a [u8]) -> Option<Self> {
-        let (stored, len) = stored.split_last_chunk()?;
-        let start = stored.len().checked_sub(u32::from_le_bytes(*len) as usize)?;
-        let (before, card) = stored.split_at(start);
+        let (before, card) = split(stored)?;
         let mut rest = Taker(card);
         let (url, title, description, language) = (rest.text()?, rest.text()?, rest.text()?, rest.text()?);
         let (image, linked) = (rest.text()?, rest.text()?);

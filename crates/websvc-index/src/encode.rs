@@ -10,7 +10,7 @@ use crate::address::{Address, extension_of_type, host_terms};
 use crate::analysis::{Language, detect, head};
 use crate::anchors::{Anchor, Anchors, target_key, telling};
 use crate::card::{self, Head};
-use crate::document::{Document, News};
+use crate::document::{Document, Link, News};
 use crate::explicit::is_explicit;
 use crate::place::country_of;
 use crate::record;
@@ -135,8 +135,9 @@ pub(crate) fn encode(
     facts.add_to(fields, &mut out);
     out.add_u64(fields.fingerprint, document.fingerprint());
     out.add_u64(fields.anchors, anchors.fingerprint());
+    let links = document.links.iter().map(|Link { url, text }| (url.as_str(), text.as_str()));
     let targets: BTreeSet<u64> =
-        telling(&document.url, &document.links).iter().map(|(url, _)| target_key(url)).collect();
+        telling(&document.url, links).iter().map(|(url, _)| target_key(url)).collect();
     targets.into_iter().for_each(|target| out.add_u64(fields.targets, target));
     out.add_bytes(fields.card, &stored);
     Some(Encoded { page: out, facts })

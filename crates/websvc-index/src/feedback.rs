@@ -96,7 +96,7 @@ impl Feedback<'_> {
 
     /// Counts the words around the place of a page that answers the query best, and those of its title.
     fn words_of(&self, candidate: &mut Candidate, lexicon: &Lexicon) -> tantivy::Result<Counts> {
-        let bytes = candidate.stored(self.view)?;
+        let bytes = candidate.card(self.view)?;
         let Some(card) = Card::decode(&bytes) else {
             return Ok(Counts::default());
         };

@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 use tantivy::columnar::Column;
-use tantivy::{DocAddress, DocId, Searcher, SegmentReader};
+use tantivy::{DocAddress, DocId, SegmentReader};
 
 use crate::rank::Candidate;
 
@@ -20,45 +20,43 @@ const HALF_AGE: f32 = 365.25 * 86_400.0;
 const AHEAD: i64 = 86_400;
 
 /// Adds to the scores what the dates of the documents are worth; `maximum` is the greatest BM25 score of the query.
-pub(crate) fn prefer_fresh(
-    searcher: &Searcher,
-    now: Timestamp,
-    maximum: f32,
-    candidates: &mut [Candidate],
-) -> tantivy::Result<()> {
-    // A column takes as long to open as many values take to read.
-    let mut opened: Vec<Option<Dates>> = searcher.segment_readers().iter().map(|_| None).collect();
+/// There are `dates` for each segment.
+pub(crate) fn prefer_fresh(dates: &[Dates], now: Timestamp, maximum: f32, candidates: &mut [Candidate]) {
     for candidate in candidates {
         let DocAddress { segment_ord, doc_id } = candidate.address;
-        let slot = &mut opened[segment_ord as usize];
-        let dates = match slot {
-            Some(dates) => dates,
-            None => slot.insert(Dates::open(searcher.segment_reader(segment_ord))?),
-        };
-        if let Some(date) = dates.own(doc_id) {
+        if let Some(date) = dates[segment_ord as usize].own(doc_id) {
             candidate.score += SHARE * maximum * freshness(now.as_second() - date);
         }
     }
-    Ok(())
 }
 
-/// The dates of the documents of a segment.
-struct Dates {
+/// The dates of the documents of a segment, in Unix seconds. A column takes as long to open as many values take to read.
+pub(crate) struct Dates {
     date: Column<i64>,
     first_seen: Column<i64>,
 }
 
 impl Dates {
-    fn open(segment: &SegmentReader) -> tantivy::Result<Self> {
+    pub(crate) fn open(segment: &SegmentReader) -> tantivy::Result<Self> {
         let columns = segment.fast_fields();
         Ok(Self { date: columns.i64("date")?, first_seen: columns.i64("first_seen")? })
+    }
+
+    /// Returns when a document was published, else modified, else first seen.
+    pub(crate) fn date(&self, document: DocId) -> Option<i64> {
+        self.date.first(document)
+    }
+
+    /// Returns when a document was first seen.
+    pub(crate) fn first_seen(&self, document: DocId) -> Option<i64> {
+        self.first_seen.first(document)
     }
 
     /// Returns the date that a document says of itself. The moment it was first seen stands in where there is none, but
     /// says nothing about the document.
     fn own(&self, document: DocId) -> Option<i64> {
-        let date = self.date.first(document)?;
-        (self.first_seen.first(document) != Some(date)).then_some(date)
+        let date = self.date(document)?;
+        (self.first_seen(document) != Some(date)).then_some(date)
     }
 }
 

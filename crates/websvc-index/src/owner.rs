@@ -17,12 +17,12 @@ use crate::anchors::{Anchors, gather};
 use crate::backlog::{Backlog, PENDING};
 use crate::card::Card;
 use crate::desk::{Desk, MIN_HEAP, is_locked};
-use crate::document::{Document, Link};
+use crate::document::Document;
 use crate::encode::{Encoded, encode};
 use crate::error::IndexError;
 use crate::index::Shared;
 use crate::picture::encode_images;
-use crate::record;
+use crate::record::{self, Links};
 use crate::shelf::{View, find};
 use crate::writer::Command;
 
@@ -274,7 +274,7 @@ impl Owner {
 #[derive(Default)]
 struct Known {
     first_seen: Option<i64>,
-    links: Vec<Link>,
+    links: Links,
 }
 
 impl Known {
@@ -283,7 +283,7 @@ impl Known {
             return Ok(None);
         };
         let bytes = view.stored(address)?;
-        let links = Card::decode(&bytes).and_then(|card| record::links(&card)).unwrap_or_default();
-        Ok(Some(Self { first_seen: view.first_seen(address)?, links }))
+        let links = Card::decode(&bytes).map(|card| record::links(&card)).unwrap_or_default();
+        Ok(Some(Self { first_seen: view.first_seen(address), links }))
     }
 }

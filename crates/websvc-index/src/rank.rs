@@ -246,22 +246,22 @@ pub(crate) struct Candidate {
     pub(crate) rival: bool,
     /// Where its words stand in the list of [`observe`].
     pub(crate) observed: Range<usize>,
-    /// What is stored of it, once that was read.
-    stored: Option<OwnedBytes>,
+    /// Its card, once that was read.
+    card: Option<OwnedBytes>,
 }
 
 impl Candidate {
     pub(crate) fn new(address: DocAddress, score: f32) -> Self {
-        Self { address, score, rival: true, observed: 0..0, stored: None }
+        Self { address, score, rival: true, observed: 0..0, card: None }
     }
 
-    /// Returns the stored bytes, which end with the card. They are read once, and never copied.
-    pub(crate) fn stored(&mut self, view: &View) -> tantivy::Result<OwnedBytes> {
-        let bytes = match self.stored.take() {
+    /// Returns the bytes of its card. They are read once, and never copied.
+    pub(crate) fn card(&mut self, view: &View) -> tantivy::Result<OwnedBytes> {
+        let bytes = match self.card.take() {
             Some(bytes) => bytes,
-            None => view.stored(self.address)?,
+            None => view.card(self.address)?,
         };
-        Ok(self.stored.insert(bytes).clone())
+        Ok(self.card.insert(bytes).clone())
     }
 }
 

@@ -135,9 +135,28 @@ fn image(rest: &mut Taker<'_>) -> Option<Image> {
     Some(Image { url, alt, caption, context, width: rest.side()?, height: rest.side()? })
 }
 
-/// Reads the links of the page that `card` shows, without the rest of it; `None` when the bytes are damaged.
-pub(crate) fn links(card: &Card<'_>) -> Option<Vec<Link>> {
-    Record::of(card)?.links()
+/// Reads the links of the page that `card` shows, without the rest of it; none when the bytes are damaged.
+pub(crate) fn links(card: &Card<'_>) -> Links {
+    let unpacked = Record::of(card).and_then(|record| record.links.unpack(decompress));
+    Links(unpacked.unwrap_or_default())
+}
+
+/// The links of a page as they are stored, unpacked.
+#[derive(Default)]
+pub(crate) struct Links(Vec<u8>);
+
+impl Links {
+    #[cfg(test)]
+    pub(crate) fn of(links: &[Link]) -> Self {
+        Self(encode_links(links))
+    }
+
+    /// Returns addresses and texts, in their order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let mut links = Taker(&self.0);
+        let count = links.count().unwrap_or_default();
+        (0..count).map_while(move |_| Some((links.text()?, links.text()?)))
+    }
 }
 
 /// A record whose parts are still packed.

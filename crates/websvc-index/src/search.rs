@@ -5,17 +5,19 @@
 //! postings. Ranking then looks at word positions of a few dozen candidates, and the passages shown come from the
 //! same positions, so no text is analysed at query time.
 
+use std::cmp::Reverse;
+
 use jiff::Timestamp;
-use tantivy::collector::TopDocs;
-use tantivy::query::{BooleanQuery, Occur, Query as IndexQuery, TermQuery};
+use tantivy::query::{Query as IndexQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocAddress, Order, Searcher, Term};
+use tantivy::{DocAddress, Term};
 use websvc_query::{Query, Sort, TbsRange};
 
 use crate::card::{Card, Head};
 use crate::feedback::Feedback;
 use crate::filter::{Compiled, Compiler};
-use crate::freshness::prefer_fresh;
+use crate::finder::{Finder, append_new};
+use crate::freshness::{Dates, prefer_fresh};
 use crate::highlight;
 use crate::place;
 use crate::rank::{
@@ -201,7 +203,7 @@ impl Snapshot<'_> {
         };
         let mut hits = Vec::with_capacity(chosen.len());
         for candidate in &mut chosen {
-            let bytes = candidate.stored(view)?;
+            let bytes = candidate.card(view)?;
             if let Some(card) = Card::decode(&bytes) {
                 hits.push(hit(&card, candidate, &observed, &statistics.words, options.highlights));
             }
@@ -244,7 +246,7 @@ impl Snapshot<'_> {
             if seen.contains(&identity) {
                 continue;
             }
-            let bytes = candidate.stored(self.images)?;
+            let bytes = candidate.card(self.images)?;
             let Some(card) = Card::decode(&bytes) else { continue };
             if find(&self.pages.searcher, fields, card.head.url)?.is_some() {
                 seen.push(identity);
@@ -295,7 +297,7 @@ fn order(
     options: &SearchOptions,
     candidates: &mut [Candidate],
 ) -> tantivy::Result<Observed> {
-    let View { fields, searcher, .. } = view;
+    let View { fields, searcher, generation } = view;
     let observed = observe(searcher, &statistics.words, candidates)?;
     match options.sort {
         Sort::Relevance => {
@@ -308,13 +310,13 @@ fn order(
                 let bonus = COUNTRY_SHARE * statistics.maximum().max(SATURATION);
                 place::prefer(searcher, fields, country, bonus, candidates)?;
             }
-            prefer_fresh(searcher, options.now, statistics.maximum(), candidates)?;
+            prefer_fresh(&generation.dates, options.now, statistics.maximum(), candidates);
             best_first(candidates);
             if !keywords {
                 tell_rivals(candidates);
             }
         }
-        Sort::Date => sort_by_date(searcher, candidates)?,
+        Sort::Date => sort_by_date(&generation.dates, candidates),
     }
     Ok(observed)
 }
@@ -349,131 +351,10 @@ fn hit(
     }
 }
 
-struct Finder<'a> {
-    searcher: &'a Searcher,
-    compiled: &'a Compiled,
-    statistics: &'a Statistics,
-    options: &'a SearchOptions,
-}
-
 /// Where the words stand in candidates, see [`observe`].
 type Observed = Vec<(u32, u16)>;
 
-impl Finder<'_> {
-    /// Tells whether the words are few enough to be keywords.
-    fn keyword_query(&self) -> bool {
-        typed(&self.statistics.words).len() <= KEYWORDS
-    }
-
-    fn find(&self, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
-        if self.statistics.words.is_empty() {
-            return self.find_without_words(wanted);
-        }
-        let mut found = Vec::new();
-        let selective = typed(&self.statistics.words).len() > 1 && !self.compiled.is_quoted();
-        if selective && (self.keyword_query() || self.options.sort == Sort::Date) {
-            found = self.run(Occur::Must, wanted)?;
-            if found.len() >= self.options.limit || (self.options.sort == Sort::Date && !found.is_empty()) {
-                return Ok(found);
-            }
-        }
-        append_new(&mut found, self.run(Occur::Should, wanted)?);
-        Ok(found)
-    }
-
-    /// Finds documents by filters alone, or, for a query of stop words, by their literal occurrence.
-    fn find_without_words(&self, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
-        if self.compiled.plain_words == 0 {
-            return self.collect(Vec::new(), wanted);
-        }
-        if !self.compiled.words.iter().all(|word| word.forms.is_empty()) || self.compiled.words.is_empty() {
-            // None of the words occurs anywhere.
-            return Ok(Vec::new());
-        }
-        let text = self.compiled.words.iter().map(|word| word.exact.as_str()).collect::<Vec<_>>();
-        let mut found = match self.statistics.adjacent(&text) {
-            Some(phrase) => self.collect(vec![(Occur::Must, phrase)], wanted)?,
-            None => Vec::new(),
-        };
-        if found.len() < self.options.limit {
-            let literal =
-                self.statistics.literal(&text).into_iter().map(|term| (Occur::Must, term)).collect();
-            append_new(&mut found, self.collect(literal, wanted)?);
-        }
-        Ok(found)
-    }
-
-    fn run(&self, occur: Occur, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
-        let clauses = match occur {
-            Occur::Should => {
-                self.statistics.words.iter().flat_map(ScoredWord::terms).map(|term| (occur, term)).collect()
-            }
-            Occur::Must | Occur::MustNot => self.statistics.each().map(|word| (occur, word)).collect(),
-        };
-        self.collect(clauses, wanted)
-    }
-
-    /// Runs the scoring clauses within the filters.
-    fn collect(
-        &self,
-        scoring: Vec<(Occur, Box<dyn IndexQuery>)>,
-        wanted: usize,
-    ) -> tantivy::Result<Vec<Candidate>> {
-        let Compiled { filters, phrases, excluded, plain_words, .. } = self.compiled;
-        let filters = || filters.iter().chain(phrases);
-        let mut clauses = Vec::new();
-        if filters().next().is_none() && excluded.is_empty() {
-            clauses = scoring;
-        } else {
-            clauses.extend(filters().map(|filter| (Occur::Must, filter.box_clone())));
-            clauses.extend(excluded.iter().map(|filter| (Occur::MustNot, filter.box_clone())));
-            if !scoring.is_empty() {
-                let conjunctive = scoring.iter().any(|(occur, _)| *occur == Occur::Must);
-                let optional = !conjunctive && *plain_words == 0 && filters().next().is_some();
-                let occur = if optional { Occur::Should } else { Occur::Must };
-                clauses.push((occur, Box::new(BooleanQuery::new(scoring)) as Box<dyn IndexQuery>));
-            }
-            if clauses.iter().all(|(occur, _)| *occur == Occur::MustNot) {
-                clauses.push((Occur::Must, Box::new(tantivy::query::AllQuery)));
-            }
-        }
-        let query = BooleanQuery::new(clauses);
-        let top = TopDocs::with_limit(wanted);
-        match self.options.sort {
-            Sort::Relevance => {
-                let found = self.searcher.search_with_statistics_provider(
-                    &query,
-                    &top.order_by_score(),
-                    self.statistics,
-                )?;
-                Ok(found.into_iter().map(|(score, address)| Candidate::new(address, score)).collect())
-            }
-            Sort::Date => {
-                let newest = top.order_by_fast_field::<i64>("date", Order::Desc);
-                let found = self.searcher.search(&query, &newest)?;
-                Ok(found.into_iter().map(|(_, address)| Candidate::new(address, 0.0)).collect())
-            }
-        }
-    }
-}
-
-/// Appends those of `more` that are not among `found`, which are the better ones.
-fn append_new(found: &mut Vec<Candidate>, more: Vec<Candidate>) {
-    let mut seen: Vec<DocAddress> = found.iter().map(|candidate| candidate.address).collect();
-    seen.sort_unstable();
-    found.extend(more.into_iter().filter(|candidate| seen.binary_search(&candidate.address).is_err()));
-}
-
-fn sort_by_date(searcher: &Searcher, candidates: &mut [Candidate]) -> tantivy::Result<()> {
-    let mut dates = Vec::with_capacity(candidates.len());
-    for candidate in candidates.iter() {
-        let column = searcher.segment_reader(candidate.address.segment_ord).fast_fields().i64("date")?;
-        dates.push((candidate.address, column.first(candidate.address.doc_id)));
-    }
-    dates.sort_unstable();
-    let date = |address: DocAddress| {
-        dates.binary_search_by_key(&address, |&(known, _)| known).ok().and_then(|at| dates[at].1)
-    };
-    candidates.sort_by_key(|candidate| std::cmp::Reverse(date(candidate.address)));
-    Ok(())
+fn sort_by_date(dates: &[Dates], candidates: &mut [Candidate]) {
+    let date = |at: DocAddress| dates[at.segment_ord as usize].date(at.doc_id);
+    candidates.sort_by_cached_key(|candidate| Reverse(date(candidate.address)));
 }

@@ -85,7 +85,7 @@ pub(crate) fn select(
         if first.len() + rest.len() >= limit && (first.len() >= limit.min(FIRST) || !rules.diverse) {
             break;
         }
-        let Some(page) = Page::of(candidate.stored(view)?) else {
+        let Some(page) = Page::of(candidate.card(view)?) else {
             continue;
         };
         if pages.is_empty() && rules.diverse && !leaves_others(view, std::slice::from_ref(&page.host))? {

@@ -67,7 +67,7 @@ impl Owner {
         let Ok(document) = view.document(address) else {
             return Ok(());
         };
-        let Some(encoded) = encode(&view.fields, &document, view.first_seen(address)?, &anchors) else {
+        let Some(encoded) = encode(&view.fields, &document, view.first_seen(address), &anchors) else {
             return Ok(());
         };
         let shared = Arc::clone(&self.shared);

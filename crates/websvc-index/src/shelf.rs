@@ -17,14 +17,16 @@ use tantivy::{
 
 use crate::address::{Address, site_term};
 use crate::card::Card;
+use crate::cards::Cards;
 use crate::document::Document;
 use crate::error::IndexError;
+use crate::freshness::Dates;
 use crate::record;
 use crate::schema::{FORMAT, Fields};
 use crate::vocabulary::Vocabulary;
 
 /// How many blocks of stored documents are kept in memory for each segment; a block holds at least one document.
-const CACHED_BLOCKS: usize = 64;
+const CACHED_BLOCKS: usize = 16;
 
 /// One index of the engine.
 pub(crate) struct Shelf {
@@ -41,6 +43,8 @@ pub(crate) struct Generation {
     id: u64,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) stores: Vec<StoreReader>,
+    pub(crate) dates: Vec<Dates>,
+    cards: Cards,
 }
 
 /// One state of a shelf, ready to be searched.
@@ -59,14 +63,18 @@ impl View {
     }
 
     /// Returns when a page was first seen.
-    pub(crate) fn first_seen(&self, address: DocAddress) -> tantivy::Result<Option<i64>> {
-        let columns = self.searcher.segment_reader(address.segment_ord).fast_fields();
-        Ok(columns.i64("first_seen")?.first(address.doc_id))
+    pub(crate) fn first_seen(&self, address: DocAddress) -> Option<i64> {
+        self.generation.dates[address.segment_ord as usize].first_seen(address.doc_id)
     }
 
     /// Returns a page as it was added.
     pub(crate) fn document(&self, address: DocAddress) -> tantivy::Result<Document> {
         document(&self.stored(address)?)
+    }
+
+    /// Returns the bytes of a card, see [`Card::decode`].
+    pub(crate) fn card(&self, address: DocAddress) -> tantivy::Result<OwnedBytes> {
+        self.generation.cards.find(address, || self.stored(address))
     }
 
     /// Returns the stored bytes of a document, which end with its card.
@@ -148,10 +156,13 @@ impl Shelf {
         }
         let segments = searcher.segment_readers().iter();
         let stores: Result<_, _> = segments.map(|segment| segment.get_store_reader(CACHED_BLOCKS)).collect();
+        let dates: Result<_, _> = searcher.segment_readers().iter().map(Dates::open).collect();
         let generation = Arc::new(Generation {
             id,
             vocabulary: Vocabulary::read(searcher, &self.fields)?,
             stores: stores?,
+            dates: dates?,
+            cards: Cards::default(),
         });
         *cached = Some(Arc::clone(&generation));
         Ok(generation)

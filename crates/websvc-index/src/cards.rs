@@ -1,0 +1,56 @@
+//! The cards that searches looked at lately, in memory.
+//!
+//! What the engine keeps of its own are whole blocks, counted and not weighed, and reading one copies the whole document.
+//! A search looks at the cards of a few dozen candidates, and popular ones are the same again and again.
+
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use tantivy::DocAddress;
+use tantivy::directory::OwnedBytes;
+
+use crate::card;
+
+/// At most so many bytes of cards are kept for each generation of the index.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// About how large a card is, for the first size of the table.
+const USUAL_CARD_BYTES: u64 = 8 << 10;
+
+/// Cards by the place of their documents in one generation of the index.
+pub(crate) struct Cards(Cache<DocAddress, OwnedBytes, ByBytes>);
+
+impl Default for Cards {
+    fn default() -> Self {
+        let cards = usize::try_from(MAX_BYTES / USUAL_CARD_BYTES).unwrap_or(usize::MAX);
+        Self(Cache::with_weighter(cards, MAX_BYTES, ByBytes))
+    }
+}
+
+impl Cards {
+    /// Returns the bytes of a card; `read` gives those of the document, which end with it.
+    pub(crate) fn find(
+        &self,
+        address: DocAddress,
+        read: impl FnOnce() -> tantivy::Result<OwnedBytes>,
+    ) -> tantivy::Result<OwnedBytes> {
+        if let Some(bytes) = self.0.get(&address) {
+            return Ok(bytes);
+        }
+        let stored = read()?;
+        // A copy: a part of the document's bytes would keep all of them.
+        let bytes = OwnedBytes::new(card::part(&stored).to_vec());
+        self.0.insert(address, bytes.clone());
+        Ok(bytes)
+    }
+}
+
+/// Weighs a card by its bytes, and what it takes to keep them.
+#[derive(Clone)]
+struct ByBytes;
+
+impl Weighter<DocAddress, OwnedBytes> for ByBytes {
+    fn weight(&self, _address: &DocAddress, bytes: &OwnedBytes) -> u64 {
+        const KEEPING: usize = 64;
+        (KEEPING + bytes.len()) as u64
+    }
+}
