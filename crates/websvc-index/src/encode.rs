@@ -55,7 +55,7 @@ pub(crate) struct Facts {
 impl Facts {
     /// Adds the fields that a page and its images share.
     pub(crate) fn add_to(&self, fields: &Fields, out: &mut TantivyDocument) {
-        out.add_pre_tokenized_text(fields.site, list(self.sites.iter().cloned()));
+        out.add_text(fields.site, list(self.sites.iter().cloned()));
         if !self.language.is_empty() {
             out.add_text(fields.language, &self.language);
         }
@@ -65,11 +65,11 @@ impl Facts {
         if let Some(first_seen) = self.first_seen {
             out.add_i64(fields.first_seen, first_seen);
         }
-        out.add_pre_tokenized_text(fields.label, list(self.labels.iter().cloned()));
+        out.add_text(fields.label, list(self.labels.iter().cloned()));
         let mut links: Vec<String> = self.linked.iter().flat_map(|host| host_terms(host)).collect();
         links.sort_unstable();
         links.dedup();
-        out.add_pre_tokenized_text(fields.links, list(links));
+        out.add_text(fields.links, list(links));
     }
 }
 
@@ -126,12 +126,12 @@ pub(crate) fn encode(
     let facts = Facts { sites, url_text, language, date, first_seen, labels, linked };
     let mut out = TantivyDocument::new();
     out.add_text(fields.url, &document.url);
-    out.add_pre_tokenized_text(fields.url_words, url_words(&facts.url_text));
+    out.add_text(fields.url_words, url_words(&facts.url_text));
     let by_type = document.content_type.as_deref().and_then(extension_of_type).map(str::to_owned);
-    out.add_pre_tokenized_text(fields.extension, list(extension.into_iter().chain(by_type)));
-    out.add_pre_tokenized_text(fields.title, words.titles.finish());
-    out.add_pre_tokenized_text(fields.terms, words.terms.finish());
-    out.add_pre_tokenized_text(fields.exact, words.exact.finish());
+    out.add_text(fields.extension, list(extension.into_iter().chain(by_type)));
+    out.add_text(fields.title, words.titles.finish());
+    out.add_text(fields.terms, words.terms.finish());
+    out.add_text(fields.exact, words.exact.finish());
     facts.add_to(fields, &mut out);
     out.add_u64(fields.fingerprint, document.fingerprint());
     out.add_u64(fields.anchors, anchors.fingerprint());

@@ -47,6 +47,7 @@ mod lexicon;
 mod maintain;
 mod outline;
 mod owner;
+mod packed;
 mod picture;
 mod place;
 mod rank;

@@ -73,11 +73,11 @@ fn encode_image(
 
     let mut out = TantivyDocument::new();
     out.add_text(fields.url, &document.url);
-    out.add_pre_tokenized_text(fields.url_words, url_words(&url_text));
-    out.add_pre_tokenized_text(fields.extension, list(extension));
-    out.add_pre_tokenized_text(fields.title, words.titles.finish());
-    out.add_pre_tokenized_text(fields.terms, words.terms.finish());
-    out.add_pre_tokenized_text(fields.exact, words.exact.finish());
+    out.add_text(fields.url_words, url_words(&url_text));
+    out.add_text(fields.extension, list(extension));
+    out.add_text(fields.title, words.titles.finish());
+    out.add_text(fields.terms, words.terms.finish());
+    out.add_text(fields.exact, words.exact.finish());
     facts.add_to(fields, &mut out);
     for (field, side) in [(fields.width, image.width), (fields.height, image.height)] {
         if let Some(side) = side {

@@ -8,6 +8,8 @@ use tantivy::schema::{
     TextOptions,
 };
 
+use crate::packed::TOKENIZER;
+
 /// The format of index directories. Raise it whenever fields, positions or stored bytes change their meaning.
 pub(crate) const FORMAT: &str = "websvc-index 3";
 
@@ -113,6 +115,7 @@ enum Norms {
 
 fn text(builder: &mut SchemaBuilder, name: &str, record: IndexRecordOption, norms: Norms) -> Field {
     let norms = matches!(norms, Norms::Yes);
-    let indexing = TextFieldIndexing::default().set_index_option(record).set_fieldnorms(norms);
+    let indexing =
+        TextFieldIndexing::default().set_tokenizer(TOKENIZER).set_index_option(record).set_fieldnorms(norms);
     builder.add_text_field(name, TextOptions::default().set_indexing_options(indexing))
 }

@@ -21,6 +21,7 @@ use crate::cards::Cards;
 use crate::document::Document;
 use crate::error::IndexError;
 use crate::freshness::Dates;
+use crate::packed::{TOKENIZER, Unpack};
 use crate::record;
 use crate::schema::{FORMAT, Fields};
 use crate::vocabulary::Vocabulary;
@@ -106,6 +107,7 @@ impl Shelf {
             },
             other => engine(other),
         })?;
+        index.tokenizers().register(TOKENIZER, Unpack);
         // Stored documents are read by readers of our own, see `Generation`.
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).doc_store_cache_num_blocks(0);
         let reader = reader.try_into().map_err(engine)?;

@@ -1,8 +1,7 @@
 //! Texts as the tokens of fields.
 
-use tantivy::tokenizer::{PreTokenizedString, Token};
-
 use crate::analysis::{Kind, Language, each_word, fold};
+use crate::packed::Tokens;
 use crate::schema::{SECTION_GAP, STEM_MARK, TITLE_WORDS};
 
 /// The tokens of the three text fields while a document is read once from front to back.
@@ -63,9 +62,9 @@ impl Words {
 
     /// Adds a text that others say of the page: it ranks and is found, but is no part of what the page says.
     pub(crate) fn anchor(&mut self, text: &str, weight: usize) {
-        let own = self.exact.0.len();
+        let own = self.exact.len();
         self.section(text, weight);
-        self.exact.0.truncate(own);
+        self.exact.truncate(own);
     }
 
     /// Adds one word and leaves its forms in `folded` and `stem`.
@@ -90,38 +89,15 @@ impl Words {
     }
 }
 
-/// The tokens of one field.
-#[derive(Default)]
-pub(crate) struct Tokens(Vec<Token>);
-
-impl Tokens {
-    fn push(&mut self, text: &str, position: u32, times: usize) {
-        if text.is_empty() {
-            return;
-        }
-        let token = Token { position: position as usize, text: text.to_owned(), ..Token::default() };
-        self.0.extend(std::iter::repeat_n(token, times));
-    }
-
-    /// Returns the words in the order they were added.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|token| token.text.as_str())
-    }
-
-    pub(crate) fn finish(self) -> PreTokenizedString {
-        PreTokenizedString { text: String::new(), tokens: self.0 }
-    }
-}
-
-/// Returns terms without places.
-pub(crate) fn list(terms: impl IntoIterator<Item = String>) -> PreTokenizedString {
+/// Returns terms without places, packed.
+pub(crate) fn list(terms: impl IntoIterator<Item = String>) -> String {
     let mut tokens = Tokens::default();
     terms.into_iter().for_each(|term| tokens.push(&term, 0, 1));
     tokens.finish()
 }
 
-/// Returns the words of a URL as readable text.
-pub(crate) fn url_words(text: &str) -> PreTokenizedString {
+/// Returns the words of a URL as readable text, packed.
+pub(crate) fn url_words(text: &str) -> String {
     let (mut tokens, mut position, mut folded) = (Tokens::default(), 0, String::new());
     each_word(text, |word| {
         folded.clear();

@@ -137,3 +137,39 @@ fn an_empty_query_finds_nothing() {
     web().check("\"\" - ()", &[]);
     web().check("???", &[]);
 }
+
+#[test]
+fn quotes_of_frequent_words_find_what_they_say() {
+    // So many that the words are looked up before the quotes.
+    const DOCUMENTS: usize = 2_100;
+    let common = (0..DOCUMENTS).map(|number| {
+        let says = if number % 2 == 0 { "a red fox may die hard" } else { "hard foxes die, a fox is red" };
+        let body = format!("{says} {}", "word ".repeat(number % 50));
+        Document { language: Some("en".to_owned()), ..page(&format!("h{number}.test/"), "Foxes", &body) }
+    });
+    let rare = page("rare.test/", "Foxes", "A fox red and hard may die.");
+    // A stop word of its language, which it therefore has only as typed.
+    let foreign = Document {
+        language: Some("de".to_owned()),
+        ..page(
+            "foreign.test/",
+            "Hard",
+            "Sie sagt hard die und meint etwas anderes damit, was niemand versteht.",
+        )
+    };
+    let web = Fixture::new(common.chain([rare, foreign]));
+
+    let hits =
+        |query: &str| web.search(query, &SearchOptions { limit: 100, ..SearchOptions::default() }).hits;
+    let even = |url: &str| {
+        url.trim_start_matches("https://h").split('.').next().unwrap().parse::<usize>().unwrap() % 2 == 0
+    };
+    let found = hits("\"red fox\"");
+    assert_eq!(found.len(), 100);
+    assert!(found.iter().all(|hit| even(&hit.url)), "{found:?}");
+    assert!(hits("\"red fox\" -site:h0.test").iter().all(|hit| hit.url != "https://h0.test/"));
+    web.check("\"fox red\"", &["rare.test/"]);
+    web.check("\"hard die\"", &["foreign.test/"]);
+    web.check("\"red hard\"", &[]);
+    web.check("\"fox red\" \"may die\"", &["rare.test/"]);
+}

@@ -1,0 +1,167 @@
+//! Tokens as one text, so that the engine takes them without a detour.
+//!
+//! Tokens that were made outside of the engine go through it as JSON, and are copied one by one on the way. A text goes
+//! as it is, and a tokenizer takes the tokens out of it. Each is its position, its length in bytes, and its text;
+//! numbers are written with six bits to an ASCII character.
+
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+
+/// The name of the tokenizer of all text fields. The engine has one of this name, in whose place ours is put: the name
+/// stands in the files of every index.
+pub(crate) const TOKENIZER: &str = "default";
+
+/// The tokens of one field.
+#[derive(Default)]
+pub(crate) struct Tokens(String);
+
+impl Tokens {
+    /// Adds a word `times` times; an empty one is none.
+    pub(crate) fn push(&mut self, text: &str, position: u32, times: usize) {
+        if text.is_empty() {
+            return;
+        }
+        for _ in 0..times {
+            self.number(position as usize);
+            self.number(text.len());
+            self.0.push_str(text);
+        }
+    }
+
+    /// Returns the words in the order they were added.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        Unpacked(&self.0).map(|(_, text)| text)
+    }
+
+    /// Returns how much there is, for [`Tokens::truncate`].
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Takes out what was added since [`Tokens::len`] returned `len`.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.0.truncate(len);
+    }
+
+    /// Returns the text that [`Unpack`] reads.
+    pub(crate) fn finish(self) -> String {
+        self.0
+    }
+
+    fn number(&mut self, mut value: usize) {
+        while value >= 0x40 {
+            self.0.push(char::from((value & 0x3f) as u8 | 0x40));
+            value >>= 6;
+        }
+        self.0.push(char::from(value as u8));
+    }
+}
+
+/// What is left of a packed text: position and text of each token. It ends where the text is none of ours.
+struct Unpacked<'a>(&'a str);
+
+impl<'a> Unpacked<'a> {
+    fn number(&mut self) -> Option<usize> {
+        let mut value = 0;
+        for shift in (0..usize::BITS).step_by(6) {
+            let (first, rest) = self.0.split_at_checked(1)?;
+            self.0 = rest;
+            let byte = first.as_bytes()[0];
+            value |= usize::from(byte & 0x3f) << shift;
+            if byte < 0x40 {
+                return Some(value);
+            }
+        }
+        None
+    }
+}
+
+impl<'a> Iterator for Unpacked<'a> {
+    type Item = (usize, &'a str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let position = self.number()?;
+        let len = self.number()?;
+        let (text, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some((position, text))
+    }
+}
+
+/// The tokenizer that takes packed tokens out of their text.
+#[derive(Debug, Clone)]
+pub(crate) struct Unpack;
+
+impl Tokenizer for Unpack {
+    type TokenStream<'a> = Stream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Stream<'a> {
+        Stream { rest: Unpacked(text), token: Token::default() }
+    }
+}
+
+/// The tokens of a packed text, one after the other.
+pub(crate) struct Stream<'a> {
+    rest: Unpacked<'a>,
+    token: Token,
+}
+
+impl TokenStream for Stream<'_> {
+    fn advance(&mut self) -> bool {
+        let Some((position, text)) = self.rest.next() else { return false };
+        self.token.position = position;
+        self.token.text.clear();
+        self.token.text.push_str(text);
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::iter::repeat_n;
+
+    use super::*;
+
+    #[test]
+    fn tokens_come_out_as_they_went_in() {
+        let long = "\u{e4}".repeat(5_000);
+        let words = [("a", 0), ("\u{4e2d}\u{6587}", 63), ("@", 64), (&long, 4_096), ("\u{1}b", u32::MAX)];
+        let mut tokens = Tokens::default();
+        for (text, position) in words {
+            tokens.push(text, position, 2);
+        }
+        tokens.push("", 7, 1);
+        let len = tokens.len();
+        tokens.push("gone", 9, 1);
+        tokens.truncate(len);
+        assert!(tokens.texts().eq(words.iter().flat_map(|(text, _)| [*text; 2])));
+
+        let text = tokens.finish();
+        let mut unpack = Unpack;
+        let mut stream = unpack.token_stream(&text);
+        let mut seen = Vec::new();
+        stream.process(&mut |token| seen.push((token.text.clone(), token.position, token.position_length)));
+        let token = |(text, at): &(&str, u32)| repeat_n(((*text).to_owned(), *at as usize, 1), 2);
+        let expected = words.iter().flat_map(token);
+        assert_eq!(seen, expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_text_of_somebody_else_ends_the_tokens() {
+        for text in [
+            "\u{e4}",
+            "@",
+            "\u{1}\u{9}short",
+            "\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}",
+        ] {
+            assert_eq!(Unpacked(text).next(), None, "{text:?}");
+        }
+    }
+}
