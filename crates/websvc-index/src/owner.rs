@@ -31,8 +31,10 @@ const SMALL_INDEX: u64 = 100_000;
 
 /// How many pages are encoded anew between two looks at what else there is to do, ...
 const SETTLED_AT_ONCE: usize = 64;
-/// ... and with each commit while pages keep coming.
+/// ... and with each commit while pages keep coming, ...
 const SETTLED_BESIDE: usize = 32;
+/// ... once they have done so for this long. Most crawls end before, and what is settled early is settled again.
+const BESIDE_AFTER: Duration = Duration::from_secs(30);
 
 /// The state of the writing thread.
 pub(crate) struct Owner {
@@ -46,8 +48,8 @@ pub(crate) struct Owner {
     pub(crate) backlog: Backlog,
     /// Whether the last commit says that anchors wait.
     pub(crate) noted: bool,
-    /// Whether nobody has written for a while, so that anchors are applied as quickly as possible.
-    quiet: bool,
+    /// Since when somebody writes. When nobody has for a while, anchors are applied as quickly as possible.
+    busy_since: Option<Instant>,
     /// The first failure that nobody has been told of yet.
     failure: Option<IndexError>,
 }
@@ -62,7 +64,7 @@ impl Owner {
             dirty_since: None,
             backlog: Backlog::default(),
             noted: false,
-            quiet: false,
+            busy_since: None,
             failure: None,
         }
     }
@@ -71,7 +73,7 @@ impl Owner {
         loop {
             match self.next(commands) {
                 Ok(command) => {
-                    self.quiet = false;
+                    self.busy_since.get_or_insert_with(Instant::now);
                     self.obey(command);
                 }
                 Err(RecvTimeoutError::Timeout) => self.note(Self::idle),
@@ -79,7 +81,9 @@ impl Owner {
             }
             if self.dirty_since.is_some_and(|since| since.elapsed() >= self.shared.config.commit_after) {
                 self.note(Self::commit);
-                self.note(|owner| owner.settle(SETTLED_BESIDE));
+                if self.busy_since.is_some_and(|since| since.elapsed() >= BESIDE_AFTER) {
+                    self.note(|owner| owner.settle(SETTLED_BESIDE));
+                }
             }
         }
         self.note(Self::commit);
@@ -90,7 +94,7 @@ impl Owner {
     /// Waits for a command, at most until there is something to do without one.
     fn next(&self, commands: &Receiver<Command>) -> Result<Command, RecvTimeoutError> {
         let config = &self.shared.config;
-        if self.quiet && self.pages.is_live() && !self.backlog.is_empty() {
+        if self.busy_since.is_none() && self.pages.is_live() && !self.backlog.is_empty() {
             return commands.try_recv().map_err(|error| match error {
                 TryRecvError::Empty => RecvTimeoutError::Timeout,
                 TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
@@ -107,10 +111,10 @@ impl Owner {
 
     /// Does what there is to do when nobody asks for anything.
     fn idle(&mut self) -> Result<(), IndexError> {
-        if self.dirty_since.is_some() && !self.quiet {
+        if self.dirty_since.is_some() && self.busy_since.is_some() {
             return self.commit();
         }
-        self.quiet = true;
+        self.busy_since = None;
         if !self.backlog.is_empty() {
             return self.settle(SETTLED_AT_ONCE);
         }

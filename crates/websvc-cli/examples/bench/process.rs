@@ -86,11 +86,7 @@ impl Process {
 
     /// Returns the CPU time that the process has used, in seconds.
     pub(crate) fn cpu_seconds(&self) -> f64 {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
-        // The name of the program, in parentheses, may have spaces in it.
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-        let ticks: f64 = fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap();
-        ticks / TICKS_PER_SECOND
+        ticks(&format!("/proc/{}/stat", self.child.id()), [11, 12]) / TICKS_PER_SECOND
     }
 
     /// Returns the resident memory.
@@ -125,6 +121,19 @@ pub(crate) fn pin_self_to(core: usize) {
 pub(crate) fn cpu_seconds_of_this_thread() -> f64 {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     told.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
+}
+
+/// Returns the CPU time that the ended children of this process have used.
+pub(crate) fn cpu_seconds_of_children() -> f64 {
+    ticks("/proc/self/stat", [13, 14]) / TICKS_PER_SECOND
+}
+
+/// Returns the sum of fields of a `stat` file, counted from the state of the process.
+fn ticks(stat: &str, fields: [usize; 2]) -> f64 {
+    let stat = std::fs::read_to_string(stat).unwrap();
+    // The name of the program, in parentheses, may have spaces in it.
+    let all: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    fields.map(|field| all[field].parse::<f64>().unwrap()).iter().sum()
 }
 
 /// Returns a command that runs `program` on the first core.
