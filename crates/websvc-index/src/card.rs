@@ -3,7 +3,9 @@
 //! A hit shows one passage of a text that may have hundreds of kilobytes, so the body is kept as small blocks that
 //! are compressed one by one, with a table that leads from the position of a word to its passage. Showing a passage
 //! then costs the decompression of one block, however long the page is. The blocks hold the text as it came; white
-//! space is collapsed when a block is opened for showing it.
+//! space is collapsed in what is shown of one.
+
+use std::ops::RangeInclusive;
 
 use crate::analysis::head;
 use crate::bytes::{Taker, put, put_seconds, put_side, put_text};
@@ -58,11 +60,40 @@ struct Block {
     len: usize,
 }
 
-/// A block of text that was decompressed, with one space between two words.
+/// A block of text that was decompressed, as it came.
 pub(crate) struct OpenBlock {
     pub(crate) text: String,
     /// For each passage: position of its first word, byte offset of its end.
-    pub(crate) passages: Vec<(u32, usize)>,
+    passages: Vec<(u32, usize)>,
+}
+
+impl OpenBlock {
+    /// Returns the passages as they came.
+    pub(crate) fn passages(&self) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.passages.len()).map(|at| self.passage(at))
+    }
+
+    /// Returns the number of the passage that holds the word at `position`, or of the nearest one.
+    pub(crate) fn passage_of(&self, position: u32) -> usize {
+        self.passages.partition_point(|&(start, _)| start <= position).saturating_sub(1)
+    }
+
+    /// Returns the words of passages with one space between two.
+    pub(crate) fn collapsed(&self, passages: RangeInclusive<usize>) -> String {
+        let mut text = String::new();
+        passages.for_each(|at| push_collapsed(self.passage(at), &mut text));
+        text
+    }
+
+    /// Tells whether words stand before a passage.
+    pub(crate) fn has_words_before(&self, passage: usize) -> bool {
+        self.passages().take(passage).any(|passage| !passage.trim_start().is_empty())
+    }
+
+    fn passage(&self, at: usize) -> &str {
+        let start = at.checked_sub(1).map_or(0, |before| self.passages[before].1);
+        &self.text[start..self.passages[at].1]
+    }
 }
 
 /// Writes a card. `on_passage` gets every passage in order and returns how many words it has.
@@ -176,10 +207,18 @@ impl<'a> Card<'a> {
         self.blocks.last().map_or(0, |block| block.first_word + block.words)
     }
 
-    /// Opens the block that holds the word at `position`, or the first one beyond the end.
+    /// Opens the block that holds the word at `position`; there is none beyond the end.
     pub(crate) fn block_at(&self, position: u32) -> Option<OpenBlock> {
-        let at = self.blocks.partition_point(|block| block.first_word + block.words <= position);
-        self.open(self.blocks.get(at)?)
+        self.open(self.block_of(position)?)
+    }
+
+    /// Returns the position of the first word in the block that holds the word at `position`.
+    pub(crate) fn block_start(&self, position: u32) -> Option<u32> {
+        self.block_of(position).map(|block| block.first_word)
+    }
+
+    fn block_of(&self, position: u32) -> Option<&Block> {
+        self.blocks.get(self.blocks.partition_point(|block| block.first_word + block.words <= position))
     }
 
     /// Opens the first block.
@@ -197,15 +236,16 @@ impl<'a> Card<'a> {
     }
 
     fn open(&self, block: &Block) -> Option<OpenBlock> {
-        let Unpacked { text: raw, table } = self.unpack(block)?;
-        let (mut text, mut passages) = (String::with_capacity(raw.len()), Vec::with_capacity(table.len()));
-        let (mut word, mut from) = (block.first_word, 0);
+        let Unpacked { text, table } = self.unpack(block)?;
+        let mut passages = Vec::with_capacity(table.len());
+        let (mut word, mut end) = (block.first_word, 0);
         for (words, len) in table {
-            let to = from + len;
-            push_collapsed(raw.get(from..to)?, &mut text);
-            passages.push((word, text.len()));
+            end += len;
+            if !text.is_char_boundary(end) {
+                return None;
+            }
+            passages.push((word, end));
             word = word.checked_add(words)?;
-            from = to;
         }
         Some(OpenBlock { text, passages })
     }

@@ -4,12 +4,14 @@
 //! for relevant and adds their typical words to the query, with little weight. Only the candidates are scored anew, as
 //! a second search would cost as much as the first and finds hardly anything better.
 
+use std::iter::once;
+
 use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, Term};
 
 use crate::analysis::Language;
-use crate::card::Card;
+use crate::card::{Card, OpenBlock};
 use crate::highlight;
 use crate::lexicon::{Counts, Lexicon, StemId};
 use crate::rank::{Candidate, SATURATION, Statistics, best_first, inverse_document_frequency};
@@ -101,16 +103,15 @@ impl Feedback<'_> {
             return Ok(Counts::default());
         };
         let seen = &self.observed[candidate.observed.clone()];
-        let block = highlight::best_block(&card, seen, &self.statistics.words);
-        let (start, body) = block.as_ref().map_or((0, ""), |block| {
-            (block.passages.first().map_or(0, |&(start, _)| start), block.text.as_str())
-        });
-        let part = (candidate.address, start);
+        let best = highlight::best_place(&card, seen, &self.statistics.words);
+        let position = best.map_or(0, |(first, _)| first);
+        let part = (candidate.address, card.block_start(position).unwrap_or_default());
         if let Some(counts) = lexicon.remembered(part) {
             return Ok(counts);
         }
-        let language = Language::from_code(card.head.language);
-        Ok(lexicon.count(part, &[card.head.title, body], language))
+        let block = card.block_at(position);
+        let texts = once(card.head.title).chain(block.iter().flat_map(OpenBlock::passages));
+        Ok(lexicon.count(part, texts, Language::from_code(card.head.language)))
     }
 
     /// Adds to each candidate what BM25 gives for the added words.

@@ -18,17 +18,12 @@ pub(crate) fn passage(card: &Card<'_>, observed: &[(u32, u16)], words: &[ScoredW
     card.block_at(first).map_or_else(|| page_description(card), |block| cut(&block, first, last))
 }
 
-/// Returns the part of the body with the most and rarest query words, else its beginning.
-pub(crate) fn best_block(
+/// Returns the first and the last word of the best window in the body, counted from its beginning.
+pub(crate) fn best_place(
     card: &Card<'_>,
     observed: &[(u32, u16)],
     words: &[ScoredWord],
-) -> Option<OpenBlock> {
-    best_place(card, observed, words).map_or_else(|| card.first_block(), |(first, _)| card.block_at(first))
-}
-
-/// Returns the first and the last word of the best window in the body, counted from its beginning.
-fn best_place(card: &Card<'_>, observed: &[(u32, u16)], words: &[ScoredWord]) -> Option<(u32, u32)> {
+) -> Option<(u32, u32)> {
     let end = card.body_words().saturating_add(BODY_AT);
     let from = observed.partition_point(|&(position, _)| position < BODY_AT);
     let to = observed.partition_point(|&(position, _)| position < end);
@@ -74,24 +69,29 @@ fn best_window(seen: &[(u32, u16)], words: &[ScoredWord]) -> Option<(u32, u32)> 
 
 /// Returns whole passages of the block around the words `first..=last`, as many as fit.
 fn cut(block: &OpenBlock, first: u32, last: u32) -> String {
-    let OpenBlock { text, passages } = block;
-    let index = |position: u32| passages.partition_point(|&(start, _)| start <= position).saturating_sub(1);
-    let start_of = |at: usize| if at == 0 { 0 } else { passages[at - 1].1 };
-    let end_of = |at: usize| passages[at].1;
-    if passages.is_empty() {
+    let count = block.passages().len();
+    if count == 0 {
         return String::new();
     }
-    let (mut from, mut to) = (index(first), index(last));
-    while chars(&text[start_of(from)..end_of(to)]) < MIN_CHARS {
-        if to + 1 < passages.len() && chars(&text[start_of(from)..end_of(to + 1)]) <= MAX_CHARS {
-            to += 1;
-        } else if from > 0 && chars(&text[start_of(from - 1)..end_of(to)]) <= MAX_CHARS {
-            from -= 1;
+    let (mut from, mut to) = (block.passage_of(first), block.passage_of(last));
+    let mut text = block.collapsed(from..=to);
+    // The space before the first passage counts.
+    let length =
+        |from: usize, text: &str| chars(text) + usize::from(!text.is_empty() && block.has_words_before(from));
+    let fitting = |from: usize, to: usize| {
+        let text = block.collapsed(from..=to);
+        (length(from, &text) <= MAX_CHARS).then_some(text)
+    };
+    while length(from, &text) < MIN_CHARS {
+        if let Some(longer) = (to + 1 < count).then(|| fitting(from, to + 1)).flatten() {
+            (text, to) = (longer, to + 1);
+        } else if let Some(longer) = (from > 0).then(|| fitting(from - 1, to)).flatten() {
+            (text, from) = (longer, from - 1);
         } else {
             break;
         }
     }
-    shortened(text[start_of(from)..end_of(to)].trim())
+    shortened(&text)
 }
 
 fn chars(text: &str) -> usize {

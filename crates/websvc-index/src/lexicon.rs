@@ -79,7 +79,12 @@ impl Lexicon {
     }
 
     /// Counts the stems of texts that together are a part, and remembers them.
-    pub(crate) fn count(&self, part: Part, texts: &[&str], language: Option<Language>) -> Counts {
+    pub(crate) fn count<'a>(
+        &self,
+        part: Part,
+        texts: impl Iterator<Item = &'a str>,
+        language: Option<Language>,
+    ) -> Counts {
         let mut known = self.known();
         let mut ids = Vec::new();
         for text in texts {
@@ -166,7 +171,8 @@ mod tests {
     fn texts_are_counted_by_stem_without_stop_words() {
         let lexicon = Lexicon::default();
         let english = Language::from_code("en");
-        let counts = lexicon.count(part(0), &["The gathering", "of gatherers gathers 東京"], english);
+        let counts =
+            lexicon.count(part(0), ["The gathering", "of gatherers gathers 東京"].into_iter(), english);
         let mut found: Vec<(String, f32)> = counts
             .iter()
             .map(|&(id, count)| {
@@ -189,7 +195,7 @@ mod tests {
         let first = shared.current();
         assert!(Arc::ptr_eq(&first, &shared.current()));
         let text: String = (0..=MAX_WORDS).map(|at| format!("w{at} ")).collect();
-        let counts = first.count(part(0), &[&text], None);
+        let counts = first.count(part(0), std::iter::once(text.as_str()), None);
         assert_eq!(counts.len(), MAX_WORDS + 1);
         let second = shared.current();
         assert!(!Arc::ptr_eq(&first, &second));

@@ -14,7 +14,7 @@ use tantivy::{DocSet, TERMINATED, Term};
 
 use crate::address::site_term;
 use crate::analysis::{Kind, Language, each_word, folded};
-use crate::card::Card;
+use crate::card::{Card, OpenBlock};
 use crate::shelf::View;
 use crate::vocabulary::SCORED;
 
@@ -107,9 +107,10 @@ impl Portrait {
         for host in card.head.linked.split_whitespace() {
             *self.hosts.entry(host.to_owned()).or_default() += 1;
         }
-        let beginning = card.first_block().map(|block| block.text).unwrap_or_default();
+        let beginning = card.first_block();
+        let passages = beginning.iter().flat_map(OpenBlock::passages);
         let language = Language::from_code(card.head.language);
-        for text in [card.head.title, card.head.description, &beginning] {
+        for text in [card.head.title, card.head.description].into_iter().chain(passages) {
             each_word(text, |word| {
                 let exact = folded(word.lower);
                 let says_little = exact.len() < 3 || exact.bytes().all(|byte| byte.is_ascii_digit());

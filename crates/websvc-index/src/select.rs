@@ -198,12 +198,14 @@ impl Page {
 
 fn add_shingles(block: &OpenBlock, shingles: &mut Vec<u64>) {
     let mut words = Vec::new();
-    each_word(&block.text, |word| {
-        let hash = word.lower.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    for passage in block.passages() {
+        each_word(passage, |word| {
+            let hash = word.lower.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            });
+            words.push(hash);
         });
-        words.push(hash);
-    });
+    }
     let run = |run: &[u64]| run.iter().fold(0, |sum: u64, hash| sum.rotate_left(17) ^ hash);
     shingles.extend(words.windows(SHINGLE.min(words.len().max(1))).map(run));
 }
