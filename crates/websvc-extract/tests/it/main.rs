@@ -3,6 +3,7 @@
 
 mod about;
 mod corpus;
+mod described;
 mod hostile;
 mod images;
 mod kinds;
