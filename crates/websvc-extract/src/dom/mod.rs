@@ -80,11 +80,20 @@ pub(crate) struct Dom {
     nodes: Vec<Node>,
     attributes: Vec<Attribute>,
     text: String,
+    /// The styles of the page, those for print and for browsers without scripts aside.
+    styles: String,
+    /// The `<style>` being read, and whether it counts.
+    current_style: Option<(NodeId, bool)>,
     truncated: bool,
     quirks: bool,
 }
 
 impl Dom {
+    /// Returns what stands in the `<style>` elements of the page.
+    pub(crate) fn styles(&self) -> &str {
+        &self.styles
+    }
+
     /// Returns the number of nodes, detached ones included.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()

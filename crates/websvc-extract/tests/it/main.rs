@@ -4,6 +4,7 @@
 mod about;
 mod corpus;
 mod described;
+mod hidden;
 mod hostile;
 mod images;
 mod kinds;
