@@ -162,6 +162,11 @@ impl Dom {
         self.raw_attributes(id).iter().map(|a| (&*a.name, self.value(a)))
     }
 
+    /// Returns all attributes of an element with their names as atoms, which compare as numbers.
+    pub(crate) fn named_attributes(&self, id: NodeId) -> impl Iterator<Item = (&LocalName, &str)> {
+        self.raw_attributes(id).iter().map(|a| (&a.name, self.value(a)))
+    }
+
     fn raw_attributes(&self, id: NodeId) -> &[Attribute] {
         let node = &self.nodes[id.index()];
         match node.kind {

@@ -8,6 +8,7 @@ mod sheet;
 
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use declarations::Look;
+use html5ever::local_name;
 use sheet::Sheet;
 use std::collections::HashSet;
 
@@ -136,22 +137,22 @@ struct Marks<'a> {
 impl<'a> Marks<'a> {
     fn of(dom: &'a Dom, id: NodeId, controlled: &HashSet<&str>) -> Marks<'a> {
         let mut marks = Marks::default();
-        for (name, value) in dom.attributes(id) {
-            match name {
-                // `until-found` is shown by searching in the page: collapsed, not hidden.
-                "hidden" => marks.hidden |= !value.eq_ignore_ascii_case("until-found"),
-                "style" => marks.style = Some(value),
-                // React streams parts of a page as hidden siblings that a script moves into place.
-                "id" => {
-                    marks.id = value;
-                    marks.reachable |= controlled.contains(value) || value.starts_with("S:");
-                }
-                "class" => {
+        for (name, value) in dom.named_attributes(id) {
+            match *name {
+                local_name!("class") => {
                     marks.class = value;
                     marks.is_furniture = is_furniture(value);
                 }
-                "role" => marks.reachable |= value == "tabpanel",
-                "aria-hidden" => marks.aria_hidden = value == "true",
+                // React streams parts of a page as hidden siblings that a script moves into place.
+                local_name!("id") => {
+                    marks.id = value;
+                    marks.reachable |= controlled.contains(value) || value.starts_with("S:");
+                }
+                local_name!("style") => marks.style = Some(value),
+                // `until-found` is shown by searching in the page: collapsed, not hidden.
+                local_name!("hidden") => marks.hidden |= !value.eq_ignore_ascii_case("until-found"),
+                local_name!("role") => marks.reachable |= value == "tabpanel",
+                local_name!("aria-hidden") => marks.aria_hidden = value == "true",
                 _ => {}
             }
         }
@@ -168,11 +169,15 @@ fn is_furniture(class: &str) -> bool {
 fn controlled_ids(dom: &Dom) -> HashSet<&str> {
     let mut ids = HashSet::new();
     for id in dom.descendants(NodeId::ROOT).filter(|&id| dom.tag(id).is_some()) {
-        for (name, value) in dom.attributes(id) {
-            match name {
-                "aria-controls" => ids.extend(value.split_ascii_whitespace()),
-                "href" | "data-target" | "data-bs-target" => ids.extend(value.strip_prefix('#')),
-                _ => {}
+        for (name, value) in dom.named_attributes(id) {
+            if *name == local_name!("href") {
+                ids.extend(value.strip_prefix('#'));
+            } else if *name != local_name!("class") {
+                match &**name {
+                    "aria-controls" => ids.extend(value.split_ascii_whitespace()),
+                    "data-target" | "data-bs-target" => ids.extend(value.strip_prefix('#')),
+                    _ => {}
+                }
             }
         }
     }

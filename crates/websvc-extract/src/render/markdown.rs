@@ -103,7 +103,9 @@ impl Writer<'_> {
     /// Writes an element that may be more than a block: a formula or a callout.
     fn container(&mut self, id: NodeId, tag: Tag) {
         if let Some(class) = self.page.dom.attribute(id, "class") {
-            if let Some(formula) = math::of_attribute(self.page.dom, id, class) {
+            // The formula is in an attribute beside the class.
+            let others = self.page.dom.attributes(id).nth(1).is_some();
+            if let Some(formula) = others.then(|| math::of_attribute(self.page.dom, id, class)).flatten() {
                 return self.formula(&formula);
             }
             let may_be = matches!(tag, Tag::Div | Tag::Aside | Tag::Section | Tag::Details) && self.flat == 0;
