@@ -9,6 +9,7 @@ use crate::options::{Base64Images, ContentOptions, Scope};
 use crate::render::{self, Page};
 use crate::text::{collapsed, shorten};
 use crate::view::View;
+use crate::whole;
 use crate::{links, xml};
 use std::collections::{HashMap, HashSet};
 use url::Url;
@@ -35,7 +36,10 @@ impl<'a> Content<'a> {
             include(document, options, &mut view, &mut warnings);
         } else if options.scope == Scope::Main && document.kind.is_html() {
             match main_content::find(document, &view) {
-                Some(main) => view = main,
+                Some(mut main) => {
+                    whole::complete(dom, &view, &mut main);
+                    view = main;
+                }
                 None => warnings.push("no main content was found; the full page is returned".to_owned()),
             }
         }
@@ -88,7 +92,7 @@ impl<'a> Content<'a> {
         let mut list = Vec::new();
         for id in self.view.nodes(dom).filter(|&id| dom.is(id, Tag::A)) {
             let Some(href) = dom.attribute(id, "href") else { continue };
-            if links::fragment_of(dom, id).is_some() {
+            if dom.attribute(id, "href").is_some_and(|href| href.trim().starts_with('#')) {
                 continue;
             }
             let Some(url) = links::resolve(&self.document.base, href) else { continue };

@@ -5,6 +5,7 @@ use crate::dom::{Dom, NodeId, Tag};
 use crate::limits::MAX_JSON_LD_BYTES;
 use crate::text::collapsed;
 use serde_json::Value;
+use std::collections::HashMap;
 
 /// How many JSON objects of one page are looked at.
 const MAX_OBJECTS: usize = 2_000;
@@ -14,6 +15,8 @@ const MAX_OBJECTS: usize = 2_000;
 pub(crate) struct Facts {
     pub(crate) headline: Option<String>,
     pub(crate) published: Option<String>,
+    /// When it was made, while the blocks are read: stands for the publication where none is stated.
+    created: Option<String>,
     pub(crate) modified: Option<String>,
     pub(crate) author: Option<String>,
     /// The sorts of the articles that the page is said to be, outermost first.
@@ -28,15 +31,18 @@ pub(crate) struct Facts {
 pub(crate) fn read(dom: &Dom) -> Facts {
     let mut articles = Facts::default();
     let mut others = Facts::default();
-    for value in blocks(dom) {
-        collect(&value, &mut articles, &mut others);
+    let blocks = blocks(dom);
+    let people = named(&blocks);
+    for value in &blocks {
+        collect(value, &people, &mut articles, &mut others);
     }
     Facts {
         article_published: articles.published.clone(),
         genres: [articles.genres, others.genres].concat(),
         image: articles.image,
         headline: articles.headline.or(others.headline),
-        published: articles.published.or(others.published),
+        published: articles.published.or(articles.created).or(others.published).or(others.created),
+        created: None,
         modified: articles.modified.or(others.modified),
         author: articles.author.or(others.author),
     }
@@ -61,15 +67,51 @@ pub(crate) fn blocks(dom: &Dom) -> Vec<Value> {
     found
 }
 
-/// Parses a block; comments around it and raw line breaks in strings are common mistakes.
-fn parse(source: &str) -> Option<Value> {
-    let source = source.trim().trim_start_matches("<!--").trim_end_matches("-->");
-    let source = source.trim().trim_start_matches("//<![CDATA[").trim_end_matches("//]]>").trim();
-    let source = source.trim_end_matches(';');
-    serde_json::from_str(source).ok().or_else(|| {
-        let repaired: String = source.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        serde_json::from_str(&repaired).ok()
+/// Parses a block. Common mistakes are put right: comments around it, raw line breaks in strings, commas behind the last
+/// item, quotes as entities, one object after the other. What comes behind a mistake of another sort is left out.
+fn parse(source: &str) -> Vec<Value> {
+    let source = source.trim().trim_start_matches("<!--").trim_end_matches("-->").trim();
+    let source = source.trim_start_matches("//<![CDATA[").trim_start_matches("/*<![CDATA[*/").trim();
+    let source = source.trim_end_matches("//]]>").trim_end_matches("/*]]>*/").trim().trim_end_matches(';');
+    let whole = |source: &str| -> Option<Vec<Value>> {
+        serde_json::Deserializer::from_str(source).into_iter().collect::<Result<_, _>>().ok()
+    };
+    whole(source).unwrap_or_else(|| {
+        let repaired = repaired(source);
+        serde_json::Deserializer::from_str(&repaired).into_iter().map_while(Result::ok).collect()
     })
+}
+
+/// Puts right what can be told without reading the JSON.
+fn repaired(source: &str) -> String {
+    let source = if source.contains('"') { source.to_owned() } else { source.replace("&quot;", "\"") };
+    let mut out = String::with_capacity(source.len());
+    let (mut in_string, mut escaped) = (false, false);
+    for c in source.chars() {
+        match c {
+            c if c.is_control() => {
+                out.push(' ');
+                continue;
+            }
+            '"' if !escaped => in_string = !in_string,
+            '}' | ']' if !in_string => {
+                let end = out.trim_end();
+                if end.ends_with(',') {
+                    out.truncate(end.len() - 1);
+                }
+            }
+            _ => {}
+        }
+        escaped = in_string && c == '\\' && !escaped;
+        out.push(c);
+    }
+    out
+}
+
+/// Collects the names of things that other statements refer to by `@id`.
+fn named(blocks: &[Value]) -> HashMap<&str, String> {
+    let objects = blocks.iter().flat_map(objects);
+    objects.filter_map(|object| Some((object.get("@id")?.as_str()?, text(object.get("name"))?))).collect()
 }
 
 /// Visits the objects of a block breadth first, so that the outermost statement counts.
@@ -96,15 +138,17 @@ pub(crate) fn objects(value: &Value) -> impl Iterator<Item = &serde_json::Map<St
     })
 }
 
-fn collect(value: &Value, articles: &mut Facts, others: &mut Facts) {
+fn collect(value: &Value, people: &HashMap<&str, String>, articles: &mut Facts, others: &mut Facts) {
     for object in objects(value) {
         let facts = if is_article(object.get("@type")) { &mut *articles } else { &mut *others };
         facts.genres.extend(kinds(object.get("@type")).find_map(Genre::of));
         fill(&mut facts.image, picture(object.get("image")));
         fill(&mut facts.headline, text(object.get("headline")));
         fill(&mut facts.published, text(object.get("datePublished")));
+        fill(&mut facts.created, text(object.get("dateCreated")).or_else(|| text(object.get("uploadDate"))));
         fill(&mut facts.modified, text(object.get("dateModified")));
-        fill(&mut facts.author, names(object.get("author")));
+        fill(&mut facts.author, names(object.get("author"), people));
+        fill(&mut facts.author, names(object.get("creator"), people));
     }
 }
 
@@ -137,15 +181,19 @@ fn text(value: Option<&Value>) -> Option<String> {
     value?.as_str().map(collapsed).filter(|text| !text.is_empty())
 }
 
-/// Returns the names in an author field: a string, an object with a name, or a list of such.
-fn names(value: Option<&Value>) -> Option<String> {
+/// Returns the names in an author field: a string, an object with a name or the `@id` of one, or a list of such.
+fn names(value: Option<&Value>, people: &HashMap<&str, String>) -> Option<String> {
     let name = |value: &Value| match value {
-        Value::Object(object) => text(object.get("name")),
+        Value::Object(object) => {
+            let referred = || people.get(object.get("@id")?.as_str()?).cloned();
+            text(object.get("name")).or_else(referred)
+        }
         other => text(Some(other)),
     };
     match value? {
         Value::Array(items) => {
-            let names: Vec<String> = items.iter().take(20).filter_map(name).collect();
+            let mut names: Vec<String> = items.iter().take(20).filter_map(name).collect();
+            names.dedup();
             (!names.is_empty()).then(|| names.join(", "))
         }
         single => name(single),

@@ -20,7 +20,9 @@ mod charset;
 mod content;
 mod document;
 mod dom;
+mod embed;
 mod error;
+mod hidden;
 mod images;
 mod json_ld;
 mod kind;
@@ -35,6 +37,7 @@ mod render;
 mod stated;
 mod text;
 mod view;
+mod whole;
 mod xml;
 
 pub use article::Article;

@@ -18,6 +18,9 @@ pub(crate) const MAX_TABLE_CELLS: usize = 20_000;
 /// Most JSON-LD read of one page, in bytes.
 pub(crate) const MAX_JSON_LD_BYTES: usize = 2 << 20;
 
+/// Most styles kept of one page, in bytes.
+pub(crate) const MAX_STYLE_BYTES: usize = 256 << 10;
+
 /// Most images of one page that are described.
 pub const MAX_IMAGES: usize = 200;
 

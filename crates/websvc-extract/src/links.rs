@@ -50,9 +50,17 @@ pub(crate) fn resolve_image(base: &Url, source: &str) -> Option<String> {
     matches!(url.scheme(), "http" | "https").then(|| url.into())
 }
 
-/// Returns the link target of an `<a>` inside the page itself.
-pub(crate) fn fragment_of(dom: &Dom, anchor: NodeId) -> Option<&str> {
-    dom.attribute(anchor, "href")?.trim().strip_prefix('#')
+/// Returns the link target of an `<a>` inside the page itself, also when it is written with the name of the page.
+pub(crate) fn fragment_of<'a>(dom: &'a Dom, anchor: NodeId, page: &Url) -> Option<&'a str> {
+    let (before, fragment) = dom.attribute(anchor, "href")?.trim().split_once('#')?;
+    let own = page.as_str().split('#').next().unwrap_or_default();
+    let is_own = before.is_empty()
+        || before == own
+        || (!before.contains("//")
+            && !before.ends_with('/')
+            && own.ends_with(before.trim_start_matches("./"))
+            && page.join(before).is_ok_and(|url| url.as_str() == own));
+    is_own.then_some(fragment)
 }
 
 /// Returns the absolute address of an `<img>`: where lazy loading left a placeholder, the real one.
@@ -66,7 +74,14 @@ pub(crate) fn image_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String>
         .or_else(|| dom.attribute(img, "srcset").and_then(|set| resolve_image(base, largest(set)?)))
         .or_else(|| picture_source(dom, img, base))
         .or_else(|| noscript_source(dom, img, base))
-        .or(plain)
+        .or(plain.filter(|source| !is_one_pixel(source)))
+}
+
+/// Tells whether an image is a GIF of one pixel, which nobody sees.
+fn is_one_pixel(source: &str) -> bool {
+    // The signature, a width of 1 and a height of 1.
+    let data = source.split_once("base64,").map(|(_, data)| data).unwrap_or_default();
+    data.starts_with("R0lGODlhAQAB") || data.starts_with("R0lGODdhAQAB")
 }
 
 fn lazy_source(dom: &Dom, img: NodeId, base: &Url) -> Option<String> {

@@ -40,7 +40,8 @@ pub struct PageMetadata {
     pub country: Option<String>,
     /// Whether the page labels itself as explicit.
     pub explicit: bool,
-    /// Every meta tag under its own name (`og:title`, `article:tag`, `viewport`, ...).
+    /// Every meta tag under its own name in lower case (`og:title`, `article:tag`, `viewport`, ...); those of Open Graph
+    /// and Dublin Core that clients know by another name under that one, too (`ogTitle`, `dcDate`, ...).
     pub meta: BTreeMap<String, MetaValue>,
 }
 
@@ -70,60 +71,130 @@ impl MetaValue {
     }
 }
 
+/// Meta tags that tell when a page was published, surest first.
+const PUBLISHED: [&str; 22] = [
+    "article:published_time",
+    "og:published_time",
+    "og:article:published_time",
+    "datepublished",
+    "date",
+    "dc.date",
+    "dc.date.issued",
+    "dc.date.created",
+    "dcterms.issued",
+    "dcterms.date",
+    "dcterms.created",
+    "pubdate",
+    "publish-date",
+    "publish_date",
+    "publication_date",
+    "published_time",
+    "parsely-pub-date",
+    "sailthru.date",
+    "citation_publication_date",
+    "citation_online_date",
+    "citation_date",
+    "datecreated",
+];
+
+/// Meta tags that tell when a page was last changed, surest first.
+const MODIFIED: [&str; 9] = [
+    "article:modified_time",
+    "og:updated_time",
+    "og:modified_time",
+    "datemodified",
+    "last-modified",
+    "lastmod",
+    "dcterms.modified",
+    "dc.date.modified",
+    "revised",
+];
+
+/// Names of meta tags, and those that clients of this interface know them by (clients.md 6.5).
+const NAMES_OF_CLIENTS: [(&str, &str); 23] = [
+    ("og:title", "ogTitle"),
+    ("og:description", "ogDescription"),
+    ("og:url", "ogUrl"),
+    ("og:image", "ogImage"),
+    ("og:audio", "ogAudio"),
+    ("og:determiner", "ogDeterminer"),
+    ("og:locale", "ogLocale"),
+    ("og:locale:alternate", "ogLocaleAlternate"),
+    ("og:site_name", "ogSiteName"),
+    ("og:video", "ogVideo"),
+    ("article:section", "articleSection"),
+    ("article:tag", "articleTag"),
+    ("dc.description", "dcDescription"),
+    ("dc.subject", "dcSubject"),
+    ("dc.type", "dcType"),
+    ("dc.date", "dcDate"),
+    ("dc.date.created", "dcDateCreated"),
+    ("dcterms.keywords", "dcTermsKeywords"),
+    ("dcterms.subject", "dcTermsSubject"),
+    ("dcterms.audience", "dcTermsAudience"),
+    ("dcterms.type", "dcTermsType"),
+    ("dcterms.created", "dcTermsCreated"),
+    ("dc.title", "dcTitle"),
+];
+
+/// Adds the names of clients. They take one value, except for what is a list by its nature.
+fn with_names_of_clients(mut meta: BTreeMap<String, MetaValue>) -> BTreeMap<String, MetaValue> {
+    for (name, known_as) in NAMES_OF_CLIENTS {
+        let Some(value) = meta.get(name) else { continue };
+        let value = match (name, value) {
+            ("og:locale:alternate", MetaValue::One(one)) => MetaValue::Many(vec![one.clone()]),
+            ("og:locale:alternate", many) => many.clone(),
+            (_, value) => MetaValue::One(value.first().to_owned()),
+        };
+        meta.insert(known_as.to_owned(), value);
+    }
+    meta
+}
+
 /// Reads everything a page says about itself.
 pub(crate) fn read(document: &Document) -> PageMetadata {
     let dom = &document.dom;
     let meta = meta_tags(dom);
     let facts = json_ld::read(dom);
-    let first = |names: &[&str]| {
-        names
-            .iter()
-            .find_map(|name| meta.get(*name))
-            .map(|value| value.first().to_owned())
-            .filter(|v| !v.is_empty())
-    };
+    let first =
+        |names: &[&str]| names.iter().find_map(|name| meta.get(*name)).map(|value| value.first().to_owned());
     PageMetadata {
         title: title(dom).or_else(|| facts.headline.clone()),
-        description: first(&["description", "og:description", "twitter:description", "dc.description"]),
+        description: first(&[
+            "description",
+            "og:description",
+            "twitter:description",
+            "dc.description",
+            "dcterms.description",
+        ]),
         language: language(dom),
         keywords: first(&["keywords"]),
         robots: first(&["robots"]),
         favicon: favicon(document),
-        published_time: first(&[
-            "article:published_time",
-            "og:published_time",
-            "datepublished",
-            "date",
-            "dc.date",
-            "dc.date.issued",
-            "dcterms.created",
-            "pubdate",
-            "publish-date",
-            "parsely-pub-date",
-            "sailthru.date",
-        ])
-        .or_else(|| facts.published.clone())
-        .or_else(|| time_element(dom)),
-        modified_time: first(&[
-            "article:modified_time",
-            "og:updated_time",
-            "datemodified",
-            "last-modified",
-            "dcterms.modified",
-        ])
-        .or_else(|| facts.modified.clone()),
+        published_time: first(&PUBLISHED).or_else(|| facts.published.clone()).or_else(|| time_element(dom)),
+        modified_time: first(&MODIFIED).or_else(|| facts.modified.clone()),
         author: author(&meta, &facts, dom),
         canonical: document.canonical().map(Into::into),
         content_type: document.content_type.clone(),
         article: article::read(dom, &document.base, &meta, &facts),
         country: place::country(document, &meta),
         explicit: label::is_explicit(dom, &meta),
-        meta,
+        meta: with_names_of_clients(meta),
     }
 }
 
 fn author(meta: &BTreeMap<String, MetaValue>, facts: &Facts, dom: &Dom) -> Option<String> {
-    let named = ["author", "article:author", "dc.creator", "parsely-author", "sailthru.author"];
+    let named = [
+        "author",
+        "article:author",
+        "og:article:author",
+        "dc.creator",
+        "dcterms.creator",
+        "parsely-author",
+        "sailthru.author",
+        "citation_author",
+        "byl",
+    ];
     let tag = named.iter().find_map(|name| match meta.get(*name)? {
         MetaValue::One(value) => Some(value.clone()),
         MetaValue::Many(values) => Some(values.join(", ")),
@@ -156,14 +227,17 @@ pub(crate) fn http_equiv<'a>(dom: &'a Dom, name: &str) -> Option<&'a str> {
 }
 
 /// Returns the target of the first `<link>` with this relation.
-pub(crate) fn link_href<'a>(dom: &'a Dom, relation: &str) -> Option<&'a str> {
-    dom.descendants(NodeId::ROOT)
-        .filter(|&id| dom.is(id, Tag::Link))
-        .find(|&id| {
-            let rel = dom.attribute(id, "rel").unwrap_or("");
-            rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case(relation))
-        })
-        .and_then(|id| dom.attribute(id, "href"))
+pub(crate) fn link_href<'a>(dom: &'a Dom, relation: &'a str) -> Option<&'a str> {
+    link_hrefs(dom, relation).next()
+}
+
+fn link_hrefs<'a>(dom: &'a Dom, relation: &'a str) -> impl Iterator<Item = &'a str> {
+    let links = dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Link));
+    let related = links.filter(move |&id| {
+        let rel = dom.attribute(id, "rel").unwrap_or("");
+        rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case(relation))
+    });
+    related.filter_map(|id| dom.attribute(id, "href"))
 }
 
 /// Returns the page's title: `<title>`, else `og:title`, else the first `<h1>`.
@@ -203,7 +277,7 @@ fn meta_tags(dom: &Dom) -> BTreeMap<String, MetaValue> {
         let name = ["name", "property", "itemprop"].iter().find_map(|key| dom.attribute(id, key));
         let (Some(name), Some(value)) = (name, dom.attribute(id, "content")) else { continue };
         let (name, value) = (name.trim().to_ascii_lowercase(), collapsed(value));
-        if name.is_empty() {
+        if name.is_empty() || value.is_empty() {
             continue;
         }
         match tags.get_mut(&name) {
@@ -214,10 +288,14 @@ fn meta_tags(dom: &Dom) -> BTreeMap<String, MetaValue> {
     tags
 }
 
-/// Finds the icon the page names, else the place browsers look at.
+/// Finds the icon the page names.
 fn favicon(document: &Document) -> Option<String> {
-    let href = ["icon", "apple-touch-icon"].iter().find_map(|relation| link_href(&document.dom, relation));
-    links::resolve_image(&document.base, href?).filter(|url| !url.starts_with("data:"))
+    ["icon", "apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon"].iter().find_map(|relation| {
+        let mut hrefs = link_hrefs(&document.dom, relation);
+        hrefs.find_map(|href| {
+            links::resolve_image(&document.base, href).filter(|url| !url.starts_with("data:"))
+        })
+    })
 }
 
 /// Returns the date of the first `<time>` that stands for the publication.

@@ -1,12 +1,23 @@
 //! Characters and white space: what is shown, what is a space, what is dropped.
 
 /// Tells whether a character is invisible and carries no meaning for a reader: zero-width space, word joiner, soft
-/// hyphen, tag characters and variation selectors used to smuggle text. Joiners stay: scripts and emoji need them.
+/// hyphen, fillers, tag characters and variation selectors used to smuggle text, and marks that turn the direction of
+/// what follows, which would turn it otherwise once the text is cut. Joiners stay: scripts and emoji need them, as do
+/// the marks of direction that stand for one place.
 pub(crate) fn is_dropped(c: char) -> bool {
+    if c < '\u{ad}' {
+        return c.is_control() && !c.is_ascii_whitespace();
+    }
     matches!(c,
-        '\u{ad}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
-        || (c.is_control() && !c.is_ascii_whitespace())
+        '\u{ad}' | '\u{34f}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' | '\u{200b}'
+        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Tells whether a character only joins its neighbours or keeps them apart, which letters of ASCII never need.
+pub(crate) fn is_idle_joiner(c: char, before: Option<char>) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}')
+        && before.is_none_or(|c| c.is_ascii() || matches!(c, '\u{200c}' | '\u{200d}'))
 }
 
 /// Tells whether a character collapses with its neighbours into one space.
@@ -15,17 +26,33 @@ pub(crate) fn is_space(c: char) -> bool {
         || (c > '\u{2000}' && c.is_whitespace())
 }
 
+/// Tells whether a letter is of a script that puts no spaces between words: Chinese and Japanese.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{3001}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}'
+        | '\u{20000}'..='\u{3ffff}')
+}
+
 /// Appends `text` to `out`, white space collapsed, nothing invisible; `out` never ends in two spaces.
 pub(crate) fn push_collapsed(out: &mut String, text: &str) {
-    for c in text.chars() {
-        if is_space(c) {
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        if c == '\n' && joins(out, &text[at..]) {
+            while chars.next_if(|&(_, c)| is_space(c)).is_some() {}
+        } else if is_space(c) {
             if !out.is_empty() && !out.ends_with([' ', '\n']) {
                 out.push(' ');
             }
-        } else if !is_dropped(c) {
+        } else if !is_dropped(c) && !is_idle_joiner(c, out.chars().next_back()) {
             out.push(c);
         }
     }
+}
+
+/// Tells whether the white space that `rest` begins with, a line break of the source, stands between letters that are
+/// written without spaces.
+pub(crate) fn joins(before: &str, rest: &str) -> bool {
+    before.chars().next_back().is_some_and(is_unspaced)
+        && rest.chars().take(64).find(|&c| !is_space(c)).is_some_and(is_unspaced)
 }
 
 /// Returns `text` with white space collapsed and trimmed.

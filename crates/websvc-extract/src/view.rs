@@ -1,7 +1,7 @@
 //! A view: the part of the DOM that is asked for, as roots and the nodes left out below them.
 
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
-use std::collections::HashSet;
+use crate::hidden::{Rules, Sight};
 
 /// A page with fewer letters than this shows nothing without scripts.
 const FEW_LETTERS: usize = 400;
@@ -11,6 +11,9 @@ const WAITING_LETTERS: usize = 2_500;
 
 /// How many letters a hidden part must hold to be what such a page waits with.
 const REVEALED_LETTERS: usize = 3_000;
+
+/// No bulk of a page has fewer bytes than this: so much is left out whatever its share.
+const FEW_BYTES: usize = 1_000;
 
 /// What becomes of the content of `<noscript>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,15 +62,7 @@ impl View {
         let part = dom.descendants(NodeId::ROOT).filter(hidden).find(|id| letters[id.index()] >= wanted);
         if let Some(part) = part {
             self.left_out[part.index()] = false;
-            let controlled = controlled_ids(dom);
-            let mut walk = dom.descendants(part);
-            walk.next();
-            while let Some(id) = walk.next() {
-                if is_hidden(dom, id, &controlled) {
-                    self.leave_out(id);
-                    walk.skip_children(id);
-                }
-            }
+            self.hide(dom, part, Noscript::Hidden);
         }
         self
     }
@@ -86,16 +81,63 @@ impl View {
 
     fn shown(dom: &Dom, noscript: Noscript) -> View {
         let mut view = View { roots: vec![NodeId::ROOT], left_out: vec![false; dom.len()] };
-        let controlled = controlled_ids(dom);
-        let mut walk = dom.descendants(NodeId::ROOT);
+        view.hide(dom, NodeId::ROOT, noscript);
+        view
+    }
+
+    /// Leaves out what does not show below `top`.
+    fn hide(&mut self, dom: &Dom, top: NodeId, noscript: Noscript) {
+        let rules = Rules::of(dom);
+        let mut doubtful = Vec::new();
+        let mut walk = dom.descendants(top);
         while let Some(id) = walk.next() {
-            let opened = noscript == Noscript::Shown && dom.is(id, Tag::Noscript);
-            if !opened && is_hidden(dom, id, &controlled) {
-                view.leave_out(id);
-                walk.skip_children(id);
+            if id == top || noscript == Noscript::Shown && dom.is(id, Tag::Noscript) {
+                continue;
+            }
+            match rules.sight(id) {
+                Sight::Shown => {}
+                Sight::Doubtful => doubtful.push(id),
+                Sight::Hidden => {
+                    self.leave_out(id);
+                    walk.skip_children(id);
+                }
+                Sight::Empty => {
+                    dom.children(id).for_each(|child| self.leave_out(child));
+                    walk.skip_children(id);
+                }
             }
         }
-        view
+        self.hide_little(dom, top, &doubtful);
+    }
+
+    /// Leaves out what styles hide, unless it is a large part of the page: then scripts will show it.
+    fn hide_little(&mut self, dom: &Dom, top: NodeId, doubtful: &[NodeId]) {
+        if doubtful.is_empty() {
+            return;
+        }
+        let bytes = |view: &View, id: NodeId| -> usize {
+            view.below(dom, id).map(|inner| dom.text(inner).trim().len()).sum()
+        };
+        let mut outermost: Vec<(NodeId, usize)> = Vec::new();
+        let mut inside = top;
+        for &id in doubtful {
+            // In document order: what is inside of another follows it.
+            if inside == top || !dom.ancestors(id).any(|above| above == inside) {
+                outermost.push((id, bytes(self, id)));
+                inside = id;
+            }
+        }
+        let all = bytes(self, top);
+        let sum: usize = outermost.iter().map(|&(_, bytes)| bytes).sum();
+        if sum > FEW_BYTES && sum * 3 > all {
+            return;
+        }
+        for (id, bytes) in outermost {
+            // An image that fades in has no text.
+            if bytes > 0 && (bytes <= FEW_BYTES || bytes * 5 <= all) {
+                self.leave_out(id);
+            }
+        }
     }
 
     /// Leaves out a node and what is below it.
@@ -103,9 +145,26 @@ impl View {
         self.left_out[id.index()] = true;
     }
 
+    /// Takes back what is left out in a subtree, as far as another view shows it.
+    pub(crate) fn restore(&mut self, dom: &Dom, top: NodeId, other: &View) {
+        for id in dom.descendants(top) {
+            self.left_out[id.index()] = other.is_left_out(id);
+        }
+    }
+
     /// Tells whether the node itself is left out; nodes below one that is are not marked.
     pub(crate) fn is_left_out(&self, id: NodeId) -> bool {
         self.left_out[id.index()]
+    }
+
+    /// Tells whether a node is in the view.
+    pub(crate) fn shows(&self, dom: &Dom, id: NodeId) -> bool {
+        for id in std::iter::once(id).chain(dom.ancestors(id)) {
+            if self.is_left_out(id) || self.roots.contains(&id) {
+                return !self.is_left_out(id);
+            }
+        }
+        false
     }
 
     /// Iterates over the children of a node that are in the view.
@@ -147,83 +206,6 @@ impl View {
         out.truncate(out.trim_end().len());
         out
     }
-}
-
-/// Collects the ids of elements that something on the page opens and closes.
-fn controlled_ids(dom: &Dom) -> HashSet<&str> {
-    let mut ids = HashSet::new();
-    for id in dom.descendants(NodeId::ROOT).filter(|&id| dom.tag(id).is_some()) {
-        for (name, value) in dom.attributes(id) {
-            match name {
-                "aria-controls" => ids.extend(value.split_ascii_whitespace()),
-                "href" | "data-target" | "data-bs-target" => ids.extend(value.strip_prefix('#')),
-                _ => {}
-            }
-        }
-    }
-    ids
-}
-
-/// Tells whether browsers do not show the node, by its tag, its attributes or its inline style. What a reader can open,
-/// such as a folded answer, counts as shown.
-fn is_hidden(dom: &Dom, id: NodeId, controlled: &HashSet<&str>) -> bool {
-    let NodeKind::Element(tag) = dom.kind(id) else { return dom.kind(id) == NodeKind::Nothing };
-    if tag == Tag::Script && dom.attribute(id, "type").is_some_and(|kind| kind.starts_with("math/tex")) {
-        return false;
-    }
-    if tag.is_invisible() {
-        return true;
-    }
-    if tag == Tag::Dialog && dom.attribute(id, "open").is_none() {
-        return true;
-    }
-    let mut hidden = false;
-    let mut aria_hidden = false;
-    let mut reachable = false;
-    for (name, value) in dom.attributes(id) {
-        match name {
-            // `until-found` is shown by searching in the page: collapsed, not hidden.
-            "hidden" => hidden |= !value.eq_ignore_ascii_case("until-found"),
-            "style" => hidden |= hides(value),
-            // React streams parts of a page as hidden siblings that a script moves into place.
-            "id" => reachable = controlled.contains(value) || value.starts_with("S:"),
-            "role" => reachable |= value == "tabpanel",
-            "aria-hidden" => aria_hidden = value == "true",
-            _ => {}
-        }
-    }
-    // Authors put aria-hidden on whole pages behind dialogs; only an empty element or an icon is safe to drop.
-    (hidden && !reachable) || (aria_hidden && is_icon(dom, id, tag))
-}
-
-fn is_icon(dom: &Dom, id: NodeId, tag: Tag) -> bool {
-    if dom
-        .attribute(id, "class")
-        .is_some_and(|class| class.split_ascii_whitespace().any(|c| c == "katex-html"))
-    {
-        return true;
-    }
-    let mut length = 0;
-    for (count, child) in dom.descendants(id).enumerate() {
-        length += dom.text(child).trim().chars().take(3).count();
-        if count > 8 || length > 2 || dom.is(child, Tag::Img) {
-            return false;
-        }
-    }
-    matches!(tag, Tag::I | Tag::Span | Tag::A | Tag::Button)
-}
-
-/// Tells whether an inline style makes its element invisible.
-fn hides(style: &str) -> bool {
-    style.split(';').any(|declaration| {
-        let Some((property, value)) = declaration.split_once(':') else { return false };
-        let value = value.trim().trim_end_matches("!important").trim_end();
-        match property.trim() {
-            p if p.eq_ignore_ascii_case("display") => value.eq_ignore_ascii_case("none"),
-            p if p.eq_ignore_ascii_case("visibility") => value.eq_ignore_ascii_case("hidden"),
-            _ => false,
-        }
-    })
 }
 
 /// Returns for each node how many letters below it would show if it did. One pass: hidden parts may stand in hidden parts

@@ -80,11 +80,20 @@ pub(crate) struct Dom {
     nodes: Vec<Node>,
     attributes: Vec<Attribute>,
     text: String,
+    /// The styles of the page, those for print and for browsers without scripts aside.
+    styles: String,
+    /// The `<style>` being read, and whether it counts.
+    current_style: Option<(NodeId, bool)>,
     truncated: bool,
     quirks: bool,
 }
 
 impl Dom {
+    /// Returns what stands in the `<style>` elements of the page.
+    pub(crate) fn styles(&self) -> &str {
+        &self.styles
+    }
+
     /// Returns the number of nodes, detached ones included.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
@@ -151,6 +160,11 @@ impl Dom {
     /// Returns all attributes of an element in document order.
     pub(crate) fn attributes(&self, id: NodeId) -> impl Iterator<Item = (&str, &str)> {
         self.raw_attributes(id).iter().map(|a| (&*a.name, self.value(a)))
+    }
+
+    /// Returns all attributes of an element with their names as atoms, which compare as numbers.
+    pub(crate) fn named_attributes(&self, id: NodeId) -> impl Iterator<Item = (&LocalName, &str)> {
+        self.raw_attributes(id).iter().map(|a| (&a.name, self.value(a)))
     }
 
     fn raw_attributes(&self, id: NodeId) -> &[Attribute] {

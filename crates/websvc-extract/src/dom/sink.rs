@@ -1,6 +1,7 @@
 //! Builds the DOM from the events of html5ever's tree builder.
 
 use super::{Attribute, Dom, Namespace, Node, NodeId, NodeKind, Tag};
+use crate::limits::MAX_STYLE_BYTES;
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
 use html5ever::{LocalName, Namespace as NamespaceUrl, QualName, local_name, ns};
@@ -36,6 +37,8 @@ impl Sink {
             nodes: Vec::with_capacity(source_bytes / 32 + 16),
             attributes: Vec::with_capacity(source_bytes / 64 + 16),
             text: String::with_capacity(source_bytes / 2),
+            styles: String::new(),
+            current_style: None,
             truncated: false,
             quirks: false,
         };
@@ -86,6 +89,9 @@ impl TreeSink for Sink {
 
     fn finish(self) -> Dom {
         let mut dom = self.dom.into_inner();
+        if dom.styles.contains("/*") {
+            dom.styles = without_comments(&dom.styles);
+        }
         dom.place_streamed_parts();
         dom.flatten(crate::limits::MAX_DEPTH);
         dom
@@ -146,6 +152,8 @@ impl TreeSink for Sink {
             NodeOrText::AppendText(text) => {
                 if !dom.is_program(*parent) {
                     dom.insert_text(&text, *parent, NodeId::NONE);
+                } else if dom.is(*parent, Tag::Style) {
+                    dom.insert_style(&text, *parent);
                 }
             }
         }
@@ -229,6 +237,27 @@ impl Dom {
                 .is_none_or(|kind| kind.is_empty() || kind.contains("javascript") || kind == "module"),
             NodeKind::Element(_) | NodeKind::Document | NodeKind::Text | NodeKind::Nothing => false,
         }
+    }
+
+    /// Keeps the text of a `<style>` that is for a screen and for browsers with scripts.
+    fn insert_style(&mut self, text: &str, style: NodeId) {
+        // The text comes in many pieces.
+        let counts = match self.current_style {
+            Some((known, counts)) if known == style => counts,
+            _ => self.is_style_for_readers(style),
+        };
+        let counts = counts && self.styles.len() + text.len() <= MAX_STYLE_BYTES;
+        self.current_style = Some((style, counts));
+        if counts {
+            self.styles.push_str(text);
+        }
+    }
+
+    fn is_style_for_readers(&self, style: NodeId) -> bool {
+        let media = self.attribute(style, "media").unwrap_or("all");
+        let other = media.contains('(') || !(media.contains("all") || media.contains("screen"));
+        let unseen = |above| matches!(self.tag(above), Some(Tag::Noscript | Tag::Template | Tag::Svg));
+        !other && !self.ancestors(style).any(unseen)
     }
 
     fn push_attributes(
@@ -349,6 +378,17 @@ impl Dom {
             self.insert(id, top, NodeId::NONE);
         }
     }
+}
+
+fn without_comments(styles: &str) -> String {
+    let mut out = String::with_capacity(styles.len());
+    let mut rest = styles;
+    while let Some(start) = rest.find("/*") {
+        out.push_str(&rest[..start]);
+        rest = rest[start + 2..].split_once("*/").map_or("", |(_, rest)| rest);
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Offsets fit: text and attributes are bounded by a small multiple of the input, which callers bound.

@@ -6,6 +6,7 @@
 use super::Page;
 use crate::dom::{Dom, NodeId, Tag};
 use crate::links;
+use crate::text::starts_with_ignore_case;
 use std::collections::{HashMap, HashSet};
 
 /// Longest text of a reference, brackets aside.
@@ -25,7 +26,7 @@ impl Footnotes {
         let links: Vec<(NodeId, &str)> = view
             .nodes(dom)
             .filter(|&id| dom.is(id, Tag::A))
-            .filter_map(|id| Some((id, links::fragment_of(dom, id)?)))
+            .filter_map(|id| Some((id, links::fragment_of(dom, id, page.base)?)))
             .filter(|&(id, fragment)| is_reference(page, id, fragment))
             .collect();
         let mut found = Footnotes::default();
@@ -34,18 +35,26 @@ impl Footnotes {
         }
         let wanted: HashSet<&str> = links.iter().map(|&(_, fragment)| fragment).collect();
         let mut targets: HashMap<&str, NodeId> = HashMap::new();
-        for id in view.nodes(dom) {
+        // The whole page: what a link leads to may be an empty element, which the choice of main content leaves out.
+        for id in dom.descendants(NodeId::ROOT) {
             for name in ["id", "name"] {
                 if let Some(name) = dom.attribute(id, name).filter(|name| wanted.contains(name)) {
                     targets.entry(name).or_insert(id);
                 }
+            }
+            // Word leaves the ids away, but not the links back: `#_ftnref1` leads back from `_ftn1`.
+            let back = dom.attribute(id, "href").and_then(|href| href.split_once("#_ftnref"));
+            if let Some((_, number)) = back
+                && let Some(name) = wanted.get(format!("_ftn{number}").as_str())
+            {
+                targets.entry(name).or_insert(id);
             }
         }
         let mut used = HashSet::new();
         for (link, fragment) in links {
             let Some(note) = targets.get(fragment).and_then(|&target| note_of(dom, target)) else { continue };
             // Nodes are numbered in the order they are read: a link back to the text is no reference.
-            if note < link || dom.ancestors(link).any(|above| above == note) {
+            if note < link || !view.shows(dom, note) || dom.ancestors(link).any(|above| above == note) {
                 continue;
             }
             let label = found.notes.entry(note).or_insert_with(|| {
@@ -99,7 +108,10 @@ fn is_reference(page: Page<'_>, link: NodeId, fragment: &str) -> bool {
         || matches!(dom.attribute(link, "role"), Some("doc-noteref"))
         || dom.attribute(link, "epub:type") == Some("noteref")
         || class.split_ascii_whitespace().any(|name| name.contains("footnote") || name.contains("noteref"))
-        || ["fn", "footnote", "_ftn", "cite_note", "_edn"].iter().any(|start| fragment.starts_with(start))
+        || dom.attribute(link, "data-type") == Some("noteref")
+        || ["fn", "footnote", "_ftn", "cite_note", "_edn", "endnote", "easy-footnote", "note"]
+            .iter()
+            .any(|start| starts_with_ignore_case(fragment, start))
 }
 
 /// Returns the block that a target stands for: itself, or the one it stands at the start of.

@@ -1,7 +1,8 @@
 //! The text of one paragraph: white space collapsed, markdown escaped where it would be read as markup, emphasis and
 //! links opened only around what is really there.
 
-use crate::text::{is_dropped, is_space};
+use super::math;
+use crate::text::{is_dropped, is_idle_joiner, is_space, joins};
 
 /// Markup around a stretch of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +55,8 @@ pub(super) enum Place {
 pub(super) struct Inline {
     text: String,
     space: bool,
+    /// A line break that waits for text: in a table cell, where none may stand at the end.
+    line_break: bool,
     marks: Vec<Open>,
     closed: Option<Closed>,
     /// Ranges to be taken out at the end: delimiters that turned out not to work.
@@ -66,6 +69,7 @@ impl Inline {
         Inline {
             text: String::new(),
             space: false,
+            line_break: false,
             marks: Vec::new(),
             closed: None,
             cancelled: Vec::new(),
@@ -115,7 +119,8 @@ impl Inline {
     fn settle(&mut self, next: Option<char>) {
         let Some(closed) = self.closed.take() else { return };
         let before = self.text[..closed.close_at].chars().next_back();
-        let next_ends = self.space || next.is_none_or(|c| c.is_whitespace() || is_punctuation(c));
+        let next_ends =
+            self.space || self.line_break || next.is_none_or(|c| c.is_whitespace() || is_punctuation(c));
         if before.is_some_and(is_punctuation) && !next_ends {
             self.cancel(closed.open_at, closed.close_at, closed.length);
         }
@@ -124,6 +129,10 @@ impl Inline {
     /// Writes the space and the opening delimiters that wait for text, which begins with `first`.
     fn begin(&mut self, first: char) {
         self.settle_or_continue(first);
+        if std::mem::take(&mut self.line_break) && !self.text.is_empty() {
+            self.text.push_str("<br>");
+            self.space = false;
+        }
         if self.space {
             if !self.text.is_empty() && !self.text.ends_with('\n') {
                 self.text.push(' ');
@@ -168,6 +177,7 @@ impl Inline {
     fn settle_or_continue(&mut self, first: char) {
         if let Some(closed) = &self.closed
             && !self.space
+            && !self.line_break
             && closed.close_at + closed.length == self.text.len()
             && let Some(next) = self.marks.iter().position(|open| open.at.is_none() && !open.spent)
             && self.marks[next].mark == closed.mark
@@ -191,11 +201,22 @@ impl Inline {
     pub(super) fn push_text(&mut self, text: &str) {
         let mut chars = text.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
+            if c == '\n' && !self.space && joins(&self.text, &text[at..]) {
+                while chars.next_if(|&(_, c)| is_space(c)).is_some() {}
+                continue;
+            }
             if is_space(c) {
                 self.space = true;
                 continue;
             }
-            if is_dropped(c) {
+            if is_dropped(c) || is_idle_joiner(c, self.text.chars().next_back()) {
+                continue;
+            }
+            if matches!(c, '$' | '\\')
+                && let Some((length, formula)) = math::in_text(&text[at..])
+            {
+                self.push_raw(&formula);
+                while chars.next_if(|&(next, _)| next < at + length).is_some() {}
                 continue;
             }
             self.begin(c);
@@ -249,16 +270,24 @@ impl Inline {
         self.space = true;
     }
 
+    /// Notes that a block ends where blocks cannot stand: in a cell as a line break, else as a space.
+    pub(super) fn end_block(&mut self) {
+        match self.place {
+            Place::TableCell => self.line_break = true,
+            Place::Paragraph => self.space = true,
+        }
+    }
+
     /// Adds a line break inside the paragraph.
     pub(super) fn push_break(&mut self) {
         self.space = false;
         match self.place {
-            Place::TableCell if !self.text.is_empty() => self.push_raw("<br>"),
+            Place::TableCell => self.line_break = true,
             Place::Paragraph if !self.text.is_empty() => {
                 self.settle(None);
                 self.text.push('\n');
             }
-            Place::TableCell | Place::Paragraph => {}
+            Place::Paragraph => {}
         }
     }
 
@@ -277,7 +306,7 @@ impl Inline {
             self.end(&open);
         }
         self.settle(None);
-        self.space = false;
+        (self.space, self.line_break) = (false, false);
         let mut text = std::mem::take(&mut self.text);
         if !self.cancelled.is_empty() {
             text = without(&text, &mut self.cancelled);
@@ -332,9 +361,11 @@ pub(super) fn escape_line_start(line: &str) -> Option<String> {
             (line.len() - rest.len() <= 6 && follows(rest)).then_some(0)
         }
         b'>' => Some(0),
-        b'-' | b'+' | b'=' => {
-            let ruler = line.chars().all(|c| matches!(c, '-' | '=' | ' '));
-            (follows(&line[1..]) || ruler).then_some(0)
+        b'-' | b'+' | b'=' | b'|' | b':' => {
+            // A rule, the line below a heading, or that below the heads of a table.
+            let ruler =
+                line.contains(['-', '=']) && line.chars().all(|c| matches!(c, '-' | '=' | ' ' | '|' | ':'));
+            (ruler || (!matches!(first, b'|' | b':') && follows(&line[1..]))).then_some(0)
         }
         b'*' => follows(&line[1..]).then_some(0),
         b'0'..=b'9' => {

@@ -3,11 +3,10 @@
 use super::footnotes::Footnotes;
 use super::inline::{self, Inline, Mark, Place, escape_line_start};
 use super::lines::{Gap, Lines};
-use super::{BASE64_MARKER, Page, code, math};
+use super::math::{self, Formula};
+use super::{Page, callout, code};
 use crate::dom::{NodeId, NodeKind, Tag};
-use crate::links;
-use crate::options::Base64Images;
-use crate::text::{collapsed, starts_with_ignore_case};
+use crate::text::collapsed;
 
 /// Writes the view as markdown; the flag tells whether the output bound cut it.
 pub(crate) fn write(page: Page<'_>) -> (String, bool) {
@@ -17,7 +16,9 @@ pub(crate) fn write(page: Page<'_>) -> (String, bool) {
         inline: Inline::new(Place::Paragraph),
         flat: 0,
         in_item: false,
+        written: None,
         in_note: false,
+        in_heading: false,
         footnotes: Footnotes::find(page),
     };
     for &root in &page.view.roots {
@@ -35,8 +36,12 @@ pub(super) struct Writer<'a> {
     /// Above zero inside headings and table cells, where blocks cannot stand.
     pub(super) flat: usize,
     in_item: bool,
-    in_note: bool,
-    footnotes: Footnotes,
+    /// The title of a callout, which stands before the rest of it.
+    written: Option<NodeId>,
+    pub(super) in_note: bool,
+    /// Whether a heading is being written, whose links to itself are left out.
+    pub(super) in_heading: bool,
+    pub(super) footnotes: Footnotes,
 }
 
 impl Writer<'_> {
@@ -52,7 +57,9 @@ impl Writer<'_> {
     pub(super) fn children(&mut self, id: NodeId) {
         let Page { dom, view, .. } = self.page;
         for child in view.children(dom, id) {
-            self.node(child);
+            if self.written != Some(child) {
+                self.node(child);
+            }
         }
     }
 
@@ -68,6 +75,10 @@ impl Writer<'_> {
             Blockquote => self.nested(id, "> ", "> "),
             Pre => self.code_block(id),
             Table => self.table(id),
+            Td | Th if self.flat > 0 => {
+                self.children(id);
+                self.inline.push_space();
+            }
             Hr => self.rule(),
             Br => self.line_break(),
             Dt | Summary => self.term(id),
@@ -80,11 +91,50 @@ impl Writer<'_> {
             Sub | Sup => self.raised(id, if tag == Sub { "sub" } else { "sup" }),
             Q => self.quoted(id, "\"", "\""),
             Rt => self.quoted(id, "(", ")"),
-            Math => self.math(id),
-            Script => self.math_script(id),
+            Math => self.formula(&math::of_math(self.page.dom, id)),
+            Script => math::of_script(self.page.dom, id).iter().for_each(|formula| self.formula(formula)),
+            Iframe | Video | Audio => self.embedded(id, tag),
+            Div | Aside | Section | Details | Span | P => self.container(id, tag),
             _ if tag.is_block() => self.block(id),
             _ => self.children(id),
         }
+    }
+
+    /// Writes an element that may be more than a block: a formula or a callout.
+    fn container(&mut self, id: NodeId, tag: Tag) {
+        if let Some(class) = self.page.dom.attribute(id, "class") {
+            // The formula is in an attribute beside the class.
+            let others = self.page.dom.attributes(id).nth(1).is_some();
+            if let Some(formula) = others.then(|| math::of_attribute(self.page.dom, id, class)).flatten() {
+                return self.formula(&formula);
+            }
+            let may_be = matches!(tag, Tag::Div | Tag::Aside | Tag::Section | Tag::Details) && self.flat == 0;
+            if let Some(callout) = may_be.then(|| callout::read(self.page, id, class)).flatten() {
+                return self.callout(id, &callout);
+            }
+        }
+        if tag == Tag::Span { self.children(id) } else { self.block(id) }
+    }
+
+    fn callout(&mut self, id: NodeId, callout: &callout::Callout) {
+        self.flush();
+        self.gap();
+        self.lines.open("> ", "> ");
+        let outer = std::mem::replace(&mut self.in_item, false);
+        if let Some(kind) = callout.kind {
+            self.lines.line(&format!("[!{kind}]"));
+        }
+        if let Some((title, _)) = callout.title.filter(|&(_, says_more)| says_more || callout.kind.is_none())
+        {
+            self.term(title);
+        }
+        let title = std::mem::replace(&mut self.written, callout.title.map(|(title, _)| title));
+        self.children(id);
+        self.flush();
+        self.written = title;
+        self.in_item = outer;
+        self.lines.close();
+        self.lines.separate(Gap::Blank);
     }
 
     /// Writes a footnote, which stands outside of the list that it is an item of.
@@ -106,7 +156,7 @@ impl Writer<'_> {
     /// Ends the current paragraph and writes it.
     pub(super) fn flush(&mut self) {
         if self.flat > 0 {
-            self.inline.push_space();
+            self.inline.end_block();
             return;
         }
         let text = self.inline.take();
@@ -146,7 +196,9 @@ impl Writer<'_> {
             return;
         }
         self.flat += 1;
+        let outer = std::mem::replace(&mut self.in_heading, true);
         self.children(id);
+        self.in_heading = outer;
         self.flat -= 1;
         let text = self.inline.take().replace('\n', " ");
         if text.is_empty() {
@@ -169,14 +221,15 @@ impl Writer<'_> {
             return;
         }
         let nested = self.in_item;
-        if nested && !self.lines.at_marker() {
-            self.lines.tighten();
-        } else if !nested {
-            self.gap();
-        }
         let Page { dom, view, .. } = self.page;
         let mut number: u64 =
             dom.attribute(id, "start").and_then(|start| start.trim().parse().ok()).unwrap_or(1);
+        // A list with another number cannot follow a paragraph without a blank line.
+        if nested && !self.lines.at_marker() && (tag != Tag::Ol || number == 1) {
+            self.lines.tighten();
+        } else if !self.lines.at_marker() {
+            self.gap();
+        }
         let mut first = true;
         for child in view.children(dom, id) {
             let is_item = dom.is(child, Tag::Li);
@@ -187,6 +240,9 @@ impl Writer<'_> {
                 // Lists directly inside lists, and text between items, belong to the item before.
                 let text = dom.text(child).trim().is_empty() && dom.kind(child) == NodeKind::Text;
                 if !text {
+                    if !first && dom.tag(child).is_some_and(|tag| matches!(tag, Tag::Ul | Tag::Ol)) {
+                        self.lines.tighten();
+                    }
                     self.nested_in_item(child);
                 }
                 continue;
@@ -223,12 +279,14 @@ impl Writer<'_> {
             self.flush();
             return;
         }
-        self.lines.open(marker, &" ".repeat(marker.len()));
-        let outer = std::mem::replace(&mut self.in_item, true);
-        if let Some(checked) = self.checkbox(id) {
-            self.inline.push_raw(if checked { "[x]" } else { "[ ]" });
-            self.inline.push_space();
+        let indent = " ".repeat(marker.len());
+        match self.checkbox(id) {
+            Some(checked) => {
+                self.lines.open(&format!("{marker}{}", if checked { "[x] " } else { "[ ] " }), &indent);
+            }
+            None => self.lines.open(marker, &indent),
         }
+        let outer = std::mem::replace(&mut self.in_item, true);
         self.children(id);
         self.flush();
         self.in_item = outer;
@@ -282,7 +340,7 @@ impl Writer<'_> {
         self.flush();
     }
 
-    fn marked(&mut self, id: NodeId, mark: Mark) {
+    pub(super) fn marked(&mut self, id: NodeId, mark: Mark) {
         self.inline.open(mark);
         self.children(id);
         self.inline.close();
@@ -306,68 +364,36 @@ impl Writer<'_> {
         self.inline.push_raw(&format!("</{name}>"));
     }
 
-    fn link(&mut self, id: NodeId) {
-        let Page { dom, view, base, .. } = self.page;
-        let Some(href) = dom.attribute(id, "href") else { return self.children(id) };
-        if href.contains('#') && is_permalink_sign(&view.text(dom, id)) && !has_image(dom, id) {
-            return;
-        }
-        if let Some(label) = self.footnotes.reference(id) {
-            let reference = format!("[^{label}]");
-            return self.inline.push_raw(&reference);
-        }
-        // The way back from a footnote to the text.
-        if self.in_note && links::fragment_of(dom, id).is_some() && view.text(dom, id).chars().count() <= 4 {
-            return;
-        }
-        match links::resolve(base, href) {
-            Some(url) => self.marked(id, Mark::Link(escape_target(url.as_str()))),
-            None => self.children(id),
-        }
-    }
-
-    fn image(&mut self, id: NodeId) {
-        let Page { dom, base, base64_images, .. } = self.page;
-        if is_tracking_pixel(dom, id) {
-            return;
-        }
-        let alt = collapsed(dom.attribute(id, "alt").unwrap_or(""));
-        let mut label = Inline::new(self.page_place());
-        label.open(Mark::Link(String::new()));
-        label.push_text(&alt);
-        let label = label.take();
-        let alt = label.strip_prefix('[').and_then(|label| label.strip_suffix("]()")).unwrap_or("");
-        let Some(source) = links::image_source(dom, id, base) else { return };
-        let embedded = starts_with_ignore_case(&source, "data:");
-        let target = if embedded && base64_images == Base64Images::Replace {
-            BASE64_MARKER.to_owned()
-        } else {
-            escape_target(&source)
-        };
-        self.inline.push_raw(&format!("![{alt}]({target})"));
-    }
-
-    fn page_place(&self) -> Place {
-        if self.flat > 0 { Place::TableCell } else { Place::Paragraph }
-    }
-
     fn inline_code(&mut self, id: NodeId) {
         let Page { dom, view, .. } = self.page;
         if view.below(dom, id).any(|child| matches!(dom.tag(child), Some(Tag::Pre | Tag::Table | Tag::P))) {
             return self.children(id);
+        }
+        // A block of code without `<pre>`.
+        let style = dom.attribute(id, "style").unwrap_or_default();
+        let keeps_lines = style.contains("white-space") && style.contains("pre");
+        if keeps_lines
+            && self.flat == 0
+            && view.below(dom, id).any(|inner| dom.text(inner).trim().contains('\n'))
+        {
+            return self.code_block(id);
         }
         let text = view.text(dom, id);
         if text.is_empty() {
             return self.children(id);
         }
         let text = if self.flat > 0 { text.replace('|', "\\|") } else { text };
-        if dom.text(first_text(dom, id)).starts_with([' ', '\n']) {
+        let (first, last) = ends_of_text(dom, id);
+        if first.starts_with([' ', '\n']) {
             self.inline.push_space();
         }
         self.inline.push_raw(&code::span(&text));
+        if last.ends_with([' ', '\n']) {
+            self.inline.push_space();
+        }
     }
 
-    fn code_block(&mut self, id: NodeId) {
+    pub(super) fn code_block(&mut self, id: NodeId) {
         self.flush();
         let block = code::block(self.page, id);
         if self.flat > 0 {
@@ -375,8 +401,11 @@ impl Writer<'_> {
             return;
         }
         if block.text.trim().is_empty() {
-            // A `<pre>` that only frames images or the like.
-            return self.children(id);
+            // A `<pre>` that only frames images, or line numbers.
+            if self.page.view.below(self.page.dom, id).any(|inner| self.page.dom.is(inner, Tag::Img)) {
+                self.children(id);
+            }
+            return;
         }
         self.gap();
         let fence = code::fence(&block.text);
@@ -388,78 +417,27 @@ impl Writer<'_> {
         self.lines.separate(Gap::Blank);
     }
 
-    fn math(&mut self, id: NodeId) {
-        let formula = math::latex(self.page.dom, id);
-        let display = self.page.dom.attribute(id, "display") == Some("block");
-        self.formula(&formula, display);
-    }
-
-    fn math_script(&mut self, id: NodeId) {
-        let dom = self.page.dom;
-        let kind = dom.attribute(id, "type").unwrap_or("");
-        let formula: String = dom.children(id).map(|text| dom.text(text)).collect();
-        self.formula(formula.trim(), kind.contains("mode=display"));
-    }
-
-    fn formula(&mut self, formula: &str, display: bool) {
-        if formula.is_empty() {
+    /// Writes a formula, on a line of its own if it is one for that and the place allows it.
+    pub(super) fn formula(&mut self, formula: &Formula) {
+        let Formula { latex, display } = formula;
+        if latex.is_empty() {
             return;
         }
-        let formula = collapsed(formula);
-        if display && self.flat == 0 {
+        if *display && self.flat == 0 {
             self.flush();
-            self.inline.push_raw(&format!("$${formula}$$"));
+            self.inline.push_raw(&format!("$${latex}$$"));
             self.flush();
         } else {
-            self.inline.push_raw(&format!("${formula}$"));
+            // Within a table, a bar would end the cell; the table takes the backslash away again.
+            let latex = if self.flat > 0 { latex.replace('|', "\\|") } else { latex.clone() };
+            self.inline.push_raw(&format!("${latex}$"));
         }
     }
 }
 
-fn first_text(dom: &crate::dom::Dom, id: NodeId) -> NodeId {
-    dom.descendants(id).find(|&child| dom.kind(child) == NodeKind::Text).unwrap_or(id)
-}
-
-fn has_image(dom: &crate::dom::Dom, id: NodeId) -> bool {
-    dom.descendants(id).any(|child| dom.is(child, Tag::Img))
-}
-
-/// Tells whether a link's text is only a sign for "link to this place".
-fn is_permalink_sign(text: &str) -> bool {
-    matches!(
-        text,
-        "" | "#" | "¶" | "§" | "🔗" | "\u{f0c1}" | "↩" | "↩︎" | "link" | "Link" | "Permalink" | "permalink"
-    )
-}
-
-fn is_tracking_pixel(dom: &crate::dom::Dom, img: NodeId) -> bool {
-    let tiny =
-        |name| dom.attribute(img, name).is_some_and(|size| matches!(size.trim(), "0" | "1" | "0px" | "1px"));
-    tiny("width") && tiny("height")
-}
-
-/// Makes a URL safe inside `(...)`.
-fn escape_target(url: &str) -> String {
-    let mut depth = 0_i32;
-    let balanced = url.chars().all(|c| {
-        depth += match c {
-            '(' => 1,
-            ')' => -1,
-            _ => 0,
-        };
-        depth >= 0
-    }) && depth == 0;
-    let mut out = String::with_capacity(url.len());
-    for c in url.chars() {
-        match c {
-            '(' if !balanced => out.push_str("%28"),
-            ')' if !balanced => out.push_str("%29"),
-            '<' => out.push_str("%3C"),
-            '>' => out.push_str("%3E"),
-            '\\' => out.push_str("%5C"),
-            c if c.is_whitespace() => out.push_str("%20"),
-            c => out.push(c),
-        }
-    }
-    out
+/// Returns the first and the last text in an element.
+fn ends_of_text(dom: &crate::dom::Dom, id: NodeId) -> (&str, &str) {
+    let mut texts = dom.descendants(id).map(|inner| dom.text(inner)).filter(|text| !text.is_empty());
+    let first = texts.next().unwrap_or_default();
+    (first, texts.last().unwrap_or(first))
 }

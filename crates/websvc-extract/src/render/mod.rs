@@ -1,5 +1,6 @@
 //! The formats: each one a walk over a view of the DOM.
 
+mod callout;
 mod code;
 mod footnotes;
 mod html;
@@ -8,6 +9,7 @@ mod lines;
 mod markdown;
 mod math;
 mod plain;
+mod reference;
 mod table;
 
 pub(crate) use html::write as html;

@@ -25,7 +25,7 @@ impl Writer<'_> {
         }
         let shape = shape(self.page, id);
         if is_layout(self.page, id, &shape) {
-            self.layout(&shape);
+            self.layout(id, &shape);
             return;
         }
         for &caption in &shape.captions {
@@ -53,9 +53,19 @@ impl Writer<'_> {
         self.lines.separate(Gap::Blank);
     }
 
-    /// Writes every cell as blocks of its own.
-    fn layout(&mut self, shape: &Shape) {
-        let dom = self.page.dom;
+    /// Writes every cell as blocks of its own; beside line numbers they are code.
+    fn layout(&mut self, table: NodeId, shape: &Shape) {
+        let Page { dom, view, .. } = self.page;
+        let is_code = |cell: NodeId| {
+            let class = dom.attribute(cell, "class").unwrap_or_default();
+            class.contains("code") && !view.below(dom, cell).any(|id| dom.is(id, Tag::Pre))
+        };
+        let mut cells =
+            shape.rows.iter().flatten().copied().filter(|&cell| !code::is_gutter(dom, cell)).peekable();
+        let numbered = shape.rows.iter().flatten().any(|&cell| code::is_gutter(dom, cell));
+        if numbered && cells.peek().is_some() && cells.all(is_code) {
+            return self.code_block(table);
+        }
         for &cell in shape.captions.iter().chain(shape.rows.iter().flatten()) {
             if !code::is_gutter(dom, cell) {
                 self.children(cell);
@@ -106,8 +116,7 @@ impl Writer<'_> {
         self.children(id);
         self.flat -= 1;
         let mut cell = std::mem::replace(&mut self.inline, outer);
-        let text = cell.take().replace('\n', " ");
-        text.strip_suffix("<br>").map(str::to_owned).unwrap_or(text)
+        cell.take().replace('\n', " ")
     }
 }
 

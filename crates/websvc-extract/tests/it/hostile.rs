@@ -87,3 +87,19 @@ fn the_number_of_nodes_is_bounded_and_said_to_be() {
     );
     const { assert!(MAX_DEPTH <= 512) };
 }
+
+#[test]
+fn styles_and_formulas_cost_no_more_than_their_size() {
+    let rules: String =
+        (0..20_000).map(|i| format!(".a, .b .a{i} > p {{ opacity: 0; left: -{i}px }}")).collect();
+    let elements =
+        "<p class='a a1 b' style='opacity:0;position:fixed;left:-999px'><b class=a>x</b></p>".repeat(5_000);
+    exercise(&format!("<style>{rules}</style>{elements}"));
+    exercise(&format!("<style>{}</style>{elements}", "@media x{".repeat(100_000)));
+    exercise(&format!("<style>{}</style>{elements}", "a{}/*".repeat(100_000)));
+    exercise(&format!("<p>{}", "\\( $x_ $$ \\[ ".repeat(50_000)));
+    exercise(&format!("<pre>{}", "<span style='display:flex;user-select:none'>1</span>".repeat(20_000)));
+    exercise(&"<a href='#_ftn1'>1</a><a href='x#_ftnref1'>1</a>".repeat(10_000));
+    exercise(&format!("<style>.x{{font-size:0}}</style>{}", "<div class=x>".repeat(20_000)));
+    exercise(&"日\n".repeat(200_000));
+}

@@ -3,6 +3,8 @@
 
 mod about;
 mod corpus;
+mod described;
+mod hidden;
 mod hostile;
 mod images;
 mod kinds;

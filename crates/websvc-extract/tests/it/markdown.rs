@@ -65,3 +65,53 @@ fn headings_keep_their_level_and_stay_on_one_line() {
     let page = parse("<h1>A<br>b</h1><h3><div>deep</div></h3><h2></h2>");
     assert_eq!(page.content(&full()).markdown(), "# A b\n\n### deep\n");
 }
+
+#[test]
+fn code_is_told_from_line_numbers_and_buttons_whoever_wrote_the_page() {
+    check("code_generators");
+}
+
+#[test]
+fn cells_keep_their_columns_whatever_is_in_them() {
+    check("tables_more");
+}
+
+#[test]
+fn marks_and_links_stand_only_where_they_are_read_as_such() {
+    check("inline");
+}
+
+#[test]
+fn lists_hold_blocks_and_lists() {
+    check("lists_more");
+}
+
+#[test]
+fn callouts_are_quotes_of_their_kind() {
+    check("callouts");
+}
+
+#[test]
+fn formulas_are_found_wherever_pages_keep_them() {
+    check("formulas");
+}
+
+#[test]
+fn images_have_their_real_addresses() {
+    check("images_more");
+}
+
+#[test]
+fn videos_are_links() {
+    check("embeds");
+}
+
+#[test]
+fn footnotes_of_several_generators_are_told() {
+    check("footnotes_more");
+}
+
+#[test]
+fn readings_stand_in_brackets() {
+    check("ruby");
+}

@@ -61,9 +61,3 @@ fn a_page_that_is_plainly_utf_8_is_read_so_whatever_its_meta_tag_says() {
     let text = parse_bytes(html.as_bytes(), "text/html").content(&full()).text();
     assert!(text.starts_with("这款产品"), "{text}");
 }
-
-#[test]
-fn letters_that_nobody_sees_are_dropped() {
-    let html = "<p>Pay\u{200b}load\u{e0041}\u{e0042} so\u{ad}ft\u{2060}</p><p hidden>secret</p><p style='visibility:hidden'>x</p>";
-    assert_eq!(parse(html).content(&full()).markdown(), "Payload soft\n");
-}
