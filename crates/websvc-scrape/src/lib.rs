@@ -25,6 +25,7 @@ mod rendered;
 mod request;
 mod robots;
 mod scraper;
+mod shell;
 mod visible;
 
 pub use clock::Clock;

@@ -21,6 +21,11 @@ use crate::index_copy::index_copy;
 use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
 use crate::redaction;
+use crate::shell::is_shell;
+
+/// Content that is missing must not look like content that is not there.
+const SHELL_WARNING: &str =
+    "the page draws its content with scripts, which takes a browser: what is served has next to no text";
 
 /// Writes the formats of `plan`.
 ///
@@ -48,6 +53,9 @@ pub(crate) fn render(
     page.warnings.clone_from(&raw.warnings);
     page.warnings.extend(converted.into_iter().flat_map(|converted| converted.warnings.iter().cloned()));
     page.warnings.extend(content.warnings().iter().cloned());
+    if is_shell(raw) {
+        page.warnings.push(SHELL_WARNING.to_owned());
+    }
     let metadata = document.metadata();
     if plan.store_in_cache() && !raw.unverified && raw.cache_state == CacheState::Miss {
         // The index takes the main content, which is found only once when that is what was asked for.
