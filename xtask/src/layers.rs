@@ -35,6 +35,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-redact", &[]),
     layer("websvc-index", &["websvc-query", "websvc-address"]),
     layer("websvc-store", &[]),
+    layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
     layer(
         "websvc-scrape",
@@ -46,6 +47,7 @@ const LAYERS: &[Layer] = &[
             "websvc-documents",
             "websvc-redact",
             "websvc-store",
+            "websvc-artifacts",
             "websvc-browser",
         ],
     ),
@@ -62,6 +64,7 @@ const LAYERS: &[Layer] = &[
             "websvc-index",
             "websvc-scrape",
             "websvc-store",
+            "websvc-artifacts",
         ],
     ),
     layer("websvc-server", ENGINE_AND_BELOW),
@@ -82,12 +85,13 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-redact",
     "websvc-index",
     "websvc-store",
+    "websvc-artifacts",
     "websvc-browser",
     "websvc-scrape",
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 16] = [
+const EVERYTHING: [&str; 17] = [
     "websvc",
     "websvc-types",
     "websvc-query",
@@ -100,6 +104,7 @@ const EVERYTHING: [&str; 16] = [
     "websvc-redact",
     "websvc-index",
     "websvc-store",
+    "websvc-artifacts",
     "websvc-browser",
     "websvc-scrape",
     "websvc-engine",
@@ -113,6 +118,7 @@ const RESERVED: &[(&[&str], &[&str])] = &[
     (&["tantivy"], &["websvc-index"]),
     (&["cssparser"], &["websvc-selector"]),
     (&["rusqlite"], &["websvc-store"]),
+    (&["object_store"], &["websvc-artifacts"]),
 ];
 
 /// Crates that must not reach tokio, not even through others.
