@@ -168,7 +168,7 @@ impl Artifacts {
                 Ok(0) => {}
                 Ok(removed) => tracing::debug!(removed, "artifacts expired"),
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "artifacts cannot be swept")
+                    tracing::warn!(error = &error as &dyn std::error::Error, "artifacts cannot be swept");
                 }
             }
         }
@@ -232,7 +232,10 @@ impl TeamArtifacts {
                 count = displaced.len(),
                 "artifacts made room for a newer one before they expired"
             );
-            self.artifacts.remove(displaced).await?;
+            // Those that stay for now are swept later.
+            if let Err(error) = self.artifacts.remove(displaced).await {
+                tracing::warn!(error = &error as &dyn std::error::Error, "older artifacts cannot be removed");
+            }
         }
         shared.write(&id, kind, content).await?;
         let path = shared.signer.path(&id, kind, expires_at_s);

@@ -61,22 +61,20 @@ impl Store {
     /// # Errors
     /// [`StoreError::Random`]; otherwise failures of the database.
     pub fn artifact_secret(&self) -> Result<[u8; 32], StoreError> {
-        let select = "SELECT bytes FROM secrets WHERE name = ?1";
-        let known = self
-            .database()
-            .read(|connection| connection.query_row(select, [SIGNING_SECRET], |row| row.get(0)).optional())?;
-        if let Some(secret) = known {
-            return Ok(secret);
-        }
         let mut fresh = [0; 32];
         getrandom::fill(&mut fresh).map_err(|source| StoreError::Random { source })?;
         self.database().write(Durability::Power, |transaction| {
-            // Another process may have been first.
+            let select = "SELECT bytes FROM secrets WHERE name = ?1";
+            let known = transaction.query_row(select, [SIGNING_SECRET], |row| row.get(0)).optional()?;
+            if let Some(secret) = known {
+                // Nothing is written then, and nothing flushed.
+                return Ok(secret);
+            }
             transaction.execute(
-                "INSERT INTO secrets (name, bytes) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING",
+                "INSERT INTO secrets (name, bytes) VALUES (?1, ?2)",
                 params![SIGNING_SECRET, fresh],
             )?;
-            transaction.query_row(select, [SIGNING_SECRET], |row| row.get(0))
+            Ok(fresh)
         })
     }
 

@@ -1,4 +1,4 @@
-//! Durable state of websvc: teams, API keys, the page cache and the records of artifacts, in one SQLite file.
+//! Durable state of websvc: teams, API keys, the page cache, and the records of artifacts, in one SQLite file.
 //!
 //! A [`Store`] is a cheap handle (`Clone`, `Send`, `Sync`) on `DATA_DIR/websvc.db`. Every call blocks for as long as
 //! SQLite needs, so async callers move all but [`Store::authenticate`] off their async threads. Several processes may

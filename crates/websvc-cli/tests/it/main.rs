@@ -7,6 +7,7 @@
 )]
 
 mod archives;
+mod artifacts;
 mod bad_input;
 mod cache;
 mod corpus;
