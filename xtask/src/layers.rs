@@ -35,6 +35,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-redact", &[]),
     layer("websvc-index", &["websvc-query", "websvc-address"]),
     layer("websvc-store", &[]),
+    layer("websvc-blocklist", &[]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
     layer(
@@ -48,6 +49,7 @@ const LAYERS: &[Layer] = &[
             "websvc-redact",
             "websvc-store",
             "websvc-artifacts",
+            "websvc-blocklist",
             "websvc-browser",
         ],
     ),
@@ -74,6 +76,7 @@ const LAYERS: &[Layer] = &[
 ];
 
 const ENGINE_AND_BELOW: &[&str] = &[
+    "websvc-blocklist",
     "websvc-types",
     "websvc-query",
     "websvc-address",
@@ -91,7 +94,8 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 17] = [
+const EVERYTHING: [&str; 18] = [
+    "websvc-blocklist",
     "websvc",
     "websvc-types",
     "websvc-query",
@@ -118,6 +122,7 @@ const RESERVED: &[(&[&str], &[&str])] = &[
     (&["tantivy"], &["websvc-index"]),
     (&["cssparser"], &["websvc-selector"]),
     (&["rusqlite"], &["websvc-store"]),
+    (&["adblock"], &["websvc-blocklist"]),
     (&["object_store"], &["websvc-artifacts"]),
 ];
 
@@ -133,6 +138,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-redact",
     "websvc-index",
     "websvc-store",
+    "websvc-blocklist",
 ];
 
 const TEST_KIT: &str = "websvc-testkit";

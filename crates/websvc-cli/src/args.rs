@@ -46,6 +46,9 @@ pub(crate) enum Command {
     /// Shows and purges the page cache; works while the server runs.
     #[command(subcommand)]
     Cache(Cache),
+    /// Fetches and shows the lists of advertising beside the bundled one.
+    #[command(subcommand)]
+    Lists(Lists),
     /// Reads one document from the standard input: what the service starts for each.
     #[command(name = PARSE_DOCUMENT, hide = true)]
     ParseDocument(ParseDocument),
@@ -265,6 +268,18 @@ pub(crate) enum Cache {
     },
     /// Removes pages from the cache; a running server knows within a second.
     Purge(Purge),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Lists {
+    /// Fetches the lists of browser.lists into the data directory, each replacing its older self.
+    Update,
+    /// Shows the lists, and how old they are.
+    Show {
+        /// Prints the lists as JSON.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Args)]

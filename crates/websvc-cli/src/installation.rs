@@ -65,7 +65,8 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
     Ok(Installation { engine, store, artifacts, index, access })
 }
 
-fn client(config: &Config) -> Result<Client> {
+/// Makes the client that pages are fetched with.
+pub(crate) fn client(config: &Config) -> Result<Client> {
     client_with(config, guard(config)?)
 }
 

@@ -26,6 +26,7 @@ pub(crate) struct Config {
     pub(crate) search: Search,
     pub(crate) cache: Cache,
     pub(crate) artifacts: Artifacts,
+    pub(crate) browser: Browser,
     pub(crate) proxy: Proxy,
     pub(crate) limits: Limits,
     pub(crate) pricing: websvc_engine::Pricing,
@@ -124,6 +125,14 @@ impl fmt::Debug for S3 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("S3").field("bucket", &self.bucket).finish_non_exhaustive()
     }
+}
+
+/// `[browser]`: as far as it is read today.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Browser {
+    /// Lists of advertising beside the bundled one, which `websvc lists update` fetches.
+    pub(crate) lists: Vec<String>,
 }
 
 /// `[limits]`: bounds of the work done at one time.

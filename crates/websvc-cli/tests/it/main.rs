@@ -20,6 +20,7 @@ mod exporting;
 mod harness;
 mod indexing;
 mod keys;
+mod lists;
 mod maintenance;
 mod reference;
 mod scraping;
