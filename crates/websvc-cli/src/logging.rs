@@ -17,6 +17,7 @@ pub(crate) fn start(command: &Command) {
         | Command::Index(_)
         | Command::Keys(_)
         | Command::Cache(_)
+        | Command::Profiles(_)
         | Command::Lists(_)
         | Command::ParseDocument(_) => "error",
     };

@@ -22,6 +22,7 @@ mod indexing;
 mod keys;
 mod lists;
 mod maintenance;
+mod profiles;
 mod reference;
 mod scraping;
 mod sdk;

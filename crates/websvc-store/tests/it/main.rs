@@ -7,6 +7,7 @@ mod file;
 mod keys;
 mod pages;
 mod processes;
+mod profiles;
 mod teams;
 
 use std::path::Path;
