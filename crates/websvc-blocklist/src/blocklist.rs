@@ -36,7 +36,7 @@ impl Blocklist {
     }
 
     /// Returns the loaded lists: those that somebody holds, else the newest there are. Blocks for as long as that
-    /// takes, a tenth of a second for 100,000 filters; whoever asks meanwhile waits for the same.
+    /// takes, a fifth of a second for 130,000 filters; whoever asks meanwhile waits for the same.
     ///
     /// # Errors
     /// [`BlocklistError::Io`] when a list is there and cannot be read. One that was never fetched is left out.

@@ -1,7 +1,7 @@
 //! Which requests of a page are advertising, and which of its elements ask about cookies.
 //!
-//! A [`Blocklist`] knows where lists are and holds nothing. [`Blocklist::load`] reads them, which takes a tenth of a
-//! second and ten megabytes for the large public ones; those who hold the [`Blocker`] share it, and its memory goes when
+//! A [`Blocklist`] knows where lists are and holds nothing. [`Blocklist::load`] reads them, which takes a fifth of a
+//! second and some ten megabytes for the large public ones; those who hold the [`Blocker`] share it, and its memory goes when
 //! the last of them lets go of it.
 //!
 //! ```

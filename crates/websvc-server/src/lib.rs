@@ -19,3 +19,4 @@ pub use authenticate::Authentication;
 pub use embed::{EmbedConfig, EmbedError, Embedded};
 pub use origin::OriginConfig;
 pub use service::{Service, ServiceConfig};
+pub use websvc_artifacts as artifacts;
