@@ -1,5 +1,6 @@
 //! The parts of an installation, put together from the configuration and the data directory.
 
+mod artifacts;
 mod mirrored;
 mod sources;
 
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use url::Url;
+use websvc_artifacts::Artifacts;
 use websvc_engine::{Engine, EngineConfig};
 use websvc_index::{Index, IndexConfig};
 use websvc_scrape::{DocumentWorkers, ProxyConfig, ScrapeConfig, Scraper};
@@ -35,6 +37,7 @@ pub(crate) enum IndexAccess {
 pub(crate) struct Installation {
     pub(crate) engine: Engine,
     pub(crate) store: Store,
+    pub(crate) artifacts: Artifacts,
     pub(crate) index: Arc<Index>,
     #[expect(dead_code, reason = "holds the lock")]
     pub(crate) access: IndexAccess,
@@ -43,6 +46,7 @@ pub(crate) struct Installation {
 /// Opens what the configuration describes.
 pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> Result<Installation> {
     let store = Store::open(data_dir.path())?;
+    let artifacts = artifacts::open(config, data_dir, &store)?;
     let index = Arc::new(Index::open(&data_dir.index(), IndexConfig::default())?);
     let scraper = Scraper::new(client(config)?, store.clone(), scrape_config(config)?);
     let sources = sources::open(config, &index)?;
@@ -58,10 +62,11 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
         mirrors,
         pricing: config.pricing,
     });
-    Ok(Installation { engine, store, index, access })
+    Ok(Installation { engine, store, artifacts, index, access })
 }
 
-fn client(config: &Config) -> Result<Client> {
+/// Makes the client that pages are fetched with.
+pub(crate) fn client(config: &Config) -> Result<Client> {
     client_with(config, guard(config)?)
 }
 

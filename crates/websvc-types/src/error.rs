@@ -125,10 +125,14 @@ error_codes! {
     RequestTimeout = "REQUEST_TIMEOUT", 408;
     /// The page was not done within its time.
     ScrapeTimeout = "SCRAPE_TIMEOUT", 408;
+    /// The artifact has expired, or it made room for newer ones.
+    Gone = "GONE", 410;
     /// The body is larger than allowed.
     PayloadTooLarge = "PAYLOAD_TOO_LARGE", 413;
     /// The body is not declared as JSON.
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", 415;
+    /// The range lies outside of the artifact; `Content-Range` says how long that is.
+    RangeNotSatisfiable = "RANGE_NOT_SATISFIABLE", 416;
     /// Too many requests; `Retry-After` says when to try again.
     RateLimited = "RATE_LIMITED", 429;
     /// Something unexpected failed; the log has it under the request's id.

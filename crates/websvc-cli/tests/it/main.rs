@@ -7,6 +7,7 @@
 )]
 
 mod archives;
+mod artifacts;
 mod bad_input;
 mod cache;
 mod corpus;
@@ -19,7 +20,9 @@ mod exporting;
 mod harness;
 mod indexing;
 mod keys;
+mod lists;
 mod maintenance;
+mod profiles;
 mod reference;
 mod scraping;
 mod sdk;

@@ -226,6 +226,8 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::MethodNotAllowed => "Method not allowed, use POST",
         ErrorCode::RequestTimeout => "Request timed out: the search was not done within its time of 60000 ms",
         ErrorCode::ScrapeTimeout => "the page was not done within 60000 ms",
+        ErrorCode::Gone => "the artifact has expired or was removed",
+        ErrorCode::RangeNotSatisfiable => "the range is outside of the 1000 bytes of the artifact",
         ErrorCode::PayloadTooLarge => "the body is larger than 10485760 bytes",
         ErrorCode::UnsupportedMediaType => "Unsupported media type \"text/plain\", use application/json",
         ErrorCode::RateLimited => {
