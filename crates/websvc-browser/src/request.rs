@@ -27,6 +27,8 @@ pub struct PageRequest {
     pub locale: Locale,
     /// What is not to be loaded.
     pub block: Option<BlockRule>,
+    /// A style sheet over those of the page and its frames; it is not part of the document.
+    pub style: Option<String>,
     /// What to do about certificates that cannot be verified.
     pub tls: TlsPolicy,
     /// The way to all hosts; directly when there is none.
@@ -55,6 +57,7 @@ impl PageRequest {
             viewport: None,
             locale: Locale::default(),
             block: None,
+            style: None,
             tls: TlsPolicy::Verify,
             proxy: None,
             wait_until: WaitUntil::Settled,

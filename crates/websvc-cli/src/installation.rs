@@ -11,6 +11,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use url::Url;
 use websvc_artifacts::Artifacts;
+use websvc_blocklist::Blocklist;
+use websvc_browser::{Browser, BrowserConfig};
 use websvc_engine::{Engine, EngineConfig};
 use websvc_index::{Index, IndexConfig};
 use websvc_scrape::{DocumentWorkers, ProxyConfig, ScrapeConfig, Scraper};
@@ -48,7 +50,12 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
     let store = Store::open(data_dir.path())?;
     let artifacts = artifacts::open(config, data_dir, &store)?;
     let index = Arc::new(Index::open(&data_dir.index(), IndexConfig::default())?);
-    let scraper = Scraper::new(client(config)?, store.clone(), scrape_config(config)?);
+    let client = client(config)?;
+    let browser = browser_config(&config.browser).map(|config| Browser::new(config, client.clone()));
+    let lists = config.browser.lists.iter().map(String::as_str);
+    let blocklist = Arc::new(Blocklist::with_lists(data_dir.lists(), lists));
+    let scrape = ScrapeConfig { browser, blocklist, ..scrape_config(config)? };
+    let scraper = Scraper::new(client, store.clone(), scrape);
     let sources = sources::open(config, &index)?;
     let mirrors = sources::mirrors(config)?;
     let engine = Engine::new(EngineConfig {
@@ -97,6 +104,26 @@ fn scrape_config(config: &Config) -> Result<ScrapeConfig> {
         proxies: proxies(&config.proxy)?,
         documents: document_workers(),
         ..ScrapeConfig::default()
+    })
+}
+
+/// Returns how Chromium is run; `None` when no page may be open in one.
+fn browser_config(config: &config::Browser) -> Option<BrowserConfig> {
+    let config::Browser {
+        path,
+        concurrency,
+        pages_per_process,
+        memory_bytes,
+        idle_shutdown_s,
+        lists: _of_the_blocklist,
+    } = config;
+    (*concurrency > 0).then(|| BrowserConfig {
+        path: path.clone(),
+        concurrency: *concurrency,
+        pages_per_process: *pages_per_process,
+        memory_bytes: *memory_bytes,
+        idle_shutdown: Duration::from_secs(*idle_shutdown_s),
+        ..BrowserConfig::default()
     })
 }
 

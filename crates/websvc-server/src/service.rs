@@ -60,6 +60,7 @@ pub(crate) struct Context<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) store: &'a Store,
     pub(crate) artifacts: &'a Artifacts,
+    pub(crate) origin: &'a OriginConfig,
     pub(crate) authentication: Authentication,
     pub(crate) admission: &'a Admission,
     /// Who calls; `None` where nobody is asked.
@@ -141,6 +142,7 @@ impl Service {
             engine: &parts.engine,
             store: &parts.store,
             artifacts: &parts.artifacts,
+            origin: &parts.origin,
             authentication: parts.authentication,
             admission: &parts.admission,
             caller: None,

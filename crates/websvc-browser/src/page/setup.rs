@@ -62,6 +62,10 @@ impl Page<'_> {
                 .collect();
             commands.push(("Network.setCookies", json!({"cookies": cookies})));
         }
+        if let Some(style) = &request.style {
+            let source = adopting(style);
+            commands.push(("Page.addScriptToEvaluateOnNewDocument", json!({"source": source})));
+        }
         if let Some(patterns) = patterns {
             commands.push(("Fetch.enable", json!({"patterns": patterns})));
         }
@@ -109,6 +113,16 @@ impl Page<'_> {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Returns the script that adds a style sheet to a document. An adopted one needs no element, and no permission of the
+/// page's security policy.
+fn adopting(style: &str) -> String {
+    format!(
+        "(() => {{ const sheet = new CSSStyleSheet(); sheet.replaceSync({}); \
+         document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]; }})()",
+        Value::from(style)
+    )
 }
 
 /// Returns the device's screen with a window of this size.

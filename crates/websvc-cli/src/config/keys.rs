@@ -39,7 +39,10 @@ const SECTIONS: &[Section] = &[
     },
     Section { name: "search.sources.*.fields", keys: &[websvc_engine::Declaration::FIELD_KEYS] },
     Section { name: "cache", keys: &[&["max_bytes", "max_age_days", "memory_bytes"]] },
-    Section { name: "browser", keys: &[&["lists"]] },
+    Section {
+        name: "browser",
+        keys: &[&["path", "concurrency", "pages_per_process", "memory_bytes", "idle_shutdown_s", "lists"]],
+    },
     Section { name: "artifacts", keys: &[&["path", "max_bytes", "max_age_hours", "s3"]] },
     Section {
         name: "artifacts.s3",
@@ -51,16 +54,8 @@ const SECTIONS: &[Section] = &[
 ];
 
 /// The keys of the contract whose feature this version does not have: they are left out, and that is said.
-const NOT_YET: &[&str] = &[
-    "audit",
-    "browser.cdp_url",
-    "browser.concurrency",
-    "browser.path",
-    "llm",
-    "store",
-    "threat",
-    "limits.requests_per_minute",
-];
+const NOT_YET: &[&str] =
+    &["audit", "browser.cdp_url", "llm", "store", "threat", "limits.requests_per_minute"];
 
 /// A key that is in no section.
 #[derive(Debug, PartialEq, Eq)]
@@ -174,10 +169,10 @@ mod tests {
 
     #[test]
     fn keys_of_missing_features_are_taken_out_and_named() {
-        let mut table = "[browser]\npath = 'x'\n[server]\nlisten = '1'\n[limits]\nrequests_per_minute = 1"
+        let mut table = "[browser]\ncdp_url = 'x'\n[server]\nlisten = '1'\n[limits]\nrequests_per_minute = 1"
             .parse()
             .unwrap();
-        assert_eq!(take_not_yet(&mut table), ["browser.path", "limits.requests_per_minute"]);
+        assert_eq!(take_not_yet(&mut table), ["browser.cdp_url", "limits.requests_per_minute"]);
         assert_eq!(table, "[browser]\n[server]\nlisten = '1'\n[limits]".parse().unwrap());
     }
 }

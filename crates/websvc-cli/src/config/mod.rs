@@ -87,6 +87,21 @@ pub(crate) struct Proxy {
     pub(crate) by_country: BTreeMap<String, Vec<String>>,
 }
 
+/// `[browser]`: the Chromium that draws pages.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Browser {
+    /// The program; looked for where systems put it when there is none.
+    pub(crate) path: Option<PathBuf>,
+    /// Pages open at one time; with 0 there is no browser.
+    pub(crate) concurrency: usize,
+    pub(crate) pages_per_process: u64,
+    pub(crate) memory_bytes: u64,
+    pub(crate) idle_shutdown_s: u64,
+    /// Lists of advertising beside the bundled one, which `websvc lists update` fetches.
+    pub(crate) lists: Vec<String>,
+}
+
 /// `[cache]`: bounds of the page cache.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -127,14 +142,6 @@ impl fmt::Debug for S3 {
     }
 }
 
-/// `[browser]`: as far as it is read today.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Browser {
-    /// Lists of advertising beside the bundled one, which `websvc lists update` fetches.
-    pub(crate) lists: Vec<String>,
-}
-
 /// `[limits]`: bounds of the work done at one time.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -170,6 +177,19 @@ impl Default for Fetch {
             user_agent: websvc_scrape::DEFAULT_USER_AGENT.to_owned(),
             max_body_bytes: 20 * 1024 * 1024,
             concurrency: 64,
+        }
+    }
+}
+
+impl Default for Browser {
+    fn default() -> Self {
+        Self {
+            path: None,
+            concurrency: 8,
+            pages_per_process: 500,
+            memory_bytes: 2 * 1024 * 1024 * 1024,
+            idle_shutdown_s: 120,
+            lists: Vec::new(),
         }
     }
 }

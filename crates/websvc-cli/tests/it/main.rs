@@ -9,6 +9,7 @@
 mod archives;
 mod artifacts;
 mod bad_input;
+mod browser;
 mod cache;
 mod corpus;
 mod crash;

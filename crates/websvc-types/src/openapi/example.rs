@@ -236,6 +236,7 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::UnknownError => "An unexpected error occurred: the operation failed",
         ErrorCode::ScrapeDnsResolutionError => "the host of this URL was not found",
         ErrorCode::ScrapeSslError => "no secure connection to the host of this URL",
+        ErrorCode::ScrapeActionError => "action 2 (click) failed: no element matches #more",
         ErrorCode::ScrapeSiteError => "the host of this URL cannot be reached",
         ErrorCode::ScrapeUnsupportedFileError => "the URL is a file of a kind that cannot be read",
         ErrorCode::SearchUnavailable => {
