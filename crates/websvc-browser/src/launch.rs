@@ -62,7 +62,6 @@ const FLAGS: &[&str] = &[
     "--disable-renderer-backgrounding",
     "--disable-hang-monitor",
     "--disable-prompt-on-repost",
-    "--disable-popup-blocking",
 ];
 
 /// How long the program may take to say its version.
@@ -103,6 +102,8 @@ impl Launch<'_> {
             // Secrets of this process are none of the browser's business.
             .env_clear()
             .env("HOME", self.profile)
+            // What it leaves when it is killed goes away with the folder.
+            .env("TMPDIR", self.profile)
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("LANG", "C.UTF-8")
             .current_dir(self.profile)

@@ -1,6 +1,7 @@
 //! The browser as a whole: who may open a page, in which process, and when a process ends.
 
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
@@ -34,6 +35,8 @@ struct Shared {
 #[derive(Default)]
 struct Current {
     process: Option<Arc<Process>>,
+    /// The one that will be it.
+    starting: Option<JoinHandle<Result<Process, BrowserError>>>,
     user_agent: Option<UserAgent>,
     /// Ends a process that has no pages for too long.
     janitor: Option<JoinHandle<()>>,
@@ -104,6 +107,9 @@ impl Browser {
         if let Some(janitor) = current.janitor.take() {
             janitor.abort();
         }
+        if let Some(starting) = current.starting.take() {
+            starting.abort();
+        }
         if let Some(process) = current.process.take() {
             process.stop().await;
         }
@@ -117,7 +123,10 @@ impl Browser {
             free_places: self.0.places.available_permits(),
             process: process.map(|process| process.leader()),
             pages: process.map_or(0, |process| process.pages()),
-            memory_bytes: process.map_or(0, |process| process.memory_bytes()),
+            memory_bytes: match process {
+                Some(process) => process.memory_bytes().await,
+                None => 0,
+            },
             warning: process.and_then(|process| (process.sandbox == Sandbox::Off).then_some(NO_SANDBOX)),
         }
     }
@@ -135,32 +144,45 @@ impl Browser {
         {
             old.stop().await;
         }
-        let path = self.executable()?;
-        let user_agent = match current.user_agent.take() {
-            Some(known) => known,
-            None => {
-                let asked = UserAgent::of(&path).await;
-                asked.map_err(|source| BrowserError::Start { source, log: String::new() })?
-            }
-        };
-        let process = Process::start(&path, &user_agent, config).await;
-        current.user_agent = Some(user_agent);
-        let process = Arc::new(process?);
+        if let Some(janitor) = current.janitor.replace(tokio::spawn(tidy(Arc::downgrade(&self.0)))) {
+            janitor.abort();
+        }
+        let process = Arc::new(self.started(&mut current).await?);
         if process.sandbox == Sandbox::Off {
             tracing::warn!("{NO_SANDBOX}");
         }
         current.process = Some(Arc::clone(&process));
-        if let Some(janitor) = current.janitor.replace(tokio::spawn(tidy(Arc::downgrade(&self.0)))) {
-            janitor.abort();
-        }
         Ok(Lease::new(process, config.pages_per_process))
+    }
+
+    /// Starts a process. One that a request has no time left for goes on starting, and the next request finds it.
+    async fn started(&self, current: &mut Current) -> Result<Process, BrowserError> {
+        let path = self.executable()?;
+        let (config, known) = (self.0.config.clone(), current.user_agent.clone());
+        let starting = current.starting.get_or_insert_with(|| {
+            tokio::spawn(async move {
+                let failed = |source| BrowserError::Start { source, log: String::new() };
+                let user_agent = match known {
+                    Some(known) => known,
+                    None => UserAgent::of(&path).await.map_err(failed)?,
+                };
+                Process::start(&path, &user_agent, &config).await
+            })
+        });
+        let outcome = starting.await;
+        current.starting = None;
+        let process = outcome.unwrap_or_else(|panic| {
+            Err(BrowserError::Start { source: io::Error::other(panic), log: String::new() })
+        })?;
+        current.user_agent = Some(process.user_agent.clone());
+        Ok(process)
     }
 
     /// Gives a place back; the last page of a process that takes no more ends it.
     async fn give_back(&self, lease: Lease) {
         let process = Arc::clone(&lease.0);
         drop(lease);
-        if process.is_usable() && process.memory_bytes() > self.0.config.memory_bytes {
+        if process.is_usable() && process.memory_bytes().await > self.0.config.memory_bytes {
             tracing::info!("Chromium uses more memory than it may and is replaced");
             process.retire();
         }
@@ -177,16 +199,24 @@ async fn tidy(shared: Weak<Shared>) {
         let keep = strong.config.idle_shutdown;
         let due = {
             let mut current = strong.current.lock().await;
-            let Some(process) = &current.process else { return };
-            match process.idle_since() {
-                Some(since) if since.elapsed() >= keep => {
-                    if let Some(process) = current.process.take() {
-                        process.stop().await;
+            match (&current.process, &current.starting) {
+                (Some(process), _) => match process.idle_since() {
+                    Some(since) if since.elapsed() >= keep => {
+                        if let Some(process) = current.process.take() {
+                            process.stop().await;
+                        }
+                        return;
                     }
+                    Some(since) => since + keep,
+                    None => Instant::now() + keep,
+                },
+                // The request that wanted it had no time left, and none came after it.
+                (None, Some(starting)) if starting.is_finished() => {
+                    current.starting = None;
                     return;
                 }
-                Some(since) => since + keep,
-                None => Instant::now() + keep,
+                (None, Some(_)) => Instant::now() + keep,
+                (None, None) => return,
             }
         };
         // The browser may be dropped meanwhile.
@@ -197,7 +227,11 @@ async fn tidy(shared: Weak<Shared>) {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        if let Some(janitor) = self.current.get_mut().janitor.take() {
+        let Current { process: _, starting, user_agent: _, janitor } = self.current.get_mut();
+        if let Some(starting) = starting {
+            starting.abort();
+        }
+        if let Some(janitor) = janitor {
             janitor.abort();
         }
     }

@@ -177,8 +177,10 @@ impl Process {
         (self.pages() == 0).then_some(since)
     }
 
-    pub(crate) fn memory_bytes(&self) -> u64 {
-        memory::of_group(self.group.id)
+    pub(crate) async fn memory_bytes(&self) -> u64 {
+        let group = self.group.id;
+        // A machine has many processes to look through.
+        tokio::task::spawn_blocking(move || memory::of_group(group)).await.unwrap_or(0)
     }
 
     /// Asks Chromium to end, and sees to it that it does, with everything it started.

@@ -141,7 +141,9 @@ impl<'a> Page<'a> {
         self.set_up(request).await?;
         self.navigate(&request.url).await?;
         self.wait_until(request.wait_until).await?;
-        tokio::time::sleep_until(self.soft_deadline.min(Instant::now() + request.wait_for)).await;
+        if !request.wait_for.is_zero() {
+            self.wait(request.wait_for).await;
+        }
         step::run_all(self, &request.steps, &mut rendered).await?;
         let scraped = self.scrape().await?;
         (rendered.url, rendered.html) = (scraped.url, scraped.html);

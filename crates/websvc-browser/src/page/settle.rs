@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::Page;
 use crate::error::BrowserError;
@@ -37,9 +37,18 @@ impl Page<'_> {
             }
             WaitUntil::Settled => {
                 self.loaded().await;
-                self.settle(SETTLING).await
+                self.settle(SETTLING, QUIET_WHEN_EMPTY).await
             }
         }
+    }
+
+    /// Waits for a time, or for as much of it as there is.
+    pub(super) async fn wait(&self, time: Duration) {
+        let end = Instant::now() + time;
+        if end > self.soft_deadline {
+            self.warn(format!("{} ms of waiting are more than there was time for", time.as_millis()));
+        }
+        sleep_until(end.min(self.soft_deadline)).await;
     }
 
     /// Waits until what an action has started is over: a new document, requests, changes.
@@ -50,7 +59,7 @@ impl Page<'_> {
             self.parsed().await;
             self.loaded().await;
         }
-        self.settle(AFTERMATH).await
+        self.settle(AFTERMATH, QUIET).await
     }
 
     async fn arrived(&self) {
@@ -70,13 +79,14 @@ impl Page<'_> {
         let _ = timeout_at(patience, self.watch.until(|state| state.is_loaded)).await;
     }
 
-    /// Waits until nothing changes and nothing is loading, or until the patience is over.
-    async fn settle(&self, patience: Duration) -> Result<(), BrowserError> {
+    /// Waits until nothing changes and nothing is loading, or until the patience is over. A page that shows nothing
+    /// yet must be quiet for longer.
+    async fn settle(&self, patience: Duration, when_empty: Duration) -> Result<(), BrowserError> {
         let end = self.soft_deadline.min(Instant::now() + patience);
         while Instant::now() < end {
             let Ok(glance) = timeout_at(end, self.ask(QUIET_SCRIPT, &[])).await else { break };
             let Ok(glance) = glance? else { break };
-            if self.is_settled(&glance) {
+            if self.is_settled(&glance, when_empty) {
                 break;
             }
             sleep(GLANCE).await;
@@ -84,13 +94,13 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn is_settled(&self, glance: &Value) -> bool {
+    fn is_settled(&self, glance: &Value, when_empty: Duration) -> bool {
         // Nothing can change a document without scripts once it is there.
         if glance["scripts"] == false && glance["ready"] == "complete" {
             return true;
         }
         let is_empty = glance["text"].as_u64().is_some_and(|chars| chars < EMPTY_CHARS);
-        let enough = if is_empty { QUIET_WHEN_EMPTY } else { QUIET };
+        let enough = if is_empty { when_empty } else { QUIET };
         let unchanged = Duration::try_from_secs_f64(glance["quiet"].as_f64().unwrap_or_default() / 1000.0);
         let state = self.watch.lock();
         state.in_flight.is_empty()

@@ -14,6 +14,7 @@ fn world() -> WorldBuilder {
         .page("http://a.test/", Page::html("<p>a page of some words, enough to be taken for one</p>"))
         .page("http://a.test/slow", Page::html("<p>slow</p>").delay(Duration::from_secs(3)))
         .page("http://a.test/never", Page::silence())
+        .page("http://a.test/alive", Page::html("<p>alive</p><script>fetch('/beat')</script>"))
 }
 
 fn pid(status: &BrowserStatus) -> Pid {
@@ -104,16 +105,13 @@ async fn a_crashed_tab_loses_only_itself() {
     let Some(stage) = stage(world()).await else { return };
     stage.render("http://a.test/").await;
     let chromium = stage.browser.status().await.process;
-    let renderers = |status: &BrowserStatus| renderers_of(pid(status));
     let browser = stage.browser.clone();
-    let status = stage.browser.status().await;
-    let before = renderers(&status);
-    let waiting = PageRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/") };
+    let waiting = PageRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/alive") };
     let in_flight = tokio::spawn(async move { browser.open(&waiting).await });
-    while stage.world.count("http://a.test/") < 2 {
+    while stage.world.count("http://a.test/beat") == 0 {
         tokio::task::yield_now().await;
     }
-    for renderer in renderers(&status).into_iter().filter(|renderer| !before.contains(renderer)) {
+    for renderer in renderers_of(pid(&stage.browser.status().await)) {
         let _ = kill_process(renderer, Signal::KILL);
     }
     let lost = in_flight.await.unwrap();
@@ -203,6 +201,15 @@ async fn an_idle_process_ends() {
     let Some(process) = stage.browser.status().await.process else { return };
     ended(Pid::from_raw(process).unwrap()).await;
     stage.render("http://a.test/").await;
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_start_that_takes_too_long_for_one_request_is_there_for_the_next() {
+    let Some(stage) = stage(world()).await else { return };
+    let impatient = stage.open(&within("http://a.test/", Duration::from_millis(1))).await;
+    assert!(matches!(impatient, Err(BrowserError::Deadline)), "{impatient:?}");
+    assert!(stage.render("http://a.test/").await.html.contains("a page of some words"));
     stage.browser.stop().await;
 }
 

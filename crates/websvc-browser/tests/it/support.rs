@@ -21,6 +21,7 @@ pub(crate) fn config() -> Option<BrowserConfig> {
     let client = websvc_transport::Client::new(client).unwrap();
     match Browser::new(config.clone(), client).executable() {
         Ok(_) => Some(config),
+        #[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
         Err(error) => {
             println!("skipped: {error}");
             None
