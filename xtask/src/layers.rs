@@ -35,6 +35,8 @@ const LAYERS: &[Layer] = &[
     layer("websvc-redact", &[]),
     layer("websvc-index", &["websvc-query", "websvc-address"]),
     layer("websvc-store", &[]),
+    layer("websvc-blocklist", &[]),
+    layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
     layer(
         "websvc-scrape",
@@ -46,6 +48,8 @@ const LAYERS: &[Layer] = &[
             "websvc-documents",
             "websvc-redact",
             "websvc-store",
+            "websvc-artifacts",
+            "websvc-blocklist",
             "websvc-browser",
         ],
     ),
@@ -62,6 +66,7 @@ const LAYERS: &[Layer] = &[
             "websvc-index",
             "websvc-scrape",
             "websvc-store",
+            "websvc-artifacts",
         ],
     ),
     layer("websvc-server", ENGINE_AND_BELOW),
@@ -71,6 +76,7 @@ const LAYERS: &[Layer] = &[
 ];
 
 const ENGINE_AND_BELOW: &[&str] = &[
+    "websvc-blocklist",
     "websvc-types",
     "websvc-query",
     "websvc-address",
@@ -82,12 +88,14 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-redact",
     "websvc-index",
     "websvc-store",
+    "websvc-artifacts",
     "websvc-browser",
     "websvc-scrape",
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 16] = [
+const EVERYTHING: [&str; 18] = [
+    "websvc-blocklist",
     "websvc",
     "websvc-types",
     "websvc-query",
@@ -100,6 +108,7 @@ const EVERYTHING: [&str; 16] = [
     "websvc-redact",
     "websvc-index",
     "websvc-store",
+    "websvc-artifacts",
     "websvc-browser",
     "websvc-scrape",
     "websvc-engine",
@@ -113,6 +122,8 @@ const RESERVED: &[(&[&str], &[&str])] = &[
     (&["tantivy"], &["websvc-index"]),
     (&["cssparser"], &["websvc-selector"]),
     (&["rusqlite"], &["websvc-store"]),
+    (&["adblock"], &["websvc-blocklist"]),
+    (&["object_store"], &["websvc-artifacts"]),
 ];
 
 /// Crates that must not reach tokio, not even through others.
@@ -127,6 +138,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-redact",
     "websvc-index",
     "websvc-store",
+    "websvc-blocklist",
 ];
 
 const TEST_KIT: &str = "websvc-testkit";

@@ -2,8 +2,10 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the tasks talk to the person who runs them")]
 
+mod apps;
 mod bench;
 mod cache;
+mod chromium;
 mod conformance;
 mod corpus;
 mod debian;

@@ -46,6 +46,12 @@ pub(crate) enum Command {
     /// Shows and purges the page cache; works while the server runs.
     #[command(subcommand)]
     Cache(Cache),
+    /// Lists and deletes browser profiles; works while the server runs.
+    #[command(subcommand)]
+    Profiles(Profiles),
+    /// Fetches and shows the lists of advertising beside the bundled one.
+    #[command(subcommand)]
+    Lists(Lists),
     /// Reads one document from the standard input: what the service starts for each.
     #[command(name = PARSE_DOCUMENT, hide = true)]
     ParseDocument(ParseDocument),
@@ -265,6 +271,39 @@ pub(crate) enum Cache {
     },
     /// Removes pages from the cache; a running server knows within a second.
     Purge(Purge),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Profiles {
+    /// Lists the profiles of all teams, or of one.
+    List {
+        /// Only those of this team.
+        #[arg(long, value_name = "NAME")]
+        team: Option<String>,
+        /// Prints the profiles as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Deletes a profile; who is about to save it no longer can.
+    Delete {
+        /// The name that `profiles list` shows.
+        name: String,
+        /// The team whose it is.
+        #[arg(long, value_name = "NAME", default_value = "default")]
+        team: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Lists {
+    /// Fetches the lists of browser.lists into the data directory, each replacing its older self.
+    Update,
+    /// Shows the lists, and how old they are.
+    Show {
+        /// Prints the lists as JSON.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Args)]

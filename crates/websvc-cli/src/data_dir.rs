@@ -41,6 +41,14 @@ impl DataDir {
         self.0.join("index")
     }
 
+    pub(crate) fn artifacts(&self) -> PathBuf {
+        self.0.join("artifacts")
+    }
+
+    pub(crate) fn lists(&self) -> PathBuf {
+        self.0.join("lists")
+    }
+
     /// Takes the right to write the index; `None` when another process has it.
     pub(crate) fn try_lock(&self) -> Result<Option<WriteLock>> {
         let path = self.0.join(LOCK_FILE);

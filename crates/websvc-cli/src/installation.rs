@@ -1,5 +1,6 @@
 //! The parts of an installation, put together from the configuration and the data directory.
 
+mod artifacts;
 mod mirrored;
 mod sources;
 
@@ -9,6 +10,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use url::Url;
+use websvc_artifacts::Artifacts;
+use websvc_blocklist::Blocklist;
+use websvc_browser::{Browser, BrowserConfig};
 use websvc_engine::{Engine, EngineConfig};
 use websvc_index::{Index, IndexConfig};
 use websvc_scrape::{DocumentWorkers, ProxyConfig, ScrapeConfig, Scraper};
@@ -35,6 +39,7 @@ pub(crate) enum IndexAccess {
 pub(crate) struct Installation {
     pub(crate) engine: Engine,
     pub(crate) store: Store,
+    pub(crate) artifacts: Artifacts,
     pub(crate) index: Arc<Index>,
     #[expect(dead_code, reason = "holds the lock")]
     pub(crate) access: IndexAccess,
@@ -43,8 +48,14 @@ pub(crate) struct Installation {
 /// Opens what the configuration describes.
 pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> Result<Installation> {
     let store = Store::open(data_dir.path())?;
+    let artifacts = artifacts::open(config, data_dir, &store)?;
     let index = Arc::new(Index::open(&data_dir.index(), IndexConfig::default())?);
-    let scraper = Scraper::new(client(config)?, store.clone(), scrape_config(config)?);
+    let client = client(config)?;
+    let browser = browser_config(&config.browser).map(|config| Browser::new(config, client.clone()));
+    let lists = config.browser.lists.iter().map(String::as_str);
+    let blocklist = Arc::new(Blocklist::with_lists(data_dir.lists(), lists));
+    let scrape = ScrapeConfig { browser, blocklist, ..scrape_config(config)? };
+    let scraper = Scraper::new(client, store.clone(), scrape);
     let sources = sources::open(config, &index)?;
     let mirrors = sources::mirrors(config)?;
     let engine = Engine::new(EngineConfig {
@@ -58,10 +69,11 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
         mirrors,
         pricing: config.pricing,
     });
-    Ok(Installation { engine, store, index, access })
+    Ok(Installation { engine, store, artifacts, index, access })
 }
 
-fn client(config: &Config) -> Result<Client> {
+/// Makes the client that pages are fetched with.
+pub(crate) fn client(config: &Config) -> Result<Client> {
     client_with(config, guard(config)?)
 }
 
@@ -92,6 +104,26 @@ fn scrape_config(config: &Config) -> Result<ScrapeConfig> {
         proxies: proxies(&config.proxy)?,
         documents: document_workers(),
         ..ScrapeConfig::default()
+    })
+}
+
+/// Returns how Chromium is run; `None` when no page may be open in one.
+fn browser_config(config: &config::Browser) -> Option<BrowserConfig> {
+    let config::Browser {
+        path,
+        concurrency,
+        pages_per_process,
+        memory_bytes,
+        idle_shutdown_s,
+        lists: _of_the_blocklist,
+    } = config;
+    (*concurrency > 0).then(|| BrowserConfig {
+        path: path.clone(),
+        concurrency: *concurrency,
+        pages_per_process: *pages_per_process,
+        memory_bytes: *memory_bytes,
+        idle_shutdown: Duration::from_secs(*idle_shutdown_s),
+        ..BrowserConfig::default()
     })
 }
 

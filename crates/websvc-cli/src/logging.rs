@@ -17,6 +17,8 @@ pub(crate) fn start(command: &Command) {
         | Command::Index(_)
         | Command::Keys(_)
         | Command::Cache(_)
+        | Command::Profiles(_)
+        | Command::Lists(_)
         | Command::ParseDocument(_) => "error",
     };
     let filter = EnvFilter::try_from_env("WEBSVC_LOG").unwrap_or_else(|_unset| EnvFilter::new(default));

@@ -53,6 +53,8 @@ fn run(command: Command, common: &Common) -> Result<()> {
     let setting = Setting { config, data_dir };
     match command {
         Command::Keys(keys) => command::keys(&setting, keys),
+        Command::Profiles(profiles) => command::profiles(&setting, profiles),
+        Command::Lists(lists) => on_runtime(command::lists(setting, lists)),
         Command::Cache(cache) => command::cache(&setting, cache),
         Command::Serve(serve) => on_runtime(command::serve(setting, serve)),
         Command::Search(search) => on_runtime(command::search(setting, search)),

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use url::Url;
-use websvc_scrape::{Page, Scraper};
+use websvc_scrape::{Files, Page, Scraper};
 use websvc_validate::{ScrapePlan, SearchPlan};
 
 use crate::error::EngineError;
@@ -99,11 +99,18 @@ impl Engine {
     ///
     /// # Errors
     /// [`EngineError::NotSupported`], or [`EngineError::Page`].
-    pub async fn scrape(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<Page, EngineError> {
-        let Review { warnings } = review_page(plan, self.config.scraper.proxies())?;
+    pub async fn scrape(
+        &self,
+        url: &Url,
+        plan: &ScrapePlan,
+        files: &Files,
+        deadline: Instant,
+    ) -> Result<Page, EngineError> {
+        let Review { warnings } = review_page(plan, &self.config.scraper)?;
         let page = self.config.scraper.scrape(url, plan, deadline).await;
         let mut page = page.map_err(EngineError::Page)?;
         page.warnings.splice(..0, warnings);
+        files.publish(&mut page).await;
         let copies: Vec<_> = page.index_copy.take().into_iter().map(|copy| *copy).collect();
         page.warnings.extend(mirror::offer(&self.config.mirrors, &copies));
         if let Some(index) = self.config.filled_index().filter(|_| !copies.is_empty())
@@ -125,12 +132,17 @@ impl Engine {
     ///
     /// # Errors
     /// [`EngineError`], when the search as a whole has no answer.
-    pub async fn search(&self, plan: &SearchPlan, started: Instant) -> Result<SearchOutcome, EngineError> {
+    pub async fn search(
+        &self,
+        plan: &SearchPlan,
+        files: &Files,
+        started: Instant,
+    ) -> Result<SearchOutcome, EngineError> {
         let deadline = started + plan.timeout();
-        let Review { mut warnings } = review(plan, self.config.scraper.proxies())?;
+        let Review { mut warnings } = review(plan, &self.config.scraper)?;
         let found = find(&self.config.sources, plan, deadline, Timestamp::now()).await?;
         warnings.extend(found.warnings.iter().cloned());
-        let pages = gather(&self.config, plan, &found, deadline, &mut warnings).await?;
+        let pages = gather(&self.config, plan, &found, files, deadline, &mut warnings).await?;
         let credits = charge(&self.config.pricing, plan, &found, &pages);
         Ok(SearchOutcome { data: assemble(plan, found, pages), warnings, credits })
     }

@@ -8,23 +8,27 @@ use websvc_store::{CacheLimits, CachedPage, PageKey, PutOutcome, Store, StoreErr
 use websvc_types::ProxyUsed;
 use websvc_validate::ScrapePlan;
 
+use crate::browse::{Need, variant as drawn_variant};
 use crate::proxies::ProxyConfig;
-use crate::raw::{CacheState, RawPage};
+use crate::raw::{CacheState, DRAWN, RawPage};
 use crate::request::accept_language;
 use crate::robots;
 
 /// The headers that are kept with a page: how to read it, by what to ask whether it has changed, and what it asks of
 /// robots.
-const KEPT_HEADERS: [HeaderName; 4] =
-    [CONTENT_TYPE, ETAG, LAST_MODIFIED, HeaderName::from_static(robots::HEADER)];
+const KEPT_HEADERS: [HeaderName; 5] =
+    [CONTENT_TYPE, ETAG, LAST_MODIFIED, HeaderName::from_static(robots::HEADER), DRAWN];
 
 /// Returns the name of a page in the cache, with whatever of the plan changes what its host answers. Headers of the
-/// caller's own may change it in any way, so such a page has no name: it is nobody else's.
-pub(crate) fn page_key(url: &Url, plan: &ScrapePlan, proxies: &ProxyConfig) -> Option<PageKey> {
-    if !plan.headers().is_empty() {
+/// caller's own and actions may change it in any way, so such a page has no name: it is nobody else's.
+pub(crate) fn page_key(url: &Url, plan: &ScrapePlan, proxies: &ProxyConfig, need: Need) -> Option<PageKey> {
+    if !plan.headers().is_empty() || !plan.actions().is_empty() || plan.profile().is_some() {
         return None;
     }
-    let mut variant = String::new();
+    let mut variant = match need {
+        Need::IfShell => String::new(),
+        Need::Drawn | Need::Now => drawn_variant(plan),
+    };
     if plan.mobile() {
         variant.push_str("mobile;");
     }
@@ -108,5 +112,6 @@ pub(crate) fn raw_page(source_url: &Url, cached: CachedPage) -> Option<RawPage> 
         proxy_used: ProxyUsed::Basic,
         unverified: false,
         cache_state: CacheState::Hit(fetched_at(cached.fetched_at_ms)?),
+        takings: None,
     })
 }

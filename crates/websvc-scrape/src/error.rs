@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use websvc_browser::BrowserError;
 use websvc_extract::ExtractError;
 use websvc_store::StoreError;
 use websvc_transport::FetchError;
@@ -50,6 +51,9 @@ pub enum ScrapeError {
     /// The page is a document, and it gave no text.
     #[error("{0}")]
     Document(#[source] ReadError),
+    /// The browser could not draw the page or do what was asked on it.
+    #[error("{0}")]
+    Browser(#[source] BrowserError),
     /// The page cache failed.
     #[error("the page cache failed")]
     Store(#[source] StoreError),
@@ -78,8 +82,21 @@ impl ScrapeError {
                 ErrorCode::ScrapeSiteError
             }
             ScrapeError::Shared(error) => error.code(),
+            ScrapeError::Browser(error) => code_of(error),
             ScrapeError::Extract(_) | ScrapeError::Document(_) => ErrorCode::ScrapeUnsupportedFileError,
             ScrapeError::Store(_) | ScrapeError::Stopping => ErrorCode::UnknownError,
         }
+    }
+}
+
+fn code_of(error: &BrowserError) -> ErrorCode {
+    match error {
+        BrowserError::Busy { .. } | BrowserError::Deadline => ErrorCode::ScrapeTimeout,
+        BrowserError::ForbiddenScheme { .. } | BrowserError::Forbidden => ErrorCode::ScrapeForbiddenUrl,
+        BrowserError::Navigation { .. } | BrowserError::Crashed => ErrorCode::ScrapeSiteError,
+        BrowserError::Download => ErrorCode::ScrapeUnsupportedFileError,
+        BrowserError::Step { .. } => ErrorCode::ScrapeActionError,
+        BrowserError::Missing { .. } => ErrorCode::ScrapeActionsNotSupported,
+        BrowserError::Start { .. } | BrowserError::Protocol { .. } => ErrorCode::UnknownError,
     }
 }

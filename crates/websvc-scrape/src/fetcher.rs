@@ -62,20 +62,32 @@ impl Fetcher {
         route: Route,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        let enhanced = self.proxies.config().has_enhanced();
-        let first = match route.choice {
-            ProxyChoice::Enhanced if enhanced => Tier::Enhanced,
-            ProxyChoice::Basic | ProxyChoice::Auto | ProxyChoice::Enhanced => Tier::Basic,
-        };
-        let may_retry = enhanced && route.choice == ProxyChoice::Auto;
-        let retried = may_retry.then(|| request.clone());
+        let (first, second) = self.tiers(route);
+        let retried = second.map(|tier| (tier, request.clone()));
         let fetched = self.by_tier(request, first, route.country, deadline).await;
-        let Some(request) = retried.filter(|_| is_turned_away(&fetched)) else { return fetched };
-        match self.by_tier(request, Tier::Enhanced, route.country, deadline).await {
+        let Some((second, request)) = retried.filter(|_| is_turned_away(&fetched.as_ref())) else {
+            return fetched;
+        };
+        match self.by_tier(request, second, route.country, deadline).await {
             // What the basic way brought is better than nothing, if it brought anything.
             Err(error) => fetched.map_err(|_| error),
             Ok(page) => Ok(page),
         }
+    }
+
+    /// Returns the tier that is tried first, and the one that is tried when the first was turned away.
+    pub(crate) fn tiers(&self, route: Route) -> (Tier, Option<Tier>) {
+        let enhanced = self.proxies.config().has_enhanced();
+        match route.choice {
+            ProxyChoice::Enhanced if enhanced => (Tier::Enhanced, None),
+            ProxyChoice::Auto if enhanced => (Tier::Basic, Some(Tier::Enhanced)),
+            ProxyChoice::Basic | ProxyChoice::Auto | ProxyChoice::Enhanced => (Tier::Basic, None),
+        }
+    }
+
+    /// Returns the proxy of the tier that is best for a host; `None` when there is none and it is reached directly.
+    pub(crate) fn way(&self, tier: Tier, country: &str, url: &Url) -> Option<Proxy> {
+        self.proxies.ranked(tier, country, url.host_str().unwrap_or_default()).into_iter().next()
     }
 
     /// Fetches what nobody has wishes about, by the basic way; what the host answers is the answer.
@@ -139,7 +151,7 @@ impl Fetcher {
 
     fn note(&self, proxy: &Proxy, host: &str, fetched: &Result<RawPage, ScrapeError>) {
         self.proxies.worked(proxy);
-        if is_turned_away(fetched) {
+        if is_turned_away(&fetched.as_ref()) {
             self.proxies.turned_away(proxy, host);
         }
     }
@@ -211,7 +223,7 @@ fn going_on(request: FetchRequest, from: &Url, next: Url, cookies: CookieJar) ->
 }
 
 /// Returns whether another way to the host may get more.
-fn is_turned_away(fetched: &Result<RawPage, ScrapeError>) -> bool {
+pub(crate) fn is_turned_away(fetched: &Result<&RawPage, &ScrapeError>) -> bool {
     match fetched {
         Ok(page) => {
             matches!(page.status, StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS)

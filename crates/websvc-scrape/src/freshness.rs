@@ -30,6 +30,11 @@ impl Freshness {
         self.lockdown || self.min_age.is_some() || !self.max_age.is_zero()
     }
 
+    /// Returns whether nothing but the cache may answer.
+    pub(crate) fn is_cache_only(self) -> bool {
+        self.lockdown || self.min_age.is_some()
+    }
+
     /// Decides by the age of the cached copy; `None` when there is none.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 //! lockdown, else the page is fetched through the guarded client; its bytes are parsed once, off the async
 //! threads, and every format that was asked for is written from that one document.
 
+mod browse;
 mod cache;
 mod challenge;
 mod clock;
@@ -11,6 +12,7 @@ pub mod date;
 mod documents;
 mod error;
 mod fetcher;
+mod files;
 mod flight;
 mod freshness;
 mod image;
@@ -25,13 +27,17 @@ mod rendered;
 mod request;
 mod robots;
 mod scraper;
+mod shell;
+mod survey;
 mod visible;
 
+pub use browse::Takings;
 pub use clock::Clock;
 pub use documents::{
     DocumentReader, DocumentWorkers, Mode, ReadError, ReadOptions, WorkerLimits, run_tool, run_worker,
 };
 pub use error::ScrapeError;
+pub use files::Files;
 pub use image::ImageAnswer;
 pub use index_copy::{index_document, known_url};
 pub use page::Page;
@@ -39,4 +45,5 @@ pub use proxies::ProxyConfig;
 pub use raw::{CacheState, RawPage};
 pub use request::DEFAULT_USER_AGENT;
 pub use robots::RobotsRules;
-pub use scraper::{FileAnswer, ScrapeConfig, Scraper, Survey};
+pub use scraper::{FileAnswer, ScrapeConfig, Scraper};
+pub use survey::Survey;

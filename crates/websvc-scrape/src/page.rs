@@ -1,8 +1,10 @@
 //! What a scrape hands back.
 
 use websvc_types::Metadata;
+use websvc_types::action::ActionResults;
 use websvc_types::index::IndexDocument;
 
+use crate::browse::Takings;
 use crate::raw::CacheState;
 
 /// A scraped page: the formats that were asked for, and what is known of the page.
@@ -24,6 +26,12 @@ pub struct Page {
     pub warnings: Vec<String>,
     /// Where the page came from.
     pub cache_state: CacheState,
+    /// URL of the screenshot, once [`Files::publish`](crate::Files::publish) has given it one.
+    pub screenshot: Option<String>,
+    /// What the actions gave, once their files have URLs.
+    pub actions: Option<ActionResults>,
+    /// Files and other things that only a browser gives, until they are published.
+    pub takings: Option<Box<Takings>>,
     /// The page as the index takes it, when it may be stored.
     pub index_copy: Option<Box<IndexDocument>>,
 }

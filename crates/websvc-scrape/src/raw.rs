@@ -1,13 +1,17 @@
 //! A page as received, from the network or from the cache.
 
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderName, StatusCode};
 use jiff::Timestamp;
 use url::Url;
 use websvc_transport::Fetched;
 use websvc_types::ProxyUsed;
 
+use crate::browse::Takings;
 use crate::challenge;
+
+/// Marks a page that a browser drew, also in the cache.
+pub(crate) const DRAWN: HeaderName = HeaderName::from_static("x-websvc-drawn");
 
 /// Where a page came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,6 +47,8 @@ pub struct RawPage {
     pub unverified: bool,
     /// Where it came from.
     pub cache_state: CacheState,
+    /// What the browser that drew it gave beside it; not stored.
+    pub takings: Option<Box<Takings>>,
 }
 
 impl RawPage {
@@ -60,6 +66,11 @@ impl RawPage {
             }
             None => self.body.trim_ascii_start().starts_with(b"<"),
         }
+    }
+
+    /// Returns whether a browser drew it, scripts and all.
+    pub(crate) fn is_drawn(&self) -> bool {
+        self.headers.contains_key(DRAWN)
     }
 
     /// Returns whose wall stands in place of the page, if one does.
@@ -81,10 +92,14 @@ impl RawPage {
             proxy_used: ProxyUsed::Basic,
             unverified: false,
             cache_state: CacheState::Miss,
+            takings: None,
         }
     }
 
     pub(crate) fn fetched(source_url: Url, fetched: Fetched) -> Self {
+        // Only a page from our browser may say that it is drawn.
+        let mut fetched = fetched;
+        fetched.headers.remove(DRAWN);
         Self {
             source_url,
             url: fetched.url,
@@ -96,6 +111,7 @@ impl RawPage {
             proxy_used: ProxyUsed::Basic,
             unverified: fetched.unverified,
             cache_state: CacheState::Miss,
+            takings: None,
         }
     }
 }

@@ -21,6 +21,11 @@ use crate::index_copy::index_copy;
 use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
 use crate::redaction;
+use crate::shell::is_shell;
+
+/// Content that is missing must not look like content that is not there.
+const SHELL_WARNING: &str =
+    "the page draws its content with scripts, which takes a browser: what is served has next to no text";
 
 /// Writes the formats of `plan`.
 ///
@@ -41,13 +46,16 @@ pub(crate) fn render(
     }
     let document = parse(raw, converted)?;
     let content = document.content(&options);
-    let mut page = Page { cache_state: raw.cache_state, ..Page::default() };
+    let mut page = Page { cache_state: raw.cache_state, takings: raw.takings.clone(), ..Page::default() };
     for format in plan.formats() {
         write(&mut page, format, &document, &content);
     }
     page.warnings.clone_from(&raw.warnings);
     page.warnings.extend(converted.into_iter().flat_map(|converted| converted.warnings.iter().cloned()));
     page.warnings.extend(content.warnings().iter().cloned());
+    if is_shell(raw) && !raw.is_drawn() {
+        page.warnings.push(SHELL_WARNING.to_owned());
+    }
     let metadata = document.metadata();
     if plan.store_in_cache() && !raw.unverified && raw.cache_state == CacheState::Miss {
         // The index takes the main content, which is found only once when that is what was asked for.
@@ -62,10 +70,24 @@ pub(crate) fn render(
         page.metadata.num_pages = Some(read);
         page.metadata.total_pages = Some(total);
     }
+    page.warnings.extend(missing_picture(plan, &page));
     if let Some(options) = plan.redact_pii() {
         redaction::redact_page(&mut page, options);
     }
     Ok(page)
+}
+
+/// Says why a picture that was asked for is not there. Without a browser that was said before.
+fn missing_picture(plan: &ScrapePlan, page: &Page) -> Option<String> {
+    let wanted = plan.formats().iter().any(|format| matches!(format, Format::Screenshot(_)));
+    if !wanted || page.takings.as_ref().is_some_and(|takings| takings.screenshot.is_some()) {
+        return None;
+    }
+    let why = match page.cache_state {
+        CacheState::Hit(_) => "the page is from the cache, which holds no pictures",
+        CacheState::Miss => "a browser shows no page here",
+    };
+    Some(format!("there is no screenshot: {why}"))
 }
 
 /// Returns a file that is not to be read, as it is (specification, section 2.2, `parsers`).

@@ -94,6 +94,7 @@ impl Rendered {
 
     /// Keeps a page that was written from the copy that the page cache has.
     pub(crate) fn keep(&self, key: PageKey, recipe: Recipe, fetched_at_ms: u64, page: &Page) {
+        debug_assert!(page.takings.is_none(), "a picture is of now");
         let page = Page { index_copy: None, ..page.clone() };
         let compared = Mutex::new(Instant::now());
         self.cache.insert(key, Arc::new(Entry { recipe, fetched_at_ms, page, compared }));

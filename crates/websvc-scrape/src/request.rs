@@ -119,7 +119,7 @@ pub(crate) fn accept_language(plan: &ScrapePlan) -> Option<HeaderValue> {
     HeaderValue::from_str(&weighted.collect::<Vec<_>>().join(",")).ok()
 }
 
-fn bad_header(name: &str) -> ScrapeError {
+pub(crate) fn bad_header(name: &str) -> ScrapeError {
     ScrapeError::Fetch(FetchError::BadUrl { reason: format!("the header {name:?} cannot be sent") })
 }
 

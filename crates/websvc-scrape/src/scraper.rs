@@ -5,16 +5,17 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::StatusCode;
-use http::header::RETRY_AFTER;
 use tokio::sync::Semaphore;
 use url::Url;
+use websvc_blocklist::Blocklist;
+use websvc_browser::{Browser, BrowserError};
 use websvc_documents::DocumentKind;
 use websvc_store::{CacheLimits, PageKey, Store};
 use websvc_transport::{Client, FetchRequest};
 use websvc_types::ErrorCode;
-use websvc_types::index::IndexDocument;
 use websvc_validate::ScrapePlan;
 
+use crate::browse::{Drawer, Drawn, Need};
 use crate::cache;
 use crate::clock::Clock;
 use crate::documents::{Converted, DocumentReader, DocumentWorkers, ReadOptions, document_kind, options_of};
@@ -23,15 +24,13 @@ use crate::fetcher::{Fetcher, Route, remaining};
 use crate::flight::Flights;
 use crate::freshness::{Decision, Freshness};
 use crate::image;
-use crate::index_copy::index_copy;
 use crate::page::Page;
 use crate::proxies::ProxyConfig;
 use crate::raw::{CacheState, RawPage};
-use crate::refresh;
 use crate::render;
 use crate::rendered::{Recipe, Rendered};
 use crate::request::{self, ROBOTS_NAME};
-use crate::robots::RobotsRules;
+use crate::survey::{Survey, survey};
 
 /// The bounds of a scraper.
 #[derive(Debug, Clone)]
@@ -50,6 +49,10 @@ pub struct ScrapeConfig {
     pub clock: Clock,
     /// Who reads documents; `None` reads none.
     pub documents: Option<DocumentWorkers>,
+    /// Who draws pages that scripts fill; `None` draws none. It must go out by the same guard as the scraper.
+    pub browser: Option<Browser>,
+    /// The lists of advertising that the browser leaves out.
+    pub blocklist: Arc<Blocklist>,
 }
 
 impl Default for ScrapeConfig {
@@ -62,6 +65,8 @@ impl Default for ScrapeConfig {
             proxies: ProxyConfig::default(),
             clock: Clock::default(),
             documents: None,
+            browser: None,
+            blocklist: Arc::new(Blocklist::bundled()),
         }
     }
 }
@@ -75,6 +80,7 @@ pub struct Scraper {
 #[derive(Debug)]
 struct Inner {
     fetcher: Fetcher,
+    drawer: Drawer,
     store: Store,
     config: ScrapeConfig,
     rendered: Rendered,
@@ -86,34 +92,6 @@ struct Inner {
 
 /// What a fetch that several wait for ends with: the page and when it was stored, or what all of them would meet.
 type Landed = Result<(RawPage, Option<u64>), Arc<ScrapeError>>;
-
-/// A page as a crawl sees it.
-#[derive(Debug)]
-pub struct Survey {
-    /// The URL after redirects.
-    pub url: Url,
-    /// The HTTP status.
-    pub status: StatusCode,
-    /// How long an overloaded host asks to be left alone.
-    pub retry_after: Option<Duration>,
-    /// What the index takes of it; `None` when it is not to be indexed or has no text.
-    pub index_copy: Option<Box<IndexDocument>>,
-    /// Where it leads, without what it asks not to follow.
-    pub links: Vec<Url>,
-    /// The feeds it names.
-    pub feeds: Vec<Url>,
-    /// The cache answered.
-    pub from_cache: bool,
-    /// The host was asked, and said that the page is as the cache has it.
-    pub unchanged: bool,
-}
-
-impl Survey {
-    /// Returns whether the host said that it has too much to do.
-    pub fn is_overload(&self) -> bool {
-        matches!(self.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
-    }
-}
 
 /// A file that is no page, such as a robots.txt.
 #[derive(Debug)]
@@ -133,13 +111,19 @@ impl Scraper {
         let rendered = Rendered::new(config.rendered_bytes);
         let flights = Flights::new();
         let documents = DocumentReader::new(config.documents.clone());
-        let inner = Inner { fetcher, store, config, rendered, flights, documents, parsing };
+        let drawer = Drawer::new(config.browser.clone(), Arc::clone(&config.blocklist));
+        let inner = Inner { fetcher, drawer, store, config, rendered, flights, documents, parsing };
         Self { inner: Arc::new(inner) }
     }
 
     /// Returns who reads documents.
     pub fn documents(&self) -> &DocumentReader {
         &self.inner.documents
+    }
+
+    /// Returns the browser, if there is one and its program is installed.
+    pub fn browser(&self) -> Option<&Browser> {
+        self.inner.drawer.browser()
     }
 
     /// Returns the ways to hosts.
@@ -159,20 +143,29 @@ impl Scraper {
     pub async fn scrape(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<Page, ScrapeError> {
         let freshness =
             Freshness { max_age: plan.max_age(), min_age: plan.min_age(), lockdown: plan.lockdown() };
-        let key = cache::page_key(url, plan, self.proxies());
-        if let Some(page) = self.rendered(url, key.as_ref(), plan, freshness) {
-            return Ok(page);
+        let need = match self.inner.drawer.need(plan) {
+            // What only an open page gives is left out of what is cached, which is told.
+            Need::Now if freshness.is_cache_only() => Need::IfShell,
+            need => need,
+        };
+        let key = cache::page_key(url, plan, self.proxies(), need);
+        if need != Need::Now {
+            if let Some(page) = self.rendered(url, key.as_ref(), plan, freshness) {
+                return Ok(page);
+            }
+            if let Some((page, fetched_at_ms)) = self.cached(url, key.as_ref(), freshness).await? {
+                return self.render(page, key.zip(Some(fetched_at_ms)), plan.clone(), deadline).await;
+            }
         }
-        if let Some((page, fetched_at_ms)) = self.cached(url, key.as_ref(), freshness).await? {
-            return self.render(page, key.zip(Some(fetched_at_ms)), plan.clone(), deadline).await;
-        }
-        let timeout = remaining(deadline)?;
-        let request = request::for_page(url, plan, timeout, self.inner.config.max_body_bytes)?;
         let Some(key) = key else {
-            let page = self.inner.fetcher.page(request, Route::of(plan), deadline).await?;
+            let page = self.fetch_anew(url, None, plan, need, deadline).await?.0;
             return self.render(page, None, plan.clone(), deadline).await;
         };
-        let (page, kept) = self.fetch_once(url, request, &key, plan, deadline).await?;
+        if need == Need::Now {
+            let (page, _) = self.fetch_anew(url, Some(&key), plan, need, deadline).await?;
+            return self.render(page, None, plan.clone(), deadline).await;
+        }
+        let (page, kept) = self.fetch_once(url, &key, plan, need, deadline).await?;
         self.render(page, Some(key).zip(kept), plan.clone(), deadline).await
     }
 
@@ -181,14 +174,14 @@ impl Scraper {
     async fn fetch_once(
         &self,
         url: &Url,
-        request: FetchRequest,
         key: &PageKey,
         plan: &ScrapePlan,
+        need: Need,
         deadline: Instant,
     ) -> Result<(RawPage, Option<u64>), ScrapeError> {
         // Boxed, because every one who waits holds it.
         let fetching = Box::pin(async {
-            match self.fetch_anew(url, request, key, plan, deadline).await {
+            match self.fetch_anew(url, Some(key), plan, need, deadline).await {
                 Ok(landed) => Ok(Ok(landed)),
                 // Somebody else may have more time.
                 Err(error) if error.code() == ErrorCode::ScrapeTimeout => Err(error),
@@ -206,21 +199,78 @@ impl Scraper {
         Ok((RawPage { source_url: url.clone(), ..page }, kept))
     }
 
-    /// Fetches a page, or learns that it is as the cache has it.
+    /// Gets a page that the cache cannot answer: from its host, or drawn by the browser. It is stored under `key` when
+    /// the plan says so.
     async fn fetch_anew(
         &self,
         url: &Url,
-        mut request: FetchRequest,
-        key: &PageKey,
+        key: Option<&PageKey>,
         plan: &ScrapePlan,
+        need: Need,
         deadline: Instant,
     ) -> Result<(RawPage, Option<u64>), ScrapeError> {
+        let page = match need {
+            Need::IfShell => self.fetch_or_fill(url, key, plan, deadline).await?,
+            Need::Drawn | Need::Now => self.draw(url, plan, deadline).await?,
+        };
+        match key.filter(|_| plan.store_in_cache()) {
+            Some(key) => self.put(page, key.clone()).await,
+            None => Ok((page, None)),
+        }
+    }
+
+    /// Fetches a page, or learns that it is as the cache has it; the browser draws it if it is an empty shell.
+    async fn fetch_or_fill(
+        &self,
+        url: &Url,
+        key: Option<&PageKey>,
+        plan: &ScrapePlan,
+        deadline: Instant,
+    ) -> Result<RawPage, ScrapeError> {
+        let Inner { drawer, fetcher, .. } = &*self.inner;
+        if drawer.draws(url)
+            && let Ok(Drawn { page, is_markup: true }) = drawer.draw(url, plan, fetcher, deadline).await
+        {
+            return Ok(page);
+        }
+        let page = self.fetch(url, key, plan, deadline).await?;
+        if drawer.would_fill(&page) {
+            return Ok(Box::pin(drawer.fill(page, plan, fetcher, deadline)).await);
+        }
+        Ok(page)
+    }
+
+    /// Fetches a page as its host serves it, or learns that it is as the cache has it.
+    async fn fetch(
+        &self,
+        url: &Url,
+        key: Option<&PageKey>,
+        plan: &ScrapePlan,
+        deadline: Instant,
+    ) -> Result<RawPage, ScrapeError> {
+        let mut request =
+            request::for_page(url, plan, remaining(deadline)?, self.inner.config.max_body_bytes)?;
         // Who wants nothing cached wants no opinion of the host about what is cached either.
-        let known = if plan.max_age().is_zero() { None } else { self.known(url, key).await? };
+        let known = match key.filter(|_| !plan.max_age().is_zero()) {
+            Some(key) => self.known(url, key).await?,
+            None => None,
+        };
         let known = known.filter(|known| request::unless_unchanged(&mut request, known));
         let fetched = self.inner.fetcher.page(request, Route::of(plan), deadline).await?;
-        let page = renewed(url, known, fetched).0;
-        if plan.store_in_cache() { self.put(page, key.clone()).await } else { Ok((page, None)) }
+        Ok(renewed(url, known, fetched).0)
+    }
+
+    /// Draws a page. What is no markup is better had as its host sends it: with what the browser gave beside it.
+    async fn draw(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<RawPage, ScrapeError> {
+        let Inner { drawer, fetcher, .. } = &*self.inner;
+        let takings = match Box::pin(drawer.draw(url, plan, fetcher, deadline)).await {
+            Ok(Drawn { page, is_markup: true }) => return Ok(page),
+            Ok(Drawn { page, is_markup: false }) => page.takings,
+            Err(ScrapeError::Browser(BrowserError::Download)) if plan.actions().is_empty() => None,
+            Err(error) => return Err(error),
+        };
+        let served = self.fetch(url, None, plan, deadline).await?;
+        Ok(RawPage { takings, ..served })
     }
 
     /// Returns what the cache has of a page, however old.
@@ -330,7 +380,11 @@ impl Scraper {
         let cached = self.work(move |store| store.page(&key).map_err(ScrapeError::Store)).await?;
         let fetched_at_ms = cached.as_ref().map(|cached| cached.fetched_at_ms);
         match (freshness.decide(fetched_at_ms.map(|at| self.age(at)))?, cached) {
-            (Decision::Serve, Some(cached)) => Ok(cache::raw_page(url, cached).zip(fetched_at_ms)),
+            (Decision::Serve, Some(cached)) => {
+                let page = cache::raw_page(url, cached).zip(fetched_at_ms);
+                // It was stored before there was a browser to draw it.
+                Ok(page.filter(|(page, _)| freshness.is_cache_only() || !self.inner.drawer.would_fill(page)))
+            }
             (Decision::Serve, None) | (Decision::Fetch, _) => Ok(None),
         }
     }
@@ -374,7 +428,7 @@ impl Scraper {
         let recipe = Recipe::of(&plan);
         let converted = self.convert(&page, options_of(&plan), deadline).await?;
         let page = self.work(move |_| render::render(&page, converted.as_ref(), &plan)).await?;
-        if let Some((key, fetched_at_ms)) = kept {
+        if let Some((key, fetched_at_ms)) = kept.filter(|_| page.takings.is_none()) {
             self.inner.rendered.keep(key, recipe, fetched_at_ms, &page);
         }
         Ok(page)
@@ -440,34 +494,4 @@ fn renewed(url: &Url, known: Option<RawPage>, fetched: RawPage) -> (RawPage, boo
         }
         Some(_) | None => (fetched, unchanged),
     }
-}
-
-fn survey(page: &RawPage, converted: Option<&Converted>) -> Result<Survey, ScrapeError> {
-    let retry_after =
-        page.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-    let mut survey = Survey {
-        url: page.url.clone(),
-        status: page.status,
-        retry_after: retry_after.map(Duration::from_secs),
-        index_copy: None,
-        links: Vec::new(),
-        feeds: Vec::new(),
-        unchanged: false,
-        from_cache: matches!(page.cache_state, CacheState::Hit(_)),
-    };
-    if !page.status.is_success() || page.wall().is_some() {
-        return Ok(survey);
-    }
-    let document = render::parse(page, converted)?;
-    let content = document.content(&render::index_options(converted));
-    let metadata = document.metadata();
-    let follow = RobotsRules::of(&page.headers, Some(&metadata)).follow;
-    survey.index_copy = index_copy(page, &document, &content, metadata);
-    if follow {
-        let anchors = document.anchors().into_iter().filter(|anchor| !anchor.nofollow);
-        survey.links = anchors.map(|anchor| anchor.url).collect();
-        survey.links.extend(refresh::target(page));
-        survey.feeds = document.feeds();
-    }
-    Ok(survey)
 }

@@ -39,6 +39,18 @@ pub(crate) fn authenticate(
     }
 }
 
+/// Returns who calls where no key is needed: `None` when nobody is asked or no key is shown.
+///
+/// # Errors
+/// 401 when a key is shown and unknown.
+pub(crate) fn recognise(
+    mode: Authentication,
+    store: &Store,
+    headers: &HeaderMap,
+) -> Result<Option<Caller>, Failure> {
+    if key(headers).is_none() { Ok(None) } else { authenticate(mode, store, headers) }
+}
+
 /// Returns the key of the `Authorization: Bearer` header, else of `x-api-key`.
 fn key(headers: &HeaderMap) -> Option<&str> {
     let bearer = headers.get(AUTHORIZATION).and_then(|value| bearer(value.to_str().ok()?));

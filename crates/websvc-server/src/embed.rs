@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use tokio::task::JoinError;
+use websvc_artifacts::{ArtifactError, Artifacts, ArtifactsConfig};
 use websvc_engine::{Engine, EngineConfig, IndexSource, IndexUse, Pricing};
 use websvc_index::{Index, IndexConfig, IndexError};
 use websvc_scrape::{DEFAULT_USER_AGENT, ScrapeConfig, Scraper};
@@ -18,6 +19,7 @@ use websvc_transport::{
 };
 
 use crate::authenticate::Authentication;
+use crate::origin::OriginConfig;
 use crate::service::{Service, ServiceConfig};
 
 /// Which process may write a data directory is settled by who holds the lock of this file in it, as in `websvc serve`.
@@ -39,6 +41,10 @@ pub struct EmbedConfig {
     pub guard: AddressGuard,
     /// The bounds of fetching and of the page cache.
     pub scrape: ScrapeConfig,
+    /// Where files that expire are kept; in the data directory when it is not said.
+    pub artifacts: Option<ArtifactsConfig>,
+    /// Where callers reach the service, if requests do not say so.
+    pub public_url: Option<url::Url>,
     /// The price list.
     pub pricing: Pricing,
     /// How many requests are worked on at one time.
@@ -58,6 +64,8 @@ impl EmbedConfig {
             authentication: Authentication::Required,
             guard: AddressGuard::public(),
             scrape,
+            artifacts: None,
+            public_url: None,
             pricing: Pricing::default(),
             concurrency: 256,
         }
@@ -85,6 +93,9 @@ pub enum EmbedError {
     /// The keys or the page cache cannot be used.
     #[error("the store failed")]
     Store(#[from] StoreError),
+    /// The files that expire cannot be kept.
+    #[error("the artifacts failed")]
+    Artifacts(#[from] ArtifactError),
     /// The index cannot be used.
     #[error("the index failed")]
     Index(#[from] IndexError),
@@ -123,6 +134,7 @@ pub struct Embedded {
 #[derive(Debug)]
 struct Parts {
     store: Store,
+    artifacts: Artifacts,
     index: Arc<Index>,
     /// Held, not read: the right to write, which the system takes back however the process ends.
     _lock: File,
@@ -134,8 +146,18 @@ impl Embedded {
     /// # Errors
     /// [`EmbedError`]
     pub async fn bind(config: EmbedConfig) -> Result<Self, EmbedError> {
-        let EmbedConfig { data_dir, server, authentication, guard, scrape, pricing, concurrency } = config;
-        let parts = blocking(move || Parts::open(&data_dir)).await?;
+        let EmbedConfig {
+            data_dir,
+            server,
+            authentication,
+            guard,
+            scrape,
+            artifacts,
+            public_url,
+            pricing,
+            concurrency,
+        } = config;
+        let parts = blocking(move || Parts::open(&data_dir, artifacts)).await?;
         let client = ClientConfig {
             user_agent: Some(HeaderValue::from_static(DEFAULT_USER_AGENT)),
             ..ClientConfig::new(guard)
@@ -148,8 +170,15 @@ impl Embedded {
             mirrors: Vec::new(),
             pricing,
         });
-        let store = parts.store.clone();
-        let service = Service::new(ServiceConfig { engine, store, authentication, concurrency });
+        let scheme = if server.tls.is_some() { "https" } else { "http" };
+        let service = Service::new(ServiceConfig {
+            engine,
+            store: parts.store.clone(),
+            artifacts: parts.artifacts.clone(),
+            origin: OriginConfig { public_url, scheme, trusted_proxies: Vec::new() },
+            authentication,
+            concurrency,
+        });
         let server = Server::bind(server.with_error_reply(Service::error_reply)).await?;
         Ok(Self { server, service, parts })
     }
@@ -184,18 +213,23 @@ impl Embedded {
             let service = service.clone();
             async move { service.handle(request).await }
         };
-        let drained = server.run(handler, stop).await?;
+        let drained = tokio::select! {
+            drained = server.run(handler, stop) => drained?,
+            never = parts.artifacts.keep_swept() => match never {},
+        };
         blocking(move || Ok(parts.index.flush()?)).await?;
         Ok(drained)
     }
 }
 
 impl Parts {
-    fn open(data_dir: &Path) -> Result<Self, EmbedError> {
+    fn open(data_dir: &Path, artifacts: Option<ArtifactsConfig>) -> Result<Self, EmbedError> {
         let lock = lock(data_dir)?;
         let store = Store::open(data_dir)?;
+        let shelf = artifacts.unwrap_or_else(|| ArtifactsConfig::in_directory(data_dir.join("artifacts")));
+        let artifacts = Artifacts::open(store.clone(), shelf)?;
         let index = Arc::new(Index::open(&data_dir.join("index"), IndexConfig::default())?);
-        Ok(Self { store, index, _lock: lock })
+        Ok(Self { store, artifacts, index, _lock: lock })
     }
 }
 

@@ -10,10 +10,13 @@ mod authenticate;
 mod cors;
 mod embed;
 mod handler;
+mod origin;
 mod reply;
 mod route;
 mod service;
 
 pub use authenticate::Authentication;
 pub use embed::{EmbedConfig, EmbedError, Embedded};
+pub use origin::OriginConfig;
 pub use service::{Service, ServiceConfig};
+pub use websvc_artifacts as artifacts;

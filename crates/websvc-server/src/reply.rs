@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ALLOW, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
 use websvc_engine::EngineError;
@@ -43,6 +43,16 @@ impl Failure {
         let mut failure = Self::new(ErrorCode::MethodNotAllowed, format!("Method not allowed, use {allow}"));
         if let Ok(value) = HeaderValue::from_str(allow) {
             failure.headers.push((ALLOW, value));
+        }
+        failure
+    }
+
+    /// Says how long that is of which a part was asked for that it has not.
+    pub(crate) fn range_not_satisfiable(bytes: u64) -> Self {
+        let text = format!("the range is outside of the {bytes} bytes of the artifact");
+        let mut failure = Self::new(ErrorCode::RangeNotSatisfiable, text);
+        if let Ok(value) = HeaderValue::from_str(&format!("bytes */{bytes}")) {
+            failure.headers.push((CONTENT_RANGE, value));
         }
         failure
     }

@@ -19,6 +19,7 @@ pub(crate) enum Operation {
     Metrics,
     OpenApi,
     Docs(DocsFile),
+    Artifact,
     Root,
 }
 
@@ -33,6 +34,7 @@ pub(crate) enum Access {
 #[derive(Debug)]
 pub(crate) struct Route {
     method: Method,
+    /// A segment in braces stands for any.
     path: &'static str,
     pub(crate) operation: Operation,
     pub(crate) access: Access,
@@ -54,11 +56,28 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::GET, docs::RENDERER_STYLE, Operation::Docs(DocsFile::RendererStyle), Access::Public),
     route(Method::GET, docs::RENDERER_LICENCE, Operation::Docs(DocsFile::RendererLicence), Access::Public),
     route(Method::GET, docs::RENDERER_NOTICE, Operation::Docs(DocsFile::RendererNotice), Access::Public),
+    // The signed URL is the permission.
+    route(Method::GET, "/artifacts/{file}", Operation::Artifact, Access::Public),
     route(Method::GET, "/", Operation::Root, Access::Public),
 ];
 
 const fn route(method: Method, path: &'static str, operation: Operation, access: Access) -> Route {
     Route { method, path, operation, access }
+}
+
+impl Route {
+    fn is_at(&self, path: &str) -> bool {
+        if !self.path.contains('{') {
+            return self.path == path;
+        }
+        let mut given = path.split('/');
+        let fits = self.path.split('/').all(|segment| {
+            given
+                .next()
+                .is_some_and(|given| segment == given || (segment.starts_with('{') && !given.is_empty()))
+        });
+        fits && given.next().is_none()
+    }
 }
 
 /// Returns the route of a request. Doubled and trailing slashes do not count: clients make them out of base
@@ -70,7 +89,7 @@ pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, Failur
     let path = normalise(path);
     let asked = if method == Method::HEAD { &Method::GET } else { method };
     let mut allowed = Vec::new();
-    for route in ROUTES.iter().filter(|route| route.path == path) {
+    for route in ROUTES.iter().filter(|route| route.is_at(&path)) {
         if route.method == *asked {
             return Ok(route);
         }
@@ -141,12 +160,24 @@ mod tests {
     }
 
     #[test]
+    fn a_segment_in_braces_is_any_one_segment() {
+        check(&Method::GET, "/artifacts/a.png", Some(Operation::Artifact));
+        check(&Method::HEAD, "/artifacts//a.png", Some(Operation::Artifact));
+        check(&Method::GET, "/artifacts/..%2fwebsvc.db", Some(Operation::Artifact));
+        check(&Method::GET, "/artifacts", None);
+        check(&Method::GET, "/artifacts/", None);
+        check(&Method::GET, "/artifacts/a/b.png", None);
+        check(&Method::GET, "/artifacts/../websvc.db", None);
+        check(&Method::POST, "/artifacts/a.png", None);
+    }
+
+    #[test]
     fn only_these_paths_are_public() {
         let public: Vec<&str> =
             ROUTES.iter().filter(|route| route.access == Access::Public).map(|route| route.path).collect();
         let (docs, others): (Vec<&str>, Vec<&str>) =
             public.into_iter().partition(|path| *path == "/docs" || path.starts_with("/docs/"));
-        assert_eq!(others, ["/health", "/ready", "/metrics", "/openapi.json", "/"]);
+        assert_eq!(others, ["/health", "/ready", "/metrics", "/openapi.json", "/artifacts/{file}", "/"]);
         assert_eq!(docs.len(), 7);
     }
 }

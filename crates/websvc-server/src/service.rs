@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode};
 use uuid::Uuid;
+use websvc_artifacts::Artifacts;
 use websvc_engine::Engine;
 use websvc_store::{Caller, Store};
 use websvc_transport::{Body, ServerBody};
@@ -15,6 +16,7 @@ use crate::admit::Admission;
 use crate::authenticate::{Authentication, authenticate};
 use crate::cors;
 use crate::handler;
+use crate::origin::OriginConfig;
 use crate::reply::{Failure, Reply};
 use crate::route::{self, Access, Operation, Route};
 
@@ -25,6 +27,10 @@ pub struct ServiceConfig {
     pub engine: Engine,
     /// The keys and teams.
     pub store: Store,
+    /// The files that requests leave behind.
+    pub artifacts: Artifacts,
+    /// Where callers reach the service.
+    pub origin: OriginConfig,
     /// Whether callers have to show a key.
     pub authentication: Authentication,
     /// How many requests are worked on at one time.
@@ -41,6 +47,8 @@ pub struct Service {
 struct Parts {
     engine: Engine,
     store: Store,
+    artifacts: Artifacts,
+    origin: OriginConfig,
     authentication: Authentication,
     admission: Admission,
     stopping: AtomicBool,
@@ -51,6 +59,9 @@ struct Parts {
 pub(crate) struct Context<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) store: &'a Store,
+    pub(crate) artifacts: &'a Artifacts,
+    pub(crate) origin: &'a OriginConfig,
+    pub(crate) authentication: Authentication,
     pub(crate) admission: &'a Admission,
     /// Who calls; `None` where nobody is asked.
     pub(crate) caller: Option<Caller>,
@@ -63,15 +74,30 @@ pub(crate) struct Context<'a> {
 impl Service {
     /// Builds the service.
     pub fn new(config: ServiceConfig) -> Self {
-        let ServiceConfig { engine, store, authentication, concurrency } = config;
+        let ServiceConfig { engine, store, artifacts, origin, authentication, concurrency } = config;
         let admission = Admission::new(concurrency);
-        let parts = Parts { engine, store, authentication, admission, stopping: AtomicBool::new(false) };
+        let stopping = AtomicBool::new(false);
+        let parts = Parts { engine, store, artifacts, origin, authentication, admission, stopping };
         Self { parts: Arc::new(parts) }
     }
 
     /// Makes `/ready` say that no new work should be sent.
     pub fn stop(&self) {
         self.parts.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns the files that requests leave behind.
+    #[must_use]
+    pub fn artifacts(&self) -> &Artifacts {
+        &self.parts.artifacts
+    }
+
+    /// Returns where the sender of this request reaches the service, such as `https://websvc.test`, for the links of
+    /// the answer; `None` when neither the configuration nor the request says so.
+    #[must_use]
+    pub fn origin_of(&self, request: &Request<ServerBody>) -> Option<String> {
+        let peer = request.body().peer_addr().ip();
+        self.parts.origin.of(peer, request.uri(), request.headers())
     }
 
     /// Answers one request. Every answer has an `x-request-id`, and makes one line in the log.
@@ -115,6 +141,9 @@ impl Service {
         let mut context = Context {
             engine: &parts.engine,
             store: &parts.store,
+            artifacts: &parts.artifacts,
+            origin: &parts.origin,
+            authentication: parts.authentication,
             admission: &parts.admission,
             caller: None,
             id: id.to_owned(),
@@ -152,6 +181,7 @@ async fn perform(
         Operation::Ready => Ok(handler::ready(&context).await),
         Operation::Metrics => Ok(handler::metrics(&context)),
         Operation::OpenApi => Ok(handler::openapi()),
+        Operation::Artifact => handler::artifact(&context, &request).await,
         Operation::Docs(file) => handler::docs(file, request.headers()).await,
         Operation::Root => Ok(handler::root()),
     }

@@ -1,4 +1,4 @@
-//! Durable state of websvc: teams, API keys and the page cache, in one SQLite file.
+//! Durable state of websvc: teams, API keys, the page cache, browser profiles and the records of artifacts, in one SQLite file.
 //!
 //! A [`Store`] is a cheap handle (`Clone`, `Send`, `Sync`) on `DATA_DIR/websvc.db`. Every call blocks for as long as
 //! SQLite needs, so async callers move all but [`Store::authenticate`] off their async threads. Several processes may
@@ -19,6 +19,7 @@
 #![deny(missing_docs)]
 
 mod access;
+mod artifact;
 mod clock;
 mod database;
 mod error;
@@ -26,15 +27,20 @@ mod key;
 mod migration;
 mod page;
 mod page_cache;
+mod profile;
 mod secret;
 mod store;
 mod team;
 mod usage;
 
 pub use access::{ACCESS_REFRESH, Caller};
+pub use artifact::{ArtifactRecord, ArtifactTotals, Reservation};
 pub use error::StoreError;
 pub use key::{KeyId, KeyRecord, NewKey};
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
+pub use profile::{
+    PROFILE_MAX_BYTES, PROFILES_MAX, ProfileLease, ProfileLocking, ProfileRecord, ProfileSaving, ProfileState,
+};
 pub use secret::Secret;
 pub use store::Store;
 pub use team::{DEFAULT_TEAM, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy};

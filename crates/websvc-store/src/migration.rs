@@ -6,7 +6,11 @@
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 /// The steps: the one at position `n` brings the schema from version `n` to `n + 1`.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("migrations/001_keys_and_pages.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/001_keys_and_pages.sql"),
+    include_str!("migrations/002_artifacts.sql"),
+    include_str!("migrations/003_profiles.sql"),
+];
 
 /// What [`migrate`] found.
 #[derive(Debug, PartialEq, Eq)]

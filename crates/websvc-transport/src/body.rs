@@ -1,12 +1,17 @@
-//! The body of a response: bytes at hand, or a channel that somebody fills.
+//! The body of a response: bytes at hand, a channel that somebody fills, or a file that is read while it is sent.
 
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
 use thiserror::Error;
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::mpsc;
+
+/// How much of a file is in memory for one answer.
+const CHUNK_BYTES: usize = 64 * 1024;
 
 /// The body of a response.
 #[derive(Debug)]
@@ -16,6 +21,14 @@ pub struct Body(Inner);
 enum Inner {
     Full(Bytes),
     Channel(mpsc::Receiver<Result<Bytes, Aborted>>),
+    Reader(Box<Reader>),
+}
+
+/// Something that is read while it is sent, and how much of it is left.
+struct Reader {
+    source: Pin<Box<dyn AsyncRead + Send>>,
+    left: u64,
+    chunk: Vec<u8>,
 }
 
 /// A streamed body was given up by its sender: the connection is cut, so that the client sees a broken body.
@@ -43,13 +56,51 @@ impl Body {
         (BodySender(sender), Self(Inner::Channel(receiver)))
     }
 
-    /// Returns the bytes, unless the body is a channel.
+    /// Returns a body of `length` bytes that are read while they are sent. If there are fewer, or reading fails, the
+    /// connection is cut.
+    #[must_use]
+    pub fn reader(source: impl AsyncRead + Send + 'static, length: u64) -> Self {
+        Self(Inner::Reader(Box::new(Reader { source: Box::pin(source), left: length, chunk: Vec::new() })))
+    }
+
+    /// Returns the bytes, if they are at hand.
     #[must_use]
     pub fn bytes(&self) -> Option<&Bytes> {
         match &self.0 {
             Inner::Full(bytes) => Some(bytes),
-            Inner::Channel(_) => None,
+            Inner::Channel(_) | Inner::Reader(_) => None,
         }
+    }
+}
+
+impl Reader {
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Aborted>>> {
+        if self.left == 0 {
+            return Poll::Ready(None);
+        }
+        let wanted = usize::try_from(self.left).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
+        self.chunk.resize(wanted, 0);
+        let mut buffer = ReadBuf::new(&mut self.chunk);
+        let outcome = match self.source.as_mut().poll_read(cx, &mut buffer) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(outcome) => outcome,
+        };
+        let read = buffer.filled().len();
+        if outcome.is_err() || read == 0 {
+            // The length was promised: what is short of it must not look whole.
+            self.left = 0;
+            return Poll::Ready(Some(Err(Aborted)));
+        }
+        self.left -= read as u64;
+        let mut chunk = std::mem::take(&mut self.chunk);
+        chunk.truncate(read);
+        Poll::Ready(Some(Ok(chunk.into())))
+    }
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("left", &self.left).finish_non_exhaustive()
     }
 }
 
@@ -112,17 +163,23 @@ impl Body {
             Inner::Channel(receiver) => {
                 Pin::new(receiver).poll_recv(cx).map(|chunk| chunk.map(|c| c.map(Frame::data)))
             }
+            Inner::Reader(reader) => reader.poll_chunk(cx).map(|chunk| chunk.map(|c| c.map(Frame::data))),
         }
     }
 
     pub(crate) fn is_finished(&self) -> bool {
-        matches!(&self.0, Inner::Full(bytes) if bytes.is_empty())
+        match &self.0 {
+            Inner::Full(bytes) => bytes.is_empty(),
+            Inner::Channel(_) => false,
+            Inner::Reader(reader) => reader.left == 0,
+        }
     }
 
     pub(crate) fn remaining(&self) -> SizeHint {
         match &self.0 {
             Inner::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Inner::Channel(_) => SizeHint::default(),
+            Inner::Reader(reader) => SizeHint::with_exact(reader.left),
         }
     }
 }

@@ -125,10 +125,14 @@ error_codes! {
     RequestTimeout = "REQUEST_TIMEOUT", 408;
     /// The page was not done within its time.
     ScrapeTimeout = "SCRAPE_TIMEOUT", 408;
+    /// The artifact has expired, or it made room for newer ones.
+    Gone = "GONE", 410;
     /// The body is larger than allowed.
     PayloadTooLarge = "PAYLOAD_TOO_LARGE", 413;
     /// The body is not declared as JSON.
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", 415;
+    /// The range lies outside of the artifact; `Content-Range` says how long that is.
+    RangeNotSatisfiable = "RANGE_NOT_SATISFIABLE", 416;
     /// Too many requests; `Retry-After` says when to try again.
     RateLimited = "RATE_LIMITED", 429;
     /// Something unexpected failed; the log has it under the request's id.
@@ -139,6 +143,8 @@ error_codes! {
     ScrapeSslError = "SCRAPE_SSL_ERROR", 500;
     /// The page's host cannot be reached or answers no valid HTTP.
     ScrapeSiteError = "SCRAPE_SITE_ERROR", 500;
+    /// An action could not be done; the text says which, counted from 0, and why.
+    ScrapeActionError = "SCRAPE_ACTION_ERROR", 500;
     /// The page is a file of a kind that cannot be read.
     ScrapeUnsupportedFileError = "SCRAPE_UNSUPPORTED_FILE_ERROR", 500;
     /// No search source can answer; the text names each with its reason.

@@ -1,12 +1,15 @@
 //! The official clients: which there are, and how their scripts are run.
 
+use std::error::Error;
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::folder;
 use super::report::{Line, Outcome, Report};
 use super::service::Service;
+use crate::cache::Cache;
 use crate::{npm, python};
 
 /// A client with its script of checks.
@@ -21,7 +24,7 @@ pub(super) struct Client {
 pub(super) fn prepare() -> Vec<Client> {
     let scripts = folder().join("clients");
     let python = python::prepare().map(|python| (python.into_os_string(), scripts.join("python_sdk.py")));
-    let packages = npm::prepare(&scripts).map_err(|error| error.to_string());
+    let packages = packages(&scripts).map_err(|error| error.to_string());
     let node = |name, script| {
         let script = packages.clone().map(|folder| (OsString::from("node"), folder.join(script)));
         Client { name, script }
@@ -32,6 +35,17 @@ pub(super) fn prepare() -> Vec<Client> {
         node("command line", "cli.mjs"),
         node("MCP server", "mcp.mjs"),
     ]
+}
+
+/// Returns a folder with the clients that are npm packages in its `node_modules` and the scripts of `scripts` beside it,
+/// where Node finds the one from the other.
+fn packages(scripts: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    let folder = npm::install(&Cache::open()?, "conformance", &folder())?;
+    for script in fs::read_dir(scripts)? {
+        let script = script?;
+        fs::copy(script.path(), folder.join(script.file_name()))?;
+    }
+    Ok(folder)
 }
 
 impl Client {

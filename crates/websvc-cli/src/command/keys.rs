@@ -54,7 +54,8 @@ fn list(keys: &[KeyRecord], as_json: bool) -> Result<()> {
     table.print()
 }
 
-fn time(unix_ms: Option<u64>) -> Option<String> {
+/// Returns a time as lists show it.
+pub(super) fn time(unix_ms: Option<u64>) -> Option<String> {
     let at = Timestamp::from_millisecond(i64::try_from(unix_ms?).ok()?).ok()?;
     Some(at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }

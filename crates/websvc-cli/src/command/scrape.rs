@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use url::Url;
 use websvc::types::ScrapeOptions;
-use websvc_scrape::Page;
+use websvc_scrape::{Files, Page};
 use websvc_validate::{Checked, Policy, check_scrape_options};
 
 use super::search::{format, refused};
@@ -31,7 +31,7 @@ pub(crate) async fn scrape(setting: Setting, arguments: Scrape) -> Result<()> {
     let access = setting.data_dir.try_lock()?.map_or(IndexAccess::Read, IndexAccess::Write);
     let installation = installation::open(&setting.config, &setting.data_dir, access)?;
     let deadline = Instant::now() + plan.timeout().max(Duration::from_secs(1));
-    let mut page = installation.engine.scrape(&url, &plan, deadline).await?;
+    let mut page = installation.engine.scrape(&url, &plan, &Files::inline(), deadline).await?;
     for warning in std::mem::take(&mut page.warnings) {
         show::note(&format!("warning: {warning}"));
     }

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use websvc::types::{Format, ScrapeOptions, SearchRequest, SearchResponse};
+use websvc_scrape::Files;
 use websvc_validate::{Checked, Policy, Rejection, check_search};
 
 use crate::Setting;
@@ -47,7 +48,7 @@ async fn local(setting: &Setting, request: SearchRequest) -> Result<SearchRespon
     let access = setting.data_dir.try_lock()?.map_or(IndexAccess::Read, IndexAccess::Write);
     let installation = installation::open(&setting.config, &setting.data_dir, access)?;
     let Checked { plan, warnings } = check_search(request, &Policy::default()).map_err(refused)?;
-    let mut outcome = installation.engine.search(&plan, Instant::now()).await?;
+    let mut outcome = installation.engine.search(&plan, &Files::inline(), Instant::now()).await?;
     outcome.warnings.splice(..0, warnings);
     installation.close().await?;
     Ok(outcome.into_response(String::new()))

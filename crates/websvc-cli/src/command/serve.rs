@@ -4,14 +4,15 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
-use websvc_server::{Authentication, Service, ServiceConfig};
+use anyhow::{Context, Result, bail, ensure};
+use url::Url;
+use websvc_server::{Authentication, OriginConfig, Service, ServiceConfig};
 use websvc_store::Store;
 use websvc_transport::{Server, ServerConfig, TlsFiles};
 
 use crate::Setting;
 use crate::args::Serve;
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::data_dir::DataDir;
 use crate::installation::{self, IndexAccess, Installation};
 use crate::show;
@@ -50,6 +51,8 @@ pub(crate) async fn start(config: &Config, data_dir: &DataDir) -> Result<Running
     let service = Service::new(ServiceConfig {
         engine: installation.engine.clone(),
         store: installation.store.clone(),
+        artifacts: installation.artifacts.clone(),
+        origin: origin(config)?,
         authentication,
         concurrency: config.limits.concurrency,
     });
@@ -92,7 +95,10 @@ impl Running {
             let service = service.clone();
             async move { service.handle(request).await }
         };
-        let drained = server.run(handler, stop).await?;
+        let drained = tokio::select! {
+            drained = server.run(handler, stop) => drained?,
+            never = installation.artifacts.keep_swept() => match never {},
+        };
         tracing::info!(?drained, "stopped");
         installation.close().await?;
         Ok(())
@@ -106,6 +112,27 @@ fn server_config(config: &Config) -> ServerConfig {
     server.max_connections = config.server.max_connections;
     server.drain_timeout = Duration::from_millis(config.server.drain_timeout_ms);
     server
+}
+
+/// Returns where callers reach the service.
+fn origin(config: &Config) -> Result<OriginConfig> {
+    let config::Server { public_url, trusted_proxies, tls, .. } = &config.server;
+    let public_url = match public_url {
+        Some(url) => Some(url.parse::<Url>().context("server.public_url")?),
+        None => None,
+    };
+    if let Some(url) = &public_url {
+        ensure!(
+            matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none(),
+            "server.public_url: {url} is not an http or https URL without query"
+        );
+    }
+    let networks = trusted_proxies.iter().map(|network| network.parse().context("server.trusted_proxies"));
+    Ok(OriginConfig {
+        public_url,
+        scheme: if tls.is_some() { "https" } else { "http" },
+        trusted_proxies: networks.collect::<Result<_>>()?,
+    })
 }
 
 /// Refuses to serve everybody without a key on an address that others can reach.

@@ -16,7 +16,10 @@ pub(super) const ENDPOINT: &[&str] =
 
 /// The sections this version reads.
 const SECTIONS: &[Section] = &[
-    Section { name: "server", keys: &[&["listen", "tls", "max_connections", "drain_timeout_ms"]] },
+    Section {
+        name: "server",
+        keys: &[&["listen", "public_url", "trusted_proxies", "tls", "max_connections", "drain_timeout_ms"]],
+    },
     Section { name: "server.tls", keys: &[&["cert", "key"]] },
     Section { name: "auth", keys: &[&["required"]] },
     Section {
@@ -36,22 +39,23 @@ const SECTIONS: &[Section] = &[
     },
     Section { name: "search.sources.*.fields", keys: &[websvc_engine::Declaration::FIELD_KEYS] },
     Section { name: "cache", keys: &[&["max_bytes", "max_age_days", "memory_bytes"]] },
+    Section {
+        name: "browser",
+        keys: &[&["path", "concurrency", "pages_per_process", "memory_bytes", "idle_shutdown_s", "lists"]],
+    },
+    Section { name: "artifacts", keys: &[&["path", "max_bytes", "max_age_hours", "s3"]] },
+    Section {
+        name: "artifacts.s3",
+        keys: &[&["endpoint", "region", "bucket", "prefix", "access_key_id", "secret_access_key"]],
+    },
     Section { name: "proxy", keys: &[&["basic", "enhanced", "by_country"]] },
     Section { name: "limits", keys: &[&["concurrency"]] },
     Section { name: "pricing", keys: &[websvc_engine::Pricing::KEYS] },
 ];
 
 /// The keys of the contract whose feature this version does not have: they are left out, and that is said.
-const NOT_YET: &[&str] = &[
-    "audit",
-    "browser",
-    "llm",
-    "store",
-    "threat",
-    "limits.requests_per_minute",
-    "server.public_url",
-    "server.trusted_proxies",
-];
+const NOT_YET: &[&str] =
+    &["audit", "browser.cdp_url", "llm", "store", "threat", "limits.requests_per_minute"];
 
 /// A key that is in no section.
 #[derive(Debug, PartialEq, Eq)]
@@ -165,8 +169,10 @@ mod tests {
 
     #[test]
     fn keys_of_missing_features_are_taken_out_and_named() {
-        let mut table = "[browser]\npath = 'x'\n[server]\nlisten = '1'\npublic_url = 'u'".parse().unwrap();
-        assert_eq!(take_not_yet(&mut table), ["browser", "server.public_url"]);
-        assert_eq!(table, "[server]\nlisten = '1'".parse().unwrap());
+        let mut table = "[browser]\ncdp_url = 'x'\n[server]\nlisten = '1'\n[limits]\nrequests_per_minute = 1"
+            .parse()
+            .unwrap();
+        assert_eq!(take_not_yet(&mut table), ["browser.cdp_url", "limits.requests_per_minute"]);
+        assert_eq!(table, "[browser]\n[server]\nlisten = '1'\n[limits]".parse().unwrap());
     }
 }

@@ -8,6 +8,7 @@ mod search;
 mod sources;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -24,6 +25,8 @@ pub(crate) struct Config {
     pub(crate) fetch: Fetch,
     pub(crate) search: Search,
     pub(crate) cache: Cache,
+    pub(crate) artifacts: Artifacts,
+    pub(crate) browser: Browser,
     pub(crate) proxy: Proxy,
     pub(crate) limits: Limits,
     pub(crate) pricing: websvc_engine::Pricing,
@@ -38,6 +41,10 @@ pub(crate) struct Config {
 pub(crate) struct Server {
     /// `host:port`; port 0 picks a free one.
     pub(crate) listen: String,
+    /// Where callers reach the service, when that is not where it listens.
+    pub(crate) public_url: Option<String>,
+    /// Networks whose `X-Forwarded-*` headers are believed.
+    pub(crate) trusted_proxies: Vec<String>,
     pub(crate) tls: Option<Tls>,
     pub(crate) max_connections: usize,
     pub(crate) drain_timeout_ms: u64,
@@ -80,6 +87,21 @@ pub(crate) struct Proxy {
     pub(crate) by_country: BTreeMap<String, Vec<String>>,
 }
 
+/// `[browser]`: the Chromium that draws pages.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Browser {
+    /// The program; looked for where systems put it when there is none.
+    pub(crate) path: Option<PathBuf>,
+    /// Pages open at one time; with 0 there is no browser.
+    pub(crate) concurrency: usize,
+    pub(crate) pages_per_process: u64,
+    pub(crate) memory_bytes: u64,
+    pub(crate) idle_shutdown_s: u64,
+    /// Lists of advertising beside the bundled one, which `websvc lists update` fetches.
+    pub(crate) lists: Vec<String>,
+}
+
 /// `[cache]`: bounds of the page cache.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -87,6 +109,37 @@ pub(crate) struct Cache {
     pub(crate) max_bytes: u64,
     pub(crate) max_age_days: u64,
     pub(crate) memory_bytes: u64,
+}
+
+/// `[artifacts]`: files that requests leave behind and that expire.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Artifacts {
+    /// In the data directory, when it is not given.
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) max_bytes: u64,
+    pub(crate) max_age_hours: u64,
+    pub(crate) s3: Option<S3>,
+}
+
+/// `[artifacts.s3]`: a bucket in place of the directory.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct S3 {
+    pub(crate) endpoint: String,
+    pub(crate) region: String,
+    pub(crate) bucket: String,
+    #[serde(default)]
+    pub(crate) prefix: String,
+    pub(crate) access_key_id: String,
+    pub(crate) secret_access_key: String,
+}
+
+impl fmt::Debug for S3 {
+    /// Leaves out the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("S3").field("bucket", &self.bucket).finish_non_exhaustive()
+    }
 }
 
 /// `[limits]`: bounds of the work done at one time.
@@ -100,6 +153,8 @@ impl Default for Server {
     fn default() -> Self {
         Self {
             listen: "127.0.0.1:3002".to_owned(),
+            public_url: None,
+            trusted_proxies: Vec::new(),
             tls: None,
             max_connections: 4096,
             drain_timeout_ms: 30_000,
@@ -126,9 +181,28 @@ impl Default for Fetch {
     }
 }
 
+impl Default for Browser {
+    fn default() -> Self {
+        Self {
+            path: None,
+            concurrency: 8,
+            pages_per_process: 500,
+            memory_bytes: 2 * 1024 * 1024 * 1024,
+            idle_shutdown_s: 120,
+            lists: Vec::new(),
+        }
+    }
+}
+
 impl Default for Cache {
     fn default() -> Self {
         Self { max_bytes: 1024 * 1024 * 1024, max_age_days: 30, memory_bytes: 32 * 1024 * 1024 }
+    }
+}
+
+impl Default for Artifacts {
+    fn default() -> Self {
+        Self { path: None, max_bytes: 1024 * 1024 * 1024, max_age_hours: 24, s3: None }
     }
 }
 

@@ -31,6 +31,9 @@ impl Installation {
     /// # Errors
     /// The index failed.
     pub(crate) async fn close(&self) -> Result<Vec<MirrorReport>> {
+        if let Some(browser) = self.engine.scraper().browser() {
+            browser.stop().await;
+        }
         let index = Arc::clone(&self.index);
         tokio::task::spawn_blocking(move || index.flush()).await??;
         let mut reports = Vec::new();

@@ -115,7 +115,7 @@ fn variable(name: &str) -> Option<String> {
 
 /// Returns a client that may reach the host and port of `url` wherever they are: whoever configures a source has
 /// chosen it, as no URL of a page is chosen. All else stays as guarded as for pages.
-fn client(config: &Config, url: &Url) -> Result<Client> {
+pub(super) fn client(config: &Config, url: &Url) -> Result<Client> {
     ensure!(matches!(url.scheme(), "http" | "https"), "{url} is neither http nor https");
     let host = url.host_str().with_context(|| format!("{url} has no host"))?;
     let port = url.port_or_known_default().with_context(|| format!("{url} has no port"))?;

@@ -42,6 +42,8 @@ impl Site {
             .env_remove("WEBSVC_API_KEY")
             .env("WEBSVC_DATA_DIR", self.data_dir())
             .env("WEBSVC__FETCH__CONNECT_TO", &self.connect_to)
+            // Whether a machine has a browser changes nothing but the tests of the browser.
+            .env("WEBSVC__BROWSER__CONCURRENCY", "0")
             .stdin(Stdio::null());
         command
     }
@@ -157,6 +159,15 @@ impl Service {
         let answer = self.client.fetch(request).await.unwrap();
         assert_eq!(answer.status, StatusCode::OK);
         String::from_utf8(answer.body.to_vec()).unwrap()
+    }
+
+    /// Returns the type and the bytes of a file, which anybody may have who knows its path.
+    pub(crate) async fn file(&self, path: &str) -> (String, Vec<u8>) {
+        let request = FetchRequest::get(format!("{}{path}", self.address).parse().unwrap());
+        let answer = self.client.fetch(request).await.unwrap();
+        assert_eq!(answer.status, StatusCode::OK, "{path}");
+        let kind = answer.headers.get(CONTENT_TYPE).unwrap().to_str().unwrap().to_owned();
+        (kind, answer.body.to_vec())
     }
 
     /// Asks until the query has results; pages are searchable within two seconds.

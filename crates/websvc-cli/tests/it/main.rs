@@ -7,7 +7,9 @@
 )]
 
 mod archives;
+mod artifacts;
 mod bad_input;
+mod browser;
 mod cache;
 mod corpus;
 mod crash;
@@ -19,7 +21,9 @@ mod exporting;
 mod harness;
 mod indexing;
 mod keys;
+mod lists;
 mod maintenance;
+mod profiles;
 mod reference;
 mod scraping;
 mod sdk;

@@ -80,6 +80,9 @@ fn of_page(hit: &Hit, page: Page) -> PageContent {
         mut metadata,
         warnings: _said_in_the_answer,
         cache_state: _said_in_the_metadata,
+        screenshot,
+        actions,
+        takings: _published_by_gather,
         index_copy: _kept_by_gather,
     } = page;
     // The Python client reads a scraped result from its metadata alone, so these are never left empty.
@@ -91,6 +94,8 @@ fn of_page(hit: &Hit, page: Page) -> PageContent {
         raw_html,
         links,
         images,
+        screenshot,
+        actions,
         metadata: Some(metadata),
         ..PageContent::default()
     }

@@ -1,6 +1,6 @@
 //! What this installation can do: a request is never answered as if an option had been honoured that was not.
 
-use websvc_scrape::ProxyConfig;
+use websvc_scrape::Scraper;
 use websvc_types::limits::COUNTRY_DEFAULT;
 use websvc_types::{ErrorCode, Format, RedactMode, Violation, ViolationCode};
 use websvc_validate::{ScrapePlan, SearchPlan};
@@ -18,7 +18,7 @@ pub(crate) struct Review {
 /// # Errors
 /// [`EngineError::NotSupported`] for what may not be left out: actions and profiles change what the
 /// caller may do with the content, so content without them would be wrong.
-pub(crate) fn review(plan: &SearchPlan, proxies: &ProxyConfig) -> Result<Review, EngineError> {
+pub(crate) fn review(plan: &SearchPlan, scraper: &Scraper) -> Result<Review, EngineError> {
     let mut review = Review::default();
     let mut missing = Missing::default();
     let scrape = plan.scrape();
@@ -29,8 +29,8 @@ pub(crate) fn review(plan: &SearchPlan, proxies: &ProxyConfig) -> Result<Review,
         missing.threat("/scrapeOptions/threatProtection");
     }
     if let Some(scrape) = scrape {
-        missing.scrape("/scrapeOptions", scrape);
-        review.scrape(scrape, proxies);
+        missing.scrape("/scrapeOptions", scrape, scraper);
+        review.scrape(scrape, scraper);
     }
     missing.finish()?;
     Ok(review)
@@ -40,15 +40,15 @@ pub(crate) fn review(plan: &SearchPlan, proxies: &ProxyConfig) -> Result<Review,
 ///
 /// # Errors
 /// As [`review`].
-pub(crate) fn review_page(plan: &ScrapePlan, proxies: &ProxyConfig) -> Result<Review, EngineError> {
+pub(crate) fn review_page(plan: &ScrapePlan, scraper: &Scraper) -> Result<Review, EngineError> {
     let mut missing = Missing::default();
     if plan.threat().is_some() {
         missing.threat("/threatProtection");
     }
-    missing.scrape("", plan);
+    missing.scrape("", plan, scraper);
     missing.finish()?;
     let mut review = Review::default();
-    review.scrape(plan, proxies);
+    review.scrape(plan, scraper);
     Ok(review)
 }
 
@@ -57,9 +57,10 @@ impl Review {
         self.warnings.push(format!("{what}: {why}"));
     }
 
-    fn scrape(&mut self, plan: &ScrapePlan, proxies: &ProxyConfig) {
+    fn scrape(&mut self, plan: &ScrapePlan, scraper: &Scraper) {
+        let (browser, proxies) = (scraper.browser().is_some(), scraper.proxies());
         for format in plan.formats() {
-            if let Some(why) = why_missing(format) {
+            if let Some(why) = why_missing(format, browser) {
                 self.leave_out(&format!("format {}", format.name()), why);
             }
         }
@@ -82,7 +83,7 @@ impl Review {
                 RedactMode::Fast => {}
             }
         }
-        if !plan.wait_for().is_zero() {
+        if !plan.wait_for().is_zero() && !browser {
             self.leave_out("waitFor", "no browser is installed; pages are read as served");
         }
         let country = plan.location().country();
@@ -97,12 +98,13 @@ impl Review {
 }
 
 /// Returns why a format cannot be had, or `None` when it can.
-fn why_missing(format: &Format) -> Option<&'static str> {
+fn why_missing(format: &Format, browser: bool) -> Option<&'static str> {
     match format {
         Format::Markdown(_) | Format::Html(_) | Format::RawHtml(_) | Format::Links(_) | Format::Images(_) => {
             None
         }
-        Format::Screenshot(_) | Format::Branding(_) => Some("no browser is installed"),
+        Format::Screenshot(_) => (!browser).then_some("no browser is installed"),
+        Format::Branding(_) => Some("this version does not read the design of pages yet"),
         Format::Summary(_)
         | Format::Json(_)
         | Format::Question(_)
@@ -131,11 +133,12 @@ impl Missing {
         self.refuse(path, "threatProtection is not available: this version has no scanner of URLs");
     }
 
-    fn scrape(&mut self, at: &str, plan: &ScrapePlan) {
+    fn scrape(&mut self, at: &str, plan: &ScrapePlan, scraper: &Scraper) {
         if plan.profile().is_some() {
-            self.refuse(&format!("{at}/profile"), "profile is not available: no browser is installed");
+            let why = "profile is not available: this version keeps no profiles of the browser yet";
+            self.refuse(&format!("{at}/profile"), why);
         }
-        if !plan.actions().is_empty() {
+        if !plan.actions().is_empty() && scraper.browser().is_none() {
             self.actions = true;
             self.refuse(&format!("{at}/actions"), "actions are not available: no browser is installed");
         }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use futures_util::StreamExt;
 use futures_util::stream;
 use url::Url;
-use websvc_scrape::{Page, ScrapeError};
+use websvc_scrape::{Files, Page, ScrapeError};
 use websvc_types::ErrorCode;
 use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
@@ -40,6 +40,7 @@ pub(crate) async fn gather(
     engine: &EngineConfig,
     plan: &SearchPlan,
     found: &Found,
+    files: &Files,
     deadline: Instant,
     warnings: &mut Vec<String>,
 ) -> Result<Pages, EngineError> {
@@ -49,7 +50,7 @@ pub(crate) async fn gather(
         let urls = vertical.hits.iter().map(|hit| hit.url.as_str());
         pages.push(match scrape {
             Some(scrape) => {
-                let getting: Vec<_> = urls.map(|url| get(engine, url, scrape, deadline)).collect();
+                let getting: Vec<_> = urls.map(|url| get(engine, url, scrape, files, deadline)).collect();
                 stream::iter(getting).buffered(PAGES_AT_ONCE).collect().await
             }
             None => urls.map(|_| Gathered::NotAsked).collect(),
@@ -70,13 +71,22 @@ fn has_pages(kind: SourceKind) -> bool {
     }
 }
 
-async fn get(engine: &EngineConfig, url: &str, plan: &ScrapePlan, deadline: Instant) -> Gathered {
+async fn get(
+    engine: &EngineConfig,
+    url: &str,
+    plan: &ScrapePlan,
+    files: &Files,
+    deadline: Instant,
+) -> Gathered {
     let deadline = deadline.min(Instant::now() + plan.timeout());
     let Ok(url) = Url::parse(url) else {
         return Gathered::Failed(ScrapeError::BadUrl { url: url.to_owned() });
     };
     match tokio::time::timeout_at(deadline.into(), engine.scraper.scrape(&url, plan, deadline)).await {
-        Ok(Ok(page)) => Gathered::Page(Box::new(page)),
+        Ok(Ok(mut page)) => {
+            files.publish(&mut page).await;
+            Gathered::Page(Box::new(page))
+        }
         Ok(Err(error)) => Gathered::Failed(error),
         Err(_elapsed) => Gathered::Failed(ScrapeError::Timeout),
     }

@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
 
+mod artifacts;
 mod file;
 mod keys;
 mod pages;
 mod processes;
+mod profiles;
 mod teams;
 
 use std::path::Path;

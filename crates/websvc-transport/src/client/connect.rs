@@ -267,7 +267,7 @@ fn not_found(host: &Host, source: Option<io::Error>) -> FetchError {
     FetchError::Dns { host: host.to_string(), source }
 }
 
-fn failed_to_connect(host: String, source: io::Error, after: Duration) -> FetchError {
+pub(super) fn failed_to_connect(host: String, source: io::Error, after: Duration) -> FetchError {
     if source.kind() == io::ErrorKind::TimedOut {
         FetchError::Timeout { stage: Stage::Connect, after }
     } else {

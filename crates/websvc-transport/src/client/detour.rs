@@ -5,13 +5,16 @@ use std::net::{IpAddr, SocketAddr};
 
 use http::uri::Authority;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 use url::Host;
 
 use super::connect::{Connector, Endpoint, Security, dial, server_name, start_http1};
 use super::connection::{Connection, Facts};
 use super::proxy::{Proxy, ProxyScheme, authority};
+use super::tunnel::Tunnel;
 use crate::error::FetchError;
 use crate::tls::public_reason;
 
@@ -37,26 +40,31 @@ impl Connector {
         proxy: &'a Proxy,
     ) -> Result<Detour<'a>, FetchError> {
         let errand = self.errand(endpoint, proxy.scheme()).await?;
-        // Named by whoever runs this process, so the guard is not asked.
+        Ok(Detour { proxy, addresses: self.addresses_of(proxy).await?, errand })
+    }
+
+    /// Returns where a proxy is. It was named by whoever runs this process, so the guard is not asked.
+    async fn addresses_of(&self, proxy: &Proxy) -> Result<Vec<SocketAddr>, FetchError> {
         let found = self.lookup(proxy.host()).await.map_err(|source| {
             let source = source.unwrap_or_else(|| io::Error::other("it has no address"));
             proxy.failed("it was not found", source)
         })?;
-        let addresses = found.into_iter().map(|ip| SocketAddr::new(ip, proxy.port())).collect();
-        Ok(Detour { proxy, addresses, errand })
+        Ok(found.into_iter().map(|ip| SocketAddr::new(ip, proxy.port())).collect())
     }
 
-    /// Only a guard that has nothing to say about a host lets the proxy find out the host's addresses.
     async fn errand(&self, endpoint: &Endpoint, scheme: ProxyScheme) -> Result<Errand, FetchError> {
-        let Endpoint { security, host, port, route: _ } = endpoint;
-        let name = host.to_string();
-        if self.guard.is_indifferent_to(&name, *port) {
-            return Ok(match (security, scheme) {
-                (Security::Plain, ProxyScheme::Http | ProxyScheme::Https) => Errand::Forward,
-                (Security::Plain, ProxyScheme::Socks5) | (Security::Tls(_), _) => {
-                    Errand::Tunnel(authority(name, *port)?)
-                }
-            });
+        let forwards = matches!(endpoint.security, Security::Plain)
+            && matches!(scheme, ProxyScheme::Http | ProxyScheme::Https)
+            && self.guard.is_indifferent_to(&endpoint.host.to_string(), endpoint.port);
+        if forwards { Ok(Errand::Forward) } else { Ok(Errand::Tunnel(self.far_end(endpoint).await?)) }
+    }
+
+    /// Returns what a proxy is asked to connect. Only a guard that has nothing to say about a host lets the proxy find
+    /// out the host's addresses.
+    async fn far_end(&self, endpoint: &Endpoint) -> Result<Authority, FetchError> {
+        let name = endpoint.host.to_string();
+        if self.guard.is_indifferent_to(&name, endpoint.port) {
+            return authority(name, endpoint.port);
         }
         let addresses = self.addresses(endpoint).await?;
         let address = addresses.first().ok_or(FetchError::Forbidden)?;
@@ -64,7 +72,34 @@ impl Connector {
             IpAddr::V4(ip) => Host::<String>::Ipv4(ip),
             IpAddr::V6(ip) => Host::Ipv6(ip),
         };
-        Ok(Errand::Tunnel(authority(host, address.port())?))
+        authority(host, address.port())
+    }
+
+    /// Makes a tunnel to the endpoint, in which nothing is spoken yet.
+    pub(super) async fn tunnel_through(
+        &self,
+        endpoint: &Endpoint,
+        proxy: &Proxy,
+        deadline: Instant,
+    ) -> Result<Tunnel, FetchError> {
+        let target = self.far_end(endpoint).await?;
+        let unreachable = |source| proxy.failed("it cannot be reached", source);
+        let stream = dial(&self.addresses_of(proxy).await?, deadline).await.map_err(unreachable)?;
+        Ok(match proxy.scheme() {
+            ProxyScheme::Http => Tunnel::through(proxy.tunnel(stream, target).await?),
+            ProxyScheme::Socks5 => Tunnel::through(proxy.socks_tunnel(stream, &target).await?),
+            ProxyScheme::Https => {
+                let stream = self.secure(proxy, stream).await?;
+                Tunnel::through(proxy.tunnel(stream, target).await?)
+            }
+        })
+    }
+
+    async fn secure(&self, proxy: &Proxy, stream: TcpStream) -> Result<TlsStream<TcpStream>, FetchError> {
+        let insecure = |source: io::Error| proxy.failed(&public_reason(&source), source);
+        let name = server_name(proxy.host()).map_err(insecure)?;
+        let config = self.trust.for_proxies().await.map_err(insecure)?;
+        TlsConnector::from(config).connect(name, stream).await.map_err(insecure)
     }
 
     pub(super) async fn open_through(
@@ -82,10 +117,7 @@ impl Connector {
                 Box::pin(self.run_errand(endpoint, proxy, errand, stream, remote_addr)).await
             }
             ProxyScheme::Https => {
-                let insecure = |source: io::Error| proxy.failed(&public_reason(&source), source);
-                let name = server_name(proxy.host()).map_err(insecure)?;
-                let config = self.trust.for_proxies().await.map_err(insecure)?;
-                let stream = TlsConnector::from(config).connect(name, stream).await.map_err(insecure)?;
+                let stream = self.secure(proxy, stream).await?;
                 Box::pin(self.run_errand(endpoint, proxy, errand, stream, remote_addr)).await
             }
         }

@@ -15,6 +15,7 @@ mod receive;
 mod redirect;
 mod request;
 mod resolve;
+mod tunnel;
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ pub use headers::is_forbidden_header;
 pub use proxy::Proxy;
 pub use request::{ExcessPolicy, FetchRequest, Fetched, RedirectPolicy, TlsPolicy};
 pub use resolve::{Resolve, Resolving, SystemResolver};
+pub use tunnel::Tunnel;
 
 use crate::error::{ClientError, FetchError};
 use crate::tls::TrustStore;

@@ -15,3 +15,4 @@ mod redirects;
 mod ssrf;
 mod support;
 mod tls;
+mod tunnel;

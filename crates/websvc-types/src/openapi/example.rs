@@ -226,6 +226,8 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::MethodNotAllowed => "Method not allowed, use POST",
         ErrorCode::RequestTimeout => "Request timed out: the search was not done within its time of 60000 ms",
         ErrorCode::ScrapeTimeout => "the page was not done within 60000 ms",
+        ErrorCode::Gone => "the artifact has expired or was removed",
+        ErrorCode::RangeNotSatisfiable => "the range is outside of the 1000 bytes of the artifact",
         ErrorCode::PayloadTooLarge => "the body is larger than 10485760 bytes",
         ErrorCode::UnsupportedMediaType => "Unsupported media type \"text/plain\", use application/json",
         ErrorCode::RateLimited => {
@@ -234,6 +236,7 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::UnknownError => "An unexpected error occurred: the operation failed",
         ErrorCode::ScrapeDnsResolutionError => "the host of this URL was not found",
         ErrorCode::ScrapeSslError => "no secure connection to the host of this URL",
+        ErrorCode::ScrapeActionError => "action 2 (click) failed: no element matches #more",
         ErrorCode::ScrapeSiteError => "the host of this URL cannot be reached",
         ErrorCode::ScrapeUnsupportedFileError => "the URL is a file of a kind that cannot be read",
         ErrorCode::SearchUnavailable => {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Category;
+use crate::action::ActionResults;
 use crate::metadata::Metadata;
 
 /// The answer to a search.
@@ -176,7 +177,8 @@ pub struct PageContent {
     pub menu: Option<Value>,
     /// Results of the actions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub actions: Option<Value>,
+    #[schemars(with = "ActionResults")]
+    pub actions: Option<ActionResults>,
     /// What is known of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Metadata")]

@@ -1,0 +1,40 @@
+//! Artifacts: files that requests leave behind for their callers, such as screenshots, and that expire.
+//!
+//! An artifact is named by 128 random bits and read by a signed URL, which is the permission: whoever has it may read
+//! until it expires, nobody else may. The content is in a directory, or in a bucket of an S3-compatible service; the
+//! records are in the [`Store`](websvc_store::Store).
+//!
+//! ```
+//! # use std::time::Duration;
+//! # use bytes::Bytes;
+//! # use websvc_artifacts::{Artifacts, ArtifactsConfig, Kind, Retention};
+//! # use websvc_store::Store;
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! # let dir = tempfile::tempdir()?;
+//! let store = Store::open(dir.path())?;
+//! let artifacts = Artifacts::open(store, ArtifactsConfig::in_directory(dir.path().join("artifacts")))?;
+//! let day = Duration::from_secs(24 * 3600);
+//! let picture = Bytes::from_static(b"\x89PNG...");
+//! let artifact = artifacts.of("default", Retention::Stored).put(Kind::Png, picture, day).await?;
+//! println!("{}", artifact.url("https://websvc.test"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![deny(missing_docs)]
+
+mod artifacts;
+mod bucket;
+mod directory;
+mod error;
+mod kind;
+mod link;
+mod place;
+
+pub use artifacts::{Artifact, Artifacts, ArtifactsConfig, Retention, TeamArtifacts};
+pub use bucket::S3Config;
+pub use error::{ArtifactError, FindError};
+pub use kind::{Disposition, Kind};
+pub use link::{Link, PREFIX};
+pub use place::{Content, Found, Place};

@@ -1,0 +1,82 @@
+//! A shelf in a fresh directory, and short ways to fill and to read it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Method;
+use tempfile::TempDir;
+use tokio::io::AsyncReadExt;
+use websvc_artifacts::{
+    Artifact, Artifacts, ArtifactsConfig, FindError, Found, Kind, Link, PREFIX, Retention,
+};
+use websvc_store::Store;
+
+pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
+
+pub(crate) struct Site {
+    pub(crate) directory: TempDir,
+    pub(crate) store: Store,
+    pub(crate) artifacts: Artifacts,
+}
+
+impl Site {
+    pub(crate) fn new() -> Self {
+        Self::with(|config| config)
+    }
+
+    pub(crate) fn with(change: impl FnOnce(ArtifactsConfig) -> ArtifactsConfig) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path()).unwrap();
+        let config = change(ArtifactsConfig::in_directory(directory.path().join("artifacts")));
+        let artifacts = Artifacts::open(store.clone(), config).unwrap();
+        Self { directory, store, artifacts }
+    }
+
+    pub(crate) async fn put(&self, content: &[u8]) -> Artifact {
+        put(&self.artifacts, content).await
+    }
+
+    /// Returns the files of the shelf.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let Ok(entries) = std::fs::read_dir(self.directory.path().join("artifacts")) else {
+            return Vec::new();
+        };
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+pub(crate) async fn put(artifacts: &Artifacts, content: &[u8]) -> Artifact {
+    let content = Bytes::copy_from_slice(content);
+    artifacts.of("default", Retention::Stored).put(Kind::Png, content, DAY).await.unwrap()
+}
+
+pub(crate) fn link(artifact: &Artifact) -> Link {
+    let url = artifact.url("");
+    let (file, query) = url.strip_prefix(PREFIX).unwrap().split_once('?').unwrap();
+    Link::read(file, Some(query)).unwrap()
+}
+
+/// What a reader sees of an artifact: its content, or why not.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    Content(Vec<u8>),
+    NotFound,
+    Gone,
+}
+
+pub(crate) async fn read(artifacts: &Artifacts, artifact: &Artifact, team: Option<&str>) -> Seen {
+    match artifacts.find(&link(artifact), &Method::GET, team).await {
+        Ok(Found::Here(content)) => {
+            let bytes = content.bytes;
+            let mut read = Vec::new();
+            content.into_reader().read_to_end(&mut read).await.unwrap();
+            assert_eq!(read.len() as u64, bytes);
+            Seen::Content(read)
+        }
+        Ok(Found::Elsewhere(url)) => panic!("{url}"),
+        Err(FindError::NotFound) => Seen::NotFound,
+        Err(FindError::Gone) => Seen::Gone,
+        Err(error) => panic!("{error}"),
+    }
+}

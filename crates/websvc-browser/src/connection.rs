@@ -1,0 +1,269 @@
+//! The DevTools protocol over a pair of pipes: JSON messages that end with a zero byte.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+use thiserror::Error;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::unix::pipe;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
+
+/// The longest message that is read; of longer ones only the head is kept, to know whose answer they are.
+const MAX_MESSAGE: usize = 96 * 1024 * 1024;
+const HEAD_OF_TOO_LONG: usize = 64;
+
+/// Why a command has no answer.
+#[derive(Debug, Clone, Error)]
+pub(crate) enum CallError {
+    /// Chromium, or the page, is gone.
+    #[error("the connection to the browser is lost")]
+    Lost,
+    #[error("{method} was refused: {message}")]
+    Refused { method: &'static str, message: String },
+    #[error("the answer to {method} is too large")]
+    TooLarge { method: &'static str },
+}
+
+/// What a listener is told.
+pub(crate) enum Notice {
+    Event { method: String, params: Value },
+    Lost,
+}
+
+/// Called on the reader's task: it must not wait, and must not call back while it holds a lock.
+type Listener = Arc<dyn Fn(Notice) + Send + Sync>;
+
+type Answer = Result<Value, CallError>;
+
+/// The connection and its two tasks, which end with it.
+pub(crate) struct Connection {
+    cdp: Cdp,
+    tasks: [JoinHandle<()>; 2],
+}
+
+/// A handle to send commands with.
+#[derive(Clone)]
+pub(crate) struct Cdp(Arc<Shared>);
+
+struct Shared {
+    state: Mutex<State>,
+    outgoing: mpsc::UnboundedSender<Vec<u8>>,
+    lost: watch::Sender<bool>,
+}
+
+#[derive(Default)]
+struct State {
+    last_id: u64,
+    waiting: HashMap<u64, Waiting>,
+    /// By session; the browser itself has the empty name.
+    listeners: HashMap<String, Listener>,
+}
+
+struct Waiting {
+    method: &'static str,
+    answer: oneshot::Sender<Answer>,
+}
+
+impl Connection {
+    /// Starts to speak over the pipes.
+    pub(crate) fn start(commands: pipe::Sender, messages: pipe::Receiver) -> Self {
+        let (outgoing, queue) = mpsc::unbounded_channel();
+        let cdp =
+            Cdp(Arc::new(Shared { state: Mutex::default(), outgoing, lost: watch::Sender::new(false) }));
+        let reading = tokio::spawn(read(cdp.clone(), messages));
+        let writing = tokio::spawn(write(queue, commands));
+        Self { cdp, tasks: [reading, writing] }
+    }
+
+    pub(crate) fn cdp(&self) -> &Cdp {
+        &self.cdp
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+        self.cdp.lose();
+    }
+}
+
+impl Cdp {
+    /// Sends a command and waits for its answer; the browser itself is the session without a name.
+    pub(crate) async fn call(&self, session: &str, method: &'static str, params: Value) -> Answer {
+        let (answer, answered) = oneshot::channel();
+        let id = self.send(session, method, params, Some(answer)).ok_or(CallError::Lost)?;
+        // Whoever stops waiting leaves nothing behind.
+        let _entry = Entry { cdp: self, id };
+        answered.await.unwrap_or(Err(CallError::Lost))
+    }
+
+    /// Sends a command whose answer nobody needs.
+    pub(crate) fn post(&self, session: &str, method: &'static str, params: Value) {
+        self.send(session, method, params, None);
+    }
+
+    /// Tells a listener all events of a session from now on, and when the connection is lost.
+    pub(crate) fn listen(&self, session: &str, listener: impl Fn(Notice) + Send + Sync + 'static) {
+        self.lock().listeners.insert(session.to_owned(), Arc::new(listener));
+    }
+
+    pub(crate) fn forget(&self, session: &str) {
+        self.lock().listeners.remove(session);
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        *self.0.lost.borrow()
+    }
+
+    /// Waits until the other end is gone.
+    pub(crate) async fn lost(&self) {
+        // The sender lives as long as this handle.
+        let _ = self.0.lost.subscribe().wait_for(|lost| *lost).await;
+    }
+
+    fn send(
+        &self,
+        session: &str,
+        method: &'static str,
+        params: Value,
+        answer: Option<oneshot::Sender<Answer>>,
+    ) -> Option<u64> {
+        let id = {
+            let mut state = self.lock();
+            if self.is_lost() {
+                return None;
+            }
+            state.last_id += 1;
+            let id = state.last_id;
+            if let Some(answer) = answer {
+                state.waiting.insert(id, Waiting { method, answer });
+            }
+            id
+        };
+        let mut message = json!({"id": id, "method": method});
+        message["params"] = params;
+        if !session.is_empty() {
+            message["sessionId"] = session.into();
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        self.0.outgoing.send(bytes).ok()?;
+        Some(id)
+    }
+
+    fn lose(&self) {
+        let listeners: Vec<Listener> = {
+            let mut state = self.lock();
+            self.0.lost.send_replace(true);
+            // Dropping the senders is the answer.
+            state.waiting.clear();
+            state.listeners.drain().map(|(_, listener)| listener).collect()
+        };
+        for listener in listeners {
+            listener(Notice::Lost);
+        }
+    }
+
+    fn receive(&self, message: &[u8], is_whole: bool) {
+        if !is_whole {
+            if let Some(waiting) = id_at_the_head(message).and_then(|id| self.lock().waiting.remove(&id)) {
+                let _ = waiting.answer.send(Err(CallError::TooLarge { method: waiting.method }));
+            }
+            return;
+        }
+        let Ok(mut message) = serde_json::from_slice::<Value>(message) else {
+            tracing::warn!("a message of the browser is no JSON");
+            return;
+        };
+        if let Some(id) = message["id"].as_u64() {
+            let Some(Waiting { method, answer }) = self.lock().waiting.remove(&id) else { return };
+            let outcome = match message["error"]["message"].as_str() {
+                Some(text) => Err(CallError::Refused { method, message: text.to_owned() }),
+                None => Ok(message["result"].take()),
+            };
+            // Whoever asked may have stopped waiting.
+            let _ = answer.send(outcome);
+            return;
+        }
+        let listener = self.lock().listeners.get(message["sessionId"].as_str().unwrap_or_default()).cloned();
+        if let (Some(listener), Value::String(method)) = (listener, message["method"].take()) {
+            listener(Notice::Event { method, params: message["params"].take() });
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Entry<'a> {
+    cdp: &'a Cdp,
+    id: u64,
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        self.cdp.lock().waiting.remove(&self.id);
+    }
+}
+
+async fn write(mut queue: mpsc::UnboundedReceiver<Vec<u8>>, mut commands: pipe::Sender) {
+    while let Some(message) = queue.recv().await {
+        if commands.write_all(&message).await.is_err() {
+            // The reader notices the end, too, and tells everybody.
+            return;
+        }
+    }
+}
+
+async fn read(cdp: Cdp, messages: pipe::Receiver) {
+    let mut reader = BufReader::with_capacity(64 * 1024, messages);
+    let mut message = Vec::new();
+    let mut is_whole = true;
+    while let Ok(bytes) = reader.fill_buf().await {
+        if bytes.is_empty() {
+            break;
+        }
+        let end = bytes.iter().position(|&byte| byte == 0);
+        let part = &bytes[..end.unwrap_or(bytes.len())];
+        if message.len() + part.len() > MAX_MESSAGE {
+            is_whole = false;
+            message.truncate(HEAD_OF_TOO_LONG);
+        }
+        if is_whole {
+            message.extend_from_slice(part);
+        }
+        let used = part.len() + usize::from(end.is_some());
+        reader.consume(used);
+        if end.is_some() {
+            cdp.receive(&message, is_whole);
+            is_whole = true;
+            message.clear();
+            // One picture must not hold its memory for as long as Chromium runs.
+            message.shrink_to(1024 * 1024);
+        }
+    }
+    cdp.lose();
+}
+
+/// Reads the id of an answer that was cut: Chromium writes it first.
+fn id_at_the_head(message: &[u8]) -> Option<u64> {
+    let digits = message.strip_prefix(br#"{"id":"#)?;
+    let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
+    std::str::from_utf8(&digits[..end]).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_cut_answer_is_found() {
+        assert_eq!(id_at_the_head(br#"{"id":42,"result":{"data":"AAA"#), Some(42));
+        assert_eq!(id_at_the_head(br#"{"method":"Page.x","params":{"#), None);
+    }
+}

@@ -1,0 +1,58 @@
+//! Going to the URL of a request, and saying why that failed.
+
+use serde_json::json;
+use url::Url;
+
+use super::Page;
+use crate::egress::Forbidden;
+use crate::error::BrowserError;
+
+/// Chromium's word for an answer without a body whose status is an error's: it shows a page of its own then.
+const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
+const ABORTED: &str = "net::ERR_ABORTED";
+
+impl Page<'_> {
+    pub(super) async fn navigate(&self, url: &Url) -> Result<(), BrowserError> {
+        let answer = self.call("Page.navigate", json!({"url": url.as_str()})).await?;
+        if answer["isDownload"] == true {
+            return Err(BrowserError::Download);
+        }
+        match answer["errorText"].as_str().unwrap_or_default() {
+            "" => Ok(()),
+            EMPTY_ERROR if self.watch.lock().document.is_some() => Ok(()),
+            error => Err(self.reason(url, error)),
+        }
+    }
+
+    /// Says what stood in the way: what our own proxy knows is better than what Chromium makes of it.
+    fn reason(&self, url: &Url, error: &str) -> BrowserError {
+        let (asked, status) = {
+            let state = self.watch.lock();
+            // A redirect may have led elsewhere.
+            let asked = state.document_url.clone().unwrap_or_else(|| url.to_string());
+            (asked, state.document.as_ref().map(|document| document.status))
+        };
+        if let Some(failure) = self.failure(&asked) {
+            return failure;
+        }
+        let reason = match status {
+            _ if error.starts_with("net::ERR_CERT") => "its certificate cannot be verified".to_owned(),
+            Some(status) if error == ABORTED => {
+                format!("the answer with status {status} has no content to show")
+            }
+            None if error == ABORTED => "it was broken off".to_owned(),
+            _ => error.trim_start_matches("net::ERR_").replace('_', " ").to_lowercase(),
+        };
+        BrowserError::Navigation { reason }
+    }
+
+    /// Returns why our proxy could not connect the host of a URL, if it could not.
+    pub(super) fn failure(&self, url: &str) -> Option<BrowserError> {
+        let url = Url::parse(url).ok()?;
+        let failure = self.egress.failure(url.host_str()?, url.port_or_known_default()?)?;
+        Some(match failure {
+            Ok(reason) => BrowserError::Navigation { reason },
+            Err(Forbidden) => BrowserError::Forbidden,
+        })
+    }
+}

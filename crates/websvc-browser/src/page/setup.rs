@@ -1,0 +1,189 @@
+//! What a page is told before it goes anywhere: who looks at it, with what, from where.
+
+use futures_util::future::try_join_all;
+use http::header::{ACCEPT_LANGUAGE, HeaderMap, HeaderName, USER_AGENT};
+use serde_json::{Value, json};
+use websvc_transport::TlsPolicy;
+
+use super::Page;
+use super::intercept::Interception;
+use crate::connection::CallError;
+use crate::error::BrowserError;
+use crate::process::UserAgent;
+use crate::request::{Device, Locale, PageRequest, Viewport};
+
+impl Device {
+    /// Returns the size of its window.
+    pub(crate) fn viewport(self) -> Viewport {
+        match self {
+            Self::Desktop => Viewport { width: 1280, height: 800 },
+            Self::Mobile => Viewport { width: 390, height: 844 },
+        }
+    }
+
+    /// Returns how many pixels of the screen are one of CSS.
+    pub(crate) fn scale(self) -> u32 {
+        match self {
+            Self::Desktop => 1,
+            Self::Mobile => 3,
+        }
+    }
+}
+
+impl Page<'_> {
+    /// Tells the page everything about the request but its URL.
+    pub(super) async fn set_up(&self, request: &PageRequest) -> Result<(), BrowserError> {
+        let interception = Interception::new(&request.url, &request.headers, request.block.clone());
+        let patterns = interception.patterns();
+        self.watch.follow(self.process.cdp(), &self.session, interception);
+        let mut commands = vec![
+            ("Inspector.enable", json!({})),
+            ("Page.enable", json!({})),
+            // The bodies are of no use here; without room for them Chromium keeps none.
+            ("Network.enable", json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})),
+            ("Emulation.setFocusEmulationEnabled", json!({"enabled": true})),
+            ("Emulation.setDeviceMetricsOverride", metrics(self.device, self.viewport)),
+            ("Emulation.setUserAgentOverride", identity(&self.process.user_agent, request)),
+        ];
+        if request.device == Device::Mobile {
+            let touch = json!({"enabled": true, "maxTouchPoints": 5});
+            commands.push(("Emulation.setTouchEmulationEnabled", touch));
+        }
+        if request.tls == TlsPolicy::SkipVerification {
+            commands.push(("Security.setIgnoreCertificateErrors", json!({"ignore": true})));
+        }
+        if !request.cookies.is_empty() {
+            let cookies: Vec<Value> = request
+                .cookies
+                .iter()
+                .map(
+                    |cookie| json!({"name": cookie.name, "value": cookie.value, "url": request.url.as_str()}),
+                )
+                .collect();
+            commands.push(("Network.setCookies", json!({"cookies": cookies})));
+        }
+        if let Some(style) = &request.style {
+            let source = adopting(style);
+            commands.push(("Page.addScriptToEvaluateOnNewDocument", json!({"source": source})));
+        }
+        if let Some(patterns) = patterns {
+            commands.push(("Fetch.enable", json!({"patterns": patterns})));
+        }
+        let commands = try_join_all(commands.into_iter().map(|(method, params)| self.call(method, params)));
+        let ((), _, _) = tokio::try_join!(
+            async { self.refuse_downloads().await.map_err(BrowserError::from) },
+            async { commands.await.map_err(BrowserError::from) },
+            self.move_to(&request.locale),
+        )?;
+        Ok(())
+    }
+
+    async fn refuse_downloads(&self) -> Result<(), CallError> {
+        let deny = json!({"behavior": "deny", "browserContextId": self.context.id});
+        self.process.cdp().call("", "Browser.setDownloadBehavior", deny).await?;
+        Ok(())
+    }
+
+    /// Sets time zone, formats and place. A name that Chromium does not know becomes a warning.
+    async fn move_to(&self, locale: &Locale) -> Result<(), BrowserError> {
+        let Locale { languages: _, timezone, formats, geolocation } = locale;
+        if let Some(timezone) = timezone {
+            self.try_to("Emulation.setTimezoneOverride", json!({"timezoneId": timezone}), timezone).await?;
+        }
+        if let Some(formats) = formats {
+            self.try_to("Emulation.setLocaleOverride", json!({"locale": formats}), formats).await?;
+        }
+        if let Some(place) = geolocation {
+            let grant = json!({"permissions": ["geolocation"], "browserContextId": self.context.id});
+            self.process.cdp().call("", "Browser.grantPermissions", grant).await?;
+            // A city, not a house.
+            let place = json!({"latitude": place.latitude, "longitude": place.longitude, "accuracy": 1000});
+            self.call("Emulation.setGeolocationOverride", place).await?;
+        }
+        Ok(())
+    }
+
+    async fn try_to(&self, method: &'static str, params: Value, name: &str) -> Result<(), BrowserError> {
+        match self.call(method, params).await {
+            Ok(_) => Ok(()),
+            Err(CallError::Refused { .. }) => {
+                self.warn(format!("the browser does not know {name:?} and ignores it"));
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Returns the script that adds a style sheet to a document. An adopted one needs no element, and no permission of the
+/// page's security policy.
+fn adopting(style: &str) -> String {
+    format!(
+        "(() => {{ const sheet = new CSSStyleSheet(); sheet.replaceSync({}); \
+         document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]; }})()",
+        Value::from(style)
+    )
+}
+
+/// Returns the device's screen with a window of this size.
+pub(crate) fn metrics(device: Device, viewport: Viewport) -> Value {
+    json!({
+        "width": viewport.width,
+        "height": viewport.height,
+        "screenWidth": viewport.width,
+        "screenHeight": viewport.height,
+        "deviceScaleFactor": device.scale(),
+        "mobile": device == Device::Mobile,
+    })
+}
+
+/// Returns what the page is told of the browser: its name, its languages, its system.
+fn identity(own: &UserAgent, request: &PageRequest) -> Value {
+    let mut identity = json!({"acceptLanguage": languages(request)});
+    if let Some(chosen) = header(&request.headers, &USER_AGENT) {
+        identity["userAgent"] = chosen.into();
+        return identity;
+    }
+    let major = own.major;
+    let (text, platform, system, version) = match request.device {
+        Device::Desktop => (own.text.clone(), "Linux x86_64", "Linux", ""),
+        Device::Mobile => {
+            let text = format!(
+                "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) \
+                 Chrome/{major}.0.0.0 Mobile Safari/537.36"
+            );
+            (text, "Linux armv81", "Android", "10.0.0")
+        }
+    };
+    identity["userAgent"] = text.into();
+    identity["platform"] = platform.into();
+    identity["userAgentMetadata"] = json!({
+        "brands": [
+            {"brand": "Chromium", "version": major.to_string()},
+            {"brand": "Not:A-Brand", "version": "8"},
+        ],
+        "platform": system,
+        "platformVersion": version,
+        "architecture": "",
+        "model": "",
+        "mobile": request.device == Device::Mobile,
+    });
+    identity
+}
+
+/// Returns the languages as Chromium wants them, which adds the weights itself.
+fn languages(request: &PageRequest) -> String {
+    if let Some(chosen) = header(&request.headers, &ACCEPT_LANGUAGE) {
+        let names = chosen.split(',').filter_map(|part| part.split(';').next().map(str::trim));
+        return names.collect::<Vec<_>>().join(",");
+    }
+    if request.locale.languages.is_empty() {
+        "en-US,en".to_owned()
+    } else {
+        request.locale.languages.join(",")
+    }
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}

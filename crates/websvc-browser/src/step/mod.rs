@@ -1,0 +1,72 @@
+//! The actions on a page, one after the other, one file each.
+
+mod click;
+mod keyboard;
+mod keys;
+mod print;
+mod script;
+mod scroll;
+mod wait;
+
+use crate::connection::CallError;
+use crate::error::BrowserError;
+use crate::page::Page;
+use crate::picture;
+use crate::rendered::Rendered;
+use crate::request::Step;
+
+/// Why an action ends the work.
+pub(crate) enum Failure {
+    /// It cannot be done, in public words.
+    Reason(String),
+    /// The page or the browser failed.
+    Browser(BrowserError),
+}
+
+impl From<BrowserError> for Failure {
+    fn from(error: BrowserError) -> Self {
+        Self::Browser(error)
+    }
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Self {
+        Self::Browser(error.into())
+    }
+}
+
+/// Runs the actions in their order; the first that fails ends it.
+pub(crate) async fn run_all(
+    page: &Page<'_>,
+    steps: &[Step],
+    rendered: &mut Rendered,
+) -> Result<(), BrowserError> {
+    for (index, step) in steps.iter().enumerate() {
+        run(page, step, rendered).await.map_err(|failure| {
+            let reason = match failure {
+                Failure::Reason(reason) => reason,
+                // What the protocol refuses, it refuses this action.
+                Failure::Browser(BrowserError::Protocol { detail }) => detail,
+                Failure::Browser(error) => return error,
+            };
+            BrowserError::Step { index, action: step.name(), reason }
+        })?;
+    }
+    Ok(())
+}
+
+async fn run(page: &Page<'_>, step: &Step, rendered: &mut Rendered) -> Result<(), Failure> {
+    match step {
+        Step::Wait(time) => wait::time(page, *time).await?,
+        Step::WaitFor(selector) => wait::element(page, selector).await?,
+        Step::Screenshot(screenshot) => rendered.screenshots.push(picture::take(page, screenshot).await?),
+        Step::Click { selector, matches } => click::click(page, selector, *matches).await?,
+        Step::Write(text) => keyboard::write(page, text).await?,
+        Step::Press(key) => keyboard::press(page, key).await?,
+        Step::Scroll { direction, selector } => scroll::scroll(page, *direction, selector.as_deref()).await?,
+        Step::Scrape => rendered.scrapes.push(page.scrape().await?),
+        Step::Script(script) => rendered.returns.push(script::run(page, script).await?),
+        Step::Print(print) => rendered.pdfs.push(print::print(page, print).await?),
+    }
+    Ok(())
+}

@@ -1,0 +1,214 @@
+//! Nothing that a page does leads anywhere but through the guard.
+
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use websvc_browser::{BrowserError, PageRequest, Rendered, Step};
+use websvc_testkit::{Canary, Page, World, WorldBuilder};
+use websvc_transport::{Proxy, TlsPolicy};
+
+use crate::support::{Stage, request, stage};
+
+/// Ways of a page to a host, which stands for `HOST`.
+const WAYS: &[(&str, &str)] = &[
+    ("frame", "<iframe src='http://HOST/x'></iframe>"),
+    ("object", "<object data='http://HOST/x'></object>"),
+    ("image", "<img src='http://HOST/x'>"),
+    ("video", "<video src='http://HOST/x' autoplay></video>"),
+    ("style", "<link rel=stylesheet href='http://HOST/x'>"),
+    ("style of a style", "<style>@import url(http://HOST/x);</style>"),
+    ("background", "<style>body { background: url(http://HOST/x) }</style>"),
+    (
+        "font",
+        "<style>@font-face { font-family: f; src: url(http://HOST/x) } p { font-family: f }</style><p>f",
+    ),
+    ("script", "<script src='http://HOST/x'></script>"),
+    ("module", "<script type=module src='http://HOST/x'></script>"),
+    ("prefetch", "<link rel=prefetch href='http://HOST/x'>"),
+    ("preload", "<link rel=preload as=script href='http://HOST/x'>"),
+    ("fetch", "<script>fetch('http://HOST/x', {mode: 'no-cors'})</script>"),
+    ("request", "<script>r = new XMLHttpRequest(); r.open('GET', 'http://HOST/x'); r.send()</script>"),
+    ("beacon", "<script>navigator.sendBeacon('http://HOST/x', 'data')</script>"),
+    ("socket", "<script>new WebSocket('ws://HOST/x')</script>"),
+    ("event source", "<script>new EventSource('http://HOST/x')</script>"),
+    (
+        "worker",
+        "<script>new Worker(URL.createObjectURL(new Blob([\"importScripts('http://HOST/x')\"])))</script>",
+    ),
+    (
+        "shared worker",
+        "<script>new SharedWorker(URL.createObjectURL(new Blob([\"importScripts('http://HOST/x')\"])))</script>",
+    ),
+    (
+        "form",
+        "<form method=post action='http://HOST/x'><input name=a></form><script>document.forms[0].submit()</script>",
+    ),
+    ("navigation", "<script>location = 'http://HOST/x'</script>"),
+    ("refresh", "<meta http-equiv=refresh content='0; url=http://HOST/x'>"),
+    ("window", "<script>window.open('http://HOST/x')</script>"),
+    ("save as", "<a download href='http://HOST/x'>x</a><script>document.querySelector('a').click()</script>"),
+    (
+        "ping of a frame",
+        "<iframe srcdoc=\"<script>fetch('http://HOST/x', {mode: 'no-cors'})</script>\"></iframe>",
+    ),
+];
+
+/// Ways that need a page of https, or that lead to no request that an HTTP server could see.
+const OTHER_WAYS: &[(&str, &str)] = &[
+    ("preconnect", "<link rel=preconnect href='http://HOST/'><link rel=dns-prefetch href='http://HOST/'>"),
+    (
+        "calls",
+        "<script>
+         const c = new RTCPeerConnection({iceServers: [{urls: 'stun:HOST'},
+             {urls: 'turn:HOST?transport=tcp', username: 'a', credential: 'b'}, {urls: 'turn:HOST', username: 'a', credential: 'b'}]});
+         c.createDataChannel('x'); c.createOffer().then((offer) => c.setLocalDescription(offer))</script>",
+    ),
+    ("transport", "<script>new WebTransport('https://HOST/x').ready.catch(() => 0)</script>"),
+    (
+        "service worker",
+        "<script>navigator.serviceWorker.register('/worker.js?HOST').catch(() => 0)</script>",
+    ),
+];
+
+const SERVICE_WORKER: &str =
+    "oninstall = () => fetch('http://' + location.search.slice(1) + '/x', {mode: 'no-cors'}).catch(() => 0)";
+
+fn world(ways: &[(&str, &str)], host: &str) -> WorldBuilder {
+    let mut world = World::builder().page("http://b.test/x", Page::text("an answer"));
+    for (place, (name, html)) in ways.iter().enumerate() {
+        let html = format!("<title>{name}</title><p>words of the page</p>{}", html.replace("HOST", host));
+        world = world.page(&format!("http://a.test/{place}"), Page::html(html));
+    }
+    world.page("http://a.test/worker.js", Page::new("text/javascript", SERVICE_WORKER))
+}
+
+/// Opens the page of every way, and returns what became of each.
+async fn go_all_ways(
+    stage: &Stage,
+    ways: usize,
+    scheme: &str,
+) -> Vec<(usize, Result<Rendered, BrowserError>)> {
+    let mut pages = JoinSet::new();
+    for place in 0..ways {
+        let browser = stage.browser.clone();
+        let request = PageRequest {
+            wait_for: Duration::from_millis(500),
+            tls: TlsPolicy::SkipVerification,
+            ..request(&format!("{scheme}://a.test/{place}"))
+        };
+        pages.spawn(async move { (place, browser.open(&request).await) });
+    }
+    pages.join_all().await
+}
+
+#[tokio::test]
+async fn no_way_leads_to_a_forbidden_address() {
+    let canary = Canary::start().await;
+    let (host, port) = ("127.0.0.1", canary.addr().port());
+    let Some(stage) = stage(world(WAYS, &format!("{host}:{port}"))).await else { return };
+    for (place, outcome) in go_all_ways(&stage, WAYS.len(), "http").await {
+        let name = WAYS[place].0;
+        match outcome {
+            Ok(rendered) => {
+                let is_told =
+                    rendered.refused.iter().any(|refusal| refusal.host == host && refusal.port == port);
+                assert!(is_told || name == "window", "{name}: {rendered:?}");
+            }
+            Err(error) => assert!(matches!(error, BrowserError::Forbidden), "{name}: {error}"),
+        }
+    }
+    assert_eq!(canary.connections(), 0);
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn every_way_leads_to_an_allowed_address() {
+    let Some(stage) = stage(world(WAYS, "b.test")).await else { return };
+    let outcomes = go_all_ways(&stage, WAYS.len(), "http").await;
+    for (place, outcome) in outcomes {
+        let name = WAYS[place].0;
+        let rendered = outcome.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(rendered.refused, [], "{name}");
+    }
+    // Windows are closed before they ask for anything, as a rule.
+    let asked = stage.world.requests().iter().filter(|seen| seen.url == "http://b.test/x").count();
+    assert!(asked >= WAYS.len() - 1, "{asked} of {} ways led there", WAYS.len());
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn calls_and_other_transports_lead_nowhere() {
+    let canary = Canary::start().await;
+    let datagrams = UdpSocket::bind(canary.addr()).unwrap();
+    datagrams.set_nonblocking(true).unwrap();
+    let Some(stage) = stage(world(OTHER_WAYS, &canary.addr().to_string())).await else { return };
+    for scheme in ["http", "https"] {
+        for (place, outcome) in go_all_ways(&stage, OTHER_WAYS.len(), scheme).await {
+            let rendered = outcome.unwrap_or_else(|error| panic!("{}: {error}", OTHER_WAYS[place].0));
+            assert!(rendered.html.contains("words of the page"));
+        }
+    }
+    assert_eq!(canary.connections(), 0);
+    let received = datagrams.recv(&mut [0; 2048]);
+    assert!(received.is_err(), "{received:?} bytes arrived by UDP");
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn spellings_of_forbidden_addresses_are_refused() {
+    let canary = Canary::start().await;
+    let port = canary.addr().port();
+    let Some(stage) = stage(World::builder()).await else { return };
+    for host in ["127.1", "0x7f000001", "2130706433", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"] {
+        let refused = stage.open(&request(&format!("http://{host}:{port}/"))).await;
+        assert!(matches!(refused, Err(BrowserError::Forbidden)), "{host}: {refused:?}");
+    }
+    assert_eq!(canary.connections(), 0);
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_redirect_to_a_forbidden_address_is_refused() {
+    let canary = Canary::start().await;
+    let target = format!("http://{}/", canary.addr());
+    let world = World::builder().page("http://a.test/", Page::redirect(302, &target));
+    let Some(stage) = stage(world).await else { return };
+    let refused = stage.open(&request("http://a.test/")).await;
+    assert!(matches!(refused, Err(BrowserError::Forbidden)), "{refused:?}");
+    assert_eq!(canary.connections(), 0);
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn scripts_of_the_caller_have_nothing_of_the_service() {
+    let Some(stage) = stage(World::builder().page("http://a.test/", Page::html("<p>x"))).await else {
+        return;
+    };
+    let script = "[typeof process, typeof require, typeof Deno, typeof window.chrome?.runtime?.connect,
+        typeof found, typeof lastChange, Object.keys(window).filter((name) => /cdp|devtools|websvc/i.test(name)).length]";
+    let steps = vec![
+        Step::Click { selector: "p".to_owned(), matches: websvc_browser::Matches::First },
+        Step::Script(script.to_owned()),
+    ];
+    let rendered = stage.act(steps).await.unwrap();
+    let expected =
+        serde_json::json!(["undefined", "undefined", "undefined", "undefined", "undefined", "undefined", 0]);
+    assert_eq!(rendered.returns[0].value, expected);
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_proxy_of_the_operator_is_used_for_everything() {
+    let world = World::builder()
+        .page("http://a.test/", Page::html("<p>words</p><img src='http://b.test/i'>"))
+        .page("http://b.test/i", Page::text("x"));
+    let Some(stage) = stage(world).await else { return };
+    let http = stage.world.http_addr();
+    let proxy = websvc_testkit::SocksProxy::start(None, move |_| Some(http)).await;
+    let url = format!("socks5://{}", proxy.addr).parse().unwrap();
+    let request = PageRequest { proxy: Some(Proxy::new(&url).unwrap()), ..request("http://a.test/") };
+    assert!(stage.open(&request).await.unwrap().html.contains("words"));
+    assert!(proxy.asked().len() >= 2, "{:?}", proxy.asked());
+    stage.browser.stop().await;
+}

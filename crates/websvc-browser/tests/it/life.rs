@@ -1,0 +1,231 @@
+//! The life of the process: queue, crashes, replacement, the end, and what is left after it.
+
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process, test_kill_process_group};
+use tokio::task::JoinSet;
+use websvc_browser::{BrowserConfig, BrowserError, BrowserStatus, PageRequest};
+use websvc_testkit::{Page, World, WorldBuilder};
+
+use crate::support::{config, request, stage, stage_with, within};
+
+fn world() -> WorldBuilder {
+    World::builder()
+        .page("http://a.test/", Page::html("<p>a page of some words, enough to be taken for one</p>"))
+        .page("http://a.test/slow", Page::html("<p>slow</p>").delay(Duration::from_secs(3)))
+        .page("http://a.test/never", Page::silence())
+        .page("http://a.test/alive", Page::html("<p>alive</p><script>fetch('/beat')</script>"))
+}
+
+fn pid(status: &BrowserStatus) -> Pid {
+    Pid::from_raw(status.process.unwrap()).unwrap()
+}
+
+fn is_running(group: Pid) -> bool {
+    test_kill_process_group(group).is_ok()
+}
+
+/// Waits until no process of a group is left: what was killed needs a moment.
+async fn ended(group: Pid) {
+    let all_ended = async {
+        while is_running(group) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), all_ended).await.expect("no process is left");
+}
+
+#[tokio::test]
+async fn nothing_runs_before_it_is_needed_and_nothing_after_stop() {
+    let Some(stage) = stage(world()).await else { return };
+    assert_eq!(stage.browser.status().await.process, None);
+    stage.render("http://a.test/").await;
+    let status = stage.browser.status().await;
+    assert_eq!((status.pages, status.free_places), (0, 8));
+    assert!(!cfg!(target_os = "linux") || status.memory_bytes > 10_000_000, "{status:?}");
+    stage.browser.stop().await;
+    ended(pid(&status)).await;
+    assert_eq!(stage.browser.status().await.process, None);
+    stage.render("http://a.test/").await;
+    let again = stage.browser.status().await;
+    assert_ne!(again.process, status.process);
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn dropping_the_browser_ends_everything() {
+    let Some(stage) = stage(world()).await else { return };
+    stage.render("http://a.test/").await;
+    let group = pid(&stage.browser.status().await);
+    assert!(is_running(group));
+    drop(stage.browser);
+    ended(group).await;
+}
+
+#[tokio::test]
+async fn eight_pages_at_once_are_eight_pages() {
+    let mut world = World::builder();
+    for page in 0..8 {
+        world =
+            world.page(&format!("http://a.test/{page}"), Page::html(format!("<p>this is page {page}</p>")));
+    }
+    let Some(stage) = stage(world).await else { return };
+    let mut pages = JoinSet::new();
+    for page in 0..8 {
+        let browser = stage.browser.clone();
+        pages.spawn(async move { (page, browser.open(&request(&format!("http://a.test/{page}"))).await) });
+    }
+    while let Some(done) = pages.join_next().await {
+        let (page, rendered) = done.unwrap();
+        assert!(rendered.unwrap().html.contains(&format!("this is page {page}<")));
+    }
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_killed_chromium_loses_only_the_pages_in_flight() {
+    let Some(stage) = stage(world()).await else { return };
+    stage.render("http://a.test/").await;
+    let chromium = pid(&stage.browser.status().await);
+    let browser = stage.browser.clone();
+    let in_flight = tokio::spawn(async move { browser.open(&request("http://a.test/never")).await });
+    while stage.world.count("http://a.test/never") == 0 {
+        tokio::task::yield_now().await;
+    }
+    kill_process(chromium, Signal::KILL).unwrap();
+    let lost = in_flight.await.unwrap();
+    assert!(matches!(lost, Err(BrowserError::Crashed)), "{lost:?}");
+    assert!(stage.render("http://a.test/").await.html.contains("a page of some words"));
+    ended(chromium).await;
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_crashed_tab_loses_only_itself() {
+    let Some(stage) = stage(world()).await else { return };
+    stage.render("http://a.test/").await;
+    let chromium = stage.browser.status().await.process;
+    let browser = stage.browser.clone();
+    let waiting = PageRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/alive") };
+    let in_flight = tokio::spawn(async move { browser.open(&waiting).await });
+    while stage.world.count("http://a.test/beat") == 0 {
+        tokio::task::yield_now().await;
+    }
+    for renderer in renderers_of(pid(&stage.browser.status().await)) {
+        let _ = kill_process(renderer, Signal::KILL);
+    }
+    let lost = in_flight.await.unwrap();
+    assert!(matches!(lost, Err(BrowserError::Crashed)), "{lost:?}");
+    stage.render("http://a.test/").await;
+    assert_eq!(stage.browser.status().await.process, chromium, "the browser itself lives");
+    stage.browser.stop().await;
+}
+
+/// Returns the processes of pages; empty where the system does not list them.
+fn renderers_of(group: Pid) -> Vec<Pid> {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    ids.filter_map(Pid::from_raw)
+        .filter(|process| {
+            let path = format!("/proc/{}/cmdline", process.as_raw_nonzero());
+            std::fs::read_to_string(path).is_ok_and(|line| line.contains("--type=renderer"))
+        })
+        .filter(|process| rustix::process::getpgid(Some(*process)) == Ok(group))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_place_is_waited_for_until_the_deadline_and_no_longer() {
+    let Some(config) = config() else { return };
+    let stage = stage_with(world(), BrowserConfig { concurrency: 1, ..config }).await.unwrap();
+    stage.render("http://a.test/").await;
+    let browser = stage.browser.clone();
+    let slow = tokio::spawn(async move { browser.open(&request("http://a.test/slow")).await });
+    while stage.world.count("http://a.test/slow") == 0 {
+        tokio::task::yield_now().await;
+    }
+    let busy = stage.open(&within("http://a.test/", Duration::from_millis(300))).await;
+    assert!(matches!(busy, Err(BrowserError::Busy { .. })), "{busy:?}");
+    assert!(stage.render("http://a.test/").await.html.contains("a page of some words"));
+    slow.await.unwrap().unwrap();
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_dropped_request_leaves_its_place() {
+    let Some(config) = config() else { return };
+    let stage = stage_with(world(), BrowserConfig { concurrency: 1, ..config }).await.unwrap();
+    let browser = stage.browser.clone();
+    let dropped = tokio::spawn(async move { browser.open(&request("http://a.test/never")).await });
+    while stage.world.count("http://a.test/never") == 0 {
+        tokio::task::yield_now().await;
+    }
+    dropped.abort();
+    assert!(stage.render("http://a.test/").await.html.contains("a page of some words"));
+    assert_eq!(stage.browser.status().await.pages, 0);
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_process_is_replaced_after_its_pages() {
+    let Some(config) = config() else { return };
+    let stage = stage_with(world(), BrowserConfig { pages_per_process: 2, ..config }).await.unwrap();
+    let mut processes = Vec::new();
+    for _ in 0..2 {
+        stage.render("http://a.test/").await;
+        processes.push(stage.browser.status().await.process);
+        stage.render("http://a.test/").await;
+        assert_eq!(stage.browser.status().await.process, None, "the second page was the last");
+    }
+    assert_ne!(processes[0], processes[1]);
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn a_process_that_is_too_large_is_replaced() {
+    let Some(config) = config() else { return };
+    let stage = stage_with(world(), BrowserConfig { memory_bytes: 1, ..config }).await.unwrap();
+    stage.render("http://a.test/").await;
+    assert_eq!(stage.browser.status().await.process, None);
+    stage.render("http://a.test/").await;
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn an_idle_process_ends() {
+    let Some(config) = config() else { return };
+    let idle_shutdown = Duration::from_millis(200);
+    let stage = stage_with(world(), BrowserConfig { idle_shutdown, ..config }).await.unwrap();
+    stage.render("http://a.test/").await;
+    let Some(process) = stage.browser.status().await.process else { return };
+    ended(Pid::from_raw(process).unwrap()).await;
+    stage.render("http://a.test/").await;
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_start_that_takes_too_long_for_one_request_is_there_for_the_next() {
+    let Some(stage) = stage(world()).await else { return };
+    let impatient = stage.open(&within("http://a.test/", Duration::from_millis(1))).await;
+    assert!(matches!(impatient, Err(BrowserError::Deadline)), "{impatient:?}");
+    assert!(stage.render("http://a.test/").await.html.contains("a page of some words"));
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_missing_chromium_is_named() {
+    let config = BrowserConfig { path: Some("/no/such/chromium".into()), ..BrowserConfig::default() };
+    let stage = stage_with(world(), config).await.unwrap();
+    let missing = stage.open(&request("http://a.test/")).await;
+    let Err(error @ BrowserError::Missing { .. }) = missing else { panic!("{missing:?}") };
+    assert!(error.to_string().contains("install chromium-headless-shell"), "{error}");
+}
+
+#[tokio::test]
+async fn a_program_that_is_no_chromium_does_not_start() {
+    let config = BrowserConfig { path: Some("/bin/true".into()), ..BrowserConfig::default() };
+    let stage = stage_with(world(), config).await.unwrap();
+    let failed = stage.open(&request("http://a.test/")).await;
+    assert!(matches!(failed, Err(BrowserError::Start { .. })), "{failed:?}");
+}

@@ -1,0 +1,173 @@
+//! Pictures and PDFs, read back.
+
+use std::io::Cursor;
+
+use websvc_browser::{
+    BrowserConfig, Device, Extent, ImageKind, Orientation, PageRequest, Paper, Picture, Print, Screenshot,
+    Step, Viewport,
+};
+use websvc_testkit::{Page, World};
+
+use crate::support::{config, request, stage_of, stage_with};
+
+/// Red above, and blue from 2000 pixels on to 3000.
+const COLOURS: &str = "<style>body { margin: 0 } div { background: #f00; height: 2000px }
+    div + div { background: #00f; height: 1000px }</style><div></div><div></div>";
+
+/// A decoded PNG.
+struct Pixels {
+    width: u32,
+    height: u32,
+    bytes: Vec<u8>,
+    samples: usize,
+}
+
+impl Pixels {
+    fn read(picture: &Picture) -> Self {
+        assert_eq!(picture.kind, ImageKind::Png);
+        let mut reader = png::Decoder::new(Cursor::new(picture.bytes.as_ref())).read_info().unwrap();
+        let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut bytes).unwrap();
+        Self { width: info.width, height: info.height, bytes, samples: info.color_type.samples() }
+    }
+
+    fn at(&self, x: u32, y: u32) -> [u8; 3] {
+        let start = (y as usize * self.width as usize + x as usize) * self.samples;
+        self.bytes[start..start + 3].try_into().unwrap()
+    }
+}
+
+const RED: [u8; 3] = [255, 0, 0];
+const BLUE: [u8; 3] = [0, 0, 255];
+
+fn full_page() -> Screenshot {
+    Screenshot { extent: Extent::FullPage, ..Screenshot::default() }
+}
+
+#[tokio::test]
+async fn a_picture_shows_the_window() {
+    let Some(stage) = stage_of(COLOURS).await else { return };
+    let request = PageRequest { screenshot: Some(Screenshot::default()), ..request("http://a.test/") };
+    let pixels = Pixels::read(&stage.open(&request).await.unwrap().screenshot.unwrap());
+    assert_eq!((pixels.width, pixels.height), (1280, 800));
+    assert_eq!(pixels.at(640, 799), RED);
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_picture_of_the_full_page_shows_its_end() {
+    let Some(stage) = stage_of(COLOURS).await else { return };
+    let rendered = stage.act(vec![Step::Screenshot(full_page())]).await.unwrap();
+    let pixels = Pixels::read(&rendered.screenshots[0]);
+    assert_eq!((pixels.width, pixels.height), (1280, 3000));
+    assert_eq!((pixels.at(5, 1995), pixels.at(1275, 2005), pixels.at(640, 2995)), (RED, BLUE, BLUE));
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_picture_may_have_a_window_of_its_own() {
+    let Some(stage) = stage_of(COLOURS).await else { return };
+    let viewport = Some(Viewport { width: 300, height: 200 });
+    let steps = vec![
+        Step::Screenshot(Screenshot { viewport, ..Screenshot::default() }),
+        Step::Screenshot(Screenshot { viewport, ..full_page() }),
+        Step::Screenshot(Screenshot::default()),
+    ];
+    let rendered = stage.act(steps).await.unwrap();
+    let sizes: Vec<_> =
+        rendered.screenshots.iter().map(Pixels::read).map(|pixels| (pixels.width, pixels.height)).collect();
+    assert_eq!(sizes, [(300, 200), (300, 3000), (1280, 800)]);
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_telephone_has_fine_pictures() {
+    let Some(stage) = stage_of("<meta name=viewport content='width=device-width'><p>x").await else { return };
+    let screenshot = Some(Screenshot::default());
+    let request = PageRequest { device: Device::Mobile, screenshot, ..request("http://a.test/") };
+    let pixels = Pixels::read(&stage.open(&request).await.unwrap().screenshot.unwrap());
+    assert_eq!((pixels.width, pixels.height), (3 * 390, 3 * 844));
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_lesser_quality_is_a_jpeg_and_smaller() {
+    let noise = "<canvas id=c width=600 height=400></canvas><script>
+        const g = c.getContext('2d');
+        for (let i = 0; i < 20000; i++) {
+            g.fillStyle = `hsl(${i * 137 % 360} 80% 50%)`; g.fillRect(i * 7 % 600, i * 13 % 400, 9, 9)
+        }</script>";
+    let Some(stage) = stage_of(noise).await else { return };
+    let shot = |quality| Step::Screenshot(Screenshot { quality: Some(quality), ..Screenshot::default() });
+    let pictures = stage.act(vec![shot(100), shot(90), shot(10)]).await.unwrap().screenshots;
+    let kinds: Vec<_> = pictures.iter().map(|picture| picture.kind).collect();
+    assert_eq!(kinds, [ImageKind::Png, ImageKind::Jpeg, ImageKind::Jpeg]);
+    assert!(pictures[1].bytes.starts_with(&[0xff, 0xd8, 0xff]));
+    assert!(pictures[2].bytes.len() < pictures[1].bytes.len());
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_too_long_or_too_large_is_cut_with_a_warning() {
+    let Some(config) = config() else { return };
+    let config = BrowserConfig { picture_pixels: 1280 * 1000, ..config };
+    let stage =
+        stage_with(World::builder().page("http://a.test/", Page::html(COLOURS)), config).await.unwrap();
+    let wide =
+        Screenshot { viewport: Some(Viewport { width: 100_000, height: 10_000 }), ..Screenshot::default() };
+    let rendered = stage.act(vec![Step::Screenshot(full_page()), Step::Screenshot(wide)]).await.unwrap();
+    let pixels = Pixels::read(&rendered.screenshots[0]);
+    assert_eq!((pixels.width, pixels.height), (1280, 1000));
+    let pixels = Pixels::read(&rendered.screenshots[1]);
+    assert!(pixels.width * pixels.height <= 1280 * 1000, "{} by {}", pixels.width, pixels.height);
+    assert_eq!(rendered.warnings.len(), 2, "{:?}", rendered.warnings);
+    assert!(rendered.warnings[0].contains("3000 pixels long"), "{:?}", rendered.warnings);
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_picture_of_too_many_bytes_becomes_a_lesser_one() {
+    let Some(config) = config() else { return };
+    let noise = "<canvas id=c width=1200 height=700></canvas><script>
+        const g = c.getContext('2d'), d = g.createImageData(1200, 700);
+        let s = 1; for (let i = 0; i < d.data.length; i++) d.data[i] = (s = s * 16807 % 2147483647) & 255;
+        g.putImageData(d, 0, 0)</script>";
+    let config = BrowserConfig { file_bytes: 1_500_000, ..config };
+    let stage = stage_with(World::builder().page("http://a.test/", Page::html(noise)), config).await.unwrap();
+    let rendered = stage.act(vec![Step::Screenshot(Screenshot::default())]).await.unwrap();
+    assert_eq!(rendered.screenshots[0].kind, ImageKind::Jpeg);
+    assert!(rendered.warnings[0].contains("lesser quality"), "{:?}", rendered.warnings);
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_pdf_has_the_paper_that_was_asked_for() {
+    let Some(stage) = stage_of("<h1>printed words</h1>").await else { return };
+    let cases = [
+        (Print::default(), (612.0, 792.0)),
+        (Print { paper: Paper::A4, ..Print::default() }, (595.0, 842.0)),
+        (Print { paper: Paper::A6, orientation: Orientation::Landscape, ..Print::default() }, (420.0, 298.0)),
+        (Print { paper: Paper::Tabloid, scale: 0.5, ..Print::default() }, (792.0, 1224.0)),
+        (Print { paper: Paper::Ledger, ..Print::default() }, (1224.0, 792.0)),
+        (Print { paper: Paper::A0, scale: 9.0, ..Print::default() }, (2384.0, 3370.0)),
+    ];
+    let steps = cases.iter().map(|(print, _)| Step::Print(*print)).collect();
+    let rendered = stage.act(steps).await.unwrap();
+    for (pdf, (print, expected)) in rendered.pdfs.iter().zip(cases) {
+        assert!(pdf.starts_with(b"%PDF-"));
+        let (width, height) = media_box(pdf);
+        let is_near = (width - expected.0).abs() < 1.5 && (height - expected.1).abs() < 1.5;
+        assert!(is_near, "{print:?}: {width} by {height}");
+    }
+    assert_eq!(rendered.warnings, ["a PDF is scaled by 0.1 to 2, so 2 was used instead of 9"]);
+    stage.browser.stop().await;
+}
+
+/// Reads the size of the first page, in points.
+fn media_box(pdf: &[u8]) -> (f64, f64) {
+    let text = String::from_utf8_lossy(pdf);
+    let (_, after) = text.split_once("/MediaBox [").expect("a page has a size");
+    let numbers: Vec<f64> =
+        after.split(']').next().unwrap().split_ascii_whitespace().map(|n| n.parse().unwrap()).collect();
+    (numbers[2] - numbers[0], numbers[3] - numbers[1])
+}

@@ -1,0 +1,50 @@
+//! `websvc profiles`: what browsers keep for teams under a name, beside a running server too.
+
+use anyhow::{Result, ensure};
+use indicatif::HumanBytes;
+use serde_json::json;
+use websvc_store::{ProfileRecord, Store};
+
+use super::keys::time;
+use crate::Setting;
+use crate::args::Profiles;
+use crate::show::{self, Table};
+
+/// Runs `websvc profiles`.
+pub(crate) fn profiles(setting: &Setting, profiles: Profiles) -> Result<()> {
+    let store = Store::open(setting.data_dir.path())?;
+    match profiles {
+        Profiles::List { team, json } => list(&store.list_profiles(team.as_deref())?, json),
+        Profiles::Delete { name, team } => {
+            ensure!(store.delete_profile(&team, &name)?, "team {team} has no profile {name:?}");
+            show::line(&format!("deleted {name} of team {team}"))
+        }
+    }
+}
+
+fn list(profiles: &[ProfileRecord], as_json: bool) -> Result<()> {
+    if as_json {
+        let rows = profiles.iter().map(|profile| {
+            let ProfileRecord { team, name, bytes, saved_at_ms, leased_until_ms } = profile;
+            json!({
+                "team": team,
+                "name": name,
+                "bytes": bytes,
+                "savedAt": time(*saved_at_ms),
+                "leasedUntil": time(*leased_until_ms),
+            })
+        });
+        return show::json(&rows.collect::<Vec<_>>());
+    }
+    let mut table = Table::new(["TEAM", "NAME", "SIZE", "SAVED", "SAVER UNTIL"]);
+    for profile in profiles {
+        table.row([
+            &profile.team,
+            &profile.name,
+            &HumanBytes(profile.bytes).to_string(),
+            &time(profile.saved_at_ms).unwrap_or_else(|| "never".to_owned()),
+            &time(profile.leased_until_ms).unwrap_or_else(|| "-".to_owned()),
+        ]);
+    }
+    table.print()
+}

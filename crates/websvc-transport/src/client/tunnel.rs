@@ -1,0 +1,124 @@
+//! Bytes to and from a host that the guard has let through, for protocols that somebody else speaks.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
+use url::Host;
+
+use super::Client;
+use super::connect::{Connector, Endpoint, Route, Security, dial, failed_to_connect};
+use super::proxy::Proxy;
+use crate::error::{FetchError, Stage};
+
+/// An open connection to a host, directly or through a proxy.
+pub struct Tunnel(Way);
+
+enum Way {
+    Direct(TcpStream),
+    Through(Box<dyn Stream>),
+}
+
+/// What a proxy's tunnel is made of.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+impl Client {
+    /// Connects a host and port, within `limit`, for somebody else who speaks to it: a browser behind this client.
+    ///
+    /// The addresses of the host are checked after name resolution, as for a fetch; a proxy is asked for a tunnel.
+    /// The connection is new, is not kept for later fetches, and does not count for the bound per host.
+    ///
+    /// # Errors
+    /// [`FetchError`] as of a fetch, whose text may be shown to whoever gave the host.
+    pub async fn tunnel(
+        &self,
+        host: &Host,
+        port: u16,
+        proxy: Option<&Proxy>,
+        limit: Duration,
+    ) -> Result<Tunnel, FetchError> {
+        if port == 0 {
+            return Err(FetchError::BadUrl { reason: "it has no usable port".to_owned() });
+        }
+        let route = proxy.map_or(Route::Direct, |proxy| Route::Through(proxy.clone()));
+        let endpoint = Endpoint { security: Security::Plain, host: host.clone(), port, route };
+        self.0.connector.tunnel(&endpoint, limit).await
+    }
+}
+
+impl Connector {
+    async fn tunnel(&self, endpoint: &Endpoint, limit: Duration) -> Result<Tunnel, FetchError> {
+        let deadline = Instant::now() + limit;
+        let late = |stage| move |_| FetchError::Timeout { stage, after: limit };
+        match &endpoint.route {
+            Route::Direct => {
+                let found = timeout_at(deadline, self.addresses(endpoint)).await;
+                let addresses = found.map_err(late(Stage::Resolve))??;
+                let failed = |source| failed_to_connect(endpoint.host.to_string(), source, limit);
+                Ok(Tunnel(Way::Direct(dial(&addresses, deadline).await.map_err(failed)?)))
+            }
+            Route::Through(proxy) => {
+                let opening = self.tunnel_through(endpoint, proxy, deadline);
+                timeout_at(deadline, opening).await.map_err(late(Stage::Connect))?
+            }
+        }
+    }
+}
+
+impl Tunnel {
+    pub(super) fn through(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
+        Self(Way::Through(Box::new(stream)))
+    }
+}
+
+impl AsyncRead for Tunnel {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match &mut self.0 {
+            Way::Direct(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Way::Through(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Tunnel {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match &mut self.0 {
+            Way::Direct(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Way::Through(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.0 {
+            Way::Direct(stream) => Pin::new(stream).poll_flush(cx),
+            Way::Through(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.0 {
+            Way::Direct(stream) => Pin::new(stream).poll_shutdown(cx),
+            Way::Through(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}
+
+impl std::fmt::Debug for Tunnel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let way = match &self.0 {
+            Way::Direct(_) => "direct",
+            Way::Through(_) => "through a proxy",
+        };
+        f.debug_tuple("Tunnel").field(&way).finish()
+    }
+}
