@@ -6,9 +6,12 @@ use super::tokens::{self, Hints};
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use crate::view::View;
 
-/// The bounds of the score from which on a block is kept.
+/// The bounds of the expected threshold.
 const LOWEST: f32 = 0.12;
 const HIGHEST: f32 = 0.5;
+
+/// What the threshold exceeds this by counts twice: what is doubtful beside a clear article is rarely part of it.
+const CERTAIN: f32 = 0.4;
 
 /// The part of the threshold that is enough between two kept blocks.
 const GAP: f32 = 0.4;
@@ -47,7 +50,8 @@ fn threshold(outline: &Outline, scores: &[f32]) -> f32 {
         kept += words;
         best = best.max(hits / (kept + expected));
     }
-    best.clamp(LOWEST, HIGHEST)
+    let best = best.clamp(LOWEST, HIGHEST);
+    best + (best - CERTAIN).max(0.0)
 }
 
 /// Decides which blocks are kept: those that score above the threshold, and those that belong to them.
