@@ -20,13 +20,12 @@ import numpy
 from labels import labels
 
 WORD = re.compile(r'\w+')
-COMMON = dict(objective='cross_entropy', feature_fraction=.15, bagging_fraction=.8, bagging_freq=1, lambda_l2=.5, max_bin=63,
-              min_sum_hessian_in_leaf=1e-2, verbose=-1, deterministic=True, force_col_wise=True, num_threads=1)
-# Forests whose sums are averaged, with their numbers of trees: they err in different places. Splits at random thresholds
-# (extra_trees) follow the few pages less closely; the weights of pages are small numbers, so that more lambda_l2 would keep
-# what is rare (captions, comments) from ever being learned.
-FORESTS = [(dict(extra_trees=True, num_leaves=16, learning_rate=.07, min_data_in_leaf=60, seed=7), 400),
-           (dict(num_leaves=8, learning_rate=.06, min_data_in_leaf=60, seed=7), 300)]
+TREES = 400
+# Splits at random thresholds (extra_trees) follow the few pages less closely. The weights of pages are small numbers: more
+# lambda_l2 would keep what is rare (captions, comments) from ever being learned.
+PARAMETERS = dict(objective='cross_entropy', extra_trees=True, num_leaves=16, learning_rate=.07, min_data_in_leaf=60,
+                  feature_fraction=.15, bagging_fraction=.8, bagging_freq=1, lambda_l2=.5, max_bin=63,
+                  min_sum_hessian_in_leaf=1e-2, verbose=-1, seed=7, deterministic=True, force_col_wise=True, num_threads=1)
 
 def words(text): return WORD.findall(text.lower())
 class Page: pass
@@ -54,11 +53,7 @@ def load(data, blocks, name):
 
 def fit(pages):
     join = lambda name: numpy.concatenate([getattr(page, name) for page in pages])
-    signals, known, weights = join('signals'), join('labels'), join('weights')
-    return [lightgbm.train(COMMON | more, lightgbm.Dataset(signals, known, weight=weights), trees) for more, trees in FORESTS]
-
-def score(models, page):
-    return 1 / (1 + numpy.exp(-sum(model.predict(page.signals, raw_score=True) for model in models) / len(models)))
+    return lightgbm.train(PARAMETERS, lightgbm.Dataset(join('signals'), join('labels'), weight=join('weights')), TREES)
 
 def threshold(scores, sizes):
     """The score from which on blocks are kept, as in select.rs."""
@@ -84,9 +79,9 @@ class Report:
     """Collects figures by set and prints them."""
     def __init__(self): self.words, self.runs = defaultdict(list), defaultdict(list)
 
-    def add(self, models, pages):
+    def add(self, model, pages):
         for page in pages:
-            scores = score(models, page)
+            scores = model.predict(page.signals)
             keep = scores > threshold(scores, page.sizes)
             self.words[page.set].append(f1(page, keep))
             self.runs[page.set].append(precision_recall(page, keep))
@@ -97,14 +92,14 @@ class Report:
             print(f'{name}: words {numpy.mean(values):.4f}, runs of four words {precision:.4f} {recall:.4f} '
                   f'{2 * precision * recall / (precision + recall):.4f}, {len(values)} pages')
 
-def write(models, path):
+def write(model, path):
     """One tree a line, in prefix order: `signal<=threshold` with its two branches behind it, or the value of a leaf."""
     def show(node):
-        if 'leaf_value' in node: return [f"{node['leaf_value'] / len(models):.4f}"]
+        if 'leaf_value' in node: return [f"{node['leaf_value']:.4f}"]
         assert node['decision_type'] == '<='
         head = f"{node['split_feature']}<={node['threshold']:.5g}"
         return [head] + show(node['left_child']) + show(node['right_child'])
-    trees = [' '.join(show(tree['tree_structure'])) for model in models for tree in model.dump_model()['tree_info']]
+    trees = [' '.join(show(tree['tree_structure'])) for tree in model.dump_model()['tree_info']]
     Path(path).write_text('\n'.join(trees) + '\n')
 
 def main():
@@ -121,9 +116,9 @@ def main():
             report.add(fit([page for page in train if part(page) != k]), [page for page in train if part(page) == k])
     else:
         hosts = {page.host for page in check}
-        models = fit([page for page in train if page.host not in hosts])
-        write(models, options.model)
-        report.add(models, check)
+        model = fit([page for page in train if page.host not in hosts])
+        write(model, options.model)
+        report.add(model, check)
     report.print()
 
 if __name__ == '__main__': main()

@@ -115,10 +115,9 @@ fn close_gaps(outline: &Outline, scores: &[f32], threshold: f32, kept: &mut [boo
     }
 }
 
-/// A heading inside the content is kept if what it stands over is.
+/// A heading is kept if what it stands over is.
 fn keep_headings(outline: &Outline, kept: &mut [bool]) {
-    let Some(first) = kept.iter().position(|&kept| kept) else { return };
-    for index in (first..kept.len().saturating_sub(1)).rev() {
+    for index in (0..kept.len().saturating_sub(1)).rev() {
         kept[index] |= kept[index + 1] && heading_level(outline, &outline.blocks[index]) > 0;
     }
 }
