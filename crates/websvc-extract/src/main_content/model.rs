@@ -14,18 +14,18 @@ use std::sync::LazyLock;
 static MODEL: LazyLock<Model> = LazyLock::new(|| Model::read(include_str!("../../model/model.txt")));
 
 /// Most leaves of a tree.
-const MAX_LEAVES: usize = 16;
+const MAX_LEAVES: usize = 32;
 
 /// How many blocks are asked at once.
 const LANES: usize = 8;
 
 /// For each tree the leaves that are left, for each of the blocks that are asked together.
-type Left = [u16; LANES];
+type Left = [u32; LANES];
 
 /// Returns for each row of signals the probability that its block is main content.
 pub(super) fn scores(rows: &[Row]) -> Vec<f32> {
     let model = &*MODEL;
-    let mut left = vec![[u16::MAX; LANES]; model.trees.len()];
+    let mut left = vec![[u32::MAX; LANES]; model.trees.len()];
     let sums = rows.chunks(LANES).flat_map(|rows| model.sums(rows, &mut left).into_iter().take(rows.len()));
     sums.map(|sum| 1.0 / (1.0 + (-sum).exp())).collect()
 }
@@ -33,21 +33,23 @@ pub(super) fn scores(rows: &[Row]) -> Vec<f32> {
 struct Model {
     /// The questions about each signal, by rising threshold.
     questions: Vec<Vec<Question>>,
-    /// The values of each tree's leaves.
-    trees: Vec<[f32; MAX_LEAVES]>,
+    /// Where the values of each tree's leaves begin.
+    trees: Vec<usize>,
+    leaves: Vec<f32>,
 }
 
 /// Whether a signal is above a threshold.
 struct Question {
     threshold: f32,
-    /// The trees that ask it, each with the leaves that are left if it is.
-    trees: Vec<(u16, u16)>,
+    tree: usize,
+    /// The leaves that are left if it is.
+    left: u32,
 }
 
 impl Model {
     /// Returns the sum of the trees for each of up to `LANES` rows.
     fn sums(&self, rows: &[Row], left: &mut [Left]) -> [f32; LANES] {
-        left.fill([u16::MAX; LANES]);
+        left.fill([u32::MAX; LANES]);
         for (signal, questions) in self.questions.iter().enumerate() {
             // A lane without a row answers every question with "not above".
             let mut values = [f32::NEG_INFINITY; LANES];
@@ -59,20 +61,17 @@ impl Model {
                 if highest <= question.threshold {
                     break;
                 }
-                // All bits where the value is not above, so that nothing is ruled out.
-                let spared = values.map(|value| u16::from(value > question.threshold).wrapping_sub(1));
-                for &(tree, kept) in &question.trees {
-                    for (left, spared) in left[usize::from(tree)].iter_mut().zip(spared) {
-                        *left &= kept | spared;
-                    }
+                for (left, value) in left[question.tree].iter_mut().zip(values) {
+                    // All bits where the value is not above, so that nothing is ruled out.
+                    let spared = u32::from(value > question.threshold).wrapping_sub(1);
+                    *left &= question.left | spared;
                 }
             }
         }
         let mut sums = [0.0; LANES];
-        for (leaves, left) in self.trees.iter().zip(left) {
+        for (&first, left) in self.trees.iter().zip(left) {
             for (sum, left) in sums.iter_mut().zip(left) {
-                // The remainder changes nothing, as some leaf is always left; it saves a check.
-                *sum += leaves[left.trailing_zeros() as usize % MAX_LEAVES];
+                *sum += self.leaves[first + left.trailing_zeros() as usize];
             }
         }
         sums
@@ -80,13 +79,15 @@ impl Model {
 
     /// Reads one tree per line, in prefix order: the branch for "at most the threshold" comes first.
     fn read(source: &str) -> Model {
-        let mut model = Model { questions: Vec::new(), trees: Vec::new() };
+        let mut model = Model { questions: Vec::new(), trees: Vec::new(), leaves: Vec::new() };
         model.questions.resize_with(COUNT, Vec::new);
-        for (tree, line) in (0..).zip(source.lines()) {
-            let (mut leaves, mut leaf) = ([0.0; MAX_LEAVES], 0);
+        for (tree, line) in source.lines().enumerate() {
+            let first = model.leaves.len();
+            model.trees.push(first);
             // Splits whose second branch is still to come, with their first leaf.
             let mut open: Vec<(usize, f32, usize)> = Vec::new();
             for word in line.split(' ') {
+                let leaf = model.leaves.len() - first;
                 if let Some((signal, threshold)) = word.split_once("<=") {
                     let signal: usize = signal.parse().expect("model.txt names signals by number");
                     let threshold = threshold.parse().expect("model.txt holds numbers as thresholds");
@@ -94,27 +95,17 @@ impl Model {
                     continue;
                 }
                 assert!(leaf < MAX_LEAVES, "a tree of model.txt has more leaves than a word has bits");
-                leaves[leaf] = word.parse().expect("model.txt holds numbers as leaves");
-                leaf += 1;
+                model.leaves.push(word.parse().expect("model.txt holds numbers as leaves"));
                 // The first branch of the innermost open split ends here.
                 if let Some((signal, threshold, from)) = open.pop() {
-                    let below = (1_u32 << leaf) - (1_u32 << from);
-                    let kept = !u16::try_from(below).expect("there are at most 16 leaves");
-                    model.questions[signal].push(Question { threshold, trees: vec![(tree, kept)] });
+                    let below = (1_u64 << (leaf + 1)) - (1_u64 << from);
+                    let left = !u32::try_from(below).expect("there are at most 32 leaves");
+                    model.questions[signal].push(Question { threshold, tree, left });
                 }
             }
-            model.trees.push(leaves);
         }
         for questions in &mut model.questions {
             questions.sort_by(|a, b| a.threshold.total_cmp(&b.threshold));
-            // One question for all trees that ask the same.
-            questions.dedup_by(|again, first| {
-                let same = again.threshold == first.threshold;
-                if same {
-                    first.trees.append(&mut again.trees);
-                }
-                same
-            });
         }
         model
     }
