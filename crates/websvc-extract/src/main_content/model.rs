@@ -5,7 +5,8 @@
 //!
 //! The trees are not walked one by one, which costs a branch that no processor foresees at every node. All questions about
 //! one signal are asked together, in the order of their thresholds: each that is answered with "above" rules out the leaves
-//! on its other side, and the first leaf of a tree that is left is its answer.
+//! on its other side, and the first leaf of a tree that is left is its answer. Several blocks are asked at once, which the
+//! compiler turns into operations on vectors.
 
 use super::features::{COUNT, Row};
 use std::sync::LazyLock;
@@ -15,11 +16,18 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| Model::read(include_str!("../..
 /// Most leaves of a tree.
 const MAX_LEAVES: usize = 32;
 
+/// How many blocks are asked at once.
+const LANES: usize = 8;
+
+/// For each tree the leaves that are left, for each of the blocks that are asked together.
+type Left = [u32; LANES];
+
 /// Returns for each row of signals the probability that its block is main content.
 pub(super) fn scores(rows: &[Row]) -> Vec<f32> {
     let model = &*MODEL;
-    let mut left = vec![u32::MAX; model.trees.len()];
-    rows.iter().map(|row| 1.0 / (1.0 + (-model.sum(row, &mut left)).exp())).collect()
+    let mut left = vec![[u32::MAX; LANES]; model.trees.len()];
+    let sums = rows.chunks(LANES).flat_map(|rows| model.sums(rows, &mut left).into_iter().take(rows.len()));
+    sums.map(|sum| 1.0 / (1.0 + (-sum).exp())).collect()
 }
 
 struct Model {
@@ -39,18 +47,34 @@ struct Question {
 }
 
 impl Model {
-    fn sum(&self, row: &Row, left: &mut [u32]) -> f32 {
-        left.fill(u32::MAX);
-        for (value, questions) in row.iter().zip(&self.questions) {
+    /// Returns the sum of the trees for each of up to `LANES` rows.
+    fn sums(&self, rows: &[Row], left: &mut [Left]) -> [f32; LANES] {
+        left.fill([u32::MAX; LANES]);
+        for (signal, questions) in self.questions.iter().enumerate() {
+            // A lane without a row answers every question with "not above".
+            let mut values = [f32::NEG_INFINITY; LANES];
+            for (value, row) in values.iter_mut().zip(rows) {
+                *value = row[signal];
+            }
+            let highest = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             for question in questions {
-                if *value <= question.threshold {
+                if highest <= question.threshold {
                     break;
                 }
-                left[question.tree] &= question.left;
+                for (left, value) in left[question.tree].iter_mut().zip(values) {
+                    // All bits where the value is not above, so that nothing is ruled out.
+                    let spared = u32::from(value > question.threshold).wrapping_sub(1);
+                    *left &= question.left | spared;
+                }
             }
         }
-        let answers = self.trees.iter().zip(left);
-        answers.map(|(&first, left)| self.leaves[first + left.trailing_zeros() as usize]).sum()
+        let mut sums = [0.0; LANES];
+        for (&first, left) in self.trees.iter().zip(left) {
+            for (sum, left) in sums.iter_mut().zip(left) {
+                *sum += self.leaves[first + left.trailing_zeros() as usize];
+            }
+        }
+        sums
     }
 
     /// Reads one tree per line, in prefix order: the branch for "at most the threshold" comes first.
@@ -94,15 +118,16 @@ mod tests {
     #[test]
     fn trees_are_answered_as_if_they_were_walked() {
         let model = Model::read("0<=1 1<=5 1 2 0<=3 1<=2 3 4 5\n1<=4 10 20");
-        let sum = |a, b| {
+        let rows = [(0.0, 0.0), (1.0, 6.0), (2.0, 2.0), (3.0, 3.0), (4.0, 9.0)].map(|(a, b)| {
             let mut row = [0.0; COUNT];
             (row[0], row[1]) = (a, b);
-            model.sum(&row, &mut [0, 0])
-        };
-        assert_eq!(sum(0.0, 0.0), 11.0);
-        assert_eq!(sum(1.0, 6.0), 22.0);
-        assert_eq!(sum(2.0, 2.0), 13.0);
-        assert_eq!(sum(3.0, 3.0), 14.0);
-        assert_eq!(sum(4.0, 9.0), 25.0);
+            row
+        });
+        let sums = model.sums(&rows, &mut [[0; LANES]; 2]);
+        assert_eq!(sums[..rows.len()], [11.0, 22.0, 13.0, 14.0, 25.0]);
+        for (row, sum) in rows.iter().zip(sums) {
+            let alone = model.sums(std::slice::from_ref(row), &mut [[0; LANES]; 2]);
+            assert_eq!(alone[0], sum, "the neighbours of a row count for nothing");
+        }
     }
 }

@@ -6,9 +6,12 @@ use super::tokens::{self, Hints};
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 use crate::view::View;
 
-/// The bounds of the score from which on a block is kept.
+/// The bounds of the expected threshold.
 const LOWEST: f32 = 0.12;
 const HIGHEST: f32 = 0.5;
+
+/// What the threshold exceeds this by counts twice: what is doubtful beside a clear article is rarely part of it.
+const CERTAIN: f32 = 0.4;
 
 /// The part of the threshold that is enough between two kept blocks.
 const GAP: f32 = 0.4;
@@ -47,7 +50,8 @@ fn threshold(outline: &Outline, scores: &[f32]) -> f32 {
         kept += words;
         best = best.max(hits / (kept + expected));
     }
-    best.clamp(LOWEST, HIGHEST)
+    let best = best.clamp(LOWEST, HIGHEST);
+    best + (best - CERTAIN).max(0.0)
 }
 
 /// Decides which blocks are kept: those that score above the threshold, and those that belong to them.
@@ -111,10 +115,9 @@ fn close_gaps(outline: &Outline, scores: &[f32], threshold: f32, kept: &mut [boo
     }
 }
 
-/// A heading inside the content is kept if what it stands over is.
+/// A heading is kept if what it stands over is.
 fn keep_headings(outline: &Outline, kept: &mut [bool]) {
-    let Some(first) = kept.iter().position(|&kept| kept) else { return };
-    for index in (first..kept.len().saturating_sub(1)).rev() {
+    for index in (0..kept.len().saturating_sub(1)).rev() {
         kept[index] |= kept[index + 1] && heading_level(outline, &outline.blocks[index]) > 0;
     }
 }
