@@ -149,6 +149,26 @@ async fn an_aborted_body_reaches_the_client_as_broken() {
 }
 
 #[tokio::test]
+async fn a_body_that_is_read_while_it_is_sent_has_the_length_it_was_said_to_have() {
+    static FILE: [u8; 200_000] = [7; 200_000];
+    let server = serve(loopback(), |request| async move {
+        let said: u64 = request.uri().path()[1..].parse().unwrap();
+        Response::new(Body::reader(&FILE[..], said))
+    })
+    .await;
+    let client = open_client();
+    let fetch = |said: &str| client.fetch(get(server.url(said).as_str()));
+    for length in [0, 1, 65_536, 65_537, 200_000] {
+        let fetched = fetch(&format!("/{length}")).await.unwrap();
+        assert_eq!((fetched.body.len(), fetched.truncated), (length, false));
+        assert_eq!(fetched.headers["content-length"], length.to_string());
+    }
+    let short = fetch("/200001").await.unwrap();
+    // The last piece may be lost with the connection.
+    assert!(short.truncated && short.body.len() <= 200_000, "what is short must not look whole");
+}
+
+#[tokio::test]
 async fn an_address_in_use_is_an_error_that_names_it() {
     let server = serve(loopback(), hello).await;
     let listen = server.addr.to_string();
