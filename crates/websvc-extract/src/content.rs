@@ -3,13 +3,17 @@
 use crate::document::{Anchor, Document};
 use crate::dom::{NodeKind, Tag};
 use crate::kind::Kind;
-use crate::limits::{MAX_CAPTION_CHARS, MAX_CONTENT_LINKS};
+use crate::limits::{
+    MAX_CAPTION_CHARS, MAX_CONTENT_LINKS, MAX_JUDGED_NODES, MAX_LABEL_BYTES, MAX_LIST_BYTES,
+    MAX_OUTPUT_BYTES, MAX_SOURCE_BYTES,
+};
 use crate::main_content;
 use crate::options::{Base64Images, ContentOptions, Scope};
 use crate::render::{self, Page};
 use crate::text::{collapsed, shorten};
 use crate::view::View;
 use crate::{links, xml};
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use url::Url;
 
@@ -20,6 +24,8 @@ pub struct Content<'a> {
     view: View,
     base64_images: Base64Images,
     warnings: Vec<String>,
+    /// A format came out longer than it may be.
+    is_cut: Cell<bool>,
 }
 
 impl<'a> Content<'a> {
@@ -34,16 +40,28 @@ impl<'a> Content<'a> {
         if !options.include_tags.is_empty() {
             include(document, options, &mut view, &mut warnings);
         } else if options.scope == Scope::Main && document.kind.is_html() {
-            match main_content::find(document, &view) {
+            let found = if dom.len() > MAX_JUDGED_NODES { None } else { main_content::find(document, &view) };
+            match found {
                 Some(main) => view = main,
+                None if dom.len() > MAX_JUDGED_NODES => {
+                    warnings.push(
+                        "the page is too large to tell its main content; the full page is returned"
+                            .to_owned(),
+                    );
+                }
                 None => warnings.push("no main content was found; the full page is returned".to_owned()),
             }
+        }
+        if document.is_cut {
+            warnings.push(format!(
+                "the page is longer than {MAX_SOURCE_BYTES} bytes; the rest of it was left out"
+            ));
         }
         if dom.truncated() {
             warnings
                 .push("the page is too large or too deeply nested; the rest of it was left out".to_owned());
         }
-        Content { document, view, base64_images: options.base64_images, warnings }
+        Content { document, view, base64_images: options.base64_images, warnings, is_cut: Cell::new(false) }
     }
 
     fn page(&self) -> Page<'_> {
@@ -59,7 +77,7 @@ impl<'a> Content<'a> {
     /// it is.
     pub fn markdown(&self) -> String {
         match self.document.kind {
-            Kind::Html | Kind::Xhtml => render::markdown(self.page()).0,
+            Kind::Html | Kind::Xhtml => self.bounded(render::markdown(self.page())),
             Kind::Json => format!("```json\n{}\n```\n", self.document.raw.trim_end()),
             Kind::Text => self.document.raw.clone(),
             Kind::Xml => xml::text(&self.document.raw),
@@ -68,13 +86,17 @@ impl<'a> Content<'a> {
 
     /// Writes cleaned HTML: no scripts, styles, comments or event handlers, links absolute.
     pub fn html(&self) -> String {
-        if self.document.kind.is_html() { render::html(self.page()).0 } else { self.document.raw.clone() }
+        if self.document.kind.is_html() {
+            self.bounded(render::html(self.page()))
+        } else {
+            self.document.raw.clone()
+        }
     }
 
     /// Writes plain text, one line per block.
     pub fn text(&self) -> String {
         match self.document.kind {
-            Kind::Html | Kind::Xhtml => render::plain(self.page()).0,
+            Kind::Html | Kind::Xhtml => self.bounded(render::plain(self.page())),
             Kind::Json | Kind::Text => self.document.raw.clone(),
             Kind::Xml => xml::text(&self.document.raw),
         }
@@ -86,6 +108,7 @@ impl<'a> Content<'a> {
         let dom = &self.document.dom;
         let mut seen = HashSet::new();
         let mut list = Vec::new();
+        let mut bytes = 0;
         for id in self.view.nodes(dom).filter(|&id| dom.is(id, Tag::A)) {
             let Some(href) = dom.attribute(id, "href") else { continue };
             if links::fragment_of(dom, id).is_some() {
@@ -94,7 +117,12 @@ impl<'a> Content<'a> {
             let Some(url) = links::resolve(&self.document.base, href) else { continue };
             let url: String = links::without_fragment(url).into();
             if seen.insert(url.clone()) {
+                bytes += url.len();
                 list.push(url);
+            }
+            if bytes > MAX_LIST_BYTES {
+                self.is_cut.set(true);
+                break;
             }
         }
         list
@@ -134,12 +162,25 @@ impl<'a> Content<'a> {
         let dom = &self.document.dom;
         let is_heading = |kind| matches!(kind, NodeKind::Element(tag) if tag.heading_level().is_some());
         let headings = self.view.nodes(dom).filter(|&id| is_heading(dom.kind(id)));
-        headings.map(|id| self.view.text(dom, id)).filter(|text| !text.is_empty()).collect()
+        let texts = headings.map(|id| self.view.text_up_to(dom, id, MAX_LABEL_BYTES));
+        texts.filter(|text| !text.is_empty()).collect()
     }
 
-    /// Returns what the caller should be told about this content.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
+    /// Notes whether a format was cut at the bound, which the warnings then say.
+    fn bounded(&self, (text, is_cut): (String, bool)) -> String {
+        self.is_cut.set(self.is_cut.get() || is_cut);
+        text
+    }
+
+    /// Returns what the caller should be told about this content and the formats that were written of it so far.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.warnings.clone();
+        if self.is_cut.get() {
+            warnings.push(format!(
+                "a format of the page is longer than {MAX_OUTPUT_BYTES} bytes; the rest of it was left out"
+            ));
+        }
+        warnings
     }
 }
 

@@ -8,6 +8,7 @@ mod repair;
 mod select;
 mod sink;
 mod tag;
+mod tags;
 
 pub(crate) use guard::parse;
 pub(crate) use select::SelectorSet;
