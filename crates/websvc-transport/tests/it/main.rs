@@ -13,5 +13,6 @@ mod pool;
 mod proxies;
 mod redirects;
 mod ssrf;
+mod ssrf_ways;
 mod support;
 mod tls;
