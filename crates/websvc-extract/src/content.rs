@@ -1,7 +1,7 @@
 //! The asked-for part of a page, written in any format.
 
 use crate::document::{Anchor, Document};
-use crate::dom::{NodeKind, Tag};
+use crate::dom::{Extent, NodeId, NodeKind, Tag};
 use crate::kind::Kind;
 use crate::limits::{
     MAX_CAPTION_CHARS, MAX_CONTENT_LINKS, MAX_JUDGED_NODES, MAX_LABEL_BYTES, MAX_LIST_BYTES,
@@ -15,6 +15,7 @@ use crate::view::View;
 use crate::{links, xml};
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use url::Url;
 
 /// A part of a page; each format is written when asked for.
@@ -34,8 +35,11 @@ impl<'a> Content<'a> {
         let dom = &document.dom;
         let mut warnings = Vec::new();
         let mut view = document.visible();
-        for id in options.exclude_tags.0.matches(dom, crate::dom::NodeId::ROOT) {
-            view.leave_out(id);
+        let (excluded, extent) = options.exclude_tags.0.matches(dom, NodeId::ROOT);
+        excluded.into_iter().for_each(|id| view.leave_out(id));
+        if extent == Extent::Beginning {
+            warnings
+                .push("excludeTags cost too much on this page; it was applied to its beginning".to_owned());
         }
         if !options.include_tags.is_empty() {
             include(document, options, &mut view, &mut warnings);
@@ -106,6 +110,8 @@ impl<'a> Content<'a> {
     /// fragments of others dropped, `mailto:` kept.
     pub fn links(&self) -> Vec<String> {
         let dom = &self.document.dom;
+        // Of each only the hash is remembered, by a hasher that no page can know: the URLs would be there twice.
+        let hasher = RandomState::new();
         let mut seen = HashSet::new();
         let mut list = Vec::new();
         let mut bytes = 0;
@@ -116,7 +122,7 @@ impl<'a> Content<'a> {
             }
             let Some(url) = links::resolve(&self.document.base, href) else { continue };
             let url: String = links::without_fragment(url).into();
-            if seen.insert(url.clone()) {
+            if seen.insert(hasher.hash_one(&url)) {
                 bytes += url.len();
                 list.push(url);
             }
@@ -187,7 +193,10 @@ impl<'a> Content<'a> {
 /// Narrows the view to the elements asked for; one inside another is not written twice.
 fn include(document: &Document, options: &ContentOptions, view: &mut View, warnings: &mut Vec<String>) {
     let dom = &document.dom;
-    let matches = options.include_tags.0.matches(dom, crate::dom::NodeId::ROOT);
+    let (matches, extent) = options.include_tags.0.matches(dom, NodeId::ROOT);
+    if extent == Extent::Beginning {
+        warnings.push("includeTags cost too much on this page; it was applied to its beginning".to_owned());
+    }
     let mut roots = Vec::new();
     let mut end = None;
     for id in matches {

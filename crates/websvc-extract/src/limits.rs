@@ -35,6 +35,10 @@ pub const MAX_IMAGES: usize = 200;
 /// Most links of one page's content that are listed with their texts.
 pub const MAX_CONTENT_LINKS: usize = 200;
 
+/// Most steps from an element to one before or behind it that the selectors of one list may take on a page: `.a ~ b` looks
+/// at all that is before every `b`.
+pub(crate) const MAX_SIBLING_STEPS: u32 = 20_000_000;
+
 /// Most bytes of the URLs in one list of a page, such as that of its links; the others are left out with a warning.
 pub(crate) const MAX_LIST_BYTES: usize = 8 << 20;
 

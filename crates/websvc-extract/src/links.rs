@@ -21,7 +21,7 @@ const LAZY_SETS: [&str; 3] = ["data-srcset", "data-lazy-srcset", "data-original-
 const MAX_URL_BYTES: usize = 8 << 10;
 
 /// A longer base is shortened: it stands before every relative link.
-const MAX_BASE_BYTES: usize = 2 << 10;
+const MAX_BASE_BYTES: usize = 512;
 
 /// Finds the URL that relative links resolve against: the first `<base href>`, else the page's own.
 pub(crate) fn base_url(dom: &Dom, page: &Url) -> Url {

@@ -11,7 +11,7 @@ mod tag;
 mod tags;
 
 pub(crate) use guard::parse;
-pub(crate) use select::SelectorSet;
+pub(crate) use select::{Extent, SelectorSet};
 pub(crate) use tag::Tag;
 
 use html5ever::LocalName;

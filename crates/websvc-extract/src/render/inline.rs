@@ -1,6 +1,7 @@
 //! The text of one paragraph: white space collapsed, markdown escaped where it would be read as markup, emphasis and
 //! links opened only around what is really there.
 
+use crate::limits::MAX_OUTPUT_BYTES;
 use crate::text::{is_dropped, is_space};
 
 /// Markup around a stretch of text.
@@ -185,6 +186,11 @@ impl Inline {
         self.marks[..index]
             .iter()
             .any(|outer| outer.mark == *mark || matches!((&outer.mark, mark), (Mark::Link(_), Mark::Link(_))))
+    }
+
+    /// Tells whether the paragraph is longer than everything may be.
+    pub(super) fn is_full(&self) -> bool {
+        self.text.len() > MAX_OUTPUT_BYTES
     }
 
     /// Adds text from the page.

@@ -173,10 +173,28 @@ fn a_long_base_is_not_repeated_before_every_link() {
     };
     let page = parse(&format!("<base href='https://a.test/{}/'>{links}", "x".repeat(100_000)));
     assert_eq!(page.base_url().as_str(), "https://example.com/dir/page");
-    let page = parse(&format!("<base href='https://a.test/{}/'>{links}", "x".repeat(1_500)));
+    let page = parse(&format!("<base href='https://a.test/{}/'>{links}", "x".repeat(450)));
     let (links, anchors, images, warnings) = lists(&page);
     assert!(links.max(anchors).max(images) < 10 << 20, "{links} {anchors} {images}");
     assert_eq!(warnings.len(), 1, "{warnings:?}");
+}
+
+#[test]
+fn paragraphs_and_tables_of_many_long_links_are_cut() {
+    let base = format!("<base href='https://a.test/{}/'>", "x".repeat(450));
+    let links = "<a href=y>z</a> ".repeat(60_000);
+    let spanned = format!("<tr><td rowspan=64>{}<td>b</tr>", "word ".repeat(100_000));
+    for page in [
+        format!("{base}<p>{links}"),
+        format!("{base}<table><tr><th>a<th>b</tr><tr><td>{links}<td>{links}</tr></table>"),
+        format!("<table><tr><th>a<th>b</tr>{spanned}{}</table>", "<tr><td>c</tr>".repeat(63)),
+    ] {
+        let page = parse(&page);
+        let content = page.content(&full());
+        let markdown = content.markdown();
+        assert!(markdown.len() <= MAX_OUTPUT_BYTES + 64, "{}", markdown.len());
+        assert_eq!(content.warnings().len(), 1, "{} bytes", markdown.len());
+    }
 }
 
 #[test]
@@ -197,4 +215,21 @@ fn a_page_of_too_many_nodes_is_given_in_full() {
     assert!(content.markdown().starts_with("menu\n"));
     let said = "the page is too large to tell its main content; the full page is returned";
     assert_eq!(content.warnings(), [said]);
+}
+
+/// Twenty thousand million steps without a bound: the time of this test is its assertion.
+#[test]
+fn selectors_that_look_at_all_siblings_are_given_up() {
+    let page = parse(&"<p>x".repeat(200_000));
+    let list = |selector: &str| websvc_extract::Selectors::parse(&[selector]).unwrap();
+    for selector in [".none ~ p", "h1 ~ p ~ p"] {
+        let content = page.content(&ContentOptions { include_tags: list(selector), ..full() });
+        assert!(content.warnings()[0].starts_with("includeTags cost too much"), "{:?}", content.warnings());
+        let content = page.content(&ContentOptions { exclude_tags: list(selector), ..full() });
+        assert!(content.warnings()[0].starts_with("excludeTags cost too much"), "{:?}", content.warnings());
+    }
+    for selector in ["p:nth-child(2n)", "p:nth-last-of-type(3n+1)", "p + p", "body > p:only-child, p:empty"] {
+        let content = page.content(&ContentOptions { exclude_tags: list(selector), ..full() });
+        assert_eq!(content.warnings(), [] as [&str; 0], "{selector}");
+    }
 }
