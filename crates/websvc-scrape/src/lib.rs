@@ -15,6 +15,7 @@ mod flight;
 mod freshness;
 mod image;
 mod index_copy;
+mod keeping;
 mod page;
 mod proxies;
 mod raw;
@@ -34,6 +35,7 @@ pub use documents::{
 pub use error::ScrapeError;
 pub use image::ImageAnswer;
 pub use index_copy::{index_document, known_url};
+pub use keeping::CacheReport;
 pub use page::Page;
 pub use proxies::ProxyConfig;
 pub use raw::{CacheState, RawPage};

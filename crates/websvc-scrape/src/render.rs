@@ -22,24 +22,30 @@ use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
 use crate::redaction;
 
-/// Writes the formats of `plan`.
+/// Writes the formats of `plan`. Takes the page, because what was parsed is no longer needed as bytes: large pages would
+/// be there twice.
 ///
 /// # Errors
 /// A body that is no text of a known kind, or a selector that is none.
 pub(crate) fn render(
-    raw: &RawPage,
-    converted: Option<&Converted>,
+    mut raw: RawPage,
+    mut converted: Option<Converted>,
     plan: &ScrapePlan,
 ) -> Result<Page, ScrapeError> {
     let mut options = options(plan).map_err(ScrapeError::Extract)?;
-    if converted.is_none() && document_kind(raw) == Some(DocumentKind::Pdf) {
-        return Ok(unread(raw, plan));
+    if converted.is_none() && document_kind(&raw) == Some(DocumentKind::Pdf) {
+        return Ok(unread(&raw, plan));
     }
     if converted.is_some() {
         // A document has no navigation around it; its furniture is gone already.
         options.scope = Scope::Full;
     }
-    let document = parse(raw, converted)?;
+    let document = parse(&raw, converted.as_ref())?;
+    raw.body.clear();
+    if let Some(converted) = &mut converted {
+        converted.html = String::new();
+    }
+    let (raw, converted) = (&raw, converted.as_ref());
     let content = document.content(&options);
     let mut page = Page { cache_state: raw.cache_state, ..Page::default() };
     for format in plan.formats() {
@@ -47,7 +53,7 @@ pub(crate) fn render(
     }
     page.warnings.clone_from(&raw.warnings);
     page.warnings.extend(converted.into_iter().flat_map(|converted| converted.warnings.iter().cloned()));
-    page.warnings.extend(content.warnings().iter().cloned());
+    page.warnings.extend(content.warnings());
     let metadata = document.metadata();
     if plan.store_in_cache() && !raw.unverified && raw.cache_state == CacheState::Miss {
         // The index takes the main content, which is found only once when that is what was asked for.
@@ -62,16 +68,22 @@ pub(crate) fn render(
         page.metadata.num_pages = Some(read);
         page.metadata.total_pages = Some(total);
     }
+    if wants(plan, "rawHtml") {
+        page.raw_html = Some(document.into_raw_html());
+    }
     if let Some(options) = plan.redact_pii() {
         redaction::redact_page(&mut page, options);
     }
     Ok(page)
 }
 
+fn wants(plan: &ScrapePlan, format: &str) -> bool {
+    plan.formats().iter().any(|wanted| wanted.name() == format)
+}
+
 /// Returns a file that is not to be read, as it is (specification, section 2.2, `parsers`).
 fn unread(raw: &RawPage, plan: &ScrapePlan) -> Page {
-    let wanted =
-        |name| plan.formats().iter().any(|format| format.name() == name).then(|| as_base64(&raw.body));
+    let wanted = |name| wants(plan, name).then(|| as_base64(&raw.body));
     let mut page = Page {
         markdown: wanted("markdown"),
         html: wanted("html"),
@@ -128,10 +140,11 @@ fn write(page: &mut Page, format: &Format, document: &Document, content: &Conten
     match format {
         Format::Markdown(_) => page.markdown = Some(content.markdown()),
         Format::Html(_) => page.html = Some(content.html()),
-        Format::RawHtml(_) => page.raw_html = Some(document.raw_html().to_owned()),
         Format::Links(_) => page.links = Some(content.links()),
         Format::Images(_) => page.images = Some(document.images()),
-        Format::Summary(_)
+        // Taken out of the document when nothing else needs it.
+        Format::RawHtml(_)
+        | Format::Summary(_)
         | Format::Screenshot(_)
         | Format::Json(_)
         | Format::ChangeTracking(_)

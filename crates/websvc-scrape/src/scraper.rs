@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::StatusCode;
 use http::header::RETRY_AFTER;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 use websvc_documents::DocumentKind;
 use websvc_store::{CacheLimits, PageKey, Store};
@@ -24,6 +24,7 @@ use crate::flight::Flights;
 use crate::freshness::{Decision, Freshness};
 use crate::image;
 use crate::index_copy::index_copy;
+use crate::keeping::{CacheReport, Keeping};
 use crate::page::Page;
 use crate::proxies::ProxyConfig;
 use crate::raw::{CacheState, RawPage};
@@ -82,10 +83,27 @@ struct Inner {
     documents: DocumentReader,
     /// As many pages are parsed at one time as there are cores: more would only wait for each other.
     parsing: Arc<Semaphore>,
+    /// One large page is parsed at one time: what it takes while it is written is a multiple of its size.
+    large: Arc<Semaphore>,
+    keeping: Keeping,
 }
 
-/// What a fetch that several wait for ends with: the page and when it was stored, or what all of them would meet.
-type Landed = Result<(RawPage, Option<u64>), Arc<ScrapeError>>;
+/// A page of more bytes than this is large.
+const LARGE_PAGE_BYTES: usize = 1024 * 1024;
+
+/// What a fetch that several wait for ends with: the page and whether it was stored, or what all of them would meet.
+type Landed = Result<(RawPage, Kept), Arc<ScrapeError>>;
+
+/// Whether a fetched page is in the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// Whoever fetched it did not want that.
+    NotWanted,
+    /// It was tried in vain.
+    No,
+    /// It was put there at this time, in milliseconds since the Unix epoch.
+    At(u64),
+}
 
 /// A page as a crawl sees it.
 #[derive(Debug)]
@@ -133,7 +151,8 @@ impl Scraper {
         let rendered = Rendered::new(config.rendered_bytes);
         let flights = Flights::new();
         let documents = DocumentReader::new(config.documents.clone());
-        let inner = Inner { fetcher, store, config, rendered, flights, documents, parsing };
+        let (large, keeping) = (Arc::new(Semaphore::new(1)), Keeping::default());
+        let inner = Inner { fetcher, store, config, rendered, flights, documents, parsing, large, keeping };
         Self { inner: Arc::new(inner) }
     }
 
@@ -199,10 +218,11 @@ impl Scraper {
             Ok(landed) => landed,
             Err(error) => return Err(Arc::try_unwrap(error).unwrap_or_else(ScrapeError::Shared)),
         };
-        // Who began may not have wanted it stored.
-        if kept.is_none() && plan.store_in_cache() {
-            return self.put(page, key.clone()).await;
-        }
+        let kept = match kept {
+            Kept::NotWanted if plan.store_in_cache() => return self.put(page, key.clone()).await,
+            Kept::NotWanted | Kept::No => None,
+            Kept::At(at) => Some(at),
+        };
         Ok((RawPage { source_url: url.clone(), ..page }, kept))
     }
 
@@ -214,13 +234,17 @@ impl Scraper {
         key: &PageKey,
         plan: &ScrapePlan,
         deadline: Instant,
-    ) -> Result<(RawPage, Option<u64>), ScrapeError> {
+    ) -> Result<(RawPage, Kept), ScrapeError> {
         // Who wants nothing cached wants no opinion of the host about what is cached either.
         let known = if plan.max_age().is_zero() { None } else { self.known(url, key).await? };
         let known = known.filter(|known| request::unless_unchanged(&mut request, known));
         let fetched = self.inner.fetcher.page(request, Route::of(plan), deadline).await?;
         let page = renewed(url, known, fetched).0;
-        if plan.store_in_cache() { self.put(page, key.clone()).await } else { Ok((page, None)) }
+        if !plan.store_in_cache() {
+            return Ok((page, Kept::NotWanted));
+        }
+        let (page, kept) = self.put(page, key.clone()).await?;
+        Ok((page, kept.map_or(Kept::No, Kept::At)))
     }
 
     /// Returns what the cache has of a page, however old.
@@ -247,8 +271,10 @@ impl Scraper {
             None => self.refresh(url, key, deadline).await?,
         };
         let converted = self.convert(&page, Some(ReadOptions::default()), deadline).await?;
+        let turn = self.turn(&page, converted.as_ref()).await?;
         let now_ms = self.clock().now_ms();
         self.work(move |store| {
+            let _turn = turn;
             let mut survey = Survey { unchanged, ..survey(&page, converted.as_ref())? };
             survey.index_copy.iter_mut().for_each(|copy| image::complete(store, copy, now_ms));
             Ok(survey)
@@ -285,6 +311,11 @@ impl Scraper {
         let request = request::plain(url, remaining(deadline)?, max_bytes);
         let page = self.inner.fetcher.plain(request, deadline).await?;
         Ok(FileAnswer { status: page.status, body: page.body })
+    }
+
+    /// Returns how the page cache fares.
+    pub fn cache_report(&self) -> CacheReport {
+        self.inner.keeping.report(self.clock().now_ms())
     }
 
     /// Returns the bounds of the page cache.
@@ -345,20 +376,14 @@ impl Scraper {
         if page.unverified || page.wall().is_some() {
             return Ok((page, None));
         }
-        let (limits, now_ms) = (self.inner.config.cache, self.inner.config.clock.now_ms());
+        let (limits, now_ms) = (self.inner.config.cache, self.clock().now_ms());
+        let inner = Arc::clone(&self.inner);
         self.work(move |store| {
-            let kept = match cache::put(store, &limits, key, &page, now_ms) {
-                Ok(kept) => kept,
-                Err(error) => {
-                    tracing::error!(
-                        error = &error as &dyn std::error::Error,
-                        "a page did not reach the cache"
-                    );
-                    page.warnings.push("the page could not be kept in the cache".to_owned());
-                    None
-                }
-            };
-            Ok((page, kept))
+            let kept = inner.keeping.keep(now_ms, || cache::put(store, &limits, key, &page, now_ms));
+            if kept.is_err() {
+                page.warnings.push("the page could not be kept in the cache".to_owned());
+            }
+            Ok((page, kept.unwrap_or_default()))
         })
         .await
     }
@@ -373,11 +398,30 @@ impl Scraper {
     ) -> Result<Page, ScrapeError> {
         let recipe = Recipe::of(&plan);
         let converted = self.convert(&page, options_of(&plan), deadline).await?;
-        let page = self.work(move |_| render::render(&page, converted.as_ref(), &plan)).await?;
+        let turn = self.turn(&page, converted.as_ref()).await?;
+        let page = self
+            .work(move |_| {
+                let _turn = turn;
+                render::render(page, converted, &plan)
+            })
+            .await?;
         if let Some((key, fetched_at_ms)) = kept {
             self.inner.rendered.keep(key, recipe, fetched_at_ms, &page);
         }
         Ok(page)
+    }
+
+    /// Waits for the turn of a large page; others need none. It goes with the work, which outlives who waits for it.
+    async fn turn(
+        &self,
+        page: &RawPage,
+        converted: Option<&Converted>,
+    ) -> Result<Option<OwnedSemaphorePermit>, ScrapeError> {
+        let bytes = converted.map_or(page.body.len(), |converted| converted.html.len());
+        if bytes <= LARGE_PAGE_BYTES {
+            return Ok(None);
+        }
+        Arc::clone(&self.inner.large).acquire_owned().await.map(Some).map_err(|_closed| ScrapeError::Stopping)
     }
 
     /// Turns a document into a page; `None` for what is a page already, and for PDFs without options.
