@@ -8,9 +8,13 @@
 
 mod archives;
 mod bad_input;
+#[cfg(target_os = "linux")]
+mod bombs;
 mod cache;
+mod canary;
 mod corpus;
 mod crash;
+mod deadline;
 mod demo;
 mod documentation;
 mod documents;
@@ -23,6 +27,8 @@ mod maintenance;
 mod reference;
 mod scraping;
 mod sdk;
+mod secrets;
+mod security;
 mod serving;
 mod sources;
 mod verticals;
