@@ -7,9 +7,9 @@ use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 use crate::raw::RawPage;
 use crate::robots::RobotsRules;
 
-/// The most bytes of text that the index gets of one page or document: some 350,000 words. While they are indexed they
+/// The most bytes of text that the index gets of one page or document: some 170,000 words. While they are indexed they
 /// take forty times as much.
-const MAX_TEXT_BYTES: usize = 2 << 20;
+const MAX_TEXT_BYTES: usize = 1 << 20;
 
 /// Returns what the index takes of a fetched page; `None` for pages that failed, ask not to be indexed or have no
 /// text.

@@ -72,11 +72,12 @@ impl Writer<'_> {
         let mut above: Vec<(usize, String)> = Vec::new();
         let (mut budget, mut bytes) = (MAX_TABLE_CELLS, 0);
         for row in &shape.rows {
-            let mut out = Vec::new();
+            let (mut out, mut new_bytes) = (Vec::new(), 0);
             for &cell in row {
                 take_covered(&mut above, &mut out);
-                let text = if bytes > MAX_OUTPUT_BYTES { String::new() } else { self.cell(cell) };
-                bytes += text.len();
+                let is_full = bytes + new_bytes > MAX_OUTPUT_BYTES;
+                let text = if is_full { String::new() } else { self.cell(cell) };
+                new_bytes += text.len();
                 let span = |name| {
                     dom.attribute(cell, name).and_then(|n| n.trim().parse::<usize>().ok()).unwrap_or(1)
                 };

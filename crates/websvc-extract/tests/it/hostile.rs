@@ -110,7 +110,7 @@ fn a_page_longer_than_is_read_is_cut_and_said_to_be() {
 
 #[test]
 fn html_that_grows_by_its_escapes_is_cut_inside_of_a_text() {
-    let content = parse(&format!("<p title='{0}'>{0}", "&".repeat(4 << 20)));
+    let content = parse(&format!("<p>{}", "\u{a0}".repeat(3 << 20)));
     let content = content.content(&full());
     let html = content.html();
     assert!(html.len() < MAX_OUTPUT_BYTES + 100, "{}", html.len());
@@ -217,10 +217,10 @@ fn a_page_of_too_many_nodes_is_given_in_full() {
     assert_eq!(content.warnings(), [said]);
 }
 
-/// Twenty thousand million steps without a bound: the time of this test is its assertion.
+/// Two hundred million steps without a bound.
 #[test]
 fn selectors_that_look_at_all_siblings_are_given_up() {
-    let page = parse(&"<p>x".repeat(200_000));
+    let page = parse(&"<p>x".repeat(20_000));
     let list = |selector: &str| websvc_extract::Selectors::parse(&[selector]).unwrap();
     for selector in [".none ~ p", "h1 ~ p ~ p"] {
         let content = page.content(&ContentOptions { include_tags: list(selector), ..full() });
@@ -232,4 +232,13 @@ fn selectors_that_look_at_all_siblings_are_given_up() {
         let content = page.content(&ContentOptions { exclude_tags: list(selector), ..full() });
         assert_eq!(content.warnings(), [] as [&str; 0], "{selector}");
     }
+}
+
+#[test]
+fn sections_that_seem_to_nest_take_no_stack() {
+    on_small_stack(|| {
+        let source = format!("<a>{}>text]]></a>", "<![CDATA[".repeat(500_000));
+        let page = crate::page::parse_bytes(source.as_bytes(), "application/xml");
+        assert!(page.content(&full()).text().contains("text"));
+    });
 }
