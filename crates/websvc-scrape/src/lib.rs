@@ -26,6 +26,7 @@ mod rendered;
 mod request;
 mod robots;
 mod scraper;
+mod survey;
 mod visible;
 
 pub use clock::Clock;
@@ -41,4 +42,5 @@ pub use proxies::ProxyConfig;
 pub use raw::{CacheState, RawPage};
 pub use request::DEFAULT_USER_AGENT;
 pub use robots::RobotsRules;
-pub use scraper::{FileAnswer, ScrapeConfig, Scraper, Survey};
+pub use scraper::{FileAnswer, ScrapeConfig, Scraper};
+pub use survey::Survey;

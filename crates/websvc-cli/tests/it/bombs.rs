@@ -2,7 +2,7 @@
 //!
 //! What is bounded is the memory in use, as the system counts it: the most that there was of it during a request
 //! (`VmHWM`, which is forgotten before) may be 256 MB above what there was before. What is asked for and not used is not
-//! part of that. `RLIMIT_DATA` bounds it besides, to twice as much above the idle service: a process that asks for more
+//! part of that. `RLIMIT_DATA` bounds it besides, to four times as much above the idle service: a process that asks for more
 //! gets none and ends, which fails the test, before the machine suffers.
 
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use crate::harness::Service;
 /// What one request may cost.
 const CEILING_BYTES: u64 = 256 * 1024 * 1024;
 /// Enough for every page to be read to its end.
-const PATIENCE: Duration = Duration::from_secs(50);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// For documents: the readers of some do not end before they are ended.
 const SHORT: Duration = Duration::from_secs(10);
 const MEBIBYTE: usize = 1024 * 1024;
@@ -77,7 +77,7 @@ impl Arena {
 
     /// Takes everything beyond the limit from the process.
     fn limit(&self) {
-        let most = self.memory("VmData") + 2 * CEILING_BYTES;
+        let most = self.memory("VmData") + 4 * CEILING_BYTES;
         let id = Pid::from_raw(i32::try_from(self.service.id()).unwrap()).unwrap();
         let limit = Rlimit { current: Some(most), maximum: Some(most) };
         prlimit(Some(id), Resource::Data, limit).unwrap();

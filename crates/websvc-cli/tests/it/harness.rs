@@ -16,7 +16,7 @@ use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Redirec
 pub(crate) const KEY: &str = "fc-test-key-of-the-harness";
 
 /// How long a process may take to start, to stop or to do what is asked of it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(150);
 
 /// A data directory and what the program needs to know to reach a loopback web.
 pub(crate) struct Site {
