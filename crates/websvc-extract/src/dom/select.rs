@@ -84,8 +84,11 @@ impl Item<'_> {
     /// Returns the first element of a row of siblings.
     fn first_of(self, siblings: impl Iterator<Item = NodeId>) -> Option<Self> {
         for id in siblings {
-            // Who asks is answered to the end: what it remembers of an element must be true.
             self.steps.set(self.steps.get().saturating_sub(1));
+            // Even one element may cost too much: `a ~ b ~ c` begins again at every `b`.
+            if self.steps.get() == 0 {
+                return None;
+            }
             if self.is_element(id) {
                 return Some(self.at(id));
             }
