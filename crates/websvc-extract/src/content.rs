@@ -1,9 +1,12 @@
 //! The asked-for part of a page, written in any format.
 
 use crate::document::{Anchor, Document};
-use crate::dom::{NodeKind, Tag};
+use crate::dom::{Extent, NodeId, NodeKind, Tag};
 use crate::kind::Kind;
-use crate::limits::{MAX_CAPTION_CHARS, MAX_CONTENT_LINKS};
+use crate::limits::{
+    MAX_CAPTION_CHARS, MAX_CONTENT_LINKS, MAX_JUDGED_NODES, MAX_LABEL_BYTES, MAX_LIST_BYTES,
+    MAX_OUTPUT_BYTES, MAX_SOURCE_BYTES,
+};
 use crate::main_content;
 use crate::options::{Base64Images, ContentOptions, Scope};
 use crate::render::{self, Page};
@@ -11,7 +14,9 @@ use crate::text::{collapsed, shorten};
 use crate::view::View;
 use crate::whole;
 use crate::{links, xml};
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use url::Url;
 
 /// A part of a page; each format is written when asked for.
@@ -21,6 +26,8 @@ pub struct Content<'a> {
     view: View,
     base64_images: Base64Images,
     warnings: Vec<String>,
+    /// A format came out longer than it may be.
+    is_cut: Cell<bool>,
 }
 
 impl<'a> Content<'a> {
@@ -29,25 +36,40 @@ impl<'a> Content<'a> {
         let dom = &document.dom;
         let mut warnings = Vec::new();
         let mut view = document.visible();
-        for id in options.exclude_tags.0.matches(dom, crate::dom::NodeId::ROOT) {
-            view.leave_out(id);
+        let (excluded, extent) = options.exclude_tags.0.matches(dom, NodeId::ROOT);
+        excluded.into_iter().for_each(|id| view.leave_out(id));
+        if extent == Extent::Beginning {
+            warnings
+                .push("excludeTags cost too much on this page; it was applied to its beginning".to_owned());
         }
         if !options.include_tags.is_empty() {
             include(document, options, &mut view, &mut warnings);
         } else if options.scope == Scope::Main && document.kind.is_html() {
-            match main_content::find(document, &view) {
+            let found = if dom.len() > MAX_JUDGED_NODES { None } else { main_content::find(document, &view) };
+            match found {
                 Some(mut main) => {
                     whole::complete(dom, &view, &mut main);
                     view = main;
                 }
+                None if dom.len() > MAX_JUDGED_NODES => {
+                    warnings.push(
+                        "the page is too large to tell its main content; the full page is returned"
+                            .to_owned(),
+                    );
+                }
                 None => warnings.push("no main content was found; the full page is returned".to_owned()),
             }
+        }
+        if document.is_cut {
+            warnings.push(format!(
+                "the page is longer than {MAX_SOURCE_BYTES} bytes; the rest of it was left out"
+            ));
         }
         if dom.truncated() {
             warnings
                 .push("the page is too large or too deeply nested; the rest of it was left out".to_owned());
         }
-        Content { document, view, base64_images: options.base64_images, warnings }
+        Content { document, view, base64_images: options.base64_images, warnings, is_cut: Cell::new(false) }
     }
 
     fn page(&self) -> Page<'_> {
@@ -63,7 +85,7 @@ impl<'a> Content<'a> {
     /// it is.
     pub fn markdown(&self) -> String {
         match self.document.kind {
-            Kind::Html | Kind::Xhtml => render::markdown(self.page()).0,
+            Kind::Html | Kind::Xhtml => self.bounded(render::markdown(self.page())),
             Kind::Json => format!("```json\n{}\n```\n", self.document.raw.trim_end()),
             Kind::Text => self.document.raw.clone(),
             Kind::Xml => xml::text(&self.document.raw),
@@ -72,13 +94,17 @@ impl<'a> Content<'a> {
 
     /// Writes cleaned HTML: no scripts, styles, comments or event handlers, links absolute.
     pub fn html(&self) -> String {
-        if self.document.kind.is_html() { render::html(self.page()).0 } else { self.document.raw.clone() }
+        if self.document.kind.is_html() {
+            self.bounded(render::html(self.page()))
+        } else {
+            self.document.raw.clone()
+        }
     }
 
     /// Writes plain text, one line per block.
     pub fn text(&self) -> String {
         match self.document.kind {
-            Kind::Html | Kind::Xhtml => render::plain(self.page()).0,
+            Kind::Html | Kind::Xhtml => self.bounded(render::plain(self.page())),
             Kind::Json | Kind::Text => self.document.raw.clone(),
             Kind::Xml => xml::text(&self.document.raw),
         }
@@ -88,8 +114,11 @@ impl<'a> Content<'a> {
     /// fragments of others dropped, `mailto:` kept.
     pub fn links(&self) -> Vec<String> {
         let dom = &self.document.dom;
+        // Of each only the hash is remembered, by a hasher that no page can know: the URLs would be there twice.
+        let hasher = RandomState::new();
         let mut seen = HashSet::new();
         let mut list = Vec::new();
+        let mut bytes = 0;
         for id in self.view.nodes(dom).filter(|&id| dom.is(id, Tag::A)) {
             let Some(href) = dom.attribute(id, "href") else { continue };
             if dom.attribute(id, "href").is_some_and(|href| href.trim().starts_with('#')) {
@@ -97,8 +126,13 @@ impl<'a> Content<'a> {
             }
             let Some(url) = links::resolve(&self.document.base, href) else { continue };
             let url: String = links::without_fragment(url).into();
-            if seen.insert(url.clone()) {
+            if seen.insert(hasher.hash_one(&url)) {
+                bytes += url.len();
                 list.push(url);
+            }
+            if bytes > MAX_LIST_BYTES {
+                self.is_cut.set(true);
+                break;
             }
         }
         list
@@ -138,19 +172,35 @@ impl<'a> Content<'a> {
         let dom = &self.document.dom;
         let is_heading = |kind| matches!(kind, NodeKind::Element(tag) if tag.heading_level().is_some());
         let headings = self.view.nodes(dom).filter(|&id| is_heading(dom.kind(id)));
-        headings.map(|id| self.view.text(dom, id)).filter(|text| !text.is_empty()).collect()
+        let texts = headings.map(|id| self.view.text_up_to(dom, id, MAX_LABEL_BYTES));
+        texts.filter(|text| !text.is_empty()).collect()
     }
 
-    /// Returns what the caller should be told about this content.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
+    /// Notes whether a format was cut at the bound, which the warnings then say.
+    fn bounded(&self, (text, is_cut): (String, bool)) -> String {
+        self.is_cut.set(self.is_cut.get() || is_cut);
+        text
+    }
+
+    /// Returns what the caller should be told about this content and the formats that were written of it so far.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.warnings.clone();
+        if self.is_cut.get() {
+            warnings.push(format!(
+                "a format of the page is longer than {MAX_OUTPUT_BYTES} bytes; the rest of it was left out"
+            ));
+        }
+        warnings
     }
 }
 
 /// Narrows the view to the elements asked for; one inside another is not written twice.
 fn include(document: &Document, options: &ContentOptions, view: &mut View, warnings: &mut Vec<String>) {
     let dom = &document.dom;
-    let matches = options.include_tags.0.matches(dom, crate::dom::NodeId::ROOT);
+    let (matches, extent) = options.include_tags.0.matches(dom, NodeId::ROOT);
+    if extent == Extent::Beginning {
+        warnings.push("includeTags cost too much on this page; it was applied to its beginning".to_owned());
+    }
     let mut roots = Vec::new();
     let mut end = None;
     for id in matches {

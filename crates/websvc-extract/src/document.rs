@@ -5,7 +5,7 @@ use crate::dom::{self, Dom, NodeId, NodeKind, Tag};
 use crate::error::ExtractError;
 use crate::images::ImageDetail;
 use crate::kind::Kind;
-use crate::limits::MAX_SOURCE_BYTES;
+use crate::limits::{MAX_LABEL_BYTES, MAX_LIST_BYTES, MAX_SOURCE_BYTES};
 use crate::metadata::{self, PageMetadata};
 use crate::options::ContentOptions;
 use crate::text::collapsed;
@@ -49,6 +49,8 @@ pub struct Robots {
 pub struct Document {
     pub(crate) kind: Kind,
     pub(crate) raw: String,
+    /// The source was longer than what is read of it.
+    pub(crate) is_cut: bool,
     pub(crate) dom: Dom,
     /// What was added to the page because only its JSON-LD states it.
     pub(crate) stated: Option<NodeId>,
@@ -58,12 +60,13 @@ pub struct Document {
 }
 
 impl Document {
-    /// Parses a page. Time and memory are linear in its size.
+    /// Parses a page, at most [`MAX_SOURCE_BYTES`] of it. Time and memory are linear in its size.
     ///
     /// # Errors
     /// [`ExtractError::Unsupported`] when the bytes are not text of a known kind.
     pub fn parse(source: Source<'_>) -> Result<Document, ExtractError> {
         let bytes = &source.bytes[..source.bytes.len().min(MAX_SOURCE_BYTES)];
+        let is_cut = bytes.len() < source.bytes.len();
         let kind = Kind::sniff(bytes, source.content_type)?;
         let raw = charset::decode(bytes, source.content_type.and_then(charset_parameter));
         let html = if kind.is_html() { raw.as_str() } else { "" };
@@ -75,7 +78,7 @@ impl Document {
         let base = links::base_url(&dom, source.url);
         let url = links::without_fragment(source.url.clone());
         let content_type = source.content_type.map(str::to_owned);
-        Ok(Document { kind, raw, dom, stated, url, base, content_type })
+        Ok(Document { kind, raw, is_cut, dom, stated, url, base, content_type })
     }
 
     /// Returns what sort of content the page is.
@@ -86,6 +89,11 @@ impl Document {
     /// Returns the decoded source of the page.
     pub fn raw_html(&self) -> &str {
         &self.raw
+    }
+
+    /// Returns the decoded source of the page, of which nothing else is wanted any more.
+    pub fn into_raw_html(self) -> String {
+        self.raw
     }
 
     /// Returns the URL that relative links resolve against.
@@ -131,7 +139,13 @@ impl Document {
     /// Returns the http(s) links of the whole page in document order, hidden ones included.
     pub fn anchors(&self) -> Vec<Anchor> {
         let elements = self.dom.descendants(NodeId::ROOT);
-        elements.filter(|&id| self.dom.is(id, Tag::A)).filter_map(|id| self.anchor(id)).collect()
+        let anchors = elements.filter(|&id| self.dom.is(id, Tag::A)).filter_map(|id| self.anchor(id));
+        let mut bytes = 0;
+        let is_within = |anchor: &Anchor| {
+            bytes += anchor.url.as_str().len() + anchor.text.len();
+            bytes <= MAX_LIST_BYTES
+        };
+        anchors.take_while(is_within).collect()
     }
 
     pub(crate) fn anchor(&self, id: NodeId) -> Option<Anchor> {
@@ -141,8 +155,14 @@ impl Document {
         }
         let mut text = String::new();
         for child in self.dom.descendants(id) {
+            if text.len() > MAX_LABEL_BYTES {
+                break;
+            }
             match self.dom.kind(child) {
-                NodeKind::Text => crate::text::push_collapsed(&mut text, self.dom.text(child)),
+                NodeKind::Text => {
+                    let shown = crate::text::start_of(self.dom.text(child), MAX_LABEL_BYTES);
+                    crate::text::push_collapsed(&mut text, shown);
+                }
                 NodeKind::Element(tag) if tag.is_block() => crate::text::push_collapsed(&mut text, " "),
                 NodeKind::Element(_) | NodeKind::Document | NodeKind::Nothing => {}
             }

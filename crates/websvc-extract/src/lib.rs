@@ -46,7 +46,10 @@ pub use document::{Anchor, Document, Robots, Source};
 pub use error::ExtractError;
 pub use images::{ImageDetail, image_size};
 pub use kind::Kind;
-pub use limits::{MAX_CONTENT_LINKS, MAX_DEPTH, MAX_IMAGES, MAX_NODES, MAX_OUTPUT_BYTES};
+pub use limits::{
+    MAX_ATTRIBUTES, MAX_CONTENT_LINKS, MAX_DEPTH, MAX_IMAGES, MAX_JUDGED_NODES, MAX_NODES, MAX_OUTPUT_BYTES,
+    MAX_SOURCE_BYTES,
+};
 #[doc(hidden)]
 pub use main_content::BlockReport;
 pub use metadata::{MetaValue, PageMetadata};

@@ -17,20 +17,38 @@ const LAZY_SOURCES: [&str; 8] = [
 ];
 const LAZY_SETS: [&str; 3] = ["data-srcset", "data-lazy-srcset", "data-original-set"];
 
+/// A longer URL is none: no server takes it, and a page may repeat it as the base of every link.
+const MAX_URL_BYTES: usize = 8 << 10;
+
+/// A longer base is shortened: it stands before every relative link.
+const MAX_BASE_BYTES: usize = 512;
+
 /// Finds the URL that relative links resolve against: the first `<base href>`, else the page's own.
 pub(crate) fn base_url(dom: &Dom, page: &Url) -> Url {
     dom.descendants(NodeId::ROOT)
         .filter(|&id| dom.is(id, Tag::Base))
         .find_map(|id| dom.attribute(id, "href"))
         .and_then(|href| page.join(href.trim()).ok())
-        .filter(|url| matches!(url.scheme(), "http" | "https"))
-        .unwrap_or_else(|| page.clone())
+        .filter(|url| matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_BASE_BYTES)
+        .unwrap_or_else(|| shortened(page.clone()))
+}
+
+/// Returns a URL without what makes it too long for a base.
+fn shortened(mut url: Url) -> Url {
+    url.set_fragment(None);
+    if url.as_str().len() > MAX_BASE_BYTES {
+        url.set_query(None);
+    }
+    if url.as_str().len() > MAX_BASE_BYTES {
+        url.set_path("/");
+    }
+    url
 }
 
 /// Makes a link absolute. `None` for scripts, data and what is no URL.
 pub(crate) fn resolve(base: &Url, href: &str) -> Option<Url> {
     let href = href.trim();
-    if href.is_empty() {
+    if href.is_empty() || href.len() > MAX_URL_BYTES {
         return None;
     }
     let url = base.join(href).ok()?;
@@ -43,7 +61,7 @@ pub(crate) fn resolve_image(base: &Url, source: &str) -> Option<String> {
     if starts_with_ignore_case(source, "data:") {
         return starts_with_ignore_case(source, "data:image/").then(|| source.to_owned());
     }
-    if source.is_empty() || source.starts_with('#') {
+    if source.is_empty() || source.starts_with('#') || source.len() > MAX_URL_BYTES {
         return None;
     }
     let url = base.join(source).ok()?;

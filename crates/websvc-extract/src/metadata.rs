@@ -4,6 +4,7 @@ use crate::article::{self, Article};
 use crate::document::Document;
 use crate::dom::{Dom, NodeId, Tag};
 use crate::json_ld::{self, Facts};
+use crate::limits::MAX_META_TAGS;
 use crate::links;
 use crate::text::collapsed;
 use crate::{label, place};
@@ -273,7 +274,7 @@ fn property(dom: &Dom, name: &str) -> Option<String> {
 /// Collects all meta tags; names that differ in letter case only are one name, in lower case.
 fn meta_tags(dom: &Dom) -> BTreeMap<String, MetaValue> {
     let mut tags: BTreeMap<String, MetaValue> = BTreeMap::new();
-    for id in dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Meta)) {
+    for id in dom.descendants(NodeId::ROOT).filter(|&id| dom.is(id, Tag::Meta)).take(MAX_META_TAGS) {
         let name = ["name", "property", "itemprop"].iter().find_map(|key| dom.attribute(id, key));
         let (Some(name), Some(value)) = (name, dom.attribute(id, "content")) else { continue };
         let (name, value) = (name.trim().to_ascii_lowercase(), collapsed(value));

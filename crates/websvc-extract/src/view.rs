@@ -193,10 +193,20 @@ impl View {
 
     /// Returns the text of a subtree, white space collapsed.
     pub(crate) fn text(&self, dom: &Dom, top: NodeId) -> String {
+        self.text_up_to(dom, top, usize::MAX)
+    }
+
+    /// Returns the text of a part of the view, about `max` bytes of it.
+    pub(crate) fn text_up_to(&self, dom: &Dom, top: NodeId, max: usize) -> String {
         let mut out = String::new();
         for id in self.below(dom, top) {
+            if out.len() >= max {
+                break;
+            }
             match dom.kind(id) {
-                NodeKind::Text => crate::text::push_collapsed(&mut out, dom.text(id)),
+                NodeKind::Text => {
+                    crate::text::push_collapsed(&mut out, crate::text::start_of(dom.text(id), max));
+                }
                 NodeKind::Element(tag) if (tag.is_block() || tag == Tag::Br) && !out.ends_with(' ') => {
                     crate::text::push_collapsed(&mut out, " ");
                 }

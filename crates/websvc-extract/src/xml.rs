@@ -3,13 +3,27 @@
 /// Returns the text of an XML document.
 pub(crate) fn text(source: &str) -> String {
     let mut out = String::new();
+    read(&mut out, source, Place::Document);
+    out
+}
+
+/// Where markup stands. Sections do not nest, whatever a document says: what looks like one inside of one is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Document,
+    Section,
+}
+
+/// Adds the text of markup.
+fn read(out: &mut String, source: &str, place: Place) {
     let mut rest = source;
     while let Some(start) = rest.find('<') {
-        push(&mut out, &rest[..start]);
+        push(out, &rest[..start]);
         rest = &rest[start..];
-        let end = if let Some(cdata) = rest.strip_prefix("<![CDATA[") {
+        let section = rest.strip_prefix("<![CDATA[").filter(|_| place == Place::Document);
+        let end = if let Some(cdata) = section {
             let end = cdata.find("]]>").unwrap_or(cdata.len());
-            out.push_str(&text(&cdata[..end]));
+            read(out, &cdata[..end], Place::Section);
             rest = cdata.get(end + 3..).unwrap_or("");
             continue;
         } else if rest.starts_with("<!--") {
@@ -17,7 +31,7 @@ pub(crate) fn text(source: &str) -> String {
         } else if rest[1..].starts_with(|c: char| c.is_alphabetic() || matches!(c, '/' | '?' | '!')) {
             rest.find('>').map(|at| at + 1)
         } else {
-            push(&mut out, "<");
+            push(out, "<");
             Some(1)
         };
         if rest.starts_with('<') && !out.ends_with('\n') && !out.is_empty() && end != Some(1) {
@@ -25,8 +39,7 @@ pub(crate) fn text(source: &str) -> String {
         }
         rest = end.map_or("", |end| &rest[end..]);
     }
-    push(&mut out, rest);
-    out
+    push(out, rest);
 }
 
 /// Adds text with its character references read.

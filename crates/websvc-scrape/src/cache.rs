@@ -19,6 +19,9 @@ use crate::robots;
 const KEPT_HEADERS: [HeaderName; 5] =
     [CONTENT_TYPE, ETAG, LAST_MODIFIED, HeaderName::from_static(robots::HEADER), DRAWN];
 
+/// What is said of a copy that is not whole.
+const TRUNCATED: &str = "the body broke off when the page was fetched; only its beginning is in the cache";
+
 /// Returns the name of a page in the cache, with whatever of the plan changes what its host answers. Headers of the
 /// caller's own and actions may change it in any way, so such a page has no name: it is nobody else's.
 pub(crate) fn page_key(url: &Url, plan: &ScrapePlan, proxies: &ProxyConfig, need: Need) -> Option<PageKey> {
@@ -108,7 +111,7 @@ pub(crate) fn raw_page(source_url: &Url, cached: CachedPage) -> Option<RawPage> 
         headers,
         body: cached.body,
         truncated: cached.truncated,
-        warnings: Vec::new(),
+        warnings: if cached.truncated { vec![TRUNCATED.to_owned()] } else { Vec::new() },
         proxy_used: ProxyUsed::Basic,
         unverified: false,
         cache_state: CacheState::Hit(fetched_at(cached.fetched_at_ms)?),

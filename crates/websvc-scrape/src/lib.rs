@@ -8,6 +8,7 @@ mod browse;
 mod cache;
 mod challenge;
 mod clock;
+mod config;
 pub mod date;
 mod documents;
 mod error;
@@ -17,6 +18,7 @@ mod flight;
 mod freshness;
 mod image;
 mod index_copy;
+mod keeping;
 mod page;
 mod proxies;
 mod raw;
@@ -33,6 +35,7 @@ mod visible;
 
 pub use browse::Takings;
 pub use clock::Clock;
+pub use config::ScrapeConfig;
 pub use documents::{
     DocumentReader, DocumentWorkers, Mode, ReadError, ReadOptions, WorkerLimits, run_tool, run_worker,
 };
@@ -40,10 +43,11 @@ pub use error::ScrapeError;
 pub use files::Files;
 pub use image::ImageAnswer;
 pub use index_copy::{index_document, known_url};
+pub use keeping::CacheReport;
 pub use page::Page;
 pub use proxies::ProxyConfig;
 pub use raw::{CacheState, RawPage};
 pub use request::DEFAULT_USER_AGENT;
 pub use robots::RobotsRules;
-pub use scraper::{FileAnswer, ScrapeConfig, Scraper};
+pub use scraper::{FileAnswer, Scraper};
 pub use survey::Survey;

@@ -115,3 +115,15 @@ impl RawPage {
         }
     }
 }
+
+/// Returns the page as it is now, and whether that is as it was: `known` is what the request asked to compare with.
+pub(crate) fn renewed(url: &Url, known: Option<RawPage>, fetched: RawPage) -> (RawPage, bool) {
+    let unchanged = fetched.status == StatusCode::NOT_MODIFIED && fetched.url == *url;
+    match known {
+        Some(known) if unchanged => {
+            let (cache_state, proxy_used) = (CacheState::Miss, fetched.proxy_used);
+            (RawPage { cache_state, proxy_used, ..known }, true)
+        }
+        Some(_) | None => (fetched, unchanged),
+    }
+}

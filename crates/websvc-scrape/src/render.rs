@@ -27,24 +27,31 @@ use crate::shell::is_shell;
 const SHELL_WARNING: &str =
     "the page draws its content with scripts, which takes a browser: what is served has next to no text";
 
-/// Writes the formats of `plan`.
+/// Writes the formats of `plan`. Takes the page, because what was parsed is no longer needed as bytes: large pages would
+/// be there twice.
 ///
 /// # Errors
 /// A body that is no text of a known kind, or a selector that is none.
 pub(crate) fn render(
-    raw: &RawPage,
-    converted: Option<&Converted>,
+    mut raw: RawPage,
+    mut converted: Option<Converted>,
     plan: &ScrapePlan,
 ) -> Result<Page, ScrapeError> {
     let mut options = options(plan).map_err(ScrapeError::Extract)?;
-    if converted.is_none() && document_kind(raw) == Some(DocumentKind::Pdf) {
-        return Ok(unread(raw, plan));
+    if converted.is_none() && document_kind(&raw) == Some(DocumentKind::Pdf) {
+        return Ok(unread(&raw, plan));
     }
     if converted.is_some() {
         // A document has no navigation around it; its furniture is gone already.
         options.scope = Scope::Full;
     }
-    let document = parse(raw, converted)?;
+    let document = parse(&raw, converted.as_ref())?;
+    let is_empty_shell = is_shell(&raw) && !raw.is_drawn();
+    raw.body.clear();
+    if let Some(converted) = &mut converted {
+        converted.html = String::new();
+    }
+    let (raw, converted) = (&raw, converted.as_ref());
     let content = document.content(&options);
     let mut page = Page { cache_state: raw.cache_state, takings: raw.takings.clone(), ..Page::default() };
     for format in plan.formats() {
@@ -52,8 +59,8 @@ pub(crate) fn render(
     }
     page.warnings.clone_from(&raw.warnings);
     page.warnings.extend(converted.into_iter().flat_map(|converted| converted.warnings.iter().cloned()));
-    page.warnings.extend(content.warnings().iter().cloned());
-    if is_shell(raw) && !raw.is_drawn() {
+    page.warnings.extend(content.warnings());
+    if is_empty_shell {
         page.warnings.push(SHELL_WARNING.to_owned());
     }
     let metadata = document.metadata();
@@ -69,6 +76,9 @@ pub(crate) fn render(
     if let Some((read, total)) = converted.and_then(|converted| converted.pages) {
         page.metadata.num_pages = Some(read);
         page.metadata.total_pages = Some(total);
+    }
+    if wants(plan, "rawHtml") {
+        page.raw_html = Some(document.into_raw_html());
     }
     page.warnings.extend(missing_picture(plan, &page));
     if let Some(options) = plan.redact_pii() {
@@ -90,10 +100,13 @@ fn missing_picture(plan: &ScrapePlan, page: &Page) -> Option<String> {
     Some(format!("there is no screenshot: {why}"))
 }
 
+fn wants(plan: &ScrapePlan, format: &str) -> bool {
+    plan.formats().iter().any(|wanted| wanted.name() == format)
+}
+
 /// Returns a file that is not to be read, as it is (specification, section 2.2, `parsers`).
 fn unread(raw: &RawPage, plan: &ScrapePlan) -> Page {
-    let wanted =
-        |name| plan.formats().iter().any(|format| format.name() == name).then(|| as_base64(&raw.body));
+    let wanted = |name| wants(plan, name).then(|| as_base64(&raw.body));
     let mut page = Page {
         markdown: wanted("markdown"),
         html: wanted("html"),
@@ -150,10 +163,11 @@ fn write(page: &mut Page, format: &Format, document: &Document, content: &Conten
     match format {
         Format::Markdown(_) => page.markdown = Some(content.markdown()),
         Format::Html(_) => page.html = Some(content.html()),
-        Format::RawHtml(_) => page.raw_html = Some(document.raw_html().to_owned()),
         Format::Links(_) => page.links = Some(content.links()),
         Format::Images(_) => page.images = Some(document.images()),
-        Format::Summary(_)
+        // Taken out of the document when nothing else needs it.
+        Format::RawHtml(_)
+        | Format::Summary(_)
         | Format::Screenshot(_)
         | Format::Json(_)
         | Format::ChangeTracking(_)

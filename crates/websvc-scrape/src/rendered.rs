@@ -20,12 +20,17 @@ use crate::page::Page;
 /// About how large an entry is, for the first size of the table.
 const USUAL_ENTRY_BYTES: u64 = 32 * 1024;
 
+/// The part of the whole that one page may take.
+const LARGEST_SHARE: u64 = 4;
+
 /// How long an entry is trusted without a look into the page cache.
 const TRUSTED: Duration = Duration::from_secs(1);
 
 /// The renderings.
 pub(crate) struct Rendered {
     cache: Cache<PageKey, Arc<Entry>, ByBytes>,
+    /// A page that takes more than its share is not kept: it would displace all others.
+    max_page_bytes: u64,
 }
 
 /// The part of a plan that decides what is written.
@@ -84,7 +89,10 @@ impl Rendered {
     /// Makes a cache of at most so many bytes.
     pub(crate) fn new(max_bytes: u64) -> Self {
         let entries = usize::try_from(max_bytes / USUAL_ENTRY_BYTES).unwrap_or(usize::MAX);
-        Self { cache: Cache::with_weighter(entries, max_bytes, ByBytes) }
+        Self {
+            cache: Cache::with_weighter(entries, max_bytes, ByBytes),
+            max_page_bytes: max_bytes / LARGEST_SHARE,
+        }
     }
 
     /// Returns the page as it was written by this recipe.
@@ -92,9 +100,14 @@ impl Rendered {
         self.cache.get(key).filter(|entry| entry.recipe == *recipe)
     }
 
-    /// Keeps a page that was written from the copy that the page cache has.
+    /// Keeps a page that was written from the copy that the page cache has, unless it is a large one.
     pub(crate) fn keep(&self, key: PageKey, recipe: Recipe, fetched_at_ms: u64, page: &Page) {
         debug_assert!(page.takings.is_none(), "a picture is of now");
+        if weight(&key, page) > self.max_page_bytes {
+            // What was written from an older copy must not outlive it.
+            self.cache.remove(&key);
+            return;
+        }
         let page = Page { index_copy: None, ..page.clone() };
         let compared = Mutex::new(Instant::now());
         self.cache.insert(key, Arc::new(Entry { recipe, fetched_at_ms, page, compared }));
@@ -113,13 +126,16 @@ struct ByBytes;
 
 impl Weighter<PageKey, Arc<Entry>> for ByBytes {
     fn weight(&self, key: &PageKey, entry: &Arc<Entry>) -> u64 {
-        let Page { markdown, html, raw_html, links, images, .. } = &entry.page;
-        let texts = [markdown, html, raw_html].into_iter().flatten().map(String::len);
-        let lists =
-            [links, images].into_iter().flatten().flatten().map(|url| url.len() + size_of::<String>());
-        let metadata = 4 * 1024;
-        (key.url().len() + metadata + texts.sum::<usize>() + lists.sum::<usize>()) as u64
+        weight(key, &entry.page)
     }
+}
+
+fn weight(key: &PageKey, page: &Page) -> u64 {
+    let Page { markdown, html, raw_html, links, images, .. } = page;
+    let texts = [markdown, html, raw_html].into_iter().flatten().map(String::len);
+    let lists = [links, images].into_iter().flatten().flatten().map(|url| url.len() + size_of::<String>());
+    let metadata = 4 * 1024;
+    (key.url().len() + metadata + texts.sum::<usize>() + lists.sum::<usize>()) as u64
 }
 
 #[cfg(test)]

@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::StatusCode;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
-use websvc_blocklist::Blocklist;
 use websvc_browser::{Browser, BrowserError};
 use websvc_documents::DocumentKind;
 use websvc_store::{CacheLimits, PageKey, Store};
@@ -18,58 +17,21 @@ use websvc_validate::ScrapePlan;
 use crate::browse::{Drawer, Drawn, Need};
 use crate::cache;
 use crate::clock::Clock;
-use crate::documents::{Converted, DocumentReader, DocumentWorkers, ReadOptions, document_kind, options_of};
+use crate::config::ScrapeConfig;
+use crate::documents::{Converted, DocumentReader, ReadOptions, document_kind, options_of};
 use crate::error::ScrapeError;
 use crate::fetcher::{Fetcher, Route, remaining};
 use crate::flight::Flights;
 use crate::freshness::{Decision, Freshness};
 use crate::image;
+use crate::keeping::{CacheReport, Keeping};
 use crate::page::Page;
 use crate::proxies::ProxyConfig;
-use crate::raw::{CacheState, RawPage};
+use crate::raw::{RawPage, renewed};
 use crate::render;
 use crate::rendered::{Recipe, Rendered};
 use crate::request::{self, ROBOTS_NAME};
 use crate::survey::{Survey, survey};
-
-/// The bounds of a scraper.
-#[derive(Debug, Clone)]
-pub struct ScrapeConfig {
-    /// The largest body, on the wire and decoded.
-    pub max_body_bytes: u64,
-    /// How many pages are fetched at one time.
-    pub concurrency: usize,
-    /// The bounds of the page cache.
-    pub cache: CacheLimits,
-    /// How many bytes of written pages are kept in memory.
-    pub rendered_bytes: u64,
-    /// The ways to hosts.
-    pub proxies: ProxyConfig,
-    /// The time by which cached pages are young or old.
-    pub clock: Clock,
-    /// Who reads documents; `None` reads none.
-    pub documents: Option<DocumentWorkers>,
-    /// Who draws pages that scripts fill; `None` draws none. It must go out by the same guard as the scraper.
-    pub browser: Option<Browser>,
-    /// The lists of advertising that the browser leaves out.
-    pub blocklist: Arc<Blocklist>,
-}
-
-impl Default for ScrapeConfig {
-    fn default() -> Self {
-        Self {
-            max_body_bytes: 20 * 1024 * 1024,
-            concurrency: 64,
-            cache: CacheLimits::default(),
-            rendered_bytes: 32 * 1024 * 1024,
-            proxies: ProxyConfig::default(),
-            clock: Clock::default(),
-            documents: None,
-            browser: None,
-            blocklist: Arc::new(Blocklist::bundled()),
-        }
-    }
-}
 
 /// Gets pages. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -88,10 +50,27 @@ struct Inner {
     documents: DocumentReader,
     /// As many pages are parsed at one time as there are cores: more would only wait for each other.
     parsing: Arc<Semaphore>,
+    /// One large page is parsed at one time: what it takes while it is written is a multiple of its size.
+    large: Arc<Semaphore>,
+    keeping: Keeping,
 }
 
-/// What a fetch that several wait for ends with: the page and when it was stored, or what all of them would meet.
-type Landed = Result<(RawPage, Option<u64>), Arc<ScrapeError>>;
+/// A page of more bytes than this is large.
+const LARGE_PAGE_BYTES: usize = 1024 * 1024;
+
+/// What a fetch that several wait for ends with: the page and whether it was stored, or what all of them would meet.
+type Landed = Result<(RawPage, Kept), Arc<ScrapeError>>;
+
+/// Whether a fetched page is in the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// Whoever fetched it did not want that.
+    NotWanted,
+    /// It was tried in vain.
+    No,
+    /// It was put there at this time, in milliseconds since the Unix epoch.
+    At(u64),
+}
 
 /// A file that is no page, such as a robots.txt.
 #[derive(Debug)]
@@ -111,8 +90,10 @@ impl Scraper {
         let rendered = Rendered::new(config.rendered_bytes);
         let flights = Flights::new();
         let documents = DocumentReader::new(config.documents.clone());
+        let (large, keeping) = (Arc::new(Semaphore::new(1)), Keeping::default());
         let drawer = Drawer::new(config.browser.clone(), Arc::clone(&config.blocklist));
-        let inner = Inner { fetcher, drawer, store, config, rendered, flights, documents, parsing };
+        let inner =
+            Inner { fetcher, drawer, store, config, rendered, flights, documents, parsing, large, keeping };
         Self { inner: Arc::new(inner) }
     }
 
@@ -192,10 +173,11 @@ impl Scraper {
             Ok(landed) => landed,
             Err(error) => return Err(Arc::try_unwrap(error).unwrap_or_else(ScrapeError::Shared)),
         };
-        // Who began may not have wanted it stored.
-        if kept.is_none() && plan.store_in_cache() {
-            return self.put(page, key.clone()).await;
-        }
+        let kept = match kept {
+            Kept::NotWanted if plan.store_in_cache() => return self.put(page, key.clone()).await,
+            Kept::NotWanted | Kept::No => None,
+            Kept::At(at) => Some(at),
+        };
         Ok((RawPage { source_url: url.clone(), ..page }, kept))
     }
 
@@ -208,14 +190,17 @@ impl Scraper {
         plan: &ScrapePlan,
         need: Need,
         deadline: Instant,
-    ) -> Result<(RawPage, Option<u64>), ScrapeError> {
+    ) -> Result<(RawPage, Kept), ScrapeError> {
         let page = match need {
             Need::IfShell => self.fetch_or_fill(url, key, plan, deadline).await?,
             Need::Drawn | Need::Now => self.draw(url, plan, deadline).await?,
         };
         match key.filter(|_| plan.store_in_cache()) {
-            Some(key) => self.put(page, key.clone()).await,
-            None => Ok((page, None)),
+            Some(key) => {
+                let (page, kept) = self.put(page, key.clone()).await?;
+                Ok((page, kept.map_or(Kept::No, Kept::At)))
+            }
+            None => Ok((page, Kept::NotWanted)),
         }
     }
 
@@ -297,8 +282,10 @@ impl Scraper {
             None => self.refresh(url, key, deadline).await?,
         };
         let converted = self.convert(&page, Some(ReadOptions::default()), deadline).await?;
+        let turn = self.turn(&page, converted.as_ref()).await?;
         let now_ms = self.clock().now_ms();
         self.work(move |store| {
+            let _turn = turn;
             let mut survey = Survey { unchanged, ..survey(&page, converted.as_ref())? };
             survey.index_copy.iter_mut().for_each(|copy| image::complete(store, copy, now_ms));
             Ok(survey)
@@ -335,6 +322,11 @@ impl Scraper {
         let request = request::plain(url, remaining(deadline)?, max_bytes);
         let page = self.inner.fetcher.plain(request, deadline).await?;
         Ok(FileAnswer { status: page.status, body: page.body })
+    }
+
+    /// Returns how the page cache fares.
+    pub fn cache_report(&self) -> CacheReport {
+        self.inner.keeping.report(self.clock().now_ms())
     }
 
     /// Returns the bounds of the page cache.
@@ -399,20 +391,14 @@ impl Scraper {
         if page.unverified || page.wall().is_some() {
             return Ok((page, None));
         }
-        let (limits, now_ms) = (self.inner.config.cache, self.inner.config.clock.now_ms());
+        let (limits, now_ms) = (self.inner.config.cache, self.clock().now_ms());
+        let inner = Arc::clone(&self.inner);
         self.work(move |store| {
-            let kept = match cache::put(store, &limits, key, &page, now_ms) {
-                Ok(kept) => kept,
-                Err(error) => {
-                    tracing::error!(
-                        error = &error as &dyn std::error::Error,
-                        "a page did not reach the cache"
-                    );
-                    page.warnings.push("the page could not be kept in the cache".to_owned());
-                    None
-                }
-            };
-            Ok((page, kept))
+            let kept = inner.keeping.keep(now_ms, || cache::put(store, &limits, key, &page, now_ms));
+            if kept.is_err() {
+                page.warnings.push("the page could not be kept in the cache".to_owned());
+            }
+            Ok((page, kept.unwrap_or_default()))
         })
         .await
     }
@@ -427,11 +413,30 @@ impl Scraper {
     ) -> Result<Page, ScrapeError> {
         let recipe = Recipe::of(&plan);
         let converted = self.convert(&page, options_of(&plan), deadline).await?;
-        let page = self.work(move |_| render::render(&page, converted.as_ref(), &plan)).await?;
+        let turn = self.turn(&page, converted.as_ref()).await?;
+        let page = self
+            .work(move |_| {
+                let _turn = turn;
+                render::render(page, converted, &plan)
+            })
+            .await?;
         if let Some((key, fetched_at_ms)) = kept.filter(|_| page.takings.is_none()) {
             self.inner.rendered.keep(key, recipe, fetched_at_ms, &page);
         }
         Ok(page)
+    }
+
+    /// Waits for the turn of a large page; others need none. It goes with the work, which outlives who waits for it.
+    async fn turn(
+        &self,
+        page: &RawPage,
+        converted: Option<&Converted>,
+    ) -> Result<Option<OwnedSemaphorePermit>, ScrapeError> {
+        let bytes = converted.map_or(page.body.len(), |converted| converted.html.len());
+        if bytes <= LARGE_PAGE_BYTES {
+            return Ok(None);
+        }
+        Arc::clone(&self.inner.large).acquire_owned().await.map(Some).map_err(|_closed| ScrapeError::Stopping)
     }
 
     /// Turns a document into a page; `None` for what is a page already, and for PDFs without options.
@@ -481,17 +486,5 @@ impl Scraper {
             Err(stopped) if stopped.is_panic() => std::panic::resume_unwind(stopped.into_panic()),
             Err(_stopped) => Err(ScrapeError::Stopping),
         }
-    }
-}
-
-/// Returns the page as it is now, and whether that is as it was: `known` is what the request asked to compare with.
-fn renewed(url: &Url, known: Option<RawPage>, fetched: RawPage) -> (RawPage, bool) {
-    let unchanged = fetched.status == StatusCode::NOT_MODIFIED && fetched.url == *url;
-    match known {
-        Some(known) if unchanged => {
-            let (cache_state, proxy_used) = (CacheState::Miss, fetched.proxy_used);
-            (RawPage { cache_state, proxy_used, ..known }, true)
-        }
-        Some(_) | None => (fetched, unchanged),
     }
 }

@@ -84,7 +84,7 @@ fn has_root(source: &[u8]) -> bool {
     pieces(source).any(|piece| match piece {
         Piece::Tag(tag) => {
             ROOT_ELEMENTS.iter().any(|name| is_named(tag, name))
-                || attribute(tag, "id").is_some_and(|id| is_root_id(id))
+                || attribute(tag, "id").is_some_and(is_root_id)
                 || attribute(tag, "ng-version").is_some()
         }
         Piece::Text(_) => false,

@@ -1,4 +1,4 @@
-//! Pages as a crawl sees them: text for the index, and where they lead.
+//! What a crawl learns of a page.
 
 use std::time::Duration;
 
@@ -44,9 +44,6 @@ impl Survey {
 }
 
 /// Reads a page for a crawl.
-///
-/// # Errors
-/// A body that is no text of a known kind.
 pub(crate) fn survey(page: &RawPage, converted: Option<&Converted>) -> Result<Survey, ScrapeError> {
     let retry_after =
         page.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());

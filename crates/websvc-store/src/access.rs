@@ -17,7 +17,7 @@ use crate::clock::now_ms;
 use crate::database::{Database, Durability, lock};
 use crate::error::StoreError;
 use crate::key::KeyId;
-use crate::secret::{MAX_SECRET_BYTES, SecretHash};
+use crate::secret::{MAX_SECRET_BYTES, MIN_SECRET_BYTES, SecretHash, is_placeholder};
 use crate::store::Store;
 use crate::team::{DEFAULT_TEAM, SELECT_ONE, Team, create_if_absent, team_from_row};
 
@@ -53,7 +53,7 @@ impl Store {
     /// memory. It is in no list and cannot be revoked.
     ///
     /// # Errors
-    /// [`StoreError::InvalidStaticKey`] when it is empty, longer than 256 bytes, or could not be sent as a bearer
+    /// [`StoreError::InvalidStaticKey`] when it is empty, shorter than 8 or longer than 256 bytes, a placeholder, or could not be sent as a bearer
     /// token (visible ASCII only); otherwise failures of the database.
     pub fn static_key(&self, secret: &str) -> Result<(), StoreError> {
         let rule = if secret.is_empty() {
@@ -62,6 +62,10 @@ impl Store {
             Some("it is longer than 256 bytes")
         } else if !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
             Some("it has characters that cannot be sent in a bearer token")
+        } else if secret.len() < MIN_SECRET_BYTES {
+            Some("it is shorter than 8 bytes")
+        } else if is_placeholder(secret) {
+            Some("it is the placeholder of an example")
         } else {
             None
         };

@@ -99,6 +99,16 @@ impl Database {
         write_on(&mut writer, durability, work).map_err(|error| self.error(error))
     }
 
+    /// Lets the writer make the file no larger than this, or than it is.
+    pub(crate) fn bound_file(&self, max_bytes: u64) -> Result<(), StoreError> {
+        let writer = lock(&self.writer);
+        let bound = || {
+            let page_bytes: u64 = writer.pragma_query_value(None, "page_size", |row| row.get(0))?;
+            writer.pragma_update_and_check(None, "max_page_count", max_bytes / page_bytes.max(1), |_| Ok(()))
+        };
+        bound().map_err(|error| self.error(error))
+    }
+
     pub(crate) fn error(&self, error: rusqlite::Error) -> StoreError {
         StoreError::from_sqlite(&self.path, error)
     }

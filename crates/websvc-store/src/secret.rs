@@ -92,6 +92,47 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
+/// A key of one's own that is shorter could be guessed.
+pub(crate) const MIN_SECRET_BYTES: usize = 8;
+
+/// What examples and templates have in the place of a key, without its separators.
+const PLACEHOLDERS: &[&str] = &[
+    "apikey",
+    "changeit",
+    "changeme",
+    "default",
+    "example",
+    "examplekey",
+    "exampleapikey",
+    "insertkeyhere",
+    "mysecret",
+    "none",
+    "null",
+    "password",
+    "placeholder",
+    "replaceme",
+    "secret",
+    "secretkey",
+    "test",
+    "testkey",
+    "todo",
+    "undefined",
+    "yourkey",
+    "yourapikey",
+    "yourapikeyhere",
+    "yoursecret",
+];
+
+/// Tells whether a key is what examples and templates have in the place of one: whoever reads them knows it.
+pub(crate) fn is_placeholder(secret: &str) -> bool {
+    let words = secret.to_ascii_lowercase().replace(['-', '_', '.'], "");
+    let bare = words.strip_prefix("fc").unwrap_or(&words);
+    let is_repeated = bare.bytes().all(|byte| Some(byte) == bare.bytes().next());
+    is_repeated
+        || bare.starts_with(['<', '[', '{', '$'])
+        || PLACEHOLDERS.iter().any(|known| bare == *known || bare.starts_with("your") && bare.contains("key"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,5 +159,31 @@ mod tests {
     fn debug_does_not_print_the_secret() {
         let secret = Secret::random().unwrap();
         assert!(!format!("{secret:?}").contains(&secret.expose()[3..]));
+    }
+
+    #[test]
+    fn placeholders_of_examples_are_told_from_keys() {
+        for text in [
+            "changeme",
+            "CHANGE_ME",
+            "fc-YOUR-API-KEY",
+            "fc-your-firecrawl-key",
+            "<your key>",
+            "${WEBSVC_KEY}",
+            "fc-xxxxxxxx",
+            "00000000",
+            "fc-....",
+            "password",
+        ] {
+            assert!(is_placeholder(text), "{text}");
+        }
+        for text in [
+            "fc-3b1f0c9a7d5e4f21",
+            "static-secret-of-the-test",
+            "correct-horse-battery",
+            "yourself-at-home-9",
+        ] {
+            assert!(!is_placeholder(text), "{text}");
+        }
     }
 }

@@ -57,6 +57,15 @@ impl Store {
         Ok(())
     }
 
+    /// Bounds the database file, as a disk of that size would: what does not fit is [`StoreError::Full`]. For as long as
+    /// this store is open; the log beside the file does not count.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn bound_file(&self, max_bytes: u64) -> Result<(), StoreError> {
+        self.database().bound_file(max_bytes)
+    }
+
     pub(crate) fn shared(&self) -> &Shared {
         &self.inner.shared
     }

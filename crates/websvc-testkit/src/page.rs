@@ -44,6 +44,8 @@ enum Delivery {
     Endless,
     /// The length of the body is announced, and only so many bytes of it are sent.
     Truncated(usize),
+    /// So many bytes are announced, and the body is sent over and over.
+    Announced(u64),
     /// Not even a head.
     Never,
 }
@@ -94,6 +96,13 @@ impl Page {
     #[must_use]
     pub fn endless(content_type: &str, piece: impl Into<Bytes>) -> Self {
         Self { delivery: Delivery::Endless, ..Self::new(content_type, piece) }
+    }
+
+    /// Announces so many bytes, and sends the body over and over until the client has had enough.
+    #[must_use]
+    pub fn announcing(mut self, bytes: u64) -> Self {
+        self.delivery = Delivery::Announced(bytes);
+        self
     }
 
     /// Returns a page that never answers.
@@ -168,6 +177,10 @@ impl Page {
             Delivery::Truncated(size) => {
                 headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
                 send_truncated(body.slice(..size))
+            }
+            Delivery::Announced(bytes) => {
+                headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes));
+                send_endlessly(body)
             }
             Delivery::Never => std::future::pending().await,
         };

@@ -73,13 +73,18 @@ pub struct ReadinessChecks {
     pub store: Condition,
     /// The embedded index; a service that searches elsewhere has none and is ready all the same.
     pub index: Condition,
+    /// Whether fetched pages are kept. When the disk is full they are served all the same, and nothing is stored for a
+    /// minute.
+    #[serde(default)]
+    pub cache: Condition,
 }
 
 /// The condition of a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Condition {
     /// It answers.
+    #[default]
     Ok,
     /// It does not answer, or there is none.
     Unavailable,

@@ -1,8 +1,10 @@
 //! The page cache and the proxies, as their operator sees them.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use websvc_store::{PageKey, Store};
 use websvc_testkit::{ForwardProxy, Page, Rules, World};
 
 use crate::harness::{KEY, Service, Site};
@@ -102,4 +104,60 @@ fn a_proxy_that_is_none_is_refused_without_its_password() {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && errors.contains(told) && !errors.contains("secret"), "{errors}");
     }
+}
+
+/// Pages that do not pack, each of which can be told to be whole.
+fn noise(number: u32) -> String {
+    let words =
+        (0..4_000_u32).map(|word| format!("{:x} ", word.wrapping_mul(2_654_435_761).rotate_left(number)));
+    format!(
+        "<title>{number}</title><main><p>{}</p></main><!-- end of {number} -->",
+        words.collect::<String>()
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_killed_while_it_stores_leaves_whole_pages() {
+    const PAGES: u32 = 60;
+    const KILLS: usize = 10;
+    let url = |number: u32| format!("http://noise.test/{number}");
+    let pages = (0..PAGES).map(|number| (url(number), Page::html(noise(number))));
+    let world = pages.fold(World::builder(), |world, (url, page)| world.page(&url, page)).start().await;
+    let site = Site::new(&world);
+    let urls: Vec<String> = (0..PAGES).map(url).collect();
+    let listed: Vec<(&str, &str)> = urls.iter().map(|url| ("noise", url.as_str())).collect();
+    site.serve().list(&listed).await;
+    let mut most = 0;
+    for kill in 0..KILLS {
+        world.forget();
+        let service = Arc::new(site.serve());
+        let asking = tokio::spawn({
+            let service = Arc::clone(&service);
+            let options = json!({ "formats": ["markdown"], "maxAge": 0 });
+            // The answer never comes.
+            async move {
+                service.search(json!({ "query": "noise", "limit": 100, "scrapeOptions": options })).await
+            }
+        });
+        // Somewhere among the pages, differently each time.
+        let until = 3 + kill * 11 % 50;
+        while world.requests().len() < until && !asking.is_finished() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        service.kill();
+        assert!(asking.await.is_err(), "it was killed before it answered");
+        drop(service);
+        let store = Store::open(site.data_dir()).unwrap();
+        store.verify().unwrap();
+        let mut stored = 0;
+        for number in 0..PAGES {
+            let Some(page) = store.page(&PageKey::new(url(number), "")).unwrap() else { continue };
+            assert_eq!(page.body, noise(number), "kill {kill}: page {number} is whole");
+            stored += 1;
+        }
+        assert_eq!(store.cache_size().unwrap().pages, stored, "kill {kill}");
+        assert!(stored >= most, "kill {kill}: {stored} pages after {most}");
+        most = stored;
+    }
+    assert!(most > 0, "pages were stored");
 }

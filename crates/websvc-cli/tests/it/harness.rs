@@ -16,7 +16,7 @@ use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Redirec
 pub(crate) const KEY: &str = "fc-test-key-of-the-harness";
 
 /// How long a process may take to start, to stop or to do what is asked of it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(150);
 
 /// A data directory and what the program needs to know to reach a loopback web.
 pub(crate) struct Site {
@@ -82,6 +82,8 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Value,
+    /// How long it took to arrive.
+    pub(crate) took: Duration,
 }
 
 impl Service {
@@ -135,6 +137,8 @@ impl Service {
         let mut request = FetchRequest::get(format!("{}{path}", self.address).parse().unwrap());
         request.method = method;
         request.timeout = PATIENCE;
+        // Several formats of a large page come in one answer.
+        (request.max_body_bytes, request.max_decoded_bytes) = (1 << 30, 1 << 30);
         request.redirects = RedirectPolicy::None;
         request
             .headers
@@ -148,9 +152,11 @@ impl Service {
             }
         }
         request.body = (!body.is_empty()).then(|| body.into());
+        let started = Instant::now();
         let answer = self.client.fetch(request).await.unwrap();
+        let took = started.elapsed();
         let body = serde_json::from_slice(&answer.body).unwrap_or(Value::Null);
-        Answer { status: answer.status, headers: answer.headers, body }
+        Answer { status: answer.status, headers: answer.headers, body, took }
     }
 
     /// Returns what is at a path, as text, which anybody may read.
@@ -181,6 +187,27 @@ impl Service {
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
+    }
+
+    /// Returns the number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Puts pages into the index, each found by its own word, which the list has before its URL.
+    pub(crate) async fn list(&self, pages: &[(&str, &str)]) {
+        let document = |(word, url): &(&str, &str)| json!({"url": url, "title": "Listed", "body": word});
+        let documents: Vec<Value> = pages.iter().map(document).collect();
+        let answer = self.post("/v2/index/documents", json!({ "documents": documents }).to_string()).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        for (word, _) in pages {
+            self.search_until_found(word).await;
+        }
+    }
+
+    /// Sends SIGKILL.
+    pub(crate) fn kill(&self) {
+        signal(&self.process, "KILL");
     }
 
     /// Sends SIGTERM.

@@ -9,10 +9,14 @@
 mod archives;
 mod artifacts;
 mod bad_input;
+#[cfg(target_os = "linux")]
+mod bombs;
 mod browser;
 mod cache;
+mod canary;
 mod corpus;
 mod crash;
+mod deadline;
 mod demo;
 mod documentation;
 mod documents;
@@ -27,6 +31,8 @@ mod profiles;
 mod reference;
 mod scraping;
 mod sdk;
+mod secrets;
+mod security;
 mod serving;
 mod sources;
 mod verticals;

@@ -4,6 +4,7 @@
 //! Browsers stop nesting at 512 elements; so does this filter.
 
 use super::sink::Sink;
+use super::tags::OpenTag;
 use super::{Dom, NodeId};
 use crate::limits::{MAX_DEPTH, MAX_NODES};
 use html5ever::LocalName;
@@ -18,8 +19,8 @@ use std::cell::{Cell, RefCell};
 /// Where the tree builder is cut off if it nests deeper than our estimate says it can.
 const HARD_DEPTH: usize = 2 * MAX_DEPTH;
 
-/// How much the tokenizer is given at once.
-const PIECE_BYTES: usize = 256 << 10;
+/// How much the tokenizer is given at once: after each piece it is looked whether it stands in a tag without end.
+const PIECE_BYTES: usize = 2 << 10;
 
 /// Parses HTML into a DOM; never fails, as browsers never do.
 pub(crate) fn parse(html: &str) -> Dom {
@@ -30,19 +31,50 @@ pub(crate) fn parse(html: &str) -> Dom {
         builder: TreeBuilder::new(Sink::new(html.len()), options),
         left_out: RefCell::default(),
         stopped: Cell::new(false),
+        tokens: Cell::new(0),
     };
     let tokenizer = Tokenizer::new(guard, Default::default());
     let queue = BufferQueue::default();
-    // In pieces, so that the page is not copied as a whole.
-    let mut rest = html;
-    while !rest.is_empty() {
-        let piece = crate::text::start_of(rest, PIECE_BYTES);
+    let feed = |piece: &str| {
         queue.push_back(StrTendril::from_slice(piece));
         while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
-        rest = &rest[piece.len()..];
-    }
+        tokenizer.sink.tokens.take() > 0
+    };
+    feed_in_pieces(html, feed);
     tokenizer.end();
     tokenizer.sink.builder.sink.finish()
+}
+
+/// Feeds the tokenizer piece by piece, but for the ends of tags that have too many attributes. `feed` tells whether a
+/// token has ended.
+fn feed_in_pieces(html: &str, feed: impl Fn(&str) -> bool) {
+    let mut rest = html;
+    // The last piece in which a token ended, and so the first in which an unfinished one may have begun.
+    let mut last_piece = "";
+    let mut open: Option<OpenTag> = None;
+    while !rest.is_empty() {
+        let piece = crate::text::start_of(rest, PIECE_BYTES);
+        rest = &rest[piece.len()..];
+        if feed(piece) {
+            (last_piece, open) = (piece, None);
+            continue;
+        }
+        let tag = open.get_or_insert_with(|| {
+            let mut tag = OpenTag::default();
+            tag.read(last_piece.as_bytes());
+            tag
+        });
+        tag.read(piece.as_bytes());
+        while let Some(state) = tag.too_long() {
+            if feed(state.closing()) {
+                let end = state.rest_of_tag(rest.as_bytes()).unwrap_or(rest.len());
+                rest = rest.get(end..).unwrap_or_default();
+                (last_piece, open) = ("", None);
+                break;
+            }
+            tag.forget(state);
+        }
+    }
 }
 
 struct Guard {
@@ -50,6 +82,8 @@ struct Guard {
     /// Start tags left out because of their depth, whose end tags must be left out too.
     left_out: RefCell<Vec<LocalName>>,
     stopped: Cell<bool>,
+    /// How many tokens came since it was last asked.
+    tokens: Cell<usize>,
 }
 
 impl Guard {
@@ -62,12 +96,17 @@ impl Guard {
             && self.builder.sink.in_noscript()
     }
 
+    /// Leaves out what follows.
+    fn stop(&self) {
+        self.stopped.set(true);
+        self.builder.sink.note_truncation();
+    }
+
     fn admits(&self, tag: &Tag) -> bool {
         let sink = &self.builder.sink;
         let depth = sink.depth(HARD_DEPTH);
-        if sink.node_count() >= MAX_NODES || depth >= HARD_DEPTH {
-            self.stopped.set(true);
-            sink.note_truncation();
+        if depth >= HARD_DEPTH {
+            self.stop();
             return false;
         }
         match tag.kind {
@@ -126,6 +165,14 @@ impl TokenSink for Guard {
     type Handle = NodeId;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<NodeId> {
+        let is_error = matches!(token, Token::ParseError(_));
+        self.tokens.set(self.tokens.get() + usize::from(!is_error));
+        if is_error {
+            return TokenSinkResult::Continue;
+        }
+        if self.builder.sink.node_count() >= MAX_NODES && !self.stopped.get() {
+            self.stop();
+        }
         if self.stopped.get() && !matches!(token, Token::EOFToken) {
             return TokenSinkResult::Continue;
         }

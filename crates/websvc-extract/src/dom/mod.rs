@@ -8,9 +8,10 @@ mod repair;
 mod select;
 mod sink;
 mod tag;
+mod tags;
 
 pub(crate) use guard::parse;
-pub(crate) use select::SelectorSet;
+pub(crate) use select::{Extent, SelectorSet};
 pub(crate) use tag::Tag;
 
 use html5ever::LocalName;

@@ -1,6 +1,7 @@
 //! CSS selectors over the DOM, by the `selectors` crate.
 
 use super::{Dom, Namespace, NodeId, NodeKind};
+use crate::limits::MAX_SIBLING_STEPS;
 use selectors::attr::{AttrSelectorOperation, CaseSensitivity, NamespaceConstraint};
 use selectors::bloom::BloomFilter;
 use selectors::context::{
@@ -8,6 +9,7 @@ use selectors::context::{
 };
 use selectors::matching::{ElementSelectorFlags, matches_selector_list};
 use selectors::{Element, OpaqueElement};
+use std::cell::Cell;
 use std::fmt;
 use websvc_selector::{Css, Dialect, Selector, SelectorError, State, Text, Unknown};
 
@@ -26,11 +28,13 @@ impl SelectorSet {
         self.0.is_empty()
     }
 
-    /// Returns the elements of `top`'s subtree that match any selector, in document order.
-    pub(crate) fn matches(&self, dom: &Dom, top: NodeId) -> Vec<NodeId> {
+    /// Returns the elements of `top`'s subtree that match any selector, in document order, and whether these are all: on
+    /// a page of very many siblings some selectors cost too much.
+    pub(crate) fn matches(&self, dom: &Dom, top: NodeId) -> (Vec<NodeId>, Extent) {
         if self.is_empty() {
-            return Vec::new();
+            return (Vec::new(), Extent::All);
         }
+        let steps = &Cell::new(MAX_SIBLING_STEPS);
         let mut caches = SelectorCaches::default();
         let quirks = if dom.quirks { QuirksMode::Quirks } else { QuirksMode::NoQuirks };
         let mut context = MatchingContext::new(
@@ -42,12 +46,19 @@ impl SelectorSet {
             MatchingForInvalidation::No,
         );
         let elements = dom.descendants(top).filter(|&id| matches!(dom.kind(id), NodeKind::Element(_)));
-        elements
-            .filter(|&id| {
-                self.0.iter().any(|one| matches_selector_list(one.list(), Item { dom, id }, &mut context))
-            })
-            .collect()
+        let matching = elements.take_while(|_| steps.get() > 0).filter(|&id| {
+            self.0.iter().any(|one| matches_selector_list(one.list(), Item { dom, id, steps }, &mut context))
+        });
+        let found = matching.collect();
+        (found, if steps.get() > 0 { Extent::All } else { Extent::Beginning })
     }
+}
+
+/// How much of a page was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    All,
+    Beginning,
 }
 
 /// An element with its tree, as `selectors` wants it.
@@ -55,6 +66,8 @@ impl SelectorSet {
 struct Item<'a> {
     dom: &'a Dom,
     id: NodeId,
+    /// How many steps between siblings are left.
+    steps: &'a Cell<u32>,
 }
 
 impl fmt::Debug for Item<'_> {
@@ -66,6 +79,21 @@ impl fmt::Debug for Item<'_> {
 impl Item<'_> {
     fn at(self, id: NodeId) -> Self {
         Item { id, ..self }
+    }
+
+    /// Returns the first element of a row of siblings.
+    fn first_of(self, siblings: impl Iterator<Item = NodeId>) -> Option<Self> {
+        for id in siblings {
+            self.steps.set(self.steps.get().saturating_sub(1));
+            // Even one element may cost too much: `a ~ b ~ c` begins again at every `b`.
+            if self.steps.get() == 0 {
+                return None;
+            }
+            if self.is_element(id) {
+                return Some(self.at(id));
+            }
+        }
+        None
     }
 
     fn is_element(&self, id: NodeId) -> bool {
@@ -101,19 +129,17 @@ impl Element for Item<'_> {
     }
 
     fn prev_sibling_element(&self) -> Option<Self> {
-        std::iter::successors(self.dom.previous_sibling(self.id), |&id| self.dom.previous_sibling(id))
-            .find(|&id| self.is_element(id))
-            .map(|id| self.at(id))
+        let before = |&id: &NodeId| self.dom.previous_sibling(id);
+        self.first_of(std::iter::successors(self.dom.previous_sibling(self.id), before))
     }
 
     fn next_sibling_element(&self) -> Option<Self> {
-        std::iter::successors(self.dom.next_sibling(self.id), |&id| self.dom.next_sibling(id))
-            .find(|&id| self.is_element(id))
-            .map(|id| self.at(id))
+        let behind = |&id: &NodeId| self.dom.next_sibling(id);
+        self.first_of(std::iter::successors(self.dom.next_sibling(self.id), behind))
     }
 
     fn first_element_child(&self) -> Option<Self> {
-        self.dom.children(self.id).find(|&id| self.is_element(id)).map(|id| self.at(id))
+        self.first_of(self.dom.children(self.id))
     }
 
     fn is_html_element_in_html_document(&self) -> bool {

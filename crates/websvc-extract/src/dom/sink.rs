@@ -1,5 +1,7 @@
 //! Builds the DOM from the events of html5ever's tree builder.
 
+use crate::limits::{MAX_ATTRIBUTES, MAX_ATTRIBUTES_OF_PAGE};
+
 use super::{Attribute, Dom, Namespace, Node, NodeId, NodeKind, Tag};
 use crate::limits::MAX_STYLE_BYTES;
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
@@ -266,8 +268,9 @@ impl Dom {
         text_budget: usize,
     ) -> std::ops::Range<usize> {
         let start = self.attributes.len();
-        for attribute in attributes {
-            if self.text.len() + attribute.value.len() > text_budget {
+        for attribute in attributes.into_iter().take(MAX_ATTRIBUTES) {
+            let is_full = self.attributes.len() >= MAX_ATTRIBUTES_OF_PAGE;
+            if is_full || self.text.len() + attribute.value.len() > text_budget {
                 self.truncated = true;
                 break;
             }
@@ -282,7 +285,10 @@ impl Dom {
     fn add_missing_attributes(&mut self, id: NodeId, new: Vec<html5ever::Attribute>, text_budget: usize) {
         let missing: Vec<_> =
             new.into_iter().filter(|a| self.attribute(id, &a.name.local).is_none()).collect();
-        if missing.is_empty() {
+        // The old ones are copied: a page that adds one after the other must not make that many copies.
+        let (old, new) = (self.value_range(id).len(), missing.len());
+        let is_full = self.attributes.len() + old + new > MAX_ATTRIBUTES_OF_PAGE;
+        if missing.is_empty() || old + new > MAX_ATTRIBUTES || is_full {
             return;
         }
         // Attributes of one element lie together: the old ones move to the end, before the new.

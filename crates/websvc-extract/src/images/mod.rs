@@ -9,13 +9,14 @@ pub(crate) use detail::details;
 pub use size::image_size;
 
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
+use crate::limits::MAX_LIST_BYTES;
 use crate::links::{image_source, largest, resolve_image};
 use std::collections::HashSet;
 use url::Url;
 
 /// Returns the absolute URLs of all images, each once, in document order.
 pub(crate) fn all(dom: &Dom, base: &Url) -> Vec<String> {
-    let mut found = Found { base, seen: HashSet::new(), list: Vec::new() };
+    let mut found = Found { base, seen: HashSet::new(), list: Vec::new(), bytes: 0 };
     for id in dom.descendants(NodeId::ROOT) {
         let NodeKind::Element(tag) = dom.kind(id) else { continue };
         match tag {
@@ -58,11 +59,14 @@ struct Found<'a> {
     base: &'a Url,
     seen: HashSet<String>,
     list: Vec<String>,
+    bytes: usize,
 }
 
 impl Found<'_> {
     fn add(&mut self, source: String) {
-        if !source.starts_with("data:") && self.seen.insert(source.clone()) {
+        let is_room = self.bytes + source.len() <= MAX_LIST_BYTES;
+        if is_room && !source.starts_with("data:") && self.seen.insert(source.clone()) {
+            self.bytes += source.len();
             self.list.push(source);
         }
     }

@@ -93,6 +93,9 @@ fn write_attribute(out: &mut String, name: &str, value: &str) {
 
 fn escape(out: &mut String, text: &str, attribute: bool) {
     for c in text.chars() {
+        if out.len() > MAX_OUTPUT_BYTES {
+            return;
+        }
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),

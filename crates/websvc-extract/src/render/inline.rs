@@ -2,6 +2,7 @@
 //! links opened only around what is really there.
 
 use super::math;
+use crate::limits::MAX_OUTPUT_BYTES;
 use crate::text::{is_dropped, is_idle_joiner, is_space, joins};
 
 /// Markup around a stretch of text.
@@ -195,6 +196,11 @@ impl Inline {
         self.marks[..index]
             .iter()
             .any(|outer| outer.mark == *mark || matches!((&outer.mark, mark), (Mark::Link(_), Mark::Link(_))))
+    }
+
+    /// Tells whether the paragraph is longer than everything may be.
+    pub(super) fn is_full(&self) -> bool {
+        self.text.len() > MAX_OUTPUT_BYTES
     }
 
     /// Adds text from the page.

@@ -46,6 +46,9 @@ pub(super) struct Writer<'a> {
 
 impl Writer<'_> {
     pub(super) fn node(&mut self, id: NodeId) {
+        if self.inline.is_full() {
+            return;
+        }
         match self.page.dom.kind(id) {
             NodeKind::Text => self.inline.push_text(self.page.dom.text(id)),
             NodeKind::Element(tag) => self.element(id, tag),

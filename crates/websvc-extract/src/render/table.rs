@@ -5,7 +5,7 @@ use super::lines::Gap;
 use super::markdown::Writer;
 use super::{Page, code};
 use crate::dom::{Dom, NodeId, Tag};
-use crate::limits::MAX_TABLE_CELLS;
+use crate::limits::{MAX_OUTPUT_BYTES, MAX_TABLE_CELLS};
 
 /// Widest span that is expanded; more is a mistake or an attack.
 const MAX_SPAN: usize = 64;
@@ -80,12 +80,14 @@ impl Writer<'_> {
         let mut grid: Vec<Vec<String>> = Vec::new();
         // For each column: how many more rows the cell from above covers, and its text.
         let mut above: Vec<(usize, String)> = Vec::new();
-        let mut budget = MAX_TABLE_CELLS;
+        let (mut budget, mut bytes) = (MAX_TABLE_CELLS, 0);
         for row in &shape.rows {
-            let mut out = Vec::new();
+            let (mut out, mut new_bytes) = (Vec::new(), 0);
             for &cell in row {
                 take_covered(&mut above, &mut out);
-                let text = self.cell(cell);
+                let is_full = bytes + new_bytes > MAX_OUTPUT_BYTES;
+                let text = if is_full { String::new() } else { self.cell(cell) };
+                new_bytes += text.len();
                 let span = |name| {
                     dom.attribute(cell, name).and_then(|n| n.trim().parse::<usize>().ok()).unwrap_or(1)
                 };
@@ -100,10 +102,12 @@ impl Writer<'_> {
             }
             take_covered(&mut above, &mut out);
             budget = budget.saturating_sub(out.len().max(1));
+            // Those that are covered from above are counted, too.
+            bytes += out.iter().map(String::len).sum::<usize>();
             if out.iter().any(|text| !text.is_empty()) {
                 grid.push(out);
             }
-            if budget == 0 {
+            if budget == 0 || bytes > MAX_OUTPUT_BYTES {
                 break;
             }
         }

@@ -1,7 +1,11 @@
 //! Pages made to cost much: the work must stay linear and the stack shallow.
 
 use crate::page::{full, parse};
-use websvc_extract::{ContentOptions, MAX_DEPTH, MAX_NODES, MAX_OUTPUT_BYTES};
+use websvc_extract::{
+    ContentOptions, Document, MAX_DEPTH, MAX_JUDGED_NODES, MAX_NODES, MAX_OUTPUT_BYTES, MAX_SOURCE_BYTES,
+};
+
+const CUT: &str = "the page is too large or too deeply nested; the rest of it was left out";
 
 /// Runs on a stack smaller than that of any thread the service uses.
 fn on_small_stack(run: impl FnOnce() + Send + 'static) {
@@ -72,19 +76,22 @@ fn one_long_line_is_read() {
 
 #[test]
 fn a_line_longer_than_the_output_may_be_is_cut() {
-    let line = "tea ".repeat(MAX_OUTPUT_BYTES / 4 + 1_000);
-    let markdown = parse(&format!("<p>{line}")).content(&full()).markdown();
+    // Written with a backslash before each.
+    let page = parse(&format!("<p>{}", "*".repeat(MAX_SOURCE_BYTES - 3)));
+    let content = page.content(&full());
+    assert_eq!(content.warnings(), [] as [&str; 0]);
+    let markdown = content.markdown();
     assert!((MAX_OUTPUT_BYTES - 4..=MAX_OUTPUT_BYTES + 1).contains(&markdown.len()), "{}", markdown.len());
+    let said =
+        format!("a format of the page is longer than {MAX_OUTPUT_BYTES} bytes; the rest of it was left out");
+    assert_eq!(content.warnings(), [said]);
 }
 
 #[test]
 fn the_number_of_nodes_is_bounded_and_said_to_be() {
     let page = parse(&"<i></i>".repeat(MAX_NODES + 10));
     let content = page.content(&full());
-    assert_eq!(
-        content.warnings(),
-        ["the page is too large or too deeply nested; the rest of it was left out"]
-    );
+    assert_eq!(content.warnings(), [CUT]);
     const { assert!(MAX_DEPTH <= 512) };
 }
 
@@ -102,4 +109,153 @@ fn styles_and_formulas_cost_no_more_than_their_size() {
     exercise(&"<a href='#_ftn1'>1</a><a href='x#_ftnref1'>1</a>".repeat(10_000));
     exercise(&format!("<style>.x{{font-size:0}}</style>{}", "<div class=x>".repeat(20_000)));
     exercise(&"日\n".repeat(200_000));
+}
+
+#[test]
+fn a_page_longer_than_is_read_is_cut_and_said_to_be() {
+    let said = format!("the page is longer than {MAX_SOURCE_BYTES} bytes; the rest of it was left out");
+    for content_type in ["text/html", "text/plain", "application/json"] {
+        let text = "tea ".repeat(MAX_SOURCE_BYTES / 4 + 1);
+        let page = crate::page::parse_bytes(text.as_bytes(), content_type);
+        let content = page.content(&full());
+        assert_eq!(content.warnings(), [said.as_str()], "{content_type}");
+        assert!(content.markdown().len() <= MAX_SOURCE_BYTES + 20);
+        assert_eq!(page.into_raw_html().len(), MAX_SOURCE_BYTES);
+    }
+}
+
+#[test]
+fn html_that_grows_by_its_escapes_is_cut_inside_of_a_text() {
+    let content = parse(&format!("<p>{}", "\u{a0}".repeat(3 << 20)));
+    let content = content.content(&full());
+    let html = content.html();
+    assert!(html.len() < MAX_OUTPUT_BYTES + 100, "{}", html.len());
+    assert_eq!(content.warnings().len(), 1);
+}
+
+/// A million attributes would keep the tokenizer busy for hours: the time of this test is its assertion.
+#[test]
+fn attributes_beyond_number_cost_little_wherever_they_are() {
+    let many: String = (0..1_000_000).map(|i| format!("a{i}=b ")).collect();
+    for (before, after) in [
+        ("<div ", ">inside</div><p>behind"),
+        ("<p>x</p ", "><p>behind"),
+        ("<title>t</title ", "><p>behind"),
+        ("<svg><style><g ", "></style></svg><p>behind"),
+        ("<p title='<i \"'><div x=\"a > b\" ", " y='> '>inside</div><p>behind"),
+        ("<script>if (a<b x=\"</script><div ", ">inside</div><p>behind"),
+        ("<!-- <b c='--><div ", "><p>behind"),
+    ] {
+        let page = parse(&format!("{before}{many}{after}"));
+        let text = page.content(&full()).text();
+        assert!(text.contains("behind"), "{before}: {text}");
+    }
+}
+
+#[test]
+fn long_values_and_comments_are_no_attributes() {
+    let words = "word ".repeat(20_000);
+    let json = format!("{{&quot;html&quot;: &quot;<b {words}&quot;}}");
+    for (before, after) in [
+        (format!("<img alt=x data-page='{words}' src=a.png>"), "![x](https://example.com/dir/a.png)"),
+        (format!("<img alt=x data-page=\"{json}\" src=a.png>"), "![x]("),
+        (format!("<!-- <b {words} -->"), ""),
+    ] {
+        let markdown = parse(&format!("{before}<p>behind")).content(&full()).markdown();
+        assert!(markdown.contains(after) && markdown.ends_with("behind\n"), "{markdown:.200}");
+    }
+}
+
+#[test]
+fn elements_that_are_repeated_with_their_attributes_do_not_multiply() {
+    let some: String = (0..500).map(|i| format!("a{i} ")).collect();
+    let page = parse(&format!("<p><b {some}>{}", "x</p><p>".repeat(30_000)));
+    assert_eq!(page.content(&full()).warnings(), [CUT]);
+    for tag in ["body", "html"] {
+        let pages: String = (0..20_000).map(|i| format!("<{tag} a{i}>")).collect();
+        exercise(&format!("{pages}<p>x"));
+    }
+}
+
+#[test]
+fn a_long_base_is_not_repeated_before_every_link() {
+    let links: String = (0..100_000).map(|i| format!("<a href=p{i}>x</a><img src=i{i}>")).collect();
+    let lists = |page: &Document| {
+        let content = page.content(&full());
+        let (links, anchors, images) = (content.links(), page.anchors(), page.images());
+        let bytes = |urls: &[String]| urls.iter().map(String::len).sum::<usize>();
+        let anchors = anchors.iter().map(|anchor| anchor.url.as_str().len()).sum::<usize>();
+        (bytes(&links), anchors, bytes(&images), content.warnings())
+    };
+    let page = parse(&format!("<base href='https://a.test/{}/'>{links}", "x".repeat(100_000)));
+    assert_eq!(page.base_url().as_str(), "https://example.com/dir/page");
+    let page = parse(&format!("<base href='https://a.test/{}/'>{links}", "x".repeat(450)));
+    let (links, anchors, images, warnings) = lists(&page);
+    assert!(links.max(anchors).max(images) < 10 << 20, "{links} {anchors} {images}");
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+}
+
+#[test]
+fn paragraphs_and_tables_of_many_long_links_are_cut() {
+    let base = format!("<base href='https://a.test/{}/'>", "x".repeat(450));
+    let links = "<a href=y>z</a> ".repeat(60_000);
+    let spanned = format!("<tr><td rowspan=64>{}<td>b</tr>", "word ".repeat(100_000));
+    for page in [
+        format!("{base}<p>{links}"),
+        format!("{base}<table><tr><th>a<th>b</tr><tr><td>{links}<td>{links}</tr></table>"),
+        format!("<table><tr><th>a<th>b</tr>{spanned}{}</table>", "<tr><td>c</tr>".repeat(63)),
+    ] {
+        let page = parse(&page);
+        let content = page.content(&full());
+        let markdown = content.markdown();
+        assert!(markdown.len() <= MAX_OUTPUT_BYTES + 64, "{}", markdown.len());
+        assert_eq!(content.warnings().len(), 1, "{} bytes", markdown.len());
+    }
+}
+
+#[test]
+fn texts_that_hold_each_other_do_not_multiply() {
+    let text = "tea ".repeat(1 << 19);
+    let page = parse(&format!("{}{text}", "<h1><div>".repeat(100)));
+    let bytes: usize = page.content(&full()).headings().iter().map(String::len).sum();
+    assert!(bytes < 1 << 20, "{bytes}");
+    let page = parse(&format!("{}{text}", "<a href=x><table><tr><td>".repeat(50)));
+    let bytes: usize = page.anchors().iter().map(|anchor| anchor.text.len()).sum();
+    assert!(bytes < 1 << 20, "{bytes}");
+}
+
+#[test]
+fn a_page_of_too_many_nodes_is_given_in_full() {
+    let page = parse(&format!("<nav>menu</nav>{}", "<p>x</p>".repeat(MAX_JUDGED_NODES / 2)));
+    let content = page.content(&ContentOptions::default());
+    assert!(content.markdown().starts_with("menu\n"));
+    let said = "the page is too large to tell its main content; the full page is returned";
+    assert_eq!(content.warnings(), [said]);
+}
+
+/// Two hundred million steps without a bound.
+#[test]
+fn selectors_that_look_at_all_siblings_are_given_up() {
+    let page = parse(&"<p>x".repeat(20_000));
+    let list = |selector: &str| websvc_extract::Selectors::parse(&[selector]).unwrap();
+    for selector in [".none ~ p", "h1 ~ p ~ p"] {
+        let content = page.content(&ContentOptions { include_tags: list(selector), ..full() });
+        assert!(content.warnings()[0].starts_with("includeTags cost too much"), "{:?}", content.warnings());
+        let content = page.content(&ContentOptions { exclude_tags: list(selector), ..full() });
+        assert!(content.warnings()[0].starts_with("excludeTags cost too much"), "{:?}", content.warnings());
+    }
+    let page = parse(&"<p>x".repeat(1_000));
+    for selector in ["p:nth-child(2n)", "p:nth-last-of-type(3n+1)", "p + p", "body > p:only-child, p:empty"] {
+        let content = page.content(&ContentOptions { exclude_tags: list(selector), ..full() });
+        assert_eq!(content.warnings(), [] as [&str; 0], "{selector}");
+    }
+}
+
+#[test]
+fn sections_that_seem_to_nest_take_no_stack() {
+    on_small_stack(|| {
+        let source = format!("<a>{}>text]]></a>", "<![CDATA[".repeat(500_000));
+        let page = crate::page::parse_bytes(source.as_bytes(), "application/xml");
+        assert!(page.content(&full()).text().contains("text"));
+    });
 }

@@ -45,7 +45,7 @@ pub(crate) fn drawn(source_url: &Url, rendered: Rendered, proxy_used: ProxyUsed)
     let page = RawPage {
         source_url: source_url.clone(),
         // A page may end at `about:blank` or with an address of its scripts' making.
-        url: Url::parse(&url).ok().filter(|url| url.has_host()).unwrap_or_else(|| source_url.clone()),
+        url: Url::parse(&url).ok().filter(Url::has_host).unwrap_or_else(|| source_url.clone()),
         status: status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::OK),
         headers: drawn_headers(headers),
         body: html.into(),

@@ -195,7 +195,7 @@ static PLACES: &[Place] = &[
     place("MV", "Indian/Maldives", "dv", 4.18, 73.51),
     place("MW", "Africa/Blantyre", "en", -13.97, 33.79),
     place("MX", "America/Mexico_City", "es", 19.43, -99.13),
-    place("MY", "Asia/Kuala_Lumpur", "ms", 3.14, 101.69),
+    place("MY", "Asia/Kuala_Lumpur", "ms", 3.15, 101.69),
     place("MZ", "Africa/Maputo", "pt", -25.97, 32.58),
     place("NA", "Africa/Windhoek", "en", -22.56, 17.08),
     place("NC", "Pacific/Noumea", "fr", -22.27, 166.45),

@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use http::StatusCode;
 use websvc_engine::{Condition, LATENCY_BOUNDS_MS, MirrorReport, SourceFigures};
+use websvc_scrape::CacheReport;
 use websvc_transport::Body;
 
 use crate::reply::{Reply, with_type};
@@ -14,7 +15,8 @@ use crate::service::Context;
 /// Returns the figures since the process began.
 pub(crate) fn metrics(context: &Context<'_>) -> Reply {
     let mirrors: Vec<MirrorReport> = context.engine.mirrors().iter().map(|mirror| mirror.report()).collect();
-    let text = text(&context.engine.source_figures(), &mirrors);
+    let mut text = text(&context.engine.source_figures(), &mirrors);
+    text.push_str(&cache(context.engine.scraper().cache_report()));
     with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", Body::from(text))
 }
 
@@ -38,6 +40,24 @@ fn text(sources: &[SourceFigures], mirrors: &[MirrorReport]) -> String {
             }
         }
     }
+    out.0
+}
+
+fn cache(report: CacheReport) -> String {
+    let CacheReport { stored, failed, passed_over, is_full } = report;
+    let mut out = Lines::default();
+    let name = "websvc_page_cache_pages_total";
+    out.begin(
+        name,
+        "counter",
+        "Fetched pages that were to be kept in the page cache, by what became of them.",
+    );
+    for (fate, count) in [("stored", stored), ("failed", failed), ("passed_over", passed_over)] {
+        out.line(name, &[("fate", fate)], &count.to_string());
+    }
+    let name = "websvc_page_cache_full";
+    out.begin(name, "gauge", "1 while nothing is stored because the disk is full.");
+    out.line(name, &[], if is_full { "1" } else { "0" });
     out.0
 }
 
@@ -120,7 +140,8 @@ impl Lines {
             let _ = write!(self.0, "{separator}{label}=\"{text}\"");
             separator = ',';
         }
-        let _ = writeln!(self.0, "}} {value}");
+        let close = if separator == ',' { "}" } else { "" };
+        let _ = writeln!(self.0, "{close} {value}");
     }
 }
 

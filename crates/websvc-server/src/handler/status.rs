@@ -32,8 +32,11 @@ pub(crate) async fn ready(context: &Context<'_>) -> Reply {
         (false, true) => (StatusCode::OK, ReadinessStatus::Ready),
     };
     let condition = |good: bool| if good { Condition::Ok } else { Condition::Unavailable };
-    let checks =
-        ReadinessChecks { store: condition(store), index: condition(context.engine.index().is_some()) };
+    let checks = ReadinessChecks {
+        store: condition(store),
+        index: condition(context.engine.index().is_some()),
+        cache: condition(!context.engine.scraper().cache_report().is_full),
+    };
     let sources = context.engine.sources().iter().map(|source| readiness(source.as_ref())).collect();
     json(code, &Readiness { status, checks, sources })
 }

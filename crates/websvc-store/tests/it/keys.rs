@@ -126,7 +126,9 @@ fn a_static_key_belongs_to_the_default_team_and_follows_its_changes() {
 #[test]
 fn a_static_key_that_no_client_could_send_is_refused() {
     let (_dir, store) = fresh();
-    for bad in ["", "two words", "line\n", "schlüssel", &"x".repeat(257)] {
+    for bad in
+        ["", "two words", "line\n", "schlüssel", "seven77", "change-me", "fc-YOUR-API-KEY", &"ab".repeat(129)]
+    {
         let error = store.static_key(bad).unwrap_err();
         assert!(matches!(error, StoreError::InvalidStaticKey { .. }), "{error}");
         assert!(bad.is_empty() || !error.to_string().contains(bad), "the secret is in the message");

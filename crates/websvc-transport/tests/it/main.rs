@@ -13,6 +13,7 @@ mod pool;
 mod proxies;
 mod redirects;
 mod ssrf;
+mod ssrf_ways;
 mod support;
 mod tls;
 mod tunnel;

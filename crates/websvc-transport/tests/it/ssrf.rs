@@ -16,14 +16,14 @@ use crate::support::{client_of, get, url};
 
 /// Answers each name with the next of its answers, staying at the last.
 #[derive(Default)]
-struct Scripted {
+pub(crate) struct Scripted {
     answers: HashMap<&'static str, Vec<Vec<IpAddr>>>,
     asked: Mutex<HashMap<String, usize>>,
     total: AtomicUsize,
 }
 
 impl Scripted {
-    fn with(mut self, name: &'static str, answers: &[&[&str]]) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, answers: &[&[&str]]) -> Self {
         let parse = |answer: &&[&str]| answer.iter().map(|ip| ip.parse().unwrap()).collect();
         self.answers.insert(name, answers.iter().map(parse).collect());
         self
@@ -47,7 +47,7 @@ fn client_with(resolver: Arc<Scripted>, guard: AddressGuard) -> Client {
     Client::new(ClientConfig { resolver, ..ClientConfig::new(guard) }).unwrap()
 }
 
-fn assert_forbidden(error: &FetchError, what: &str) {
+pub(crate) fn assert_forbidden(error: &FetchError, what: &str) {
     assert!(matches!(error, FetchError::Forbidden), "{what}: {error:?}");
     assert_eq!(error.to_string(), "this URL may not be fetched");
 }

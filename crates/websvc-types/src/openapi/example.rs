@@ -158,7 +158,7 @@ pub(super) fn welcome() -> Vec<Example> {
 pub(super) fn ready() -> Vec<Example> {
     let value = json!({
         "status": "ready",
-        "checks": { "store": "ok", "index": "ok" },
+        "checks": { "store": "ok", "index": "ok", "cache": "ok" },
         "sources": [
             { "name": "index", "state": "ok" },
             {
@@ -174,11 +174,11 @@ pub(super) fn ready() -> Vec<Example> {
 
 pub(super) fn not_ready() -> Vec<Example> {
     let sources = json!([{ "name": "index", "state": "ok" }]);
-    let stopping =
-        json!({ "status": "stopping", "checks": { "store": "ok", "index": "ok" }, "sources": sources });
+    let good = json!({ "store": "ok", "index": "ok", "cache": "ok" });
+    let stopping = json!({ "status": "stopping", "checks": good, "sources": sources });
     let broken = json!({
         "status": "not ready",
-        "checks": { "store": "unavailable", "index": "ok" },
+        "checks": { "store": "unavailable", "index": "ok", "cache": "ok" },
         "sources": sources,
     });
     vec![

@@ -1,0 +1,100 @@
+//! The deadline of a request holds while names, handshakes, bodies and pages take as long as they like.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use websvc_testkit::{Page, World};
+
+use crate::harness::{KEY, Service, Site};
+
+/// What an answer may come after its deadline.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// The time that every request here is given: long against what a busy machine takes to answer.
+const TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Asks for the page of a word and checks that it is given up in time, which the result says.
+async fn give_up(service: &Service, word: &str, options: &Value) -> Value {
+    let mut scrape = json!({"formats": ["markdown", "html", "links"], "maxAge": 0, "storeInCache": false});
+    scrape.as_object_mut().unwrap().extend(options.as_object().cloned().unwrap());
+    let timeout = u64::try_from(TIMEOUT.as_millis()).unwrap();
+    let search = json!({"query": word, "limit": 1, "timeout": timeout, "scrapeOptions": scrape});
+    let answer = service.search(search).await;
+    assert!(answer.took < TIMEOUT + GRACE, "{word}: {:?}", answer.took);
+    assert_eq!(answer.status, 200, "{word}: {}", answer.body);
+    answer.body["data"]["web"][0]["metadata"]["error"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_deadline_holds_while_hosts_are_slow() {
+    // Takes connections and says nothing.
+    let mute = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let slowly = Page::html("<p>tea".repeat(1_000)).slow(1, Duration::from_millis(100));
+    let world = World::builder()
+        .page("http://slow.test/body", slowly)
+        .page("http://slow.test/head", Page::silence())
+        .page("http://slow.test/late", Page::html("<p>late").delay(Duration::from_secs(60)))
+        .page("http://slow.test/round", Page::redirect(302, "/head"))
+        .page("http://slow.test/onward", Page::html("<meta http-equiv=refresh content='0;url=/head'>"))
+        .start()
+        .await;
+    let site = Site::new(&world);
+    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mute = mute.local_addr().unwrap();
+    let rules = format!(
+        "{{ \"*:80\" = \"{}\", \"tls.test:443\" = \"{mute}\", \"mute.test:80\" = \"{mute}\" }}",
+        world.http_addr()
+    );
+    command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__FETCH__CONNECT_TO", rules);
+    let service = Service::start(&mut command);
+    let pages = [
+        ("body", "http://slow.test/body"),
+        ("head", "http://slow.test/head"),
+        ("late", "http://slow.test/late"),
+        ("round", "http://slow.test/round"),
+        ("onward", "http://slow.test/onward"),
+        ("handshake", "https://tls.test/"),
+        ("mute", "http://mute.test/"),
+    ];
+    service.list(&pages).await;
+    for (word, _) in pages {
+        let error = give_up(&service, word, &json!({})).await;
+        assert!(error.as_str().unwrap_or_default().starts_with("SCRAPE_TIMEOUT"), "{word}: {error}");
+    }
+}
+
+/// Pages that take long to read for whatever reads them: here, whether they are done or given up, it is in time.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_deadline_holds_while_pages_are_read() {
+    let formatting: String = (0..5_000).map(|number| format!("<b id={number}>")).collect();
+    let pages = [
+        ("siblings", "<p>x".repeat(1_000_000)),
+        ("tables", "<table><tr><td>".repeat(200_000)),
+        ("unclosed", format!("{formatting}{}", "<p>x".repeat(300_000))),
+        ("misnested", "<a><b><i><u><s>x</a></b></i></u>".repeat(100_000)),
+        ("selected", "<div class=a><p class=b>x</p></div>".repeat(100_000)),
+    ];
+    let mut world = World::builder();
+    for (name, page) in &pages {
+        world = world.page(&format!("http://heavy.test/{name}"), Page::html(page.clone()));
+    }
+    let world = world.page("http://heavy.test/small", Page::html("<p>small")).start().await;
+    let service = Service::of(&world);
+    let urls: Vec<String> = pages.iter().map(|(name, _)| format!("http://heavy.test/{name}")).collect();
+    let names = pages.iter().map(|(name, _)| *name);
+    let mut listed: Vec<(&str, &str)> = names.zip(urls.iter().map(String::as_str)).collect();
+    listed.push(("small", "http://heavy.test/small"));
+    service.list(&listed).await;
+    let selectors = json!({
+        "includeTags": ["div.a > p.b", "p:nth-last-child(2n+1)", "div ~ div p"],
+        "excludeTags": ["div:not(.a) p", "p:nth-of-type(7)"],
+    });
+    for (word, _) in &pages {
+        let plain = json!({});
+        give_up(&service, word, if *word == "selected" { &selectors } else { &plain }).await;
+        // A page that nobody waits for any more leaves room for others.
+        let error = give_up(&service, "small", &json!({})).await;
+        assert_eq!(error, Value::Null, "behind {word}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Whether pages are kept in the cache: when the disk is full they are served all the same, and nothing is written for
+//! a while, so that what is left of the disk is left to others.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use websvc_store::StoreError;
+
+/// How long nothing is stored after the disk was full, in milliseconds.
+const PAUSE_MS: u64 = 60_000;
+
+/// What became of the pages that were to be kept, since the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheReport {
+    /// Pages that were stored.
+    pub stored: u64,
+    /// Pages that could not be stored.
+    pub failed: u64,
+    /// Pages that nobody tried to store, because the disk was full a moment before.
+    pub passed_over: u64,
+    /// The disk is full: nothing is stored now.
+    pub is_full: bool,
+}
+
+/// A page was not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NotKept;
+
+/// Counts, and remembers that the disk is full.
+#[derive(Debug, Default)]
+pub(crate) struct Keeping {
+    paused_until_ms: AtomicU64,
+    stored: AtomicU64,
+    failed: AtomicU64,
+    passed_over: AtomicU64,
+}
+
+impl Keeping {
+    /// Stores a page by `put`, unless the disk was full a moment ago. Returns when the page was fetched, if the cache has
+    /// it now.
+    pub(crate) fn keep(
+        &self,
+        now_ms: u64,
+        put: impl FnOnce() -> Result<Option<u64>, StoreError>,
+    ) -> Result<Option<u64>, NotKept> {
+        if now_ms < self.paused_until_ms.load(Relaxed) {
+            self.passed_over.fetch_add(1, Relaxed);
+            return Err(NotKept);
+        }
+        let error = match put() {
+            Ok(kept) => {
+                self.stored.fetch_add(u64::from(kept.is_some()), Relaxed);
+                return Ok(kept);
+            }
+            Err(error) => error,
+        };
+        self.failed.fetch_add(1, Relaxed);
+        let error_value = &error as &dyn std::error::Error;
+        if matches!(error, StoreError::Full { .. }) {
+            self.paused_until_ms.store(now_ms + PAUSE_MS, Relaxed);
+            tracing::error!(error = error_value, "the disk is full: pages are served and not cached");
+        } else {
+            tracing::error!(error = error_value, "a page did not reach the cache");
+        }
+        Err(NotKept)
+    }
+
+    pub(crate) fn report(&self, now_ms: u64) -> CacheReport {
+        CacheReport {
+            stored: self.stored.load(Relaxed),
+            failed: self.failed.load(Relaxed),
+            passed_over: self.passed_over.load(Relaxed),
+            is_full: now_ms < self.paused_until_ms.load(Relaxed),
+        }
+    }
+}
