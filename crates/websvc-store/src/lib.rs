@@ -22,6 +22,7 @@ mod access;
 mod clock;
 mod database;
 mod error;
+mod inspect;
 mod key;
 mod migration;
 mod page;
@@ -33,6 +34,7 @@ mod usage;
 
 pub use access::{ACCESS_REFRESH, Caller};
 pub use error::StoreError;
+pub use inspect::Inspection;
 pub use key::{KeyId, KeyRecord, NewKey};
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 pub use secret::Secret;

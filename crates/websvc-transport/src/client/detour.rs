@@ -37,12 +37,7 @@ impl Connector {
         proxy: &'a Proxy,
     ) -> Result<Detour<'a>, FetchError> {
         let errand = self.errand(endpoint, proxy.scheme()).await?;
-        // Named by whoever runs this process, so the guard is not asked.
-        let found = self.lookup(proxy.host()).await.map_err(|source| {
-            let source = source.unwrap_or_else(|| io::Error::other("it has no address"));
-            proxy.failed("it was not found", source)
-        })?;
-        let addresses = found.into_iter().map(|ip| SocketAddr::new(ip, proxy.port())).collect();
+        let addresses = self.proxy_addresses(proxy).await?;
         Ok(Detour { proxy, addresses, errand })
     }
 
