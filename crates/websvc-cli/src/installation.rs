@@ -20,6 +20,7 @@ use crate::config::{self, Config};
 use crate::data_dir::{DataDir, WriteLock};
 
 pub(crate) use mirrored::ensure_complete;
+pub(crate) use sources::{elsewhere, provider_urls, unused_sources};
 
 /// What this process may do with the index.
 #[derive(Debug)]
@@ -61,7 +62,15 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
     Ok(Installation { engine, store, index, access })
 }
 
-fn client(config: &Config) -> Result<Client> {
+/// Checks the values that opening would refuse before it opens anything; those of sources are checked with them.
+pub(crate) fn check_values(config: &Config) -> Result<()> {
+    client(config)?;
+    scrape_config(config)?;
+    Ok(())
+}
+
+/// Returns the client that pages are fetched by.
+pub(crate) fn client(config: &Config) -> Result<Client> {
     client_with(config, guard(config)?)
 }
 

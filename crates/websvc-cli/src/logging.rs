@@ -17,6 +17,7 @@ pub(crate) fn start(command: &Command) {
         | Command::Index(_)
         | Command::Keys(_)
         | Command::Cache(_)
+        | Command::Doctor(_)
         | Command::ParseDocument(_) => "error",
     };
     let filter = EnvFilter::try_from_env("WEBSVC_LOG").unwrap_or_else(|_unset| EnvFilter::new(default));

@@ -20,6 +20,8 @@ pub struct Inspection {
     pub known: u32,
     /// The keys that are valid.
     pub keys: u64,
+    /// The keys that were revoked.
+    pub revoked_keys: u64,
     /// What is in the page cache.
     pub cache: CacheSize,
 }
@@ -51,10 +53,10 @@ impl Store {
         }
         if schema == 0 || length == 0 {
             // A start that was broken off before the first step of the schema.
-            return Ok(Some(Inspection { schema, known, keys: 0, cache: CacheSize { pages: 0, bytes: 0 } }));
+            let cache = CacheSize { pages: 0, bytes: 0 };
+            return Ok(Some(Inspection { schema, known, keys: 0, revoked_keys: 0, cache }));
         }
-        let (keys, cache) = held(&connection).map_err(failed)?;
-        Ok(Some(Inspection { schema, known, keys, cache }))
+        held(&connection, schema, known).map(Some).map_err(failed)
     }
 }
 
@@ -84,11 +86,11 @@ fn findings(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     connection.prepare("PRAGMA quick_check(5)")?.query_map([], |row| row.get(0))?.collect()
 }
 
-fn held(connection: &Connection) -> rusqlite::Result<(u64, CacheSize)> {
-    let keys =
-        connection.query_row("SELECT count(*) FROM keys WHERE revoked_at IS NULL", [], |row| row.get(0))?;
+fn held(connection: &Connection, schema: u32, known: u32) -> rusqlite::Result<Inspection> {
+    let count = "SELECT count(*) - count(revoked_at), count(revoked_at) FROM keys";
+    let (keys, revoked_keys) = connection.query_row(count, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let cache = connection.query_row("SELECT pages, bytes FROM page_totals", [], |row| {
         Ok(CacheSize { pages: row.get(0)?, bytes: row.get(1)? })
     })?;
-    Ok((keys, cache))
+    Ok(Inspection { schema, known, keys, revoked_keys, cache })
 }

@@ -12,6 +12,7 @@ mod cache;
 mod corpus;
 mod crash;
 mod demo;
+mod doctor;
 mod documentation;
 mod documents;
 mod elastic;

@@ -23,7 +23,7 @@ fn what_is_in_a_database_is_told_and_nothing_is_changed() {
     store.put_page(&page("http://a.test/", 1, "text"), &CacheLimits::default()).unwrap();
     let size = store.cache_size().unwrap();
     assert_eq!(size.pages, 1);
-    let expected = Inspection { schema: 1, known: 1, keys: 1, cache: size };
+    let expected = Inspection { schema: 1, known: 1, keys: 1, revoked_keys: 1, cache: size };
     assert_eq!(Store::inspect(dir.path()).unwrap().as_ref(), Some(&expected), "beside an open store");
     drop(store);
     let before = files(dir.path());
@@ -39,7 +39,8 @@ fn where_no_database_is_none_is_made() {
     assert!(files(dir.path()).is_empty());
 
     fs::write(dir.path().join("websvc.db"), "").unwrap();
-    let empty = Inspection { schema: 0, known: 1, keys: 0, cache: CacheSize { pages: 0, bytes: 0 } };
+    let empty =
+        Inspection { schema: 0, known: 1, keys: 0, revoked_keys: 0, cache: CacheSize { pages: 0, bytes: 0 } };
     assert_eq!(Store::inspect(dir.path()).unwrap(), Some(empty));
 }
 
