@@ -19,6 +19,7 @@ const BOOK_BYTES: &[u8] = include_bytes!("fixtures/tea.docx");
 const OLD: &str = "http://papers.test/old.doc";
 const WORKBOOK: &str = "http://papers.test/stock.xls";
 const STOCK: &[u8] = include_bytes!("../../../websvc-documents/tests/it/fixtures/stock.xls");
+const LOST: &str = "http://papers.test/lost.xlsb";
 const HALF: &str = "http://papers.test/half.docx";
 const NOTHING: &str = "http://papers.test/nothing.pdf";
 const MISNAMED: &str = "http://papers.test/misnamed.docx";
@@ -98,6 +99,7 @@ async fn world() -> World {
         .page(LOCKED, Page::new("application/pdf", pdf(&[("", &text(&[(10, 700, "secret")]))], locked)))
         .page(OLD, Page::new("application/msword", word()))
         .page(WORKBOOK, Page::new("application/octet-stream", STOCK))
+        .page(LOST, Page::new("application/octet-stream", include_bytes!("fixtures/lost.xlsb").as_slice()))
         .page(HALF, Page::new(DOCX, BOOK_BYTES[..BOOK_BYTES.len() / 2].to_vec()))
         .page(NOTHING, Page::new("application/pdf", ""))
         .page(MISNAMED, Page::new(DOCX, tea()))
@@ -187,12 +189,14 @@ async fn a_bomb_ends_in_an_error_of_its_result_and_the_service_lives_on() {
 #[tokio::test]
 async fn a_file_that_cannot_be_read_says_what_it_is_and_what_to_do() {
     let world = world().await;
-    let service = listing(&world, &[OLD, HALF, NOTHING, MISNAMED, WORKBOOK]).await;
+    let service = listing(&world, &[OLD, LOST, HALF, NOTHING, MISNAMED, WORKBOOK]).await;
     for (url, expected) in [
         (
             OLD,
             "SCRAPE_UNSUPPORTED_FILE_ERROR: a Word file of before 2007 (.doc) is not read: save it as .docx",
         ),
+        // The reader takes it to be impossible that a sheet has no part.
+        (LOST, "SCRAPE_UNSUPPORTED_FILE_ERROR: the xlsb file is damaged: its reader does not understand it"),
         (HALF, "SCRAPE_UNSUPPORTED_FILE_ERROR: the docx file is damaged: "),
         (NOTHING, "SCRAPE_UNSUPPORTED_FILE_ERROR: the pdf file is damaged: it is empty"),
     ] {
