@@ -20,6 +20,7 @@ const OLD: &str = "http://papers.test/old.doc";
 const WORKBOOK: &str = "http://papers.test/stock.xls";
 const STOCK: &[u8] = include_bytes!("../../../websvc-documents/tests/it/fixtures/stock.xls");
 const LOST: &str = "http://papers.test/lost.xlsb";
+const LOCKED_WORKBOOK: &[u8] = include_bytes!("../../../websvc-documents/tests/it/fixtures/locked.xlsx");
 const HALF: &str = "http://papers.test/half.docx";
 const NOTHING: &str = "http://papers.test/nothing.pdf";
 const MISNAMED: &str = "http://papers.test/misnamed.docx";
@@ -241,10 +242,16 @@ async fn documents_of_a_directory_are_imported() {
     std::fs::write(papers.join("tea.pdf"), tea()).unwrap();
     std::fs::write(papers.join("tea.docx"), include_bytes!("fixtures/tea.docx")).unwrap();
     std::fs::write(papers.join("bomb.pdf"), bomb()).unwrap();
+    let cups = pdf(&[("", &text(&[(10, 700, "The cups of a file whose name is wrong.")]))], "");
+    std::fs::write(papers.join("misnamed.docx"), cups).unwrap();
+    std::fs::write(papers.join("locked.xlsx"), LOCKED_WORKBOOK).unwrap();
     let arguments =
         ["index", "import", "--json", "--base-url", "http://papers.test/", papers.to_str().unwrap()];
-    let report: Value = serde_json::from_str(&site.succeed(&arguments)).unwrap();
-    assert_eq!((&report["documents"], &report["errors"]), (&json!(2), &json!(1)), "{report}");
+    let output = site.run(&arguments);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["documents"], &report["errors"]), (&json!(3), &json!(2)), "{report}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("locked.xlsx: the office file is encrypted and needs a password"), "{said}");
     let found = site.succeed(&["search", "--json", "filetype:pdf brewing oolong"]);
     assert!(found.contains("http://papers.test/tea.pdf") && found.contains("All about tea"), "{found}");
 }
