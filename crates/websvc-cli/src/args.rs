@@ -52,6 +52,8 @@ pub(crate) enum Command {
     /// Fetches and shows the lists of advertising beside the bundled one.
     #[command(subcommand)]
     Lists(Lists),
+    /// Looks at everything that an operator may get wrong, and says how to mend it.
+    Doctor(Doctor),
     /// Reads one document from the standard input: what the service starts for each.
     #[command(name = PARSE_DOCUMENT, hide = true)]
     ParseDocument(ParseDocument),
@@ -78,6 +80,16 @@ pub(crate) struct Serve {
     /// Allows `[auth] required = false` on addresses that others can reach.
     #[arg(long)]
     pub(crate) insecure: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Where the service is to listen [default: as it is configured].
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) listen: Option<String>,
+    /// Prints the findings as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

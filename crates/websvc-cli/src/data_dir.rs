@@ -8,6 +8,9 @@ use anyhow::{Context, Result, bail};
 /// The name of the lock's file in the data directory.
 const LOCK_FILE: &str = "lock";
 
+/// The name of the index's folder in the data directory.
+pub(crate) const INDEX_DIR: &str = "index";
+
 /// A data directory that exists.
 #[derive(Debug, Clone)]
 pub(crate) struct DataDir(PathBuf);
@@ -17,17 +20,22 @@ pub(crate) struct DataDir(PathBuf);
 pub(crate) struct WriteLock(#[expect(dead_code, reason = "held, not read")] File);
 
 impl DataDir {
-    /// Opens the directory given, else the platform's own for websvc, making it when it does not exist.
-    pub(crate) fn open(given: Option<&Path>) -> Result<Self> {
-        let path = match given {
-            Some(path) => path.to_owned(),
+    /// Returns where the directory is, whether it exists or not: the one given, else the platform's own for websvc.
+    pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf> {
+        match given {
+            Some(path) => Ok(path.to_owned()),
             None => match directories::ProjectDirs::from("", "", "websvc") {
-                Some(directories) => directories.data_dir().to_owned(),
+                Some(directories) => Ok(directories.data_dir().to_owned()),
                 None => bail!(
                     "there is no home directory: give a data directory by --data-dir or WEBSVC_DATA_DIR"
                 ),
             },
-        };
+        }
+    }
+
+    /// Opens the directory given, else the platform's own for websvc, making it when it does not exist.
+    pub(crate) fn open(given: Option<&Path>) -> Result<Self> {
+        let path = Self::locate(given)?;
         create_private(&path)
             .with_context(|| format!("cannot make the data directory {}", path.display()))?;
         Ok(Self(path))
@@ -38,7 +46,7 @@ impl DataDir {
     }
 
     pub(crate) fn index(&self) -> PathBuf {
-        self.0.join("index")
+        self.0.join(INDEX_DIR)
     }
 
     pub(crate) fn artifacts(&self) -> PathBuf {

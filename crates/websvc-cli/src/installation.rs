@@ -24,6 +24,7 @@ use crate::config::{self, Config};
 use crate::data_dir::{DataDir, WriteLock};
 
 pub(crate) use mirrored::ensure_complete;
+pub(crate) use sources::{elsewhere, provider_urls, unused_sources};
 
 /// What this process may do with the index.
 #[derive(Debug)]
@@ -51,7 +52,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
     let artifacts = artifacts::open(config, data_dir, &store)?;
     let index = Arc::new(Index::open(&data_dir.index(), IndexConfig::default())?);
     let client = client(config)?;
-    let browser = browser_config(&config.browser).map(|config| Browser::new(config, client.clone()));
+    let browser = browser(config, &client);
     let lists = config.browser.lists.iter().map(String::as_str);
     let blocklist = Arc::new(Blocklist::with_lists(data_dir.lists(), lists));
     let scrape = ScrapeConfig { browser, blocklist, ..scrape_config(config)? };
@@ -72,7 +73,14 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
     Ok(Installation { engine, store, artifacts, index, access })
 }
 
-/// Makes the client that pages are fetched with.
+/// Checks the values that opening would refuse before it opens anything; those of sources are checked with them.
+pub(crate) fn check_values(config: &Config) -> Result<()> {
+    client(config)?;
+    scrape_config(config)?;
+    Ok(())
+}
+
+/// Returns the client that pages are fetched by.
 pub(crate) fn client(config: &Config) -> Result<Client> {
     client_with(config, guard(config)?)
 }
@@ -105,6 +113,11 @@ fn scrape_config(config: &Config) -> Result<ScrapeConfig> {
         documents: document_workers(),
         ..ScrapeConfig::default()
     })
+}
+
+/// Returns the browser, which is started when a page first needs it; `None` when no page may be open in one.
+pub(crate) fn browser(config: &Config, client: &Client) -> Option<Browser> {
+    browser_config(&config.browser).map(|config| Browser::new(config, client.clone()))
 }
 
 /// Returns how Chromium is run; `None` when no page may be open in one.

@@ -19,6 +19,7 @@ pub(crate) fn start(command: &Command) {
         | Command::Cache(_)
         | Command::Profiles(_)
         | Command::Lists(_)
+        | Command::Doctor(_)
         | Command::ParseDocument(_) => "error",
     };
     let filter = EnvFilter::try_from_env("WEBSVC_LOG").unwrap_or_else(|_unset| EnvFilter::new(default));

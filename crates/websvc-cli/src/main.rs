@@ -41,8 +41,12 @@ struct Setting {
 }
 
 fn run(command: Command, common: &Common) -> Result<()> {
-    let config = config::load(common.config.as_deref(), std::env::vars())?;
     logging::start(&command);
+    // Before the configuration is needed: whether it can be read is the first thing to look at.
+    if let Command::Doctor(doctor) = command {
+        return on_runtime(command::doctor(common, doctor));
+    }
+    let config = config::load(common.config.as_deref(), std::env::vars())?;
     for key in &config.not_yet {
         tracing::warn!("configuration key `{key}` has no effect: this version does not have its feature");
     }
@@ -60,7 +64,9 @@ fn run(command: Command, common: &Common) -> Result<()> {
         Command::Search(search) => on_runtime(command::search(setting, search)),
         Command::Scrape(scrape) => on_runtime(command::scrape(setting, scrape)),
         Command::Index(index) => on_runtime(command::index(setting, index)),
-        Command::Demo(_) | Command::ParseDocument(_) => unreachable!("they need no setting and ran above"),
+        Command::Demo(_) | Command::Doctor(_) | Command::ParseDocument(_) => {
+            unreachable!("they need no setting and ran above")
+        }
     }
 }
 

@@ -98,6 +98,7 @@ pub(crate) fn parse(bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, Docum
 
 /// Returns the part that describes the book.
 fn root(package: &mut Package) -> Result<String, DocumentError> {
+    refuse_protected(package)?;
     let text = package.required("META-INF/container.xml")?;
     let mut xml = Xml::new(KIND, &text);
     while let Some(token) = xml.next()? {
@@ -109,6 +110,22 @@ fn root(package: &mut Package) -> Result<String, DocumentError> {
         }
     }
     Err(DocumentError::damaged(KIND, "its container names no book"))
+}
+
+/// Refuses books whose content is encrypted; fonts that are only hidden from others are no content.
+fn refuse_protected(package: &mut Package) -> Result<(), DocumentError> {
+    const OF_FONTS: [&str; 2] = ["http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"];
+    let Some(text) = package.part("META-INF/encryption.xml")? else { return Ok(()) };
+    let mut xml = Xml::new(KIND, &text);
+    while let Some(token) = xml.next()? {
+        if let Token::Start(tag) = token
+            && tag.name == "EncryptionMethod"
+            && tag.get("Algorithm").is_some_and(|algorithm| !OF_FONTS.contains(&algorithm))
+        {
+            return Err(DocumentError::Unsupported { what: "an epub file with copy protection".to_owned() });
+        }
+    }
+    Ok(())
 }
 
 /// Returns the parts of the chapters in the order of reading.

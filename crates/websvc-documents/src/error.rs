@@ -9,7 +9,7 @@ use crate::kind::DocumentKind;
 #[non_exhaustive]
 pub enum DocumentError {
     /// The file needs a password.
-    #[error("the {kind} file is encrypted and needs a password")]
+    #[error("the {kind} file is encrypted and needs a password: save it without one")]
     Encrypted {
         /// The kind of file.
         kind: DocumentKind,
@@ -29,6 +29,16 @@ pub enum DocumentError {
         kind: DocumentKind,
         /// Which limit was reached.
         reason: String,
+    },
+    /// A file of before 2007 that only its own program reads.
+    #[error("a {program} file of before 2007 (.{kind}) is not read: save it as .{modern}")]
+    Old {
+        /// The program that wrote it.
+        program: String,
+        /// The kind of file.
+        kind: DocumentKind,
+        /// The kind that the program writes today.
+        modern: DocumentKind,
     },
     /// The kind of file is known and cannot be read.
     #[error("{what} cannot be read")]

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::compound;
+
 /// The sorts of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -28,11 +30,21 @@ pub enum DocumentKind {
     Epub,
     /// Comma-separated values.
     Csv,
+    /// Excel, of before 2007.
+    Xls,
+    /// Excel, the binary files of 2007 and later.
+    Xlsb,
+    /// Word, of before 2007: known, so that it can be named, and not read.
+    Doc,
+    /// PowerPoint, of before 2007: known, so that it can be named, and not read.
+    Ppt,
+    /// An office file of 2007 and later that needs a password; which of them shows only to who knows it.
+    Protected,
 }
 
 impl DocumentKind {
-    /// All kinds.
-    pub const ALL: [Self; 10] = [
+    /// The kinds that files have an ending for.
+    pub const ALL: [Self; 14] = [
         Self::Pdf,
         Self::Docx,
         Self::Xlsx,
@@ -43,6 +55,10 @@ impl DocumentKind {
         Self::Rtf,
         Self::Epub,
         Self::Csv,
+        Self::Xls,
+        Self::Xlsb,
+        Self::Doc,
+        Self::Ppt,
     ];
 
     /// Returns the name of the kind, which is the usual ending of its files.
@@ -58,6 +74,11 @@ impl DocumentKind {
             Self::Rtf => "rtf",
             Self::Epub => "epub",
             Self::Csv => "csv",
+            Self::Xls => "xls",
+            Self::Xlsb => "xlsb",
+            Self::Doc => "doc",
+            Self::Ppt => "ppt",
+            Self::Protected => "office",
         }
     }
 
@@ -74,6 +95,11 @@ impl DocumentKind {
             Self::Rtf => "application/rtf",
             Self::Epub => "application/epub+zip",
             Self::Csv => "text/csv",
+            Self::Xls => "application/vnd.ms-excel",
+            Self::Xlsb => "application/vnd.ms-excel.sheet.binary.macroenabled.12",
+            Self::Doc => "application/msword",
+            Self::Ppt => "application/vnd.ms-powerpoint",
+            Self::Protected => "application/x-ole-storage",
         }
     }
 
@@ -83,7 +109,8 @@ impl DocumentKind {
     }
 
     /// Tells what the bytes are, or `None` when they are no document of these kinds. The first bytes decide; the
-    /// declared type decides for tables, which have no sign of their own.
+    /// declared type decides for tables, which have no sign of their own, and for what is damaged or empty: it is an
+    /// error of its kind then, and no page.
     pub fn of(bytes: &[u8], content_type: Option<&str>) -> Option<Self> {
         let declared = content_type.unwrap_or("").split(';').next().unwrap_or("").trim();
         // Some writers put a line or a mark before the sign.
@@ -96,14 +123,27 @@ impl DocumentKind {
         if starts(b"{\\rtf") {
             return Some(Self::Rtf);
         }
-        if head.starts_with(b"PK\x03\x04") {
-            return packed(bytes);
+        let by_sign = if head.starts_with(b"PK\x03\x04") {
+            packed(bytes)
+        } else if head.starts_with(compound::SIGN) {
+            compound::kind(bytes)
+        } else {
+            None
+        };
+        by_sign.or_else(|| Self::declared(declared, head))
+    }
+
+    /// Returns the kind that a type names, unless the bytes are something else: servers send pages for files.
+    fn declared(declared: &str, head: &[u8]) -> Option<Self> {
+        if ["text/csv", "application/csv"].iter().any(|name| declared.eq_ignore_ascii_case(name)) {
+            return (!head.contains(&0)).then_some(Self::Csv);
         }
-        ["text/csv", "application/csv"]
-            .iter()
-            .any(|name| declared.eq_ignore_ascii_case(name))
-            .then_some(Self::Csv)
-            .filter(|_| !head.contains(&0))
+        if head.trim_ascii_start().starts_with(b"<") || head.trim_ascii_start().starts_with(b"{") {
+            return None;
+        }
+        // Any text may be declared as rich text, and stays what it is.
+        let kinds = Self::ALL.into_iter().filter(|kind| !matches!(kind, Self::Rtf | Self::Csv));
+        kinds.into_iter().find(|kind| kind.media_type().eq_ignore_ascii_case(declared))
     }
 }
 
@@ -121,6 +161,7 @@ fn packed(bytes: &[u8]) -> Option<DocumentKind> {
     [
         (&b"word/document.xml"[..], DocumentKind::Docx),
         (b"xl/workbook.xml", DocumentKind::Xlsx),
+        (b"xl/workbook.bin", DocumentKind::Xlsb),
         (b"ppt/presentation.xml", DocumentKind::Pptx),
         (b"META-INF/container.xml", DocumentKind::Epub),
     ]
@@ -155,6 +196,13 @@ mod tests {
         check(b"a,b\n1,2\n", Some("text/plain"), None);
         check(b"PK\x03\x04 something", None, None);
         check(b"<html>", Some("application/pdf"), None);
+        check(b"{\"error\": 1}", Some("application/pdf"), None);
+        check(b"\x00\x01 no sign", Some("application/pdf"), Some(DocumentKind::Pdf));
+        check(b"", Some("application/pdf"), Some(DocumentKind::Pdf));
+        check(b"", Some("text/html"), None);
+        check(b"PK\x03\x04 cut off", Some(DocumentKind::Docx.media_type()), Some(DocumentKind::Docx));
+        check(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Some("application/msword"), Some(DocumentKind::Doc));
+        check(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", None, None);
     }
 
     #[test]

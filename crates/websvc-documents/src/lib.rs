@@ -8,6 +8,7 @@
 //! Files are hostile. Work and output are bounded here, but memory and time of third-party decoders are not: a
 //! service calls this in a process of its own with hard limits.
 
+mod compound;
 mod csv;
 mod docx;
 mod epub;
@@ -26,6 +27,7 @@ mod pptx;
 mod reader;
 mod rtf;
 mod text_encoding;
+mod workbook;
 mod xlsx;
 mod xml;
 

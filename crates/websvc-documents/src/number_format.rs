@@ -66,7 +66,7 @@ impl NumberFormats {
 }
 
 /// Returns a number without the noise that binary fractions have in their last digits.
-fn plain(number: f64, value: &str) -> String {
+pub(crate) fn plain(number: f64, value: &str) -> String {
     if number.abs() >= 1e15 || (number != 0.0 && number.abs() < 1e-9) {
         return value.to_owned();
     }

@@ -4,14 +4,18 @@ use crate::error::DocumentError;
 use crate::kind::DocumentKind;
 use crate::limits::Limits;
 use crate::parsed::Parsed;
-use crate::{csv, docx, epub, odf, pdf, pptx, rtf, xlsx};
+use crate::{csv, docx, epub, odf, pdf, pptx, rtf, workbook, xlsx};
 
 /// Reads a document within the limits.
 ///
 /// # Errors
-/// [`DocumentError`]: encrypted, damaged, too large or unsupported. Pages and output beyond the limits are no error:
+/// [`DocumentError`]: encrypted, damaged, empty, too large, of before 2007 or unsupported. Pages and output beyond the limits are no error:
 /// what was read is returned with a warning.
 pub fn parse(kind: DocumentKind, bytes: Vec<u8>, limits: &Limits<'_>) -> Result<Parsed, DocumentError> {
+    // A table without a row is one.
+    if bytes.is_empty() && kind != DocumentKind::Csv {
+        return Err(DocumentError::damaged(kind, "it is empty"));
+    }
     match kind {
         DocumentKind::Pdf => pdf::parse(bytes, limits),
         DocumentKind::Docx => docx::parse(bytes, limits),
@@ -21,5 +25,14 @@ pub fn parse(kind: DocumentKind, bytes: Vec<u8>, limits: &Limits<'_>) -> Result<
         DocumentKind::Rtf => rtf::parse(&bytes, limits),
         DocumentKind::Epub => epub::parse(bytes, limits),
         DocumentKind::Csv => csv::parse(&bytes, limits),
+        DocumentKind::Xls => workbook::xls(bytes, limits),
+        DocumentKind::Xlsb => workbook::xlsb(bytes, limits),
+        DocumentKind::Doc => Err(old("Word", kind, DocumentKind::Docx)),
+        DocumentKind::Ppt => Err(old("PowerPoint", kind, DocumentKind::Pptx)),
+        DocumentKind::Protected => Err(DocumentError::Encrypted { kind }),
     }
+}
+
+fn old(program: &str, kind: DocumentKind, modern: DocumentKind) -> DocumentError {
+    DocumentError::Old { program: program.to_owned(), kind, modern }
 }

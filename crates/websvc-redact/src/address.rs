@@ -108,7 +108,8 @@ fn english(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<usize> {
             let stops = rest.is_empty()
                 || rest.starts_with([',', '\n', '|', ';', ')', '*', '<'])
                 || rest.starts_with(". ")
-                || rest.starts_with(" |");
+                || rest.starts_with(" |")
+                || word::next(scan, part, end, Gap::Space).is_some_and(|next| next.meaning.is(Meaning::UNIT));
             return stops.then_some(end);
         }
         if !word.capital && !direction {

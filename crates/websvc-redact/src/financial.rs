@@ -100,6 +100,10 @@ const IBAN: &[(&[u8; 2], u8)] = &[
     (b"YE", 30),
 ];
 
+/// What says that a card's number follows, whoever issued it.
+const CARD: &[&str] =
+    &["card", "credit card", "karte", "kreditkarte", "carte", "tarjeta", "carta", "kaart", "cartão", "kort"];
+
 const ACCOUNT: &[&str] = &[
     "account number",
     "account no",
@@ -139,14 +143,15 @@ pub(crate) fn card(scan: &mut Scan<'_>, run: &Run) {
         let digits: Vec<u8> = digits(scan, groups);
         let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
         let fits = match lengths.as_slice() {
-            [13..=19] => true,
+            [12..=19] => true,
             [4, 6, 4 | 5] => true,
             [4, 4, 4, rest @ ..] => rest.iter().sum::<usize>() <= 7 && rest.iter().all(|length| *length <= 4),
             _ => false,
         };
         let even = groups[1..].iter().all(|group| group.gap == gap)
             && matches!(gap, Separator::None | Separator::Space | Separator::Hyphen | Separator::Dot);
-        if fits && even && is_issued(&digits) && luhn(&digits) {
+        let is_card = |scan: &mut Scan<'_>| is_issued(&digits) || said_before(scan, groups[0].start, CARD);
+        if fits && even && luhn(&digits) && is_card(scan) {
             scan.find(Kind::Financial, groups[0].start..groups[groups.len() - 1].end);
             return;
         }

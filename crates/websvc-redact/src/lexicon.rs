@@ -82,7 +82,7 @@ impl Meaning {
     }
 }
 
-type Table = HashMap<&'static [u8], Meaning, BuildHasherDefault<Fnv>>;
+type Table = HashMap<&'static [u8], Meaning, BuildHasherDefault<Mix>>;
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table::with_capacity_and_hasher(4096, BuildHasherDefault::default());
@@ -125,11 +125,29 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
+/// By the first two letters: which lengths there are, one bit for each, the last one for all beyond.
+static LENGTHS: LazyLock<Box<[u64; 1024]>> = LazyLock::new(|| {
+    let mut lengths = Box::new([0; 1024]);
+    for entry in TABLE.keys() {
+        lengths[pair(entry)] |= 1 << entry.len().min(63);
+    }
+    lengths
+});
+
+/// Returns a number for the first two bytes of a word that is the same for capital letters.
+fn pair(word: &[u8]) -> usize {
+    let byte = |at: usize| usize::from(word.get(at).copied().unwrap_or_default() & 31);
+    byte(0) << 5 | byte(1)
+}
+
 /// Returns what a word or phrase may be, whatever its case.
 pub(crate) fn meaning(words: &str) -> Meaning {
     const LONGEST: usize = 48;
     let mut low = [0_u8; LONGEST];
     let found = if words.is_ascii() {
+        if LENGTHS[pair(words.as_bytes())] & 1 << words.len().min(63) == 0 {
+            return Meaning::default();
+        }
         let Some(low) = low.get_mut(..words.len()) else { return Meaning::default() };
         low.copy_from_slice(words.as_bytes());
         low.make_ascii_lowercase();
@@ -140,21 +158,31 @@ pub(crate) fn meaning(words: &str) -> Meaning {
     found.copied().unwrap_or_default()
 }
 
-/// Fowler, Noll and Vo's hash: the keys are short and ours.
-#[derive(Debug)]
-struct Fnv(u64);
+/// Multiplies eight bytes at a time: the keys are short and ours.
+#[derive(Debug, Default)]
+struct Mix(u64);
 
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
+impl Mix {
+    fn add(&mut self, word: u64) {
+        // An odd number without a pattern; the high half of a product depends on all that went into it.
+        let product = u128::from(self.0 ^ word) * 0x9e37_79b9_7f4a_7c15_u128;
+        self.0 = (product >> 64) as u64 ^ product as u64;
     }
 }
 
-impl Hasher for Fnv {
+impl Hasher for Mix {
     fn write(&mut self, bytes: &[u8]) {
-        for b in bytes {
-            self.0 = (self.0 ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3);
+        let mut chunks = bytes.chunks_exact(8);
+        for chunk in &mut chunks {
+            self.add(u64::from_le_bytes(chunk.try_into().expect("chunks of eight bytes")));
         }
+        let rest = chunks.remainder();
+        let last = rest.iter().fold(rest.len() as u64, |word, b| word << 8 | u64::from(*b));
+        self.add(last);
+    }
+
+    fn write_usize(&mut self, _length: usize) {
+        // The length of the key is in its last word.
     }
 
     fn finish(&self) -> u64 {

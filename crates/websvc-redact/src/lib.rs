@@ -6,6 +6,7 @@
 //! fixed number of bytes around its trigger, so that the work is linear in the text, whatever the text is.
 
 mod address;
+mod announced;
 mod cjk;
 mod context;
 mod email;

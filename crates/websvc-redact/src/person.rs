@@ -1,5 +1,6 @@
 //! Names of people: behind titles and labels, and by known given and family names.
 
+use crate::announced::{self, ENOUGH, evidence, is_no_beginning};
 use crate::kind::Kind;
 use crate::lexicon::{Meaning, meaning};
 use crate::scan::{Part, Scan};
@@ -27,17 +28,29 @@ pub(crate) fn word(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
     let found = if word.text.len() <= 3 && word.text.chars().count() == 1 {
         initials(scan, part, word).or_else(|| titled(scan, part, word))
     } else {
-        titled(scan, part, word).or_else(|| labelled(scan, part, word)).or_else(|| named(scan, part, word))
+        titled(scan, part, word)
+            .or_else(|| labelled(scan, part, word))
+            .or_else(|| named(scan, part, word))
+            .or_else(|| announced(scan, part, word))
     };
-    if let Some(name) = found {
-        let mut end = name.end;
-        for possessive in ["'s", "’s"] {
-            if scan.text[name.start..end].ends_with(possessive) {
-                end -= possessive.len();
-            }
+    note(scan, found);
+}
+
+/// Looks for a name that is announced by a title in small letters.
+pub(crate) fn title(scan: &mut Scan<'_>, part: Part, word: &Word<'_>) {
+    let found = titled(scan, part, word);
+    note(scan, found);
+}
+
+fn note(scan: &mut Scan<'_>, found: Option<Name>) {
+    let Some(name) = found else { return };
+    let mut end = name.end;
+    for possessive in ["'s", "’s"] {
+        if scan.text[name.start..end].ends_with(possessive) {
+            end -= possessive.len();
         }
-        scan.find(Kind::Person, name.start..end);
     }
+    scan.find(Kind::Person, name.start..end);
 }
 
 /// Reads the words of a name behind `end`. Behind the first family name only known ones go on.
@@ -135,7 +148,7 @@ fn labelled(scan: &mut Scan<'_>, part: Part, label: &Word<'_>) -> Option<Name> {
         || rest
             .trim_start_matches([' ', '*', '_', '\\'])
             .starts_with(['\n', ',', ';', '|', '(', '<', '[', '.', '-', '–', '/']);
-    let known = name.known > 0 || scan.is_aggressive();
+    let known = name.known > 0 || announced::is_sure_label(label.text) || scan.is_aggressive();
     (name.words >= 2 && ends && known).then_some(name)
 }
 
@@ -203,6 +216,50 @@ fn named(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<Name> {
         return sure.then_some(Name { start: first.start, end: first.end, ..Name::default() });
     }
     None
+}
+
+/// Two capital words of which less is known, where what stands around them says that they are a name.
+fn announced(scan: &mut Scan<'_>, part: Part, first: &Word<'_>) -> Option<Name> {
+    let [space, capital] = *scan.bytes()[first.end..part.end].first_chunk::<2>()?;
+    // `Senna van Leeuwen`: of what may join names, only these two are read behind an unknown one.
+    let behind = scan.text.get(first.end + 1..).unwrap_or_default();
+    let joins = behind.starts_with("van ") || behind.starts_with("von ");
+    let goes_on = capital.is_ascii_uppercase() || capital >= 0x80 || joins;
+    if space != b' ' || !goes_on || first.upper {
+        return None;
+    }
+    let known = first.meaning;
+    if known.is(Meaning::NEVER) || known.is(Meaning::THING) || known.is(Meaning::PLACE) || is_title(first) {
+        return None;
+    }
+    let rest = chain(scan, part, first.end, Begins::WithFamily);
+    let text = &scan.text[first.start..rest.end];
+    // `Ask Jane Doe`: the name begins with the next word.
+    let second = text.split(' ').nth(1).unwrap_or_default();
+    if rest.words > 1 && !known.is(Meaning::GIVEN_DOUBTFUL) && meaning(second).is(Meaning::GIVEN) {
+        return None;
+    }
+    if rest.words == 0 || text.ends_with('.') || meaning(text).is(Meaning::PLACE) {
+        return None;
+    }
+    let last = text.rsplit(' ').next().unwrap_or_default();
+    let last = meaning(last.trim_end_matches("'s").trim_end_matches("’s"));
+    if last.is(Meaning::THING) || belongs_to_more(scan, part, rest.end) || is_no_beginning(first.text) {
+        return None;
+    }
+    let begins = u8::from(known.is(Meaning::GIVEN_DOUBTFUL) || known.is(Meaning::FAMILY));
+    let ends = match (last.is(Meaning::FAMILY), last.is(Meaning::COMMON)) {
+        (true, false) => 2,
+        (true, true) => 1,
+        (false, _) => u8::from(last.is(Meaning::GIVEN) || last.is(Meaning::GIVEN_DOUBTFUL)),
+    };
+    let around = evidence(scan, part, first.start, rest.end);
+    let enough = around > 0 && begins + ends + u8::from(joins) + around >= ENOUGH;
+    enough.then_some(Name { start: first.start, ..rest })
+}
+
+fn is_title(word: &Word<'_>) -> bool {
+    word.meaning.is(Meaning::TITLE) || word.meaning.is(Meaning::WEAK_TITLE)
 }
 
 /// Whether a word follows that makes a name the name of something else: `Johns Hopkins University`.

@@ -132,7 +132,21 @@ fn take(scan: &mut Scan<'_>, part: Part, groups: &[Group]) {
     if groups[groups.len() - 1].close && bytes[start] == b'(' && groups.len() == 1 {
         end += 1;
     }
+    let end = extension(scan, part, end).unwrap_or(end);
     scan.find(Kind::Phone, start..end);
+}
+
+/// Returns the end of an extension behind a number: `x123`, ` x123`, ` ext. 123`.
+fn extension(scan: &Scan<'_>, part: Part, end: usize) -> Option<usize> {
+    let rest = &scan.bytes()[end..part.end];
+    let space = usize::from(rest.first() == Some(&b' '));
+    let word = ["ext. ", "ext.", "ext ", "ext", "x"]
+        .iter()
+        .find(|word| rest[space..].starts_with(word.as_bytes()))?;
+    let from = space + word.len();
+    let digits = rest[from..].iter().take(7).take_while(|b| b.is_ascii_digit()).count();
+    let goes_on = rest.get(from + digits).is_some_and(u8::is_ascii_alphanumeric);
+    ((1..=6).contains(&digits) && !goes_on).then_some(end + from + digits)
 }
 
 fn is_phone(scan: &mut Scan<'_>, part: Part, groups: &[Group]) -> bool {
@@ -166,8 +180,11 @@ fn is_phone(scan: &mut Scan<'_>, part: Part, groups: &[Group]) -> bool {
 
 /// Whether no letter, digit, decimal or unit follows that makes the number something else.
 fn ends_well(scan: &Scan<'_>, part: Part, groups: &[Group]) -> bool {
-    let rest = &scan.text[groups[groups.len() - 1].end..part.end];
-    let mut next = rest.chars();
+    let end = groups[groups.len() - 1].end;
+    if extension(scan, part, end).is_some() {
+        return true;
+    }
+    let mut next = scan.text[end..part.end].chars();
     match next.next() {
         None => true,
         Some('%' | '_' | '€' | '$' | '£' | '@' | '=' | '#' | '°') => false,

@@ -31,7 +31,7 @@ pub fn redact<'t>(text: &'t str, syntax: Syntax, options: &Options) -> Redaction
     }
     let mut redacted = replace(text, &findings, options.style);
     for _ in 1..MOST_PASSES {
-        // No rule sees beyond its line: the others are as they were.
+        // No rule sees further than the second line above its own: the others are as they were.
         let lines = lines_of(text, &redacted, &findings, options.style);
         let (more, looked) = find(&redacted, syntax, options, &lines);
         work += looked;
@@ -61,16 +61,21 @@ fn find(text: &str, syntax: Syntax, options: &Options, lines: &[Range<usize>]) -
     (repeat(text, &zones, found), work)
 }
 
-/// Returns the lines of the redacted text in which something was replaced.
+/// Returns the lines of the redacted text in which something was replaced, each with the two behind it.
 fn lines_of(text: &str, redacted: &str, findings: &[Finding], style: Style) -> Vec<Range<usize>> {
     let bytes = redacted.as_bytes();
+    let line_end = |at: usize| bytes[at..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |to| at + to);
     let mut lines: Vec<Range<usize>> = Vec::new();
     for (start, end) in places(text, findings, style) {
         match lines.last() {
             Some(line) if end <= line.end => {}
             Some(_) | None => {
                 let from = bytes[..start].iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
-                let to = bytes[end..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |at| end + at);
+                let mut to = line_end(end);
+                // A signature is known by the line above it, with an empty one between.
+                for _ in 0..2 {
+                    to = line_end((to + 1).min(bytes.len()));
+                }
                 lines.push(from..to);
             }
         }

@@ -26,6 +26,17 @@ pub(crate) struct Zone {
     pub(crate) range: Range<usize>,
 }
 
+/// The bytes that may begin what is not prose.
+const BEGINS: [bool; 256] = {
+    let mut begins = [false; 256];
+    let (marks, mut at) = (b"\\`]<:wW", 0);
+    while at < marks.len() {
+        begins[marks[at] as usize] = true;
+        at += 1;
+    }
+    begins
+};
+
 /// As far as the end of a link or an automatic link is looked for.
 const LONGEST_URL: usize = 4096;
 
@@ -91,7 +102,12 @@ impl Reader<'_> {
     /// Reads a paragraph: code spans, targets of links, automatic links and bare URLs.
     fn inline(&mut self, start: usize, end: usize) {
         let mut at = start;
-        while at < end {
+        loop {
+            // Most bytes begin nothing: one look into a table each.
+            at += self.bytes[at.min(end)..end].iter().take_while(|b| !BEGINS[usize::from(**b)]).count();
+            if at >= end {
+                break;
+            }
             at = match self.bytes[at] {
                 b'\\' => at + 2,
                 b'`' => self.code_span(at, end),

@@ -15,9 +15,9 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::error::StoreError;
 use crate::migration::{MIGRATIONS, Migrated, migrate};
 
-const FILE_NAME: &str = "websvc.db";
+pub(crate) const FILE_NAME: &str = "websvc.db";
 /// How long a statement waits for another process to finish its transaction.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// A read takes well under a millisecond: more readers than this only cost memory.
 const MAX_READERS: usize = 4;
 /// Page cache of one connection; the operating system caches the file as well.

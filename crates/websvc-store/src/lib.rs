@@ -23,6 +23,7 @@ mod artifact;
 mod clock;
 mod database;
 mod error;
+mod inspect;
 mod key;
 mod migration;
 mod page;
@@ -36,6 +37,7 @@ mod usage;
 pub use access::{ACCESS_REFRESH, Caller};
 pub use artifact::{ArtifactRecord, ArtifactTotals, Reservation};
 pub use error::StoreError;
+pub use inspect::Inspection;
 pub use key::{KeyId, KeyRecord, NewKey};
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 pub use profile::{

@@ -46,7 +46,7 @@ fn take_step(transaction: Transaction<'_>, found: u32, sql: &str) -> rusqlite::R
     transaction.commit()
 }
 
-fn version(connection: &Connection) -> rusqlite::Result<u32> {
+pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 

@@ -49,7 +49,21 @@ impl Authority {
     /// When a host is not one.
     #[must_use]
     pub fn issue(&self, hosts: &[String]) -> (String, String) {
-        let params = CertificateParams::new(hosts).expect("host names or addresses");
+        self.sign(&CertificateParams::new(hosts).expect("host names or addresses"))
+    }
+
+    /// Returns a certificate for `hosts` that ends with the day `until` (year, month, day), and its key as PEM.
+    ///
+    /// # Panics
+    /// When a host is not one, or the day is none.
+    #[must_use]
+    pub fn issue_until(&self, hosts: &[String], until: (i32, u8, u8)) -> (String, String) {
+        let mut params = CertificateParams::new(hosts).expect("host names or addresses");
+        params.not_after = rcgen::date_time_ymd(until.0, until.1, until.2);
+        self.sign(&params)
+    }
+
+    fn sign(&self, params: &CertificateParams) -> (String, String) {
         let key = KeyPair::generate().expect("a fresh key");
         let cert = params.signed_by(&key, &self.issuer).expect("the parameters are complete");
         (cert.pem(), key.serialize_pem())

@@ -2,6 +2,7 @@
 
 mod cache;
 mod demo;
+mod doctor;
 mod index;
 mod keys;
 mod lists;
@@ -13,6 +14,7 @@ mod serve;
 
 pub(crate) use cache::cache;
 pub(crate) use demo::demo;
+pub(crate) use doctor::doctor;
 pub(crate) use index::index;
 pub(crate) use keys::keys;
 pub(crate) use lists::lists;

@@ -18,7 +18,7 @@ use crate::installation::{self, IndexAccess, Installation};
 use crate::show;
 
 /// The variable that holds a key which is valid beside the stored ones.
-const KEY_VARIABLE: &str = "WEBSVC_API_KEY";
+pub(crate) const KEY_VARIABLE: &str = "WEBSVC_API_KEY";
 
 /// Runs `websvc serve`.
 pub(crate) async fn serve(setting: Setting, arguments: Serve) -> Result<()> {

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
-pub(crate) use sources::load;
+pub(crate) use sources::{ConfigError, load};
 
 /// Everything an operator can set.
 #[derive(Debug, Clone, Default, Deserialize)]

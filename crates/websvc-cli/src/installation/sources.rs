@@ -34,6 +34,65 @@ pub(super) fn open(config: &Config, index: &Arc<Index>) -> Result<Vec<Arc<dyn Se
     Ok(sources)
 }
 
+/// Makes the sources that are asked or written to elsewhere, each with its name, or why it cannot be made.
+pub(crate) fn elsewhere(config: &Config) -> Vec<(String, Result<Arc<dyn SearchSource>>)> {
+    let asked = config.search.providers.iter().filter_map(|provider| match provider {
+        Provider::Index => None,
+        Provider::Searxng => {
+            Some((provider.name().to_owned(), searxng(config).map(|source| Arc::new(source) as Arc<_>)))
+        }
+        Provider::Named(name) => Some((name.clone(), declared(config, name))),
+    });
+    let written =
+        config.search.sources.iter().filter(|(name, source)| is_written(source) && !is_asked(config, name));
+    asked.chain(written.map(|(name, _)| (name.clone(), declared(config, name)))).collect()
+}
+
+/// Returns the names of the sources that are neither asked nor written to.
+pub(crate) fn unused_sources(config: &Config) -> Vec<&str> {
+    let sources = config.search.sources.iter();
+    let mut unused: Vec<&str> = sources
+        .filter(|(name, source)| !is_written(source) && !is_asked(config, name))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if config.search.searxng.is_some() && !is_asked(config, "searxng") {
+        unused.push("searxng");
+    }
+    unused
+}
+
+/// Returns the addresses of the sources elsewhere whose names have to be resolved.
+pub(crate) fn provider_urls(config: &Config) -> Vec<Url> {
+    let used =
+        config.search.sources.iter().filter(|(name, source)| is_written(source) || is_asked(config, name));
+    let urls = used.map(|(_, source)| match source {
+        Source::HttpJson(source) => &source.declaration.url,
+        Source::Elasticsearch(source) => &source.declaration.url,
+    });
+    let searxng =
+        config.search.searxng.iter().filter(|_| is_asked(config, "searxng")).map(|searxng| &searxng.url);
+    let urls = urls.chain(searxng).filter_map(|url| Url::parse(url).ok());
+    urls.filter(|url| !is_mapped(config, url)).collect()
+}
+
+fn is_asked(config: &Config, name: &str) -> bool {
+    config.search.providers.iter().any(|provider| provider.name() == name)
+}
+
+fn is_written(source: &Source) -> bool {
+    match source {
+        Source::HttpJson(_) => false,
+        Source::Elasticsearch(source) => source.declaration.write,
+    }
+}
+
+/// Tells whether `fetch.connect_to` leads an address elsewhere, so that its name is not resolved.
+fn is_mapped(config: &Config, url: &Url) -> bool {
+    let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
+    let itself = format!("{host}:{port}");
+    config.fetch.connect_to.keys().any(|pattern| *pattern == itself || leads(pattern, host, port))
+}
+
 fn searxng(config: &Config) -> Result<Searxng> {
     let section = "search.searxng";
     let config::Searxng { url, endpoint } = config

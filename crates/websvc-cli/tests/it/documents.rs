@@ -15,6 +15,16 @@ const SCAN: &str = "http://papers.test/scan.pdf";
 const LOCKED: &str = "http://papers.test/locked.pdf";
 const TABLE: &str = "http://papers.test/stock.csv";
 const BOOK: &str = "http://papers.test/tea.docx";
+const BOOK_BYTES: &[u8] = include_bytes!("fixtures/tea.docx");
+const OLD: &str = "http://papers.test/old.doc";
+const WORKBOOK: &str = "http://papers.test/stock.xls";
+const STOCK: &[u8] = include_bytes!("../../../websvc-documents/tests/it/fixtures/stock.xls");
+const LOST: &str = "http://papers.test/lost.xlsb";
+const LOCKED_WORKBOOK: &[u8] = include_bytes!("../../../websvc-documents/tests/it/fixtures/locked.xlsx");
+const HALF: &str = "http://papers.test/half.docx";
+const NOTHING: &str = "http://papers.test/nothing.pdf";
+const MISNAMED: &str = "http://papers.test/misnamed.docx";
+const DOCX: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 
 /// Returns a PDF of pages with these content streams, each with entries of its dictionary. It has no table of its
 /// objects: readers find them.
@@ -55,6 +65,17 @@ fn tea() -> Vec<u8> {
     pdf(&[("", &first), ("", &second)], "")
 }
 
+/// Returns the beginning of a Word file of before 2007.
+fn word() -> Vec<u8> {
+    let mut file = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".to_vec();
+    file.resize(512, 0);
+    file.extend("WordDocument\0".encode_utf16().flat_map(u16::to_le_bytes));
+    file.resize(512 + 64, 0);
+    file.extend([26, 0, 2]);
+    file.resize(1024, 0);
+    file
+}
+
 /// Returns a PDF whose only page inflates to 768 MB.
 fn bomb() -> Vec<u8> {
     let mut compress = Compress::new(Compression::best(), false);
@@ -77,6 +98,12 @@ async fn world() -> World {
         .page(BOMB, Page::new("application/pdf", bomb()))
         .page(SCAN, Page::new("application/pdf", pdf(&[("", scan)], "")))
         .page(LOCKED, Page::new("application/pdf", pdf(&[("", &text(&[(10, 700, "secret")]))], locked)))
+        .page(OLD, Page::new("application/msword", word()))
+        .page(WORKBOOK, Page::new("application/octet-stream", STOCK))
+        .page(LOST, Page::new("application/octet-stream", include_bytes!("fixtures/lost.xlsb").as_slice()))
+        .page(HALF, Page::new(DOCX, BOOK_BYTES[..BOOK_BYTES.len() / 2].to_vec()))
+        .page(NOTHING, Page::new("application/pdf", ""))
+        .page(MISNAMED, Page::new(DOCX, tea()))
         .page(TABLE, Page::new("text/csv", "tea,grams\noolong,40\n"))
         .page(BOOK, Page::new("application/octet-stream", include_bytes!("fixtures/tea.docx").as_slice()))
         .start()
@@ -161,6 +188,29 @@ async fn a_bomb_ends_in_an_error_of_its_result_and_the_service_lives_on() {
 }
 
 #[tokio::test]
+async fn a_file_that_cannot_be_read_says_what_it_is_and_what_to_do() {
+    let world = world().await;
+    let service = listing(&world, &[OLD, LOST, HALF, NOTHING, MISNAMED, WORKBOOK]).await;
+    for (url, expected) in [
+        (
+            OLD,
+            "SCRAPE_UNSUPPORTED_FILE_ERROR: a Word file of before 2007 (.doc) is not read: save it as .docx",
+        ),
+        // The reader takes it to be impossible that a sheet has no part.
+        (LOST, "SCRAPE_UNSUPPORTED_FILE_ERROR: the xlsb file is damaged: its reader does not understand it"),
+        (HALF, "SCRAPE_UNSUPPORTED_FILE_ERROR: the docx file is damaged: "),
+        (NOTHING, "SCRAPE_UNSUPPORTED_FILE_ERROR: the pdf file is damaged: it is empty"),
+    ] {
+        let hit = scraped(&service, json!({"formats": ["markdown"]}), url).await;
+        assert!(hit["metadata"]["error"].as_str().unwrap_or_default().starts_with(expected), "{hit}");
+    }
+    let hit = scraped(&service, json!({"formats": ["markdown"]}), MISNAMED).await;
+    assert!(hit["markdown"].as_str().unwrap_or_default().contains("Brewing oolong"), "{hit}");
+    let hit = scraped(&service, json!({"formats": ["markdown"]}), WORKBOOK).await;
+    assert!(hit["markdown"].as_str().unwrap_or_default().contains("| Sencha"), "{hit}");
+}
+
+#[tokio::test]
 async fn without_tesseract_a_scan_is_a_warning_and_recognition_an_error() {
     let world = world().await;
     let site = Site::new(&world);
@@ -192,10 +242,16 @@ async fn documents_of_a_directory_are_imported() {
     std::fs::write(papers.join("tea.pdf"), tea()).unwrap();
     std::fs::write(papers.join("tea.docx"), include_bytes!("fixtures/tea.docx")).unwrap();
     std::fs::write(papers.join("bomb.pdf"), bomb()).unwrap();
+    let cups = pdf(&[("", &text(&[(10, 700, "The cups of a file whose name is wrong.")]))], "");
+    std::fs::write(papers.join("misnamed.docx"), cups).unwrap();
+    std::fs::write(papers.join("locked.xlsx"), LOCKED_WORKBOOK).unwrap();
     let arguments =
         ["index", "import", "--json", "--base-url", "http://papers.test/", papers.to_str().unwrap()];
-    let report: Value = serde_json::from_str(&site.succeed(&arguments)).unwrap();
-    assert_eq!((&report["documents"], &report["errors"]), (&json!(2), &json!(1)), "{report}");
+    let output = site.run(&arguments);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["documents"], &report["errors"]), (&json!(3), &json!(2)), "{report}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("locked.xlsx: the office file is encrypted and needs a password"), "{said}");
     let found = site.succeed(&["search", "--json", "filetype:pdf brewing oolong"]);
     assert!(found.contains("http://papers.test/tea.pdf") && found.contains("All about tea"), "{found}");
 }

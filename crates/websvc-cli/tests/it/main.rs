@@ -18,6 +18,7 @@ mod corpus;
 mod crash;
 mod deadline;
 mod demo;
+mod doctor;
 mod documentation;
 mod documents;
 mod elastic;

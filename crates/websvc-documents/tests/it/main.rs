@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
 
 mod office;
+mod old_office;
 mod package_writer;
 mod pdf;
 mod pdf_hostile;

@@ -137,7 +137,7 @@ pub(super) fn find(bytes: &[u8]) -> Option<usize> {
     }
     let (from, to) = *BY_FIRST.get(usize::from(*bytes.first()?))?;
     let formats = &FORMATS[usize::from(from)..usize::from(to)];
-    formats.iter().filter(|format| bytes.starts_with(format.prefix.as_bytes())).find_map(|format| {
+    formats.iter().filter(|format| begins(bytes, format.prefix.as_bytes())).find_map(|format| {
         let start = format.prefix.len();
         let body = &bytes[start..];
         let length = body.iter().take(format.most + 1).take_while(|b| fits(format.body, **b)).count();
@@ -149,6 +149,11 @@ pub(super) fn find(bytes: &[u8]) -> Option<usize> {
         let fits = (format.least..=format.most).contains(&length) && jwt && varied(body);
         fits.then_some(start + length)
     })
+}
+
+/// Whether a text begins with a prefix of at least two letters; most differ in the second.
+fn begins(bytes: &[u8], prefix: &[u8]) -> bool {
+    bytes.get(1) == prefix.get(1) && bytes.starts_with(prefix)
 }
 
 fn fits(body: Body, b: u8) -> bool {

@@ -115,7 +115,9 @@ pub(crate) fn assignment(scan: &mut Scan<'_>, part: Part, at: usize) {
     if name.is_empty() || !(password || key) {
         return;
     }
-    let Some((start, end)) = value(scan, part, at + 1) else { return };
+    // A password in prose may have any mark in it; of what stands in code or in a URL, marks are the syntax.
+    let stops = if password && part.class == Class::Text { ends_password } else { ends_token };
+    let Some((start, end)) = value(scan, part, at + 1, stops) else { return };
     let value = &scan.text[start..end];
     if is_placeholder(value) || value.contains("://") {
         return;
@@ -150,7 +152,7 @@ fn name_before(scan: &mut Scan<'_>, part: Part, at: usize) -> String {
 }
 
 /// Returns where the value behind an assignment is: in quotes or code marks, or up to a space.
-fn value(scan: &mut Scan<'_>, part: Part, at: usize) -> Option<(usize, usize)> {
+fn value(scan: &mut Scan<'_>, part: Part, at: usize, ends: fn(char) -> bool) -> Option<(usize, usize)> {
     let last = if part.class == Class::Text { scan.text.len() } else { part.end };
     let rest = scan.text.get(at..last)?;
     let lead = rest.bytes().take(4).take_while(|b| matches!(b, b' ' | b'=' | b'>' | b'*')).count();
@@ -162,10 +164,7 @@ fn value(scan: &mut Scan<'_>, part: Part, at: usize) -> Option<(usize, usize)> {
     for c in rest.chars() {
         let stops = match quote {
             Some(quote) => c == quote || c == '\n',
-            None => {
-                c.is_whitespace()
-                    || matches!(c, '"' | '\'' | '`' | ',' | ';' | ')' | '<' | '|' | '&' | ']' | '}')
-            }
+            None => ends(c),
         };
         if stops {
             break;
@@ -176,9 +175,18 @@ fn value(scan: &mut Scan<'_>, part: Part, at: usize) -> Option<(usize, usize)> {
         }
     }
     scan.work += (lead + end) as u64;
-    let value = rest[..end].trim_end_matches(['.', ':', '*']);
+    // A sentence, a list or a bracket may end behind it.
+    let value = rest[..end].trim_end_matches(['.', ':', '*', ',', ';', ')', ']', '}']);
     let start = at + lead + open;
     (!value.is_empty()).then_some((start, start + value.len()))
+}
+
+fn ends_token(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | ')' | '<' | '|' | '&' | ']' | '}')
+}
+
+fn ends_password(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '"' | '`' | '<' | '|')
 }
 
 /// Looks for a password in a URL: `scheme://user:password@host`.

@@ -43,8 +43,14 @@ pub(super) fn is_strong(value: &str) -> bool {
     let letters = value.chars().any(char::is_alphabetic);
     let digits = value.bytes().any(|b| b.is_ascii_digit());
     let marks = value.bytes().any(|b| b"!@#$%^&*+=?~".contains(&b));
-    let call = value.contains('(') || value.contains("[") || value.contains('{');
-    !call && ((letters && (digits || marks)) || (digits && marks))
+    !is_call(value) && ((letters && (digits || marks)) || (digits && marks))
+}
+
+/// Whether a value is an expression: `getpass(...)`, `config["x"]`, `{name}`. Passwords have brackets anywhere.
+fn is_call(value: &str) -> bool {
+    let Some((name, _)) = value.split_once(['(', '[', '{']) else { return false };
+    name.is_empty()
+        || name.len() > 2 && name.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'.'))
 }
 
 /// Whether a value only stands for one.

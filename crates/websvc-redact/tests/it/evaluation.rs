@@ -126,7 +126,7 @@ fn fast_is_precise_on_sentences_it_was_made_with() {
             (Kind::Financial, 0.99, 0.99),
             (Kind::Phone, 0.99, 0.95),
             (Kind::Location, 0.97, 0.85),
-            (Kind::Person, 0.97, 0.70),
+            (Kind::Person, 0.97, 0.85),
         ],
     );
 }
@@ -142,7 +142,7 @@ fn fast_is_precise_on_sentences_that_were_held_out() {
             (Kind::Financial, 0.99, 0.99),
             (Kind::Phone, 0.99, 0.95),
             (Kind::Location, 0.97, 0.85),
-            (Kind::Person, 0.97, 0.70),
+            (Kind::Person, 0.97, 0.85),
         ],
     );
 }
@@ -154,5 +154,5 @@ fn aggressive_finds_more_and_is_less_precise() {
         let (fast, aggressive) = (fast[kind as usize], aggressive[kind as usize]);
         assert!(aggressive.recall() >= fast.recall(), "{}: {fast:?} {aggressive:?}", kind.name());
     }
-    assert!(aggressive[Kind::Person as usize].recall() > fast[Kind::Person as usize].recall() + 0.03);
+    assert!(aggressive[Kind::Person as usize].recall() > fast[Kind::Person as usize].recall());
 }

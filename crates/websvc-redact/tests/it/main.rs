@@ -4,8 +4,10 @@
 #![expect(clippy::print_stdout, reason = "a failed evaluation is explained by what it printed")]
 
 mod cases;
+mod corpus;
 mod evaluation;
 mod generators;
 mod laws;
 mod markdown;
+mod structure;
 mod templates;

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
-use websvc_documents::{DocumentKind, Parsed};
+use websvc_documents::{DocumentError, DocumentKind, Parsed};
 
 use super::error::ReadError;
 use super::ocr;
@@ -18,6 +18,9 @@ use super::protocol::{Answer, Question, header};
 
 /// A worker ends by itself so long before it would be killed, with what it has read until then.
 const SOFT_SHARE: u32 = 8;
+
+/// The code with which a program of Rust ends when it comes upon what it took to be impossible.
+const PANICKED: i32 = 101;
 
 /// How workers are run.
 #[derive(Debug, Clone)]
@@ -173,6 +176,10 @@ async fn ask(
     let status = worker.wait().await.map_err(ReadError::Start)?;
     match serde_json::from_slice::<Answer>(&answer) {
         Ok(answer) if status.success() => answer.map_err(ReadError::Document),
+        Ok(_) | Err(_) if status.code() == Some(PANICKED) => {
+            let reason = "its reader does not understand it".to_owned();
+            Err(ReadError::Document(DocumentError::Damaged { kind, reason }))
+        }
         Ok(_) | Err(_) => Err(ReadError::WorkerDied { reason: reason(status) }),
     }
 }

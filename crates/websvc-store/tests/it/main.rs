@@ -4,6 +4,7 @@
 
 mod artifacts;
 mod file;
+mod inspecting;
 mod keys;
 mod pages;
 mod processes;

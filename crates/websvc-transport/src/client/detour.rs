@@ -40,16 +40,7 @@ impl Connector {
         proxy: &'a Proxy,
     ) -> Result<Detour<'a>, FetchError> {
         let errand = self.errand(endpoint, proxy.scheme()).await?;
-        Ok(Detour { proxy, addresses: self.addresses_of(proxy).await?, errand })
-    }
-
-    /// Returns where a proxy is. It was named by whoever runs this process, so the guard is not asked.
-    async fn addresses_of(&self, proxy: &Proxy) -> Result<Vec<SocketAddr>, FetchError> {
-        let found = self.lookup(proxy.host()).await.map_err(|source| {
-            let source = source.unwrap_or_else(|| io::Error::other("it has no address"));
-            proxy.failed("it was not found", source)
-        })?;
-        Ok(found.into_iter().map(|ip| SocketAddr::new(ip, proxy.port())).collect())
+        Ok(Detour { proxy, addresses: self.proxy_addresses(proxy).await?, errand })
     }
 
     async fn errand(&self, endpoint: &Endpoint, scheme: ProxyScheme) -> Result<Errand, FetchError> {
@@ -84,7 +75,7 @@ impl Connector {
     ) -> Result<Tunnel, FetchError> {
         let target = self.far_end(endpoint).await?;
         let unreachable = |source| proxy.failed("it cannot be reached", source);
-        let stream = dial(&self.addresses_of(proxy).await?, deadline).await.map_err(unreachable)?;
+        let stream = dial(&self.proxy_addresses(proxy).await?, deadline).await.map_err(unreachable)?;
         Ok(match proxy.scheme() {
             ProxyScheme::Http => Tunnel::through(proxy.tunnel(stream, target).await?),
             ProxyScheme::Socks5 => Tunnel::through(proxy.socks_tunnel(stream, &target).await?),

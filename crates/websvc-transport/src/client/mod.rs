@@ -11,6 +11,7 @@ mod fetch;
 mod headers;
 mod pool;
 mod proxy;
+mod reach;
 mod receive;
 mod redirect;
 mod request;

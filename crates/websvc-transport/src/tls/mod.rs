@@ -2,6 +2,7 @@
 
 mod client;
 mod server;
+mod validity;
 
 use std::sync::Arc;
 

@@ -102,7 +102,7 @@ impl fmt::Debug for ReloadingAcceptor {
     }
 }
 
-fn read(files: &TlsFiles) -> Result<TlsAcceptor, ServerError> {
+pub(super) fn read(files: &TlsFiles) -> Result<TlsAcceptor, ServerError> {
     build(files).map_err(|source| ServerError::Tls {
         cert: files.cert.clone(),
         key: files.key.clone(),

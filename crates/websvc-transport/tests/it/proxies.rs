@@ -271,3 +271,25 @@ async fn a_socks_proxy_that_cannot_reach_a_host_says_so() {
     let error = open(&world).fetch(through(&address, "http://a.test/x")).await.unwrap_err();
     assert_eq!(error.to_string(), "no connection through the proxy: it could not reach the host");
 }
+
+#[tokio::test]
+async fn a_proxy_is_reached_without_being_asked_for_anything() {
+    let world = world().await;
+    let client = client(&world, AddressGuard::public());
+    let patience = std::time::Duration::from_secs(5);
+    let proxy = ForwardProxy::start(rules(&world)).await;
+    let reach = async |text: String| client.reach(&Proxy::new(&url(&text)).unwrap(), patience).await;
+    reach(format!("http://{}", proxy.addr)).await.unwrap();
+    reach(format!("socks5://{}", proxy.addr)).await.unwrap();
+    assert!(proxy.asked().is_empty());
+
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let gone = silent.local_addr().unwrap();
+    drop(silent);
+    let error = reach(format!("http://{gone}")).await.unwrap_err();
+    assert_eq!(error.to_string(), "no connection through the proxy: it cannot be reached");
+
+    let plain = format!("https://{}", proxy.addr);
+    let error = reach(plain).await.unwrap_err();
+    assert!(matches!(error, FetchError::Proxy { .. }), "{error:?}");
+}

@@ -91,6 +91,21 @@ async fn a_key_of_another_certificate_is_an_error() {
     assert!(matches!(error, ServerError::Tls { .. }), "{error:?}");
 }
 
+#[test]
+fn the_end_of_a_certificate_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let authority = Authority::new();
+    let (cert, key) = authority.issue_until(&["a.test".to_owned()], (2031, 3, 1));
+    std::fs::write(dir.path().join("cert.pem"), cert + authority.pem()).unwrap();
+    std::fs::write(dir.path().join("key.pem"), key).unwrap();
+    let tls = TlsFiles { cert: dir.path().join("cert.pem"), key: dir.path().join("key.pem") };
+    assert_eq!(*tls.validity().unwrap().end(), 1_930_089_600);
+
+    std::fs::write(dir.path().join("key.pem"), authority.issue(&["a.test".to_owned()]).1).unwrap();
+    let error = tls.validity().unwrap_err();
+    assert!(matches!(error, ServerError::Tls { .. }), "{error:?}");
+}
+
 #[tokio::test]
 async fn a_handshake_that_never_ends_is_closed() {
     let (dir, _authority, server) = secure_server(Duration::from_millis(150)).await;

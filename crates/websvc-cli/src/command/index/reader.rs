@@ -148,7 +148,9 @@ fn document(path: &Path, root: &Path, base_url: Option<&Url>) -> Result<Box<Inde
     }
     let url = file_url(path, root, base_url).map_err(|error| Fault::broken(&error))?;
     let ending = ending(path);
-    if let Some(kind) = ending.as_deref().and_then(DocumentKind::of_ending) {
+    if let Some(named) = ending.as_deref().and_then(DocumentKind::of_ending) {
+        // The ending may be wrong, and a file behind a password is another than it says.
+        let kind = DocumentKind::of(&bytes, Some(named.media_type())).unwrap_or(named);
         let html = document::as_page(kind, bytes)?;
         let mut copy = page(&url, html.as_bytes(), "text/html; charset=utf-8", Origin::Own)?;
         copy.content_type = Some(kind.media_type().to_owned());

@@ -1,0 +1,95 @@
+//! `websvc doctor`: looks at everything that an operator may get wrong, and says how to mend it.
+//!
+//! A check is a function that returns a [`Finding`]; what it decides by is taken in by its caller, so that the decision
+//! can be tested by a table. To add one, write it in the module of its subject and name it in that module's list.
+
+mod access;
+mod configuration;
+mod data;
+mod elsewhere;
+mod finding;
+mod listening;
+mod machine;
+mod programs;
+
+use anyhow::{Result, bail};
+use serde_json::json;
+
+use self::finding::{Finding, State};
+use crate::args::{Common, Doctor};
+use crate::config::Config;
+use crate::data_dir::DataDir;
+use crate::show::{self, Style, styled};
+
+/// Runs `websvc doctor`; an error when there is a problem.
+pub(crate) async fn doctor(common: &Common, arguments: Doctor) -> Result<()> {
+    let (mut findings, config) = configuration::check(common, arguments.listen.as_deref());
+    findings.extend(look(common, config.as_ref()).await);
+    print(&findings, arguments.json)?;
+    let problems = count(&findings, State::Problem);
+    if problems > 0 {
+        bail!("{}", number(problems, "problem"));
+    }
+    Ok(())
+}
+
+/// Looks at all but the configuration itself. Without one, what it decides is left out: the defaults are not what
+/// the operator meant.
+async fn look(common: &Common, config: Option<&Config>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let store = match DataDir::locate(common.data_dir.as_deref()) {
+        Ok(path) => {
+            let (found, store) = data::check(&path, config).await;
+            findings.extend(found);
+            store
+        }
+        Err(error) => {
+            findings.push(Finding::problem(
+                "data directory",
+                format!("{error:#}"),
+                "set WEBSVC_DATA_DIR to a directory that this user may write to",
+            ));
+            None
+        }
+    };
+    if let Some(config) = config {
+        findings.extend(listening::check(config).await);
+        findings.push(access::keys(config, store.as_ref()));
+        findings.extend(elsewhere::check(config).await);
+    }
+    findings.extend(machine::check(config));
+    findings.extend(programs::check(config).await);
+    findings
+}
+
+fn print(findings: &[Finding], as_json: bool) -> Result<()> {
+    let [problems, warnings] = [State::Problem, State::Warning].map(|state| count(findings, state));
+    if as_json {
+        return show::json(&json!({
+            "ok": problems == 0, "problems": problems, "warnings": warnings, "checks": findings,
+        }));
+    }
+    let width = findings.iter().map(|finding| finding.check.len()).max().unwrap_or_default();
+    for Finding { check, state, message, advice } in findings {
+        let state = styled(&format!("{:<7}", state.word()), state.style());
+        show::line(&format!("{state}  {check:<width$}  {message}"))?;
+        if let Some(advice) = advice {
+            show::line(&format!(
+                "{:width$}  {}",
+                "",
+                styled(&format!("-> {advice}"), Style::Bold),
+                width = width + 9
+            ))?;
+        }
+    }
+    let good = count(findings, State::Ok);
+    show::line(&format!("\n{}, {}, {good} ok", number(problems, "problem"), number(warnings, "warning")))
+}
+
+fn count(findings: &[Finding], state: State) -> usize {
+    findings.iter().filter(|finding| finding.state == state).count()
+}
+
+fn number(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,227 @@
+//! The data directory and what is in it, looked at without changing it.
+
+use std::path::{Path, PathBuf};
+
+use indicatif::HumanBytes;
+use websvc_index::{Index, IndexConfig, IndexError};
+use websvc_store::{Inspection, Store, StoreError};
+
+use super::finding::Finding;
+use crate::config::Config;
+use crate::data_dir::INDEX_DIR;
+
+const DIRECTORY: &str = "data directory";
+const DISK: &str = "disk";
+const DATABASE: &str = "database";
+const INDEX: &str = "index";
+
+/// Below this the database cannot even write its log.
+const LEAST_FREE: u64 = 100 * 1024 * 1024;
+/// What an index may take while it is merged, and the log of the database.
+const SPARE: u64 = 512 * 1024 * 1024;
+
+/// Checks the directory, the disk, the database and the index; returns what the database is, too.
+pub(super) async fn check(path: &Path, config: Option<&Config>) -> (Vec<Finding>, Option<Inspection>) {
+    let (path, max_bytes) = (path.to_owned(), config.map(|config| config.cache.max_bytes));
+    let looking = tokio::task::spawn_blocking(move || look(&path, max_bytes));
+    looking.await.unwrap_or_else(|error| {
+        (vec![Finding::problem(DIRECTORY, error.to_string(), "report this: it is a defect of websvc")], None)
+    })
+}
+
+fn look(path: &Path, max_bytes: Option<u64>) -> (Vec<Finding>, Option<Inspection>) {
+    let mut findings = vec![directory(path)];
+    let (finding, store) = database(path);
+    findings.push(finding);
+    if let (Some(free), Some(max_bytes)) = (free_bytes(path), max_bytes) {
+        let cached = store.as_ref().map_or(0, |store| store.cache.bytes);
+        findings.push(disk(free, max_bytes, cached));
+    }
+    findings.push(index(&path.join(INDEX_DIR)));
+    (findings, store)
+}
+
+/// Checks that files can be made in the directory, or that the first start can make it.
+fn directory(path: &Path) -> Finding {
+    let shown = path.display();
+    let is_there = path.is_dir();
+    let Some(there) = nearest_directory(path) else {
+        return Finding::problem(
+            DIRECTORY,
+            format!("{shown} cannot be made"),
+            "give another by WEBSVC_DATA_DIR",
+        );
+    };
+    match tempfile::Builder::new().prefix(".websvc-doctor-").tempfile_in(&there) {
+        Ok(probe) => match probe.close() {
+            Ok(()) if is_there => Finding::ok(DIRECTORY, format!("{shown} can be written to")),
+            Ok(()) => Finding::ok(DIRECTORY, format!("{shown} does not exist yet: the first start makes it")),
+            Err(error) => Finding::problem(
+                DIRECTORY,
+                format!("a file in {} cannot be removed again: {error}", there.display()),
+                "let the user that runs websvc own the directory",
+            ),
+        },
+        Err(error) => Finding::problem(
+            DIRECTORY,
+            format!("no file can be made in {}: {error}", there.display()),
+            format!(
+                "let the user that runs websvc own it (chown), or give another than {shown} by WEBSVC_DATA_DIR"
+            ),
+        ),
+    }
+}
+
+/// Returns the directory, or the nearest one above it that exists.
+fn nearest_directory(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let there = path.ancestors().find(|path| path.exists())?;
+    there.is_dir().then(|| there.to_owned())
+}
+
+#[cfg(unix)]
+fn free_bytes(path: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(nearest_directory(path)?).ok()?;
+    Some(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_path: &Path) -> Option<u64> {
+    None
+}
+
+/// Compares the free disk with what the page cache may still grow by.
+fn disk(free: u64, max_bytes: u64, cached: u64) -> Finding {
+    let growth = max_bytes.saturating_sub(cached);
+    let [free_shown, growth_shown] = [free, growth].map(HumanBytes);
+    let message = format!("{free_shown} free; the page cache may take {growth_shown} more, beside the index");
+    if free < LEAST_FREE {
+        Finding::problem(DISK, message, "free space, or give a data directory on another disk")
+    } else if free < growth.saturating_add(SPARE) {
+        Finding::warning(DISK, message, "free space, or lower `cache.max_bytes`")
+    } else {
+        Finding::ok(DISK, message)
+    }
+}
+
+fn database(path: &Path) -> (Finding, Option<Inspection>) {
+    match Store::inspect(path) {
+        Ok(None) => (Finding::ok(DATABASE, "none yet: the first start makes it"), None),
+        Ok(Some(found)) => {
+            let Inspection { schema, known, keys: _, revoked_keys: _, cache } = &found;
+            let message = format!(
+                "sound, version {schema}, {} pages in {} of cache",
+                cache.pages,
+                HumanBytes(cache.bytes)
+            );
+            let message = if schema < known {
+                format!("{message}; the next start brings it to {known}")
+            } else {
+                message
+            };
+            (Finding::ok(DATABASE, message), Some(found))
+        }
+        Err(error) => (Finding::problem(DATABASE, said(&error), mend(&error)), None),
+    }
+}
+
+fn mend(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::NewerSchema { .. } => {
+            "run the newer websvc that wrote it, or give another data directory"
+        }
+        StoreError::Corrupt { .. } => {
+            "put back a copy of websvc.db, or move it away to begin afresh: keys and cached pages are in it"
+        }
+        StoreError::Busy { .. } => "wait until the other process is done, or end it",
+        StoreError::Full { .. } => "free space on the disk",
+        _ => "let the user that runs websvc read and write the file",
+    }
+}
+
+/// Checks that the index can be opened.
+fn index(dir: &Path) -> Finding {
+    // Opening makes what is missing, and nothing is to be made here.
+    if !dir.join("meta.json").exists() {
+        return Finding::ok(INDEX, "none yet: the first start makes it");
+    }
+    if !dir.join("images").join("meta.json").exists() {
+        return Finding::ok(INDEX, "without its images, which the next start adds");
+    }
+    match Index::open(dir, IndexConfig::default()).and_then(|index| index.stats()) {
+        Ok(stats) => {
+            let format = std::fs::read_to_string(dir.join("format")).unwrap_or_default();
+            let size = HumanBytes(stats.bytes);
+            Finding::ok(
+                INDEX,
+                format!(
+                    "{} documents, {size} in {} segments, format {}",
+                    stats.documents,
+                    stats.segments,
+                    format.trim()
+                ),
+            )
+        }
+        Err(error) => {
+            let advice = match &error {
+                IndexError::Directory { .. } => "let the user that runs websvc read and write the directory",
+                _ => "move the directory away and crawl or import again, or put back a copy",
+            };
+            Finding::problem(INDEX, said(&error), advice)
+        }
+    }
+}
+
+/// Returns an error with its first cause.
+fn said(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::State;
+    use super::*;
+
+    #[test]
+    fn the_free_disk_is_compared_with_what_the_cache_may_take() {
+        const GB: u64 = 1 << 30;
+        for (free, max_bytes, cached, expected) in [
+            (10 * GB, GB, 0, State::Ok),
+            (GB, GB, 0, State::Warning),
+            (GB, GB, GB, State::Ok),
+            (GB, GB, 2 * GB, State::Ok),
+            (50 << 20, 0, 0, State::Problem),
+            (u64::MAX - 1, u64::MAX, 0, State::Warning),
+        ] {
+            assert_eq!(disk(free, max_bytes, cached).state, expected, "{free} {max_bytes} {cached}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_in_a_directory_or_made_where_none_is() {
+        let parent = tempfile::tempdir().unwrap();
+        let empty = || std::fs::read_dir(parent.path()).unwrap().next().is_none();
+        assert_eq!(directory(parent.path()).state, State::Ok);
+        let finding = directory(&parent.path().join("not/yet"));
+        assert!(finding.message.ends_with("the first start makes it"), "{finding:?}");
+        assert_eq!(index(&parent.path().join(INDEX_DIR)).state, State::Ok);
+        assert_eq!(database(parent.path()).0.state, State::Ok);
+        assert!(empty());
+        std::fs::write(parent.path().join("file"), "").unwrap();
+        assert_eq!(directory(&parent.path().join("file/data")).state, State::Problem);
+    }
+
+    #[test]
+    fn an_index_of_another_format_is_a_problem() {
+        let parent = tempfile::tempdir().unwrap();
+        drop(Index::open(parent.path(), IndexConfig::default()).unwrap());
+        let found = index(parent.path());
+        assert_eq!(found.state, State::Ok, "{found:?}");
+        assert!(found.message.contains("format websvc-index"), "{found:?}");
+        std::fs::write(parent.path().join("format"), "websvc-index 0").unwrap();
+        assert_eq!(index(parent.path()).state, State::Problem);
+    }
+}

@@ -1,0 +1,184 @@
+//! Programs beside this one: the workers that read documents, character recognition, the browser.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use websvc_documents::DocumentKind;
+use websvc_scrape::{DocumentReader, ReadOptions};
+
+use super::finding::Finding;
+use crate::config::Config;
+use crate::installation;
+
+const DOCUMENTS: &str = "documents";
+const OCR: &str = "recognition";
+const BROWSER: &str = "browser";
+
+/// The language that pages are recognised in.
+const LANGUAGE: &str = "eng";
+
+/// How to install what recognition needs.
+const INSTALL_OCR: &str = "Debian, Ubuntu: apt install tesseract-ocr poppler-utils; \
+    Fedora: dnf install tesseract poppler-utils; \
+    Alpine: apk add tesseract-ocr tesseract-ocr-data-eng poppler-utils; \
+    macOS: brew install tesseract poppler";
+
+/// How to install what draws pages.
+const INSTALL_BROWSER: &str = "Debian, Ubuntu: apt install chromium-headless-shell (or chromium); \
+    Fedora: dnf install chromium-headless; Alpine: apk add chromium; macOS: brew install --cask chromium; \
+    or name one in [browser] path";
+
+/// Checks the programs.
+pub(super) async fn check(config: Option<&Config>) -> Vec<Finding> {
+    let documents = documents().await;
+    let asking = tokio::task::spawn_blocking(|| {
+        let programs = Programs { tesseract: tesseract(), drawer: first_line("pdftoppm", &["-v"]) };
+        programs.judge()
+    });
+    let recognition = asking.await.unwrap_or_else(|error| {
+        Finding::problem(OCR, error.to_string(), "report this: it is a defect of websvc")
+    });
+    [documents, recognition].into_iter().chain(config.map(browser)).collect()
+}
+
+/// Lets a worker read a document, as the service does.
+async fn documents() -> Finding {
+    let reader = DocumentReader::new(installation::document_workers());
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let table = "tea,grams\ngreen,4\n".into();
+    match reader.read(DocumentKind::Csv, table, &ReadOptions::default(), deadline).await {
+        Ok(_) => Finding::ok(DOCUMENTS, "a worker reads them, in a process of its own"),
+        Err(error) => Finding::problem(
+            DOCUMENTS,
+            format!("{:#}", anyhow::Error::from(error)),
+            "let websvc start processes of itself with 256 MB of address space each (limits, seccomp)",
+        ),
+    }
+}
+
+/// What recognition needs.
+struct Programs {
+    /// The version of Tesseract and its languages.
+    tesseract: Option<(String, Vec<String>)>,
+    /// The version of the program that draws pages.
+    drawer: Option<String>,
+}
+
+impl Programs {
+    fn judge(&self) -> Finding {
+        let without = "scanned PDF pages have no text";
+        match (&self.tesseract, &self.drawer) {
+            (Some((tesseract, languages)), Some(drawer)) => {
+                let known = languages.join(", ");
+                if languages.iter().any(|language| language == LANGUAGE) {
+                    return Finding::ok(OCR, format!("{tesseract} ({known}), {drawer}"));
+                }
+                Finding::warning(
+                    OCR,
+                    format!(
+                        "{tesseract} has not the language {LANGUAGE} that it is asked for, only: {known}"
+                    ),
+                    format!(
+                        "install it: tesseract-ocr-{LANGUAGE}, tesseract-ocr-data-{LANGUAGE} or tesseract-langpack-{LANGUAGE}"
+                    ),
+                )
+            }
+            (None, None) => {
+                Finding::warning(OCR, format!("no tesseract and no pdftoppm: {without}"), INSTALL_OCR)
+            }
+            (None, Some(_)) => Finding::warning(OCR, format!("no tesseract: {without}"), INSTALL_OCR),
+            (Some(_), None) => Finding::warning(OCR, format!("no pdftoppm: {without}"), INSTALL_OCR),
+        }
+    }
+}
+
+fn tesseract() -> Option<(String, Vec<String>)> {
+    let version = first_line("tesseract", &["--version"])?;
+    let listed = output("tesseract", &["--list-langs"])?;
+    // The first line says where they are.
+    let languages = listed.lines().skip(1).map(str::trim).filter(|line| !line.is_empty());
+    Some((version, languages.map(str::to_owned).collect()))
+}
+
+fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
+    let said = output(program, arguments)?;
+    Some(said.lines().next().unwrap_or(program).trim().to_owned())
+}
+
+/// Runs a program that tells of itself, and returns what it says on either output.
+fn output(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
+    let said = if output.stdout.is_empty() { output.stderr } else { output.stdout };
+    Some(String::from_utf8_lossy(&said).into_owned())
+}
+
+/// Looks whether the program of the browser is there; it is not started.
+fn browser(config: &Config) -> Finding {
+    let made = installation::client(config).map(|client| installation::browser(config, &client));
+    let browser = match made {
+        Ok(Some(browser)) => browser,
+        Ok(None) => return Finding::ok(BROWSER, "turned off (browser.concurrency = 0)"),
+        // Said among the values.
+        Err(error) => {
+            return Finding::warning(BROWSER, format!("not looked for: {error:#}"), "mend that first");
+        }
+    };
+    match browser.executable() {
+        Ok(path) => Finding::ok(BROWSER, path.display().to_string()),
+        Err(error) => Finding::warning(
+            BROWSER,
+            format!(
+                "{error}: pages that scripts draw stay empty, and there are no screenshots and no actions"
+            ),
+            INSTALL_BROWSER,
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::State;
+    use super::*;
+
+    #[test]
+    fn recognition_needs_both_programs_and_its_language() {
+        let tesseract = |languages: &[&str]| {
+            Some(("tesseract 5".to_owned(), languages.iter().map(|name| (*name).to_owned()).collect()))
+        };
+        let drawer = || Some("pdftoppm 25".to_owned());
+        for (programs, expected, word) in [
+            (Programs { tesseract: tesseract(&["eng", "osd"]), drawer: drawer() }, State::Ok, "(eng, osd)"),
+            (Programs { tesseract: tesseract(&["deu"]), drawer: drawer() }, State::Warning, "only: deu"),
+            (Programs { tesseract: None, drawer: drawer() }, State::Warning, "no tesseract:"),
+            (Programs { tesseract: tesseract(&["eng"]), drawer: None }, State::Warning, "no pdftoppm:"),
+            (Programs { tesseract: None, drawer: None }, State::Warning, "no tesseract and no pdftoppm"),
+        ] {
+            let finding = programs.judge();
+            assert_eq!(finding.state, expected, "{finding:?}");
+            assert!(finding.message.contains(word), "{finding:?}");
+        }
+    }
+
+    #[test]
+    fn a_browser_is_there_missing_or_turned_off() {
+        let check = |path: &std::path::Path, concurrency| {
+            let mut config = Config::default();
+            config.browser.path = Some(path.to_owned());
+            config.browser.concurrency = concurrency;
+            browser(&config)
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let missing = check(&folder.path().join("none"), 1);
+        assert_eq!(missing.state, State::Warning, "{missing:?}");
+        assert!(missing.message.contains("no screenshots"), "{missing:?}");
+        assert_eq!(check(&folder.path().join("none"), 0).state, State::Ok);
+        let here = std::env::current_exe().unwrap();
+        let found = check(&here, 1);
+        assert_eq!((found.state, found.message), (State::Ok, here.display().to_string()));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_says_nothing() {
+        assert_eq!(output("websvc-no-such-program", &[]), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! Office files that are no ZIP archives of XML: of before 2007, binary, behind a password, damaged.
+
+use websvc_documents::{DocumentError, DocumentKind, Limits, Parsed, parse};
+
+use crate::package_writer::package;
+
+fn read(kind: DocumentKind, bytes: Vec<u8>) -> Result<Parsed, DocumentError> {
+    assert_eq!(DocumentKind::of(&bytes, None), Some(kind));
+    parse(kind, bytes, &Limits::default())
+}
+
+/// Returns the beginning of a compound file whose directory has streams of these names.
+fn compound(streams: &[&str]) -> Vec<u8> {
+    let mut file = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".to_vec();
+    file.resize(512, 0);
+    for name in streams {
+        let mut entry: Vec<u8> = name.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect();
+        let length = u16::try_from(entry.len()).unwrap();
+        entry.resize(64, 0);
+        entry.extend(length.to_le_bytes());
+        entry.push(2);
+        entry.resize(128, 0);
+        file.extend(entry);
+    }
+    file
+}
+
+/// Returns a record of a binary workbook: its type, its length, its content.
+fn record(kind: u16, content: &[u8]) -> Vec<u8> {
+    let mut record = match kind {
+        0..=0x7f => vec![kind as u8],
+        _ => vec![(kind & 0x7f) as u8 | 0x80, (kind >> 7) as u8],
+    };
+    record.push(u8::try_from(content.len()).unwrap());
+    record.extend(content);
+    record
+}
+
+fn wide(text: &str) -> Vec<u8> {
+    let units: Vec<u16> = text.encode_utf16().collect();
+    let length = u32::try_from(units.len()).unwrap().to_le_bytes();
+    length.into_iter().chain(units.into_iter().flat_map(u16::to_le_bytes)).collect()
+}
+
+/// Returns a binary workbook of one sheet with these cells: row, column, text.
+fn binary_workbook(cells: &[(u32, u32, &str)]) -> Vec<u8> {
+    let sheet_name = [&[0; 4][..], &1_u32.to_le_bytes(), &wide("r1"), &wide("Stock")].concat();
+    let book = [record(0x9c, &sheet_name), record(0x90, &[]), record(0x9d, &[0; 8])].concat();
+    let mut sheet = [record(0x81, &[]), record(0x94, &[0; 16]), record(0x91, &[])].concat();
+    for (row, column, text) in cells {
+        sheet.extend(record(0, &row.to_le_bytes()));
+        sheet.extend(record(6, &[&column.to_le_bytes()[..], &[0; 4], &wide(text)].concat()));
+    }
+    sheet.extend(record(0x92, &[]));
+    let relations = b"<R><Relationship Id=\"r1\" Target=\"worksheets/sheet1.bin\"/></R>";
+    package(&[
+        ("xl/workbook.bin", &book),
+        ("xl/_rels/workbook.bin.rels", relations),
+        ("xl/worksheets/sheet1.bin", &sheet),
+    ])
+}
+
+#[test]
+fn a_workbook_of_before_2007_has_a_table_for_each_sheet_that_is_shown() {
+    let parsed = read(DocumentKind::Xls, include_bytes!("fixtures/stock.xls").to_vec()).unwrap();
+    assert_eq!(
+        parsed.html,
+        "<h2>Stock</h2>\n<table>\n<tr><th>Tea</th><th>Grams</th><th></th><th>Since</th></tr>\n\
+         <tr><td>Oolong &amp; more</td><td>40.5</td><td></td><td>2024-01-31</td></tr>\n\
+         <tr><td>Sencha</td><td>TRUE</td></tr>\n</table>\n"
+    );
+    assert_eq!(parsed.pages.map(|pages| (pages.read, pages.total)), Some((1, 1)));
+}
+
+#[test]
+fn a_binary_workbook_is_read_and_cells_far_out_cost_no_more_than_others() {
+    let bytes = binary_workbook(&[
+        (0, 0, "Tea"),
+        (0, 2, "Grams"),
+        (1_048_575, 0, "Oolong"),
+        (1_048_575, 16_383, "x"),
+    ]);
+    let parsed = read(DocumentKind::Xlsb, bytes).unwrap();
+    assert_eq!(
+        parsed.html,
+        "<h2>Stock</h2>\n<table>\n<tr><th>Tea</th><th></th><th>Grams</th></tr>\n<tr><td>Oolong</td></tr>\n</table>\n"
+    );
+}
+
+#[test]
+fn files_of_before_2007_that_are_not_read_are_named_with_what_to_do() {
+    let error = |kind, streams: &[&str]| read(kind, compound(streams)).unwrap_err().to_string();
+    assert_eq!(
+        error(DocumentKind::Doc, &["WordDocument", "1Table"]),
+        "a Word file of before 2007 (.doc) is not read: save it as .docx"
+    );
+    assert_eq!(
+        error(DocumentKind::Ppt, &["PowerPoint Document"]),
+        "a PowerPoint file of before 2007 (.ppt) is not read: save it as .pptx"
+    );
+    // A Word file may hold a workbook, and is a Word file all the same.
+    assert!(error(DocumentKind::Doc, &["Workbook", "WordDocument"]).contains("(.doc)"));
+    assert_eq!(DocumentKind::of(&compound(&["__properties_version1.0"]), None), None);
+}
+
+#[test]
+fn an_office_file_behind_a_password_says_so() {
+    let locked = include_bytes!("fixtures/locked.xlsx").to_vec();
+    let declared = Some(DocumentKind::Xlsx.media_type());
+    assert_eq!(DocumentKind::of(&locked, declared), Some(DocumentKind::Protected));
+    let error = read(DocumentKind::Protected, locked).unwrap_err();
+    assert_eq!(error.to_string(), "the office file is encrypted and needs a password: save it without one");
+}
+
+#[test]
+fn damaged_and_empty_files_are_errors_of_their_kind() {
+    let stock = include_bytes!("fixtures/stock.xls");
+    let half = stock[..stock.len() / 2].to_vec();
+    let error = parse(DocumentKind::Xls, half, &Limits::default()).unwrap_err().to_string();
+    assert!(error.starts_with("the xls file is damaged: "), "{error}");
+    let book = crate::package_writer::docx("<w:p/>");
+    let error = parse(DocumentKind::Docx, book[..book.len() - 40].to_vec(), &Limits::default()).unwrap_err();
+    assert!(error.to_string().starts_with("the docx file is damaged: "), "{error}");
+    for kind in DocumentKind::ALL {
+        let empty = parse(kind, Vec::new(), &Limits::default());
+        if kind == DocumentKind::Csv {
+            assert_eq!(empty.unwrap().html, "");
+        } else {
+            assert_eq!(empty.unwrap_err().to_string(), format!("the {kind} file is damaged: it is empty"));
+        }
+    }
+}
+
+#[test]
+fn a_book_with_copy_protection_says_so_and_one_with_hidden_fonts_is_read() {
+    let book = |algorithm: &str| {
+        let encryption = format!(
+            "<encryption><EncryptedData><EncryptionMethod Algorithm=\"{algorithm}\"/></EncryptedData></encryption>"
+        );
+        package(&[
+            ("mimetype", b"application/epub+zip"),
+            (
+                "META-INF/container.xml",
+                b"<container><rootfiles><rootfile full-path=\"a.opf\"/></rootfiles></container>",
+            ),
+            ("META-INF/encryption.xml", encryption.as_bytes()),
+            (
+                "a.opf",
+                b"<package><manifest><item id=\"c\" href=\"c.xhtml\" media-type=\"application/xhtml+xml\"/></manifest>\
+                  <spine><itemref idref=\"c\"/></spine></package>",
+            ),
+            ("c.xhtml", b"<html><body><p>Tea</p></body></html>"),
+        ])
+    };
+    let error = read(DocumentKind::Epub, book("http://www.w3.org/2001/04/xmlenc#aes128-cbc")).unwrap_err();
+    assert_eq!(error.to_string(), "an epub file with copy protection cannot be read");
+    assert!(
+        read(DocumentKind::Epub, book("http://www.idpf.org/2008/embedding")).unwrap().html.contains("Tea")
+    );
+}

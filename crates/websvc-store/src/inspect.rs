@@ -1,0 +1,96 @@
+//! A look at the database of a data directory that changes nothing in it.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::database::{BUSY_TIMEOUT, FILE_NAME};
+use crate::error::StoreError;
+use crate::migration::{MIGRATIONS, version};
+use crate::page::CacheSize;
+use crate::store::Store;
+
+/// What a database is and holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    /// The version of its schema. [`Store::open`] brings one below [`known`](Self::known) up to it and refuses one
+    /// above.
+    pub schema: u32,
+    /// The newest version that this program knows.
+    pub known: u32,
+    /// The keys that are valid.
+    pub keys: u64,
+    /// The keys that were revoked.
+    pub revoked_keys: u64,
+    /// What is in the page cache.
+    pub cache: CacheSize,
+}
+
+impl Store {
+    /// Reads the database in `dir` without changing it, beside a running server too, and checks that its pages hang
+    /// together (SQLite's `quick_check`); `None` when there is none. Takes seconds for gigabytes.
+    ///
+    /// # Errors
+    /// As for [`Store::open`]; [`StoreError::Corrupt`] has SQLite's first findings, [`StoreError::NewerSchema`] comes
+    /// before anything else is read.
+    pub fn inspect(dir: impl AsRef<Path>) -> Result<Option<Inspection>, StoreError> {
+        let path = dir.as_ref().join(FILE_NAME);
+        let length = match std::fs::metadata(&path) {
+            Ok(metadata) => metadata.len(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(StoreError::io(&path, error)),
+        };
+        let failed = |error| StoreError::from_sqlite(&path, error);
+        let connection = connect(&path).map_err(failed)?;
+        let known = u32::try_from(MIGRATIONS.len()).expect("there are few migrations");
+        let schema = version(&connection).map_err(failed)?;
+        if schema > known {
+            return Err(StoreError::NewerSchema { path, found: schema, known });
+        }
+        let findings = findings(&connection).map_err(failed)?;
+        if findings != ["ok"] {
+            return Err(StoreError::Corrupt { path, detail: findings.join("; ") });
+        }
+        if schema == 0 || length == 0 {
+            // A start that was broken off before the first step of the schema.
+            let cache = CacheSize { pages: 0, bytes: 0 };
+            return Ok(Some(Inspection { schema, known, keys: 0, revoked_keys: 0, cache }));
+        }
+        held(&connection, schema, known).map(Some).map_err(failed)
+    }
+}
+
+/// Opens the file for reading alone. Without a log beside it nobody has it open, and it can be read as it lies there,
+/// so that SQLite makes no files of its own.
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let connection = match (Path::new(&log).exists(), as_uri(path)) {
+        (false, Some(uri)) => Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?,
+        (true, _) | (_, None) => Connection::open_with_flags(path, flags)?,
+    };
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    Ok(connection)
+}
+
+/// Writes a path as a URI of SQLite; `None` when it is no UTF-8.
+fn as_uri(path: &Path) -> Option<String> {
+    let path = std::path::absolute(path).ok()?;
+    let path = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    Some(format!("file:{path}?immutable=1"))
+}
+
+fn findings(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    connection.prepare("PRAGMA quick_check(5)")?.query_map([], |row| row.get(0))?.collect()
+}
+
+fn held(connection: &Connection, schema: u32, known: u32) -> rusqlite::Result<Inspection> {
+    let count = "SELECT count(*) - count(revoked_at), count(revoked_at) FROM keys";
+    let (keys, revoked_keys) = connection.query_row(count, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let cache = connection.query_row("SELECT pages, bytes FROM page_totals", [], |row| {
+        Ok(CacheSize { pages: row.get(0)?, bytes: row.get(1)? })
+    })?;
+    Ok(Inspection { schema, known, keys, revoked_keys, cache })
+}

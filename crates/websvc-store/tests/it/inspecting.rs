@@ -1,0 +1,74 @@
+//! Looking at a database without changing it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use websvc_store::{CacheLimits, CacheSize, Inspection, Store, StoreError};
+
+use crate::{fresh, page, sqlite};
+
+/// Returns every file of a directory with its bytes.
+fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    entries.map(|path| (path.display().to_string(), fs::read(&path).unwrap())).collect()
+}
+
+#[test]
+fn what_is_in_a_database_is_told_and_nothing_is_changed() {
+    let (dir, store) = fresh();
+    let key = store.create_key("readers", "laptop").unwrap();
+    store.create_key("readers", "phone").unwrap();
+    store.revoke_key(key.id.as_str()).unwrap();
+    store.put_page(&page("http://a.test/", 1, "text"), &CacheLimits::default()).unwrap();
+    let size = store.cache_size().unwrap();
+    assert_eq!(size.pages, 1);
+    let expected = Inspection { schema: 1, known: 1, keys: 1, revoked_keys: 1, cache: size };
+    assert_eq!(Store::inspect(dir.path()).unwrap().as_ref(), Some(&expected), "beside an open store");
+    drop(store);
+    let before = files(dir.path());
+    assert_eq!(Store::inspect(dir.path()).unwrap(), Some(expected));
+    assert_eq!(files(dir.path()), before);
+}
+
+#[test]
+fn where_no_database_is_none_is_made() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(Store::inspect(dir.path()).unwrap(), None);
+    assert_eq!(Store::inspect(dir.path().join("no/such")).unwrap(), None);
+    assert!(files(dir.path()).is_empty());
+
+    fs::write(dir.path().join("websvc.db"), "").unwrap();
+    let empty =
+        Inspection { schema: 0, known: 1, keys: 0, revoked_keys: 0, cache: CacheSize { pages: 0, bytes: 0 } };
+    assert_eq!(Store::inspect(dir.path()).unwrap(), Some(empty));
+}
+
+#[test]
+fn what_cannot_be_opened_is_told_as_opening_tells_it() {
+    let (dir, store) = fresh();
+    drop(store);
+    sqlite(dir.path()).pragma_update(None, "user_version", 99).unwrap();
+    let error = Store::inspect(dir.path()).unwrap_err();
+    assert!(matches!(error, StoreError::NewerSchema { found: 99, known: 1, .. }), "{error}");
+
+    fs::write(dir.path().join("websvc.db"), "a letter to a friend\n".repeat(100)).unwrap();
+    let error = Store::inspect(dir.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+}
+
+#[test]
+fn damage_inside_the_file_is_found() {
+    let (dir, store) = fresh();
+    for n in 0..50 {
+        store.create_key("default", &format!("key {n}")).unwrap();
+    }
+    drop(store);
+    let path = dir.path().join("websvc.db");
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes.windows(7).position(|window| window == b"default").unwrap();
+    bytes[at..at.next_multiple_of(4096)].fill(0xff);
+    fs::write(&path, &bytes).unwrap();
+    let error = Store::inspect(dir.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+}
