@@ -206,6 +206,36 @@ async fn a_place_is_emulated() {
 }
 
 #[tokio::test]
+async fn a_telephone_and_banners_are_as_asked_for() {
+    let test = "a_telephone_and_banners_are_as_asked_for";
+    let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };
+    let advert = "http://securepubads.g.doubleclick.net/tag/js/gpt.js";
+    let html = format!(
+        "<meta name=viewport content='width=device-width'><h1>News of the day</h1><p id=ad>quiet</p>
+         <div id=onetrust-banner-sdk>We value your privacy</div><script src={advert}></script>"
+    );
+    let world = World::builder()
+        .page("http://news.test/", Page::html(html))
+        .page(advert, Page::new("text/javascript", "document.querySelector('#ad').textContent = 'loud'"));
+    let stage = Stage::start(world, chromium, &["http://news.test/"]).await;
+    let look = "return [innerWidth, navigator.maxTouchPoints, document.querySelector('#ad').textContent,
+                getComputedStyle(document.querySelector('#onetrust-banner-sdk')).display]";
+    let actions = json!([{"type": "executeJavascript", "script": look}]);
+    for (options, expected) in [
+        (json!({}), json!([1280, 0, "quiet", "none"])),
+        (json!({"blockAds": false}), json!([1280, 0, "loud", "block"])),
+        (json!({"mobile": true}), json!([390, 5, "quiet", "none"])),
+    ] {
+        let mut options = options;
+        options["actions"] = actions.clone();
+        options["formats"] = json!(["markdown"]);
+        let (page, warning) = stage.scrape("news.test", options.clone()).await;
+        let returned = &page["actions"]["javascriptReturns"][0]["value"];
+        assert_eq!(*returned, expected, "{options} {page} {warning}");
+    }
+}
+
+#[tokio::test]
 async fn a_page_in_the_browser_reaches_nothing_that_the_guard_refuses() {
     let test = "a_page_in_the_browser_reaches_nothing_that_the_guard_refuses";
     let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };

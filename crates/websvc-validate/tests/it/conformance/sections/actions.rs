@@ -20,7 +20,10 @@ pub(super) fn rows() -> Vec<Row> {
             .ok(" ")
             .bad("", TooShort),
         scroll(),
-        row("2.2.2 scrape", "no fields").at(item("actions")).ok(json!({ "type": "scrape" })).later(6, RUNS),
+        row("2.2.2 scrape", "no fields")
+            .at(item("actions"))
+            .ok(json!({ "type": "scrape" }))
+            .tested("websvc-cli", DONE),
         text("2.2.2 executeJavascript", "executeJavascript", "script", "a script that says something")
             .at(option("actions", "executeJavascript", "script"))
             .bad(" ", TooShort),
@@ -28,7 +31,8 @@ pub(super) fn rows() -> Vec<Row> {
     ]
 }
 
-const RUNS: &str = "a browser runs it";
+/// The test that runs every action through the interface; each has its own in websvc-browser.
+const DONE: &str = "all_actions_leave_what_they_are_for";
 
 fn first(plan: &SearchPlan) -> Action {
     page(plan).actions()[0].clone()
@@ -75,7 +79,7 @@ fn wait() -> Row {
     .bad(60_001, TooBig)
     .bad(1.5, InvalidType)
     .bad("1", InvalidType);
-    selectors(row, "wait").later(6, RUNS)
+    selectors(row, "wait").tested("websvc-cli", DONE)
 }
 
 fn screenshot() -> Row {
@@ -89,7 +93,7 @@ fn screenshot() -> Row {
         .bad_in(typed("screenshot", "quality", 101), &[("/quality", TooBig)])
         .bad_in(typed("screenshot", "viewport", json!({ "width": 1 })), &[("/viewport/height", Missing)])
         .bad_in(typed("screenshot", "fullPage", "yes"), &[("/fullPage", InvalidType)])
-        .later(6, RUNS)
+        .tested("websvc-cli", DONE)
 }
 
 fn click() -> Row {
@@ -105,7 +109,9 @@ fn click() -> Row {
             json!({ "type": "click", "selector": null, "all": 1 }),
             &[("/all", InvalidType), ("/selector", Missing)],
         );
-    selectors(row, "click").tested("websvc-types", "defaults_are_those_of_the_specification").later(6, RUNS)
+    selectors(row, "click")
+        .tested("websvc-types", "defaults_are_those_of_the_specification")
+        .tested("websvc-cli", DONE)
 }
 
 /// Returns the row of an action with one required text.
@@ -117,7 +123,7 @@ fn text(name: &'static str, kind: &str, field: &str, rule: &'static str) -> Row 
         .bad_in(json!({ "type": kind }), &[(&below, Missing)])
         .bad_in(typed(kind, field, Value::Null), &[(&below, Missing)])
         .bad_in(typed(kind, field, 1), &[(&below, InvalidType)])
-        .later(6, RUNS)
+        .tested("websvc-cli", DONE)
 }
 
 fn scroll() -> Row {
@@ -131,7 +137,9 @@ fn scroll() -> Row {
         .becomes(to("down"), first, to("down"))
         .bad_in(typed("scroll", "direction", "left"), &[("/direction", UnknownValue)])
         .bad_in(typed("scroll", "direction", 1), &[("/direction", InvalidType)]);
-    selectors(row, "scroll").tested("websvc-types", "defaults_are_those_of_the_specification").later(6, RUNS)
+    selectors(row, "scroll")
+        .tested("websvc-types", "defaults_are_those_of_the_specification")
+        .tested("websvc-cli", DONE)
 }
 
 fn pdf() -> Row {
@@ -159,5 +167,5 @@ fn pdf() -> Row {
     .bad_in(typed("pdf", "scale", -0.5), &[("/scale", TooSmall)])
     .bad_in(typed("pdf", "scale", "1"), &[("/scale", InvalidType)])
     .tested("websvc-types", "defaults_are_those_of_the_specification")
-    .later(6, RUNS)
+    .tested("websvc-cli", DONE)
 }

@@ -87,7 +87,7 @@ fn screenshot() -> Row {
     .bad(json!([800, 600]), InvalidType)
     .tested("websvc-types", "defaults_are_those_of_the_specification")
     .tested("websvc-cli", "missing_abilities_are_named_in_the_warning")
-    .later(6, "a browser takes it; until then a warning says that none is installed")
+    .tested("websvc-cli", "a_screenshot_has_a_url_under_which_it_can_be_had")
 }
 
 fn prompt_cases(row: Row, kind: &str) -> Row {

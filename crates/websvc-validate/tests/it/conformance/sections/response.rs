@@ -64,7 +64,11 @@ fn web_results() -> Vec<Row> {
         proven("2.6 web html", "when asked for, left out else", &[FIELDS, ORDER, FORMATS]),
         proven("2.6 web rawHtml", "when asked for, left out else", &[FIELDS, ORDER, FORMATS]),
         proven("2.6 web links", "texts, when asked for", &[FIELDS, ORDER, FORMATS]),
-        proven("2.6 web screenshot", "URL", &[FIELDS, ORDER]).later(6, "screenshots are taken"),
+        proven(
+            "2.6 web screenshot",
+            "URL",
+            &[FIELDS, ORDER, ("websvc-cli", "a_screenshot_has_a_url_under_which_it_can_be_had")],
+        ),
         proven("2.6 web audio", "signed URL", &[FIELDS, ORDER]).unplanned("media are extracted"),
         proven("2.6 web video", "signed URL", &[FIELDS, ORDER]).unplanned("media are extracted"),
         proven(

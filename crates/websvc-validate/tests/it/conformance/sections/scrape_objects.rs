@@ -78,7 +78,7 @@ fn actions() -> Row {
     .bad_in(json!(["scrape", null]), &[("/0", InvalidType), ("/1", InvalidType)])
     .bad(json!({ "type": "scrape" }), InvalidType)
     .tested("websvc-cli", "what_may_not_be_left_out_is_refused")
-    .later(6, "a browser runs them; until then they are refused with SCRAPE_ACTIONS_NOT_SUPPORTED")
+    .tested("websvc-cli", "all_actions_leave_what_they_are_for")
 }
 
 fn location() -> Row {
@@ -130,7 +130,7 @@ fn location() -> Row {
     .bad_in(json!([1, null]), &[("/0", InvalidType), ("/1", InvalidType)])
     .bad("en", InvalidType)
     .tested("websvc-scrape", "a_country_has_its_own_proxies_and_its_own_copies")
-    .later(6, "language and time zone are emulated, by default the country's; until then they are a header")
+    .tested("websvc-cli", "a_place_is_emulated")
 }
 
 fn redact_pii() -> Row {

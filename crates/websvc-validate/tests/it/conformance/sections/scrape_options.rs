@@ -25,7 +25,8 @@ pub(super) fn rows() -> Vec<Row> {
         min_age(),
         wait_for(),
         flag("2.2 mobile", "mobile", "default false", ScrapePlan::mobile, false)
-            .later(6, "a device is emulated; until then the page is asked for as a mobile browser would"),
+            .tested("websvc-cli", "a_telephone_and_banners_are_as_asked_for")
+            .tested("websvc-browser", "a_telephone_is_small_and_is_touched"),
         flag(
             "2.2 skipTlsVerification",
             "skipTlsVerification",
@@ -45,7 +46,7 @@ pub(super) fn rows() -> Vec<Row> {
         )
         .tested("websvc-extract", "embedded_images_are_removed_or_kept"),
         flag("2.2 blockAds", "blockAds", "default true", ScrapePlan::block_ads, true)
-            .later(6, "advertisements and cookie banners of rendered pages are blocked"),
+            .tested("websvc-cli", "a_telephone_and_banners_are_as_asked_for"),
         proxy(),
         store_in_cache(),
         lockdown(),
@@ -183,7 +184,8 @@ fn wait_for() -> Row {
         .bad(60_001, TooBig)
         .bad(-1, TooSmall)
         .bad("1s", InvalidType)
-        .later(6, "a browser waits; until then a warning says that pages are read as served")
+        .tested("websvc-cli", "a_page_in_the_browser_reaches_nothing_that_the_guard_refuses")
+        .tested("websvc-cli", "without_a_browser_nothing_is_silently_left_out")
 }
 
 fn timeout() -> Row {
