@@ -148,7 +148,7 @@ async fn an_installation_in_use_is_looked_at_beside_its_server() {
     case.site.succeed(&["keys", "create"]);
     let (is_content, findings) = case.examine();
     assert!(is_content, "{findings:#?}");
-    assert!(findings["database"].1.starts_with("sound, version 1, "), "{findings:#?}");
+    assert!(findings["database"].1.starts_with("sound, version 3, "), "{findings:#?}");
     assert!(findings["index"].1.starts_with("2 documents, "), "{findings:#?}");
     assert_eq!(findings["keys"].1, "1 stored");
 
