@@ -336,7 +336,7 @@ mod tests {
     const QUERY: &str = "X-Amz-Algorithm=AWS4-HMAC-SHA256\
         &X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request\
         &X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host\
-        &X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c031957d157751f604d404";
+        &X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404";
     const MADE_S: i64 = 1_369_353_600;
 
     fn check(query: &str, path: &str, now_s: i64) -> Result<(), String> {

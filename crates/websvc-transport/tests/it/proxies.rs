@@ -289,7 +289,7 @@ async fn a_proxy_is_reached_without_being_asked_for_anything() {
     let error = reach(format!("http://{gone}")).await.unwrap_err();
     assert_eq!(error.to_string(), "no connection through the proxy: it cannot be reached");
 
-    let plain = format!("https://{}", proxy.addr);
+    let plain = format!("https://{}", world.http_addr());
     let error = reach(plain).await.unwrap_err();
     assert!(matches!(error, FetchError::Proxy { .. }), "{error:?}");
 }
