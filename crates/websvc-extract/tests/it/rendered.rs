@@ -7,6 +7,9 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::collections::HashSet;
 use websvc_extract::{Content, ContentOptions, Document, Source};
 
+/// Two texts that are no farther apart say the same.
+const CLOSE: f64 = 0.02;
+
 /// Reads markdown with the reference parser and returns its text, a space between blocks, without the alternative texts
 /// of images, and the raw HTML in it.
 fn read(markdown: &str) -> (String, Vec<String>) {
@@ -47,7 +50,30 @@ fn distance(content: &Content<'_>) -> f64 {
     // Formulas are LaTeX in the markdown and whatever the page shows in the text: the letters of MathML, or an image.
     let text = content.text();
     let apart = |meant: &str| 1.0 - word_scores(meant, &text)[2];
-    apart(&meant).min(apart(&without_formulas(&meant)))
+    let apart_once = || apart(&read(&without_repeated_cells(&content.markdown())).0);
+    let nearest = apart(&meant).min(apart(&without_formulas(&meant)));
+    if nearest < CLOSE { nearest } else { nearest.min(apart_once()) }
+}
+
+/// Returns markdown without the cells that say the same as the cell above: one over several rows stands in each of them,
+/// and in plain text once.
+fn without_repeated_cells(markdown: &str) -> String {
+    let mut above: Vec<&str> = Vec::new();
+    let mut lines = Vec::new();
+    for line in markdown.lines() {
+        if !line.starts_with("| ") {
+            above.clear();
+            lines.push(line.to_owned());
+            continue;
+        }
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let once = (0..).zip(&cells).map(|(at, cell)| if above.get(at) == Some(cell) { "" } else { cell });
+        lines.push(once.collect::<Vec<_>>().join(" | "));
+        if !line.starts_with("| ---") {
+            above = cells;
+        }
+    }
+    lines.join("\n")
 }
 
 fn without_formulas(text: &str) -> String {
@@ -70,7 +96,7 @@ fn fixtures_read_back_as_the_text_of_the_page() {
         }
         let page = parse(&std::fs::read_to_string(&path).unwrap());
         let apart = distance(&page.content(&full()));
-        assert!(apart < 0.02, "{name}: {apart:.3}");
+        assert!(apart < CLOSE, "{name}: {apart:.3}");
         read += 1;
     }
     assert!(read >= 3, "only {read} fixtures were read");
@@ -87,7 +113,7 @@ fn development_pages_read_back_as_the_text_of_the_page() {
             let document = Document::parse(source).unwrap();
             let apart = distance(&document.content(&ContentOptions::default()));
             count += 1;
-            if apart > 0.02 {
+            if apart > CLOSE {
                 far.push(format!("{set}/{}: {apart:.3}", page.id));
             }
         }
