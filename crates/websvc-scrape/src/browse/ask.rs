@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use http::header::COOKIE;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 use websvc_browser::{
-    Device, Direction, Extent, Geolocation, Locale, Matches, Orientation, PageRequest, Paper, Print,
+    Cookie, Device, Direction, Extent, Geolocation, Locale, Matches, Orientation, PageRequest, Paper, Print,
     Screenshot, Step, Viewport,
 };
 use websvc_transport::{Proxy, TlsPolicy};
@@ -27,6 +28,7 @@ pub(crate) fn page_request(
 ) -> Result<PageRequest, ScrapeError> {
     let mut request = PageRequest::new(url.clone(), deadline.into());
     request.headers = headers(plan)?;
+    request.cookies = cookies(&mut request.headers);
     request.device = if plan.mobile() { Device::Mobile } else { Device::Desktop };
     request.locale = locale(plan.location());
     request.tls = if plan.skip_tls_verification() { TlsPolicy::SkipVerification } else { TlsPolicy::Verify };
@@ -62,6 +64,15 @@ fn headers(plan: &ScrapePlan) -> Result<HeaderMap, ScrapeError> {
         headers.insert(parsed, HeaderValue::from_str(value).map_err(|_| bad_header(name))?);
     }
     Ok(headers)
+}
+
+/// Takes the cookies out of the headers: a browser sends those that it has.
+fn cookies(headers: &mut HeaderMap) -> Vec<Cookie> {
+    let Some(value) = headers.remove(COOKIE) else { return Vec::new() };
+    let pairs = value.to_str().unwrap_or_default().split(';').filter_map(|pair| pair.split_once('='));
+    pairs
+        .map(|(name, value)| Cookie { name: name.trim().to_owned(), value: value.trim().to_owned() })
+        .collect()
 }
 
 /// Returns what a browser in this place says of itself. The languages are those that were asked for, else those of
@@ -143,5 +154,58 @@ fn paper(paper: action::Paper) -> Paper {
         action::Paper::Legal => Paper::Legal,
         action::Paper::Tabloid => Paper::Tabloid,
         action::Paper::Ledger => Paper::Ledger,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use websvc_validate::{Policy, read_scrape_options};
+
+    use super::*;
+
+    fn ask(options: &Value) -> PageRequest {
+        let read = read_scrape_options(options.to_string().as_bytes(), &Policy::default());
+        let url = "https://a.test/".parse().unwrap();
+        page_request(&url, &read.unwrap().plan, None, Instant::now()).unwrap()
+    }
+
+    #[test]
+    fn cookies_of_the_caller_are_given_to_the_browser() {
+        let request = ask(&json!({"headers": {"Cookie": "a=1; b=x=y ;c=", "X-Key": "k"}}));
+        let pairs: Vec<_> =
+            request.cookies.iter().map(|cookie| (cookie.name.as_str(), cookie.value.as_str())).collect();
+        assert_eq!(pairs, [("a", "1"), ("b", "x=y"), ("c", "")]);
+        let names: Vec<_> = request.headers.keys().map(HeaderName::as_str).collect();
+        assert_eq!(names, ["x-key"]);
+    }
+
+    #[test]
+    fn a_place_has_its_language_unless_another_is_asked_for() {
+        let of = |options| ask(&options).locale;
+        let germany = of(json!({"location": {"country": "DE"}}));
+        assert_eq!(
+            (germany.languages, germany.formats),
+            (vec!["de-DE".to_owned()], Some("de-DE".to_owned()))
+        );
+        let french = of(json!({"location": {"country": "DE", "languages": ["fr", "en"]}}));
+        assert_eq!(french.languages, ["fr", "en"]);
+        assert_eq!(french.timezone.as_deref(), Some("Europe/Berlin"));
+        assert_eq!(of(json!({})).timezone.as_deref(), Some("America/New_York"));
+    }
+
+    #[test]
+    fn what_draws_a_page_otherwise_has_a_name_of_its_own_in_the_cache() {
+        let name = |options: Value| {
+            let read = read_scrape_options(options.to_string().as_bytes(), &Policy::default());
+            variant(&read.unwrap().plan)
+        };
+        let names = [
+            name(json!({})),
+            name(json!({"waitFor": 5})),
+            name(json!({"location": {"country": "DE"}})),
+            name(json!({"blockAds": false})),
+        ];
+        assert_eq!(names, ["drawn;", "drawn;wait=5;", "drawn;in=DE;", "drawn;ads;"]);
     }
 }
