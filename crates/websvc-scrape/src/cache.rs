@@ -22,6 +22,17 @@ const KEPT_HEADERS: [HeaderName; 5] =
 /// What is said of a copy that is not whole.
 const TRUNCATED: &str = "the body broke off when the page was fetched; only its beginning is in the cache";
 
+/// Whether a fetched page is in the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// Whoever fetched it did not want that.
+    NotWanted,
+    /// It was tried in vain.
+    No,
+    /// It was put there at this time, in milliseconds since the Unix epoch.
+    At(u64),
+}
+
 /// Returns the name of a page in the cache, with whatever of the plan changes what its host answers. Headers of the
 /// caller's own and actions may change it in any way, so such a page has no name: it is nobody else's.
 pub(crate) fn page_key(url: &Url, plan: &ScrapePlan, proxies: &ProxyConfig, need: Need) -> Option<PageKey> {

@@ -51,6 +51,15 @@ pub struct RawPage {
     pub takings: Option<Box<Takings>>,
 }
 
+/// A file that is no page, such as a robots.txt.
+#[derive(Debug)]
+pub struct FileAnswer {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// The body, content encoding undone.
+    pub body: Bytes,
+}
+
 impl RawPage {
     /// Returns the `Content-Type` header, when it is readable.
     pub fn content_type(&self) -> Option<&str> {

@@ -80,24 +80,10 @@ pub(crate) fn render(
     if wants(plan, "rawHtml") {
         page.raw_html = Some(document.into_raw_html());
     }
-    page.warnings.extend(missing_picture(plan, &page));
     if let Some(options) = plan.redact_pii() {
         redaction::redact_page(&mut page, options);
     }
     Ok(page)
-}
-
-/// Says why a picture that was asked for is not there. Without a browser that was said before.
-fn missing_picture(plan: &ScrapePlan, page: &Page) -> Option<String> {
-    let wanted = plan.formats().iter().any(|format| matches!(format, Format::Screenshot(_)));
-    if !wanted || page.takings.as_ref().is_some_and(|takings| takings.screenshot.is_some()) {
-        return None;
-    }
-    let why = match page.cache_state {
-        CacheState::Hit(_) => "the page is from the cache, which holds no pictures",
-        CacheState::Miss => "a browser shows no page here",
-    };
-    Some(format!("there is no screenshot: {why}"))
 }
 
 fn wants(plan: &ScrapePlan, format: &str) -> bool {

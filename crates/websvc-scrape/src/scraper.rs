@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use http::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 use websvc_browser::{Browser, BrowserError};
@@ -14,8 +12,8 @@ use websvc_transport::{Client, FetchRequest};
 use websvc_types::ErrorCode;
 use websvc_validate::ScrapePlan;
 
-use crate::browse::{Drawer, Drawn, Need};
-use crate::cache;
+use crate::browse::{Drawer, Drawn, Need, undrawn, wants_picture};
+use crate::cache::{self, Kept};
 use crate::clock::Clock;
 use crate::config::ScrapeConfig;
 use crate::documents::{Converted, DocumentReader, ReadOptions, document_kind, options_of};
@@ -27,7 +25,7 @@ use crate::image;
 use crate::keeping::{CacheReport, Keeping};
 use crate::page::Page;
 use crate::proxies::ProxyConfig;
-use crate::raw::{RawPage, renewed};
+use crate::raw::{FileAnswer, RawPage, renewed};
 use crate::render;
 use crate::rendered::{Recipe, Rendered};
 use crate::request::{self, ROBOTS_NAME};
@@ -60,26 +58,6 @@ const LARGE_PAGE_BYTES: usize = 1024 * 1024;
 
 /// What a fetch that several wait for ends with: the page and whether it was stored, or what all of them would meet.
 type Landed = Result<(RawPage, Kept), Arc<ScrapeError>>;
-
-/// Whether a fetched page is in the cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    /// Whoever fetched it did not want that.
-    NotWanted,
-    /// It was tried in vain.
-    No,
-    /// It was put there at this time, in milliseconds since the Unix epoch.
-    At(u64),
-}
-
-/// A file that is no page, such as a robots.txt.
-#[derive(Debug)]
-pub struct FileAnswer {
-    /// The HTTP status.
-    pub status: StatusCode,
-    /// The body, content encoding undone.
-    pub body: Bytes,
-}
 
 impl Scraper {
     /// Makes a scraper.
@@ -124,11 +102,26 @@ impl Scraper {
     pub async fn scrape(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<Page, ScrapeError> {
         let freshness =
             Freshness { max_age: plan.max_age(), min_age: plan.min_age(), lockdown: plan.lockdown() };
-        let need = match self.inner.drawer.need(plan) {
-            // What only an open page gives is left out of what is cached, which is told.
-            Need::Now if freshness.is_cache_only() => Need::IfShell,
-            need => need,
-        };
+        match self.inner.drawer.need(plan) {
+            Need::Now if freshness.is_cache_only() => {
+                let mut page = self.scrape_by(url, plan, freshness, Need::IfShell, deadline).await?;
+                let missing =
+                    wants_picture(plan).then_some("there is no screenshot: the cache holds no pictures");
+                page.warnings.extend(missing.map(str::to_owned));
+                Ok(page)
+            }
+            need => self.scrape_by(url, plan, freshness, need, deadline).await,
+        }
+    }
+
+    async fn scrape_by(
+        &self,
+        url: &Url,
+        plan: &ScrapePlan,
+        freshness: Freshness,
+        need: Need,
+        deadline: Instant,
+    ) -> Result<Page, ScrapeError> {
         let key = cache::page_key(url, plan, self.proxies(), need);
         if need != Need::Now {
             if let Some(page) = self.rendered(url, key.as_ref(), plan, freshness) {
@@ -213,16 +206,20 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
         let Inner { drawer, fetcher, .. } = &*self.inner;
-        if drawer.draws(url)
-            && let Ok(Drawn { page, is_markup: true }) = drawer.draw(url, plan, fetcher, deadline).await
-        {
+        let drawn = match drawer.draws(url) {
+            true => Some(Box::pin(drawer.draw(url, plan, fetcher, deadline)).await),
+            false => None,
+        };
+        if let Some(Ok(Drawn { page, is_markup: true })) = drawn {
             return Ok(page);
         }
         let page = self.fetch(url, key, plan, deadline).await?;
-        if drawer.would_fill(&page) {
-            return Ok(Box::pin(drawer.fill(page, plan, fetcher, deadline)).await);
-        }
-        Ok(page)
+        Ok(match drawn {
+            // What failed a moment ago is not tried again.
+            Some(Err(error)) if drawer.would_fill(&page) => undrawn(page, &error),
+            None if drawer.would_fill(&page) => Box::pin(drawer.fill(page, plan, fetcher, deadline)).await,
+            Some(_) | None => page,
+        })
     }
 
     /// Fetches a page as its host serves it, or learns that it is as the cache has it.
@@ -254,7 +251,10 @@ impl Scraper {
             Err(ScrapeError::Browser(BrowserError::Download)) if plan.actions().is_empty() => None,
             Err(error) => return Err(error),
         };
-        let served = self.fetch(url, None, plan, deadline).await?;
+        let mut served = self.fetch(url, None, plan, deadline).await?;
+        if takings.is_none() && wants_picture(plan) {
+            served.warnings.push("there is no screenshot: the URL is a file, not a page".to_owned());
+        }
         Ok(RawPage { takings, ..served })
     }
 

@@ -39,7 +39,7 @@ pub struct EmbedConfig {
     pub authentication: Authentication,
     /// Which addresses pages may be fetched from.
     pub guard: AddressGuard,
-    /// The bounds of fetching and of the page cache.
+    /// The bounds of fetching and of the page cache. It has no browser and no readers of documents unless they are given.
     pub scrape: ScrapeConfig,
     /// Where files that expire are kept; in the data directory when it is not said.
     pub artifacts: Option<ArtifactsConfig>,

@@ -119,6 +119,12 @@ async fn a_screenshot_has_a_url_under_which_it_can_be_had() {
     let (kind, picture) = stage.service.file(path).await;
     assert_eq!((kind.as_str(), &picture[..8]), ("image/png", &b"\x89PNG\r\n\x1a\n"[..]));
     assert_eq!((width_of(&picture), height_of(&picture)), (1280, 800));
+    // A picture is of now, and the cache is of then.
+    stage.scrape("tea.test", json!({"formats": ["markdown"]})).await;
+    let (page, warning) =
+        stage.scrape("tea.test", json!({"formats": ["markdown", "screenshot"], "minAge": 0})).await;
+    assert_eq!((&page["screenshot"], &page["metadata"]["cacheState"]), (&Value::Null, &json!("hit")));
+    assert!(warning.as_str().unwrap().contains("the cache holds no pictures"), "{warning}");
     let full = json!({"type": "screenshot", "fullPage": true, "viewport": {"width": 600, "height": 500}});
     let (page, _) = stage.scrape("tea.test", json!({"formats": [full]})).await;
     let url = page["screenshot"].as_str().unwrap();
@@ -267,6 +273,7 @@ async fn without_a_browser_nothing_is_silently_left_out() {
         (json!({"formats": ["markdown"], "waitFor": 5}), "waitFor"),
     ] {
         let answer = service.search(request(options)).await;
-        assert!(answer.body["warning"].as_str().unwrap().contains(named), "{}", answer.body);
+        let warning = answer.body["warning"].as_str().unwrap();
+        assert!(warning.contains(named) && !warning.contains("there is no screenshot"), "{warning}");
     }
 }

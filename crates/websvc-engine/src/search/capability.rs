@@ -58,9 +58,9 @@ impl Review {
     }
 
     fn scrape(&mut self, plan: &ScrapePlan, scraper: &Scraper) {
-        let (browser, proxies) = (scraper.browser().is_some(), scraper.proxies());
+        let (lacks_browser, proxies) = (lacks_browser(plan, scraper), scraper.proxies());
         for format in plan.formats() {
-            if let Some(why) = why_missing(format, browser) {
+            if let Some(why) = why_missing(format, lacks_browser) {
                 self.leave_out(&format!("format {}", format.name()), why);
             }
         }
@@ -83,7 +83,7 @@ impl Review {
                 RedactMode::Fast => {}
             }
         }
-        if !plan.wait_for().is_zero() && !browser {
+        if !plan.wait_for().is_zero() && lacks_browser {
             self.leave_out("waitFor", "no browser is installed; pages are read as served");
         }
         let country = plan.location().country();
@@ -97,13 +97,20 @@ impl Review {
     }
 }
 
+/// Returns whether a plan asks for what only a browser gives, and there is none. The program is looked for only then: that
+/// asks the file system.
+fn lacks_browser(plan: &ScrapePlan, scraper: &Scraper) -> bool {
+    let pictures = plan.formats().iter().any(|format| matches!(format, Format::Screenshot(_)));
+    (pictures || !plan.wait_for().is_zero() || !plan.actions().is_empty()) && scraper.browser().is_none()
+}
+
 /// Returns why a format cannot be had, or `None` when it can.
-fn why_missing(format: &Format, browser: bool) -> Option<&'static str> {
+fn why_missing(format: &Format, lacks_browser: bool) -> Option<&'static str> {
     match format {
         Format::Markdown(_) | Format::Html(_) | Format::RawHtml(_) | Format::Links(_) | Format::Images(_) => {
             None
         }
-        Format::Screenshot(_) => (!browser).then_some("no browser is installed"),
+        Format::Screenshot(_) => lacks_browser.then_some("no browser is installed"),
         Format::Branding(_) => Some("this version does not read the design of pages yet"),
         Format::Summary(_)
         | Format::Json(_)
@@ -138,7 +145,7 @@ impl Missing {
             let why = "profile is not available: this version keeps no profiles of the browser yet";
             self.refuse(&format!("{at}/profile"), why);
         }
-        if !plan.actions().is_empty() && scraper.browser().is_none() {
+        if !plan.actions().is_empty() && lacks_browser(plan, scraper) {
             self.actions = true;
             self.refuse(&format!("{at}/actions"), "actions are not available: no browser is installed");
         }

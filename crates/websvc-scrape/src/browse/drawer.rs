@@ -102,11 +102,7 @@ impl Drawer {
                 drawn
             }
             Ok(Drawn { is_markup: false, .. }) => page,
-            Err(error) => {
-                let mut page = page;
-                page.warnings.push(format!("the page could not be drawn: {error}"));
-                page
-            }
+            Err(error) => undrawn(page, &error),
         }
     }
 
@@ -139,4 +135,10 @@ impl Drawer {
     fn habit(&self, url: &Url) -> Option<Habit> {
         self.hosts.habit(url.host_str().unwrap_or_default())
     }
+}
+
+/// Returns a page as it was served, with why it is no more than that.
+pub(crate) fn undrawn(mut page: RawPage, error: &ScrapeError) -> RawPage {
+    page.warnings.push(format!("the page could not be drawn: {error}"));
+    page
 }

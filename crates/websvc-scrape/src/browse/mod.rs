@@ -10,8 +10,8 @@ mod places;
 
 pub(crate) use answer::Drawn;
 pub(crate) use ask::variant;
-pub(crate) use drawer::Drawer;
-pub(crate) use need::Need;
+pub(crate) use drawer::{Drawer, undrawn};
+pub(crate) use need::{Need, wants_picture};
 
 use websvc_browser::{Picture, Returned, Scraped};
 

@@ -17,8 +17,7 @@ pub(crate) enum Need {
 
 impl Need {
     pub(crate) fn of(plan: &ScrapePlan) -> Self {
-        let pictures = plan.formats().iter().any(|format| matches!(format, Format::Screenshot(_)));
-        if pictures || !plan.actions().is_empty() || plan.profile().is_some() {
+        if wants_picture(plan) || !plan.actions().is_empty() || plan.profile().is_some() {
             return Self::Now;
         }
         let location = plan.location();
@@ -28,6 +27,11 @@ impl Need {
         }
         Self::IfShell
     }
+}
+
+/// Returns whether a plan asks for a picture of the page.
+pub(crate) fn wants_picture(plan: &ScrapePlan) -> bool {
+    plan.formats().iter().any(|format| matches!(format, Format::Screenshot(_)))
 }
 
 #[cfg(test)]
