@@ -17,6 +17,7 @@ use crate::clock::now_ms;
 use crate::database::{Database, Durability, lock};
 use crate::error::StoreError;
 use crate::key::KeyId;
+use crate::rights::{KeyRights, rights_columns, rights_from_row};
 use crate::secret::{MAX_SECRET_BYTES, MIN_SECRET_BYTES, SecretHash, is_placeholder};
 use crate::store::Store;
 use crate::team::{DEFAULT_TEAM, SELECT_ONE, Team, create_if_absent, team_from_row};
@@ -36,6 +37,8 @@ pub struct Caller {
     pub key_id: KeyId,
     /// The team of the key, as of at most [`ACCESS_REFRESH`] ago.
     pub team: Arc<Team>,
+    /// What the key may do, as of then too.
+    pub rights: Arc<KeyRights>,
 }
 
 impl Store {
@@ -87,6 +90,8 @@ pub(crate) struct Access {
     /// When the version is to be read next, in milliseconds since `started`.
     next_check: AtomicU64,
     static_keys: RwLock<Vec<SecretHash>>,
+    /// What keys from the configuration may do.
+    static_rights: Arc<KeyRights>,
     known: RwLock<Known>,
     /// Held by whoever changes `known`, from before the database is read: what is remembered is then never older than
     /// the version that was read last.
@@ -104,6 +109,7 @@ struct KnownKey {
     id: KeyId,
     hash: SecretHash,
     team: Arc<Team>,
+    rights: Arc<KeyRights>,
     /// When it was last used, in milliseconds since the Unix epoch; 0 when that is already in the database.
     unsaved_use_ms: AtomicU64,
 }
@@ -131,6 +137,7 @@ impl Access {
             started_ms: now_ms(),
             next_check: AtomicU64::new(0),
             static_keys: RwLock::default(),
+            static_rights: Arc::default(),
             known: RwLock::default(),
             source: Mutex::new(source),
         })
@@ -145,7 +152,11 @@ impl Access {
         let hash = SecretHash::of(secret);
         if self.is_static(&hash) {
             let team = self.default_team().map_err(|error| database.error(error))?;
-            return Ok(team.map(|team| Caller { key_id: KeyId::new(STATIC_KEY_ID), team }));
+            return Ok(team.map(|team| Caller {
+                key_id: KeyId::new(STATIC_KEY_ID),
+                team,
+                rights: Arc::clone(&self.static_rights),
+            }));
         }
         let remembered = read_lock(&self.known).keys.get(&hash.tag()).cloned();
         let key = match remembered {
@@ -155,8 +166,16 @@ impl Access {
         let Some(key) = key.filter(|key| key.hash.matches(&hash)) else {
             return Ok(None);
         };
+        // The wall clock, which the expiry was written by, and only where there is one.
+        if key.rights.expires_at_ms.is_some() && key.rights.has_expired(now_ms()) {
+            return Ok(None);
+        }
         key.touch(self.started_ms.saturating_add(now));
-        Ok(Some(Caller { key_id: key.id.clone(), team: Arc::clone(&key.team) }))
+        Ok(Some(Caller {
+            key_id: key.id.clone(),
+            team: Arc::clone(&key.team),
+            rights: Arc::clone(&key.rights),
+        }))
     }
 
     /// Drops everything remembered, because this process changed a key or a team.
@@ -200,13 +219,19 @@ impl Access {
 
     fn load_key(&self, hash: &SecretHash) -> rusqlite::Result<Option<Arc<KnownKey>>> {
         let mut source = lock(&self.source);
-        let sql = "SELECT hash, team FROM keys WHERE id = ?1 AND revoked_at IS NULL";
+        let sql = concat!(
+            "SELECT hash, team, ",
+            rights_columns!(),
+            " FROM keys WHERE id = ?1 AND revoked_at IS NULL"
+        );
         let row = source
             .connection
             .prepare_cached(sql)?
-            .query_row([hash.id()], |row| Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, String>(1)?)))
+            .query_row([hash.id()], |row| {
+                Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, String>(1)?, rights_from_row(row, 2)?))
+            })
             .optional()?;
-        let Some((bytes, team)) = row else { return Ok(None) };
+        let Some((bytes, team, rights)) = row else { return Ok(None) };
         let Some(team) = source.load_team(&team, &self.known)? else { return Ok(None) };
         let stored = SecretHash::from_bytes(bytes);
         let mut known = write_lock(&self.known);
@@ -216,6 +241,7 @@ impl Access {
                 id: KeyId::new(stored.id()),
                 hash: stored,
                 team,
+                rights: Arc::new(rights),
                 unsaved_use_ms: AtomicU64::new(0),
             })
         });

@@ -99,6 +99,18 @@ impl Database {
         write_on(&mut writer, durability, work).map_err(|error| self.error(error))
     }
 
+    /// Writes all that is committed now into a new database file, while others read and write.
+    pub(crate) fn copy_to(&self, target: &Path) -> Result<(), StoreError> {
+        let failed = |error| StoreError::from_sqlite(target, error);
+        // A connection of its own: it reads for as long as the copy takes.
+        let connection = connect(&self.path).map_err(|error| self.error(error))?;
+        create_private_file(target).map_err(|error| StoreError::io(target, error))?;
+        let path = target.to_str().ok_or_else(|| {
+            StoreError::io(target, io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
+        })?;
+        connection.execute("VACUUM INTO ?1", [path]).map(drop).map_err(failed)
+    }
+
     /// Lets the writer make the file no larger than this, or than it is.
     pub(crate) fn bound_file(&self, max_bytes: u64) -> Result<(), StoreError> {
         let writer = lock(&self.writer);

@@ -73,10 +73,22 @@ pub enum StoreError {
         /// When it was revoked, in milliseconds since the Unix epoch.
         revoked_at_ms: u64,
     },
+    /// The team cannot be deleted.
+    #[error("team \"{team}\" cannot be deleted: keys of the configuration belong to it")]
+    TeamNeeded {
+        /// The team.
+        team: String,
+    },
+    /// The file that a backup was to be written into is there already.
+    #[error("{} exists already", path.display())]
+    BackupExists {
+        /// The file.
+        path: PathBuf,
+    },
     /// A team name or key label is not acceptable.
     #[error("{what} \"{}\" is not valid: {rule}", name.escape_debug())]
     InvalidName {
-        /// Which name it is: `team` or `label`.
+        /// Which name it is: `team`, `label`, `format` or `network`.
         what: &'static str,
         /// The name that was given.
         name: String,

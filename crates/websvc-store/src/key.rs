@@ -8,6 +8,7 @@ use rusqlite::{OptionalExtension, Row, Transaction, params};
 use crate::clock::now_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::rights::{KeyRights, rights_columns, rights_from_row};
 use crate::secret::{Secret, SecretHash};
 use crate::store::Store;
 use crate::team::{DEFAULT_TEAM, check_team_name, check_text, create_if_absent};
@@ -61,22 +62,40 @@ pub struct KeyRecord {
     pub last_used_at_ms: Option<u64>,
     /// When it was revoked, in milliseconds since the Unix epoch.
     pub revoked_at_ms: Option<u64>,
+    /// What it may do.
+    pub rights: KeyRights,
+}
+
+macro_rules! key_columns {
+    () => {
+        concat!("id, team, label, created_at, last_used_at, revoked_at, ", rights_columns!())
+    };
 }
 
 impl Store {
-    /// Creates a key for `team`, and the team if it does not exist. The key survives a power failure.
+    /// Creates a key for `team` that may do everything but administration, and the team if it does not exist. The key
+    /// survives a power failure.
     ///
     /// # Errors
-    /// [`StoreError::InvalidName`] for a team or label that cannot be shown in a list, [`StoreError::Random`];
-    /// otherwise failures of the database.
+    /// As for [`create_key_with`](Self::create_key_with).
     pub fn create_key(&self, team: &str, label: &str) -> Result<NewKey, StoreError> {
+        self.create_key_with(team, label, &KeyRights::default())
+    }
+
+    /// Creates a key for `team` with these rights, and the team if it does not exist. The key survives a power failure.
+    ///
+    /// # Errors
+    /// [`StoreError::InvalidName`] for a team, label, format or network that cannot be shown in a list,
+    /// [`StoreError::Random`]; otherwise failures of the database.
+    pub fn create_key_with(&self, team: &str, label: &str, rights: &KeyRights) -> Result<NewKey, StoreError> {
         check_team_name(team)?;
         check_text("label", label)?;
+        rights.check()?;
         loop {
             let secret = Secret::random()?;
             let inserted = self
                 .database()
-                .write(Durability::Power, |transaction| insert(transaction, &secret, team, label))?;
+                .write(Durability::Power, |transaction| insert(transaction, &secret, team, label, rights))?;
             if let Some(key) = inserted {
                 return Ok(key);
             }
@@ -98,7 +117,7 @@ impl Store {
             if any {
                 return Ok(None);
             }
-            insert(transaction, &secret, DEFAULT_TEAM, FIRST_KEY_LABEL)
+            insert(transaction, &secret, DEFAULT_TEAM, FIRST_KEY_LABEL, &KeyRights::default())
         })
     }
 
@@ -107,8 +126,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn list_keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
-        let sql = "SELECT id, team, label, created_at, last_used_at, revoked_at FROM keys \
-                   ORDER BY team, created_at, id";
+        let sql = concat!("SELECT ", key_columns!(), " FROM keys ORDER BY team, created_at, id");
         self.database().read(|connection| connection.prepare(sql)?.query_map([], key_from_row)?.collect())
     }
 
@@ -122,7 +140,7 @@ impl Store {
         match revocation {
             Revocation::Done(record) => {
                 self.access().forget();
-                Ok(record)
+                Ok(*record)
             }
             Revocation::Unknown => Err(StoreError::UnknownKey { id: id.to_owned() }),
             Revocation::Before { revoked_at_ms } => {
@@ -133,13 +151,13 @@ impl Store {
 }
 
 enum Revocation {
-    Done(KeyRecord),
+    Done(Box<KeyRecord>),
     Unknown,
     Before { revoked_at_ms: u64 },
 }
 
 fn revoke(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<Revocation> {
-    let sql = "SELECT id, team, label, created_at, last_used_at, revoked_at FROM keys WHERE id = ?1";
+    let sql = concat!("SELECT ", key_columns!(), " FROM keys WHERE id = ?1");
     let Some(mut record) = transaction.query_row(sql, [id], key_from_row).optional()? else {
         return Ok(Revocation::Unknown);
     };
@@ -149,7 +167,7 @@ fn revoke(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<Revocatio
     let now = now_ms();
     transaction.execute("UPDATE keys SET revoked_at = ?2 WHERE id = ?1", params![id, now])?;
     record.revoked_at_ms = Some(now);
-    Ok(Revocation::Done(record))
+    Ok(Revocation::Done(Box::new(record)))
 }
 
 /// Stores a key; `None` when its id is taken, which happens about once in 2^48 pairs of keys.
@@ -158,14 +176,32 @@ fn insert(
     secret: &Secret,
     team: &str,
     label: &str,
+    rights: &KeyRights,
 ) -> rusqlite::Result<Option<NewKey>> {
     create_if_absent(transaction, team)?;
     let hash = SecretHash::of(secret.expose());
     let id = hash.id();
     let inserted = transaction.execute(
-        "INSERT INTO keys (id, hash, team, label, created_at) VALUES (?1, ?2, ?3, ?4, ?5) \
-         ON CONFLICT (id) DO NOTHING",
-        params![id, hash.as_bytes(), team, label, now_ms()],
+        concat!(
+            "INSERT INTO keys (id, hash, team, label, created_at, ",
+            rights_columns!(),
+            ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (id) DO NOTHING"
+        ),
+        params![
+            id,
+            hash.as_bytes(),
+            team,
+            label,
+            now_ms(),
+            rights.admin,
+            rights.scopes_as_stored(),
+            rights.formats_as_stored(),
+            rights.networks_as_stored(),
+            // SQLite's integers are signed; its largest is as good as never.
+            rights.expires_at_ms.map(|at| at.min(i64::MAX as u64)),
+            rights.requests_per_minute,
+            rights.concurrency,
+        ],
     )?;
     Ok((inserted == 1).then(|| NewKey { id: KeyId::new(id), secret: secret.clone() }))
 }
@@ -178,5 +214,6 @@ fn key_from_row(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {
         created_at_ms: row.get(3)?,
         last_used_at_ms: row.get(4)?,
         revoked_at_ms: row.get(5)?,
+        rights: rights_from_row(row, 6)?,
     })
 }

@@ -1,4 +1,4 @@
-//! Durable state of websvc: teams, API keys, the page cache, browser profiles and the records of artifacts, in one SQLite file.
+//! Durable state of websvc: teams, API keys, credits, the page cache, browser profiles and the records of artifacts, in one SQLite file.
 //!
 //! A [`Store`] is a cheap handle (`Clone`, `Send`, `Sync`) on `DATA_DIR/websvc.db`. Every call blocks for as long as
 //! SQLite needs, so async callers move all but [`Store::authenticate`] off their async threads. Several processes may
@@ -20,18 +20,22 @@
 
 mod access;
 mod artifact;
+mod backup;
 mod clock;
 mod database;
 mod error;
 mod inspect;
 mod key;
+mod ledger;
 mod migration;
 mod page;
 mod page_cache;
 mod profile;
+mod rights;
 mod secret;
 mod store;
 mod team;
+mod threat;
 mod usage;
 
 pub use access::{ACCESS_REFRESH, Caller};
@@ -39,10 +43,15 @@ pub use artifact::{ArtifactRecord, ArtifactTotals, Reservation};
 pub use error::StoreError;
 pub use inspect::Inspection;
 pub use key::{KeyId, KeyRecord, NewKey};
+pub use ledger::{
+    Budget, DailyUsage, DayTotal, Held, Hold, LoggedRequest, MonthlyUsage, Usage, UsageFilter, UsageItem,
+    UsageLimits, UsageRetention, UsageStage,
+};
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 pub use profile::{
     PROFILE_MAX_BYTES, PROFILES_MAX, ProfileLease, ProfileLocking, ProfileRecord, ProfileSaving, ProfileState,
 };
+pub use rights::{KeyRights, KeyScope, UnknownScope};
 pub use secret::Secret;
 pub use store::Store;
 pub use team::{DEFAULT_TEAM, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy};

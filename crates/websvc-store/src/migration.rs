@@ -10,6 +10,9 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/001_keys_and_pages.sql"),
     include_str!("migrations/002_artifacts.sql"),
     include_str!("migrations/003_profiles.sql"),
+    include_str!("migrations/004_access.sql"),
+    include_str!("migrations/005_credits.sql"),
+    include_str!("migrations/006_threat.sql"),
 ];
 
 /// What [`migrate`] found.

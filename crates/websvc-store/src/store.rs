@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::access::Access;
 use crate::database::Database;
 use crate::error::StoreError;
+use crate::ledger::{Ledger, LedgerWriter};
 use crate::usage::UsageWriter;
 
 /// The durable state of a data directory. Clones share one set of connections.
@@ -16,8 +17,9 @@ pub struct Store {
 
 #[derive(Debug)]
 struct Inner {
-    // Before `shared`: its thread writes a last time before the database closes.
+    // Before `shared`: their threads write a last time before the database closes.
     _usage_writer: UsageWriter,
+    _ledger_writer: LedgerWriter,
     shared: Arc<Shared>,
 }
 
@@ -26,6 +28,7 @@ struct Inner {
 pub(crate) struct Shared {
     pub(crate) database: Database,
     pub(crate) access: Access,
+    pub(crate) ledger: Ledger,
 }
 
 impl Store {
@@ -37,10 +40,14 @@ impl Store {
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, StoreError> {
         let database = Database::open(dir.as_ref())?;
         let access = Access::new(&database)?;
-        let shared = Arc::new(Shared { database, access });
+        let ledger = Ledger::new(&database, dir.as_ref())?;
+        let shared = Arc::new(Shared { database, access, ledger });
         let usage_writer = UsageWriter::start(Arc::clone(&shared))
             .map_err(|error| StoreError::io(shared.database.path(), error))?;
-        Ok(Self { inner: Arc::new(Inner { _usage_writer: usage_writer, shared }) })
+        let ledger_writer = LedgerWriter::start(Arc::clone(&shared))
+            .map_err(|error| StoreError::io(shared.database.path(), error))?;
+        let inner = Inner { _usage_writer: usage_writer, _ledger_writer: ledger_writer, shared };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Reads the whole database and checks that it is sound. Takes seconds for gigabytes.
@@ -72,6 +79,10 @@ impl Store {
 
     pub(crate) fn database(&self) -> &Database {
         &self.shared().database
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.shared().ledger
     }
 
     pub(crate) fn access(&self) -> &Access {

@@ -8,6 +8,7 @@ use rusqlite::{OptionalExtension, Row, Transaction, params};
 use crate::clock::now_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
+use crate::ledger;
 use crate::store::Store;
 
 /// The team of the first key and of keys given by configuration.
@@ -106,7 +107,7 @@ pub struct Team {
     pub threat_protection: ThreatPolicy,
     /// Whether a request may bring its own threat protection settings.
     pub threat_override: ThreatOverride,
-    /// The credits that may be spent; `None` is unlimited.
+    /// The credits that were given last; `None` is unlimited. [`Store::budget`] says what is left of them.
     pub credits: Option<u64>,
     /// The requests per minute that are admitted; `None` is the default of the configuration.
     pub requests_per_minute: Option<u32>,
@@ -129,7 +130,7 @@ pub struct TeamChange {
     pub threat_protection: Option<ThreatPolicy>,
     /// Whether a request may bring its own threat protection settings.
     pub threat_override: Option<ThreatOverride>,
-    /// The credits; `Some(None)` makes them unlimited.
+    /// The credits that may be spent from now on, in the place of what is left; `Some(None)` makes them unlimited.
     pub credits: Option<Option<u64>>,
     /// Requests per minute; `Some(None)` goes back to the default of the configuration.
     pub requests_per_minute: Option<Option<u32>>,
@@ -176,10 +177,34 @@ impl Store {
             let mut team = transaction.query_row(SELECT_ONE, [name], team_from_row)?;
             change.apply(&mut team);
             update(transaction, &team)?;
+            if let Some(credits) = change.credits {
+                ledger::grant(transaction, name, credits)?;
+            }
             Ok(team)
         })?;
         self.access().forget();
+        self.ledger().forget();
         Ok(team)
+    }
+
+    /// Deletes a team with its keys, browser profiles and values of threat protection; its artifacts can no longer be
+    /// read. Tells whether it was there. When this returns, this process no longer accepts its keys.
+    ///
+    /// # Errors
+    /// [`StoreError::TeamNeeded`] for team `default`; otherwise failures of the database.
+    pub fn delete_team(&self, name: &str) -> Result<bool, StoreError> {
+        if name == DEFAULT_TEAM {
+            return Err(StoreError::TeamNeeded { team: name.to_owned() });
+        }
+        let deleted = self.database().write(Durability::Power, |transaction| {
+            transaction.execute("DELETE FROM keys WHERE team = ?1", [name])?;
+            transaction.execute("DELETE FROM profiles WHERE team = ?1", [name])?;
+            transaction.execute("DELETE FROM threat_values WHERE team = ?1", [name])?;
+            transaction.execute("UPDATE artifacts SET state = 'leaving' WHERE team = ?1", [name])?;
+            transaction.execute("DELETE FROM teams WHERE name = ?1", [name])
+        })?;
+        self.access().forget();
+        Ok(deleted == 1)
     }
 
     /// Returns the team of this name.

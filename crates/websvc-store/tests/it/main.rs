@@ -3,13 +3,18 @@
 #![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
 
 mod artifacts;
+mod backup;
+mod credits;
 mod file;
+mod hammer;
 mod inspecting;
 mod keys;
 mod pages;
 mod processes;
 mod profiles;
+mod rights;
 mod teams;
+mod threat;
 
 use std::path::Path;
 
@@ -23,6 +28,12 @@ fn fresh() -> (TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     (dir, store)
+}
+
+/// Returns the newest version of the schema: there is one file for each.
+fn schema() -> u32 {
+    let steps = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/migrations")).unwrap();
+    u32::try_from(steps.count()).unwrap()
 }
 
 /// Opens the file beside the store, as an inspecting user would.

@@ -17,7 +17,7 @@ const ROLE: &str = "WEBSVC_STORE_TEST_ROLE";
 const DIR: &str = "WEBSVC_STORE_TEST_DIR";
 const CRASH_CACHE_BYTES: u64 = 2_000_000;
 
-fn start_child(dir: &Path, role: &str) -> Child {
+pub(crate) fn start_child(dir: &Path, role: &str) -> Child {
     Command::new(env::current_exe().unwrap())
         .args(["--exact", "processes::child", "--nocapture", "--test-threads=1"])
         .env(ROLE, role)
@@ -41,6 +41,7 @@ fn child() {
         ("revoke", id) => drop(store.revoke_key(id).unwrap()),
         ("create", team) => (0..20).for_each(|n| drop(store.create_key(team, &n.to_string()).unwrap())),
         ("write", team) => write_until_killed(&store, team),
+        ("spend", seed) => crate::hammer::spend_until_killed(&store, seed.parse().unwrap()),
         _ => panic!("unknown role {role}"),
     }
 }

@@ -1,0 +1,269 @@
+//! What was used, for those who pay and those who operate.
+
+use rusqlite::{Row, params};
+
+use super::Ledger;
+use super::grant::{self, Budget};
+use super::usage::{UsageItem, UsageStage};
+use crate::database::Database;
+use crate::error::StoreError;
+use crate::store::Store;
+
+/// Which sums are wanted; `None` is all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UsageFilter<'a> {
+    /// Of this team.
+    pub team: Option<&'a str>,
+    /// Of the last so many days, today included.
+    pub days: Option<u32>,
+}
+
+/// What a team used on a day, by key and operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DailyUsage {
+    /// The UTC day, such as `2026-11-21`.
+    pub day: String,
+    /// The team.
+    pub team: String,
+    /// The key's identifier; `None` without a key, for anonymous requests and for what a crash left.
+    pub key: Option<String>,
+    /// What was asked for.
+    pub operation: String,
+    /// How many requests there were.
+    pub requests: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// What they cost.
+    pub credits: u64,
+}
+
+/// What was used on a day for an operation, by all keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DayTotal {
+    /// The UTC day, such as `2026-11-21`.
+    pub day: String,
+    /// What was asked for.
+    pub operation: String,
+    /// How many requests there were.
+    pub requests: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// What they cost.
+    pub credits: u64,
+}
+
+/// What a team used in a month.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MonthlyUsage {
+    /// When the month begins, UTC, ISO 8601.
+    pub start: String,
+    /// When it ended; `None` while it lasts.
+    pub end: Option<String>,
+    /// The key, when it is asked for by key.
+    pub key: Option<String>,
+    /// What the requests cost.
+    pub credits: u64,
+}
+
+/// A request in the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedRequest {
+    /// The number of the line: greater ones are newer.
+    pub id: i64,
+    /// When it was answered, in milliseconds since the Unix epoch.
+    pub at_ms: u64,
+    /// The team; `None` when it was anonymous.
+    pub team: Option<String>,
+    /// The key's identifier.
+    pub key: Option<String>,
+    /// The identifier of the request.
+    pub request: Option<String>,
+    /// What was asked for.
+    pub operation: String,
+    /// The HTTP status of the answer.
+    pub status: u16,
+    /// How long it took, in microseconds.
+    pub took_us: u64,
+    /// What was charged.
+    pub credits: u64,
+    /// What it would have cost beyond that, had the budget had it.
+    pub forgiven: u64,
+    /// What it is for.
+    pub items: Vec<UsageItem>,
+    /// How long its stages took.
+    pub stages: Vec<UsageStage>,
+    /// What was searched, or the like.
+    pub query: Option<String>,
+}
+
+impl Store {
+    /// Returns the budget of a team as it is now; `None` when it is unlimited.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn budget(&self, team: &str) -> Result<Option<Budget>, StoreError> {
+        self.ledger().bring_up(self.database())?;
+        // One statement that sees all tables at one moment.
+        self.database().read(|connection| grant::budget(connection, team))
+    }
+
+    /// Returns what was used, by day and operation, the newest day first: for charts, since its size does not grow with
+    /// the teams.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn usage_totals(&self, filter: UsageFilter<'_>) -> Result<Vec<DayTotal>, StoreError> {
+        self.ledger().bring_up(self.database())?;
+        let UsageFilter { team, days } = filter;
+        let sql = "SELECT date(day * 86400, 'unixepoch'), operation, sum(requests), sum(failed), sum(credits) \
+                   FROM usage_daily WHERE (?1 IS NULL OR team = ?1) \
+                   AND (?2 IS NULL OR day > unixepoch() / 86400 - ?2) \
+                   GROUP BY day, operation ORDER BY day DESC, operation";
+        let read = |row: &Row<'_>| {
+            Ok(DayTotal {
+                day: row.get(0)?,
+                operation: row.get(1)?,
+                requests: row.get(2)?,
+                failed: row.get(3)?,
+                credits: row.get(4)?,
+            })
+        };
+        self.database().read(|connection| {
+            connection.prepare_cached(sql)?.query_map(params![team, days], read)?.collect()
+        })
+    }
+
+    /// Returns what was used, by day, team, key and operation, the newest day first.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn usage_by_day(&self, filter: UsageFilter<'_>) -> Result<Vec<DailyUsage>, StoreError> {
+        self.ledger().bring_up(self.database())?;
+        let UsageFilter { team, days } = filter;
+        let sql = "SELECT date(day * 86400, 'unixepoch'), team, key, operation, requests, failed, credits \
+                   FROM usage_daily WHERE (?1 IS NULL OR team = ?1) \
+                   AND (?2 IS NULL OR day > unixepoch() / 86400 - ?2) \
+                   ORDER BY day DESC, team, key, operation";
+        self.database().read(|connection| {
+            connection.prepare_cached(sql)?.query_map(params![team, days], daily_from_row)?.collect()
+        })
+    }
+
+    /// Returns what a team used, by month, the oldest first.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn usage_by_month(&self, team: &str) -> Result<Vec<MonthlyUsage>, StoreError> {
+        self.by_month(team, "NULL")
+    }
+
+    /// Returns what a team used, by month and key, the oldest first.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn usage_by_month_and_key(&self, team: &str) -> Result<Vec<MonthlyUsage>, StoreError> {
+        self.by_month(team, "key")
+    }
+
+    fn by_month(&self, team: &str, key: &'static str) -> Result<Vec<MonthlyUsage>, StoreError> {
+        self.ledger().bring_up(self.database())?;
+        let sql = format!(
+            "SELECT date(day * 86400, 'unixepoch', 'start of month') AS start, \
+             CASE WHEN day * 86400 < unixepoch('now', 'start of month') \
+             THEN date(day * 86400, 'unixepoch', 'start of month', '+1 month') END, \
+             nullif({key}, '') AS of, sum(credits) FROM usage_daily WHERE team = ?1 GROUP BY start, of ORDER BY start, of"
+        );
+        let read = |row: &Row<'_>| {
+            let midnight = |day: String| format!("{day}T00:00:00Z");
+            Ok(MonthlyUsage {
+                start: midnight(row.get(0)?),
+                end: row.get::<_, Option<String>>(1)?.map(midnight),
+                key: row.get(2)?,
+                credits: row.get(3)?,
+            })
+        };
+        self.database().read(|connection| connection.prepare_cached(&sql)?.query_map([team], read)?.collect())
+    }
+
+    /// Returns the last requests whose content may be kept, of one team or of all, the newest first; `before` is the
+    /// number of the line to go on from.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn recent_requests(
+        &self,
+        team: Option<&str>,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<LoggedRequest>, StoreError> {
+        self.ledger().bring_up(self.database())?;
+        let sql = "SELECT id, at, team, key, request, operation, status, took_us, credits, forgiven, items, \
+                   stages, query FROM usage_log WHERE retention = 'whole' AND (?1 IS NULL OR team = ?1) \
+                   AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3";
+        self.database().read(|connection| {
+            connection
+                .prepare_cached(sql)?
+                .query_map(params![team, before, limit], logged_from_row)?
+                .collect()
+        })
+    }
+
+    /// Returns when a request of a team was last answered with success, in milliseconds since the Unix epoch.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn last_success_ms(&self, team: &str) -> Result<Option<u64>, StoreError> {
+        self.ledger().bring_up(self.database())?;
+        let sql = "SELECT max(last_success_at) FROM usage_daily WHERE team = ?1";
+        self.database().read(|connection| connection.prepare_cached(sql)?.query_row([team], |row| row.get(0)))
+    }
+}
+
+impl Ledger {
+    /// Makes the database say what is so: writes what is in memory, and what dead processes left.
+    fn bring_up(&self, database: &Database) -> Result<(), StoreError> {
+        self.recover(database)?;
+        self.flush(database)
+    }
+}
+
+fn daily_from_row(row: &Row<'_>) -> rusqlite::Result<DailyUsage> {
+    Ok(DailyUsage {
+        day: row.get(0)?,
+        team: row.get(1)?,
+        key: row.get::<_, Option<String>>(2)?.filter(|key| !key.is_empty()),
+        operation: row.get(3)?,
+        requests: row.get(4)?,
+        failed: row.get(5)?,
+        credits: row.get(6)?,
+    })
+}
+
+fn logged_from_row(row: &Row<'_>) -> rusqlite::Result<LoggedRequest> {
+    let items: Vec<(String, u64, u64)> = parsed(row, 10)?;
+    let stages: Vec<(String, u64)> = parsed(row, 11)?;
+    Ok(LoggedRequest {
+        id: row.get(0)?,
+        at_ms: row.get(1)?,
+        team: row.get(2)?,
+        key: row.get(3)?,
+        request: row.get(4)?,
+        operation: row.get(5)?,
+        status: row.get(6)?,
+        took_us: row.get(7)?,
+        credits: row.get(8)?,
+        forgiven: row.get(9)?,
+        items: items.into_iter().map(|(item, count, credits)| UsageItem { item, count, credits }).collect(),
+        stages: stages
+            .into_iter()
+            .map(|(stage, us)| UsageStage { stage, took: std::time::Duration::from_micros(us) })
+            .collect(),
+        query: row.get(12)?,
+    })
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
+    })
+}

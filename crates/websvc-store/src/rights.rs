@@ -1,0 +1,194 @@
+//! What a key may do: operations, formats, places, time, amounts.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use rusqlite::Row;
+use rusqlite::types::Type;
+
+use crate::error::StoreError;
+
+/// An operation that a key may be made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KeyScope {
+    /// Searching.
+    Search,
+    /// Getting the content of pages, in a search too.
+    Scrape,
+    /// Writing to the embedded index and reading its figures.
+    Index,
+}
+
+impl KeyScope {
+    /// Every scope.
+    pub const ALL: &'static [Self] = &[Self::Search, Self::Scrape, Self::Index];
+
+    /// Returns the name, as the command line and the database spell it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Search => "search",
+            Self::Scrape => "scrape",
+            Self::Index => "index",
+        }
+    }
+}
+
+impl fmt::Display for KeyScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for KeyScope {
+    type Err = UnknownScope;
+
+    fn from_str(text: &str) -> Result<Self, UnknownScope> {
+        let known = Self::ALL.iter().find(|scope| scope.as_str() == text);
+        known.copied().ok_or_else(|| UnknownScope { given: text.to_owned() })
+    }
+}
+
+/// A text that is no scope.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("\"{given}\" is not one of search, scrape, index")]
+pub struct UnknownScope {
+    /// The text that was given.
+    pub given: String,
+}
+
+/// What a key may do; the default may do everything but administration, from anywhere, for ever.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeyRights {
+    /// Whether it may administer the installation: teams, keys, and what others did.
+    pub admin: bool,
+    /// The operations; `None` is all.
+    pub scopes: Option<BTreeSet<KeyScope>>,
+    /// The names of the formats that it may ask for; `None` is all.
+    pub formats: Option<BTreeSet<String>>,
+    /// The networks that it may be used from, as CIDR blocks or addresses; none is anywhere.
+    pub networks: Vec<String>,
+    /// When it ceases to be valid, in milliseconds since the Unix epoch.
+    pub expires_at_ms: Option<u64>,
+    /// The requests per minute that are admitted with it, within those of its team; `None` is no bound of its own.
+    pub requests_per_minute: Option<u32>,
+    /// The requests at a time that are admitted with it, within those of its team; `None` is no bound of its own.
+    pub concurrency: Option<u32>,
+}
+
+impl KeyRights {
+    /// Tells whether the key may ask for an operation.
+    #[must_use]
+    pub fn may(&self, scope: KeyScope) -> bool {
+        self.scopes.as_ref().is_none_or(|scopes| scopes.contains(&scope))
+    }
+
+    /// Tells whether the key may ask for a format by its name.
+    #[must_use]
+    pub fn may_have(&self, format: &str) -> bool {
+        self.formats.as_ref().is_none_or(|formats| formats.contains(format))
+    }
+
+    /// Tells whether the key is past its time.
+    #[must_use]
+    pub fn has_expired(&self, now_ms: u64) -> bool {
+        self.expires_at_ms.is_some_and(|expires_at_ms| expires_at_ms <= now_ms)
+    }
+
+    /// Checks that the names can be stored in a list.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        let formats = self.formats.iter().flatten().map(|format| ("format", format));
+        let networks = self.networks.iter().map(|network| ("network", network));
+        for (what, name) in formats.chain(networks) {
+            if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b',') {
+                let rule = "it is empty or has characters other than visible ASCII without commas";
+                return Err(StoreError::InvalidName { what, name: name.clone(), rule });
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn scopes_as_stored(&self) -> Option<String> {
+        self.scopes.as_ref().map(|scopes| join(scopes.iter().map(|scope| scope.as_str())))
+    }
+
+    pub(crate) fn formats_as_stored(&self) -> Option<String> {
+        self.formats.as_ref().map(|formats| join(formats.iter().map(String::as_str)))
+    }
+
+    pub(crate) fn networks_as_stored(&self) -> Option<String> {
+        (!self.networks.is_empty()).then(|| self.networks.join(","))
+    }
+}
+
+/// The columns that [`rights_from_row`] reads, in its order.
+macro_rules! rights_columns {
+    () => {
+        "admin, scopes, formats, networks, expires_at, requests_per_minute, concurrency"
+    };
+}
+pub(crate) use rights_columns;
+
+/// Reads the columns of [`rights_columns`], the first of which is at `first`.
+pub(crate) fn rights_from_row(row: &Row<'_>, first: usize) -> rusqlite::Result<KeyRights> {
+    let scopes = list(row, first + 1)?.map(|names| names.iter().map(|name| name.parse()).collect());
+    let scopes = scopes.transpose().map_err(|error: UnknownScope| {
+        rusqlite::Error::FromSqlConversionFailure(first + 1, Type::Text, Box::new(error))
+    })?;
+    Ok(KeyRights {
+        admin: row.get(first)?,
+        scopes,
+        formats: list(row, first + 2)?.map(|names| names.into_iter().collect()),
+        networks: list(row, first + 3)?.unwrap_or_default(),
+        expires_at_ms: row.get(first + 4)?,
+        requests_per_minute: row.get(first + 5)?,
+        concurrency: row.get(first + 6)?,
+    })
+}
+
+fn join<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(",")
+}
+
+fn list(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Vec<String>>> {
+    let text: Option<String> = row.get(column)?;
+    let names = |text: String| text.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    Ok(text.map(names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_without_scopes_may_do_everything_but_administration() {
+        let rights = KeyRights::default();
+        assert!(KeyScope::ALL.iter().all(|scope| rights.may(*scope)));
+        assert!(rights.may_have("markdown") && !rights.admin && !rights.has_expired(u64::MAX));
+    }
+
+    #[test]
+    fn a_scope_given_takes_the_others_away() {
+        let rights = KeyRights { scopes: Some([KeyScope::Search].into()), ..KeyRights::default() };
+        assert!(rights.may(KeyScope::Search));
+        assert!(!rights.may(KeyScope::Scrape) && !rights.may(KeyScope::Index));
+    }
+
+    #[test]
+    fn a_key_is_expired_from_the_moment_that_it_names() {
+        let rights = KeyRights { expires_at_ms: Some(1000), ..KeyRights::default() };
+        assert_eq!([999, 1000, 1001].map(|now| rights.has_expired(now)), [false, true, true]);
+    }
+
+    #[test]
+    fn scopes_are_read_as_they_are_printed() {
+        for scope in KeyScope::ALL {
+            assert_eq!(scope.to_string().parse(), Ok(*scope));
+        }
+        let unknown = "sarch".parse::<KeyScope>().unwrap_err().to_string();
+        for scope in KeyScope::ALL {
+            assert!(unknown.contains(scope.as_str()), "{unknown}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Copies of the database while it is in use.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use websvc_store::{CacheLimits, Store, StoreError};
+
+use crate::{fresh, noise, page};
+
+#[test]
+fn a_copy_made_while_others_write_is_whole_and_opens() {
+    let (_dir, store) = fresh();
+    let target = tempfile::tempdir().unwrap();
+    let key = store.create_key("red", "").unwrap();
+    let limits = CacheLimits::default();
+    let done = AtomicBool::new(false);
+    let copied = thread::scope(|scope| {
+        let writer = store.clone();
+        let done = &done;
+        let writing = scope.spawn(move || {
+            let mut number = 0;
+            while !done.load(Ordering::Relaxed) || number < 50 {
+                let page = page(&format!("http://tea.test/{number}"), number, noise(number, 5_000));
+                writer.put_page(&page, &limits).unwrap();
+                number += 1;
+            }
+            number
+        });
+        while store.cache_size().unwrap().pages < 20 {
+            thread::yield_now();
+        }
+        let before = store.cache_size().unwrap().pages;
+        store.back_up(&target.path().join(Store::FILE_NAME)).unwrap();
+        done.store(true, Ordering::Relaxed);
+        let written = writing.join().unwrap();
+        before..=written
+    });
+    let copy = Store::open(target.path()).unwrap();
+    copy.verify().unwrap();
+    assert!(copied.contains(&copy.cache_size().unwrap().pages));
+    assert!(copy.authenticate(key.secret.expose()).unwrap().is_some());
+}
+
+#[test]
+fn a_copy_replaces_nothing() {
+    let (dir, store) = fresh();
+    let error = store.back_up(&dir.path().join(Store::FILE_NAME)).unwrap_err();
+    assert!(matches!(error, StoreError::BackupExists { .. }), "{error}");
+    store.verify().unwrap();
+}
+
+#[test]
+fn a_copy_that_cannot_be_written_leaves_nothing_behind() {
+    let (dir, store) = fresh();
+    let file = dir.path().join("absent").join("copy.db");
+    assert!(matches!(store.back_up(&file), Err(StoreError::Io { .. })));
+    assert!(!file.exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_copy_is_readable_by_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let (dir, store) = fresh();
+    let file = dir.path().join("copy.db");
+    store.back_up(&file).unwrap();
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o077, 0);
+}

@@ -1,0 +1,113 @@
+//! What a key may do, until when, and that other processes learn of it.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use websvc_store::{KeyRights, KeyScope, StoreError, TeamChange};
+
+use crate::fresh;
+
+fn now_ms() -> u64 {
+    u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()
+}
+
+fn limited() -> KeyRights {
+    KeyRights {
+        admin: true,
+        scopes: Some([KeyScope::Search, KeyScope::Scrape].into()),
+        formats: Some(["links".to_owned(), "markdown".to_owned()].into()),
+        networks: vec!["10.0.0.0/8".to_owned(), "::1".to_owned()],
+        expires_at_ms: Some(now_ms() + 3_600_000),
+        requests_per_minute: Some(5),
+        concurrency: Some(2),
+    }
+}
+
+#[test]
+fn rights_are_kept_and_given_to_the_caller() {
+    let (_dir, store) = fresh();
+    for rights in [KeyRights::default(), limited()] {
+        let key = store.create_key_with("red", "", &rights).unwrap();
+        let listed = store.list_keys().unwrap().into_iter().find(|listed| listed.id == key.id).unwrap();
+        assert_eq!(listed.rights, rights);
+        let caller = store.authenticate(key.secret.expose()).unwrap().unwrap();
+        assert_eq!(*caller.rights, rights);
+    }
+}
+
+#[test]
+fn an_empty_list_of_scopes_is_none_and_not_all() {
+    let (_dir, store) = fresh();
+    let rights = KeyRights { scopes: Some([].into()), formats: Some([].into()), ..KeyRights::default() };
+    let key = store.create_key_with("red", "", &rights).unwrap();
+    let caller = store.authenticate(key.secret.expose()).unwrap().unwrap();
+    assert!(!caller.rights.may(KeyScope::Search) && !caller.rights.may_have("markdown"));
+}
+
+#[test]
+fn an_expired_key_is_no_key() {
+    let (_dir, store) = fresh();
+    let create = |expires_at_ms| {
+        let rights = KeyRights { expires_at_ms: Some(expires_at_ms), ..KeyRights::default() };
+        store.create_key_with("red", "", &rights).unwrap().secret
+    };
+    let (past, future) = (create(now_ms() - 1), create(now_ms() + 3_600_000));
+    for _again in 0..2 {
+        assert!(store.authenticate(past.expose()).unwrap().is_none());
+        assert!(store.authenticate(future.expose()).unwrap().is_some());
+    }
+}
+
+#[test]
+fn a_key_in_memory_expires_too() {
+    let (_dir, store) = fresh();
+    let expires_at_ms = now_ms() + 200;
+    let rights = KeyRights { expires_at_ms: Some(expires_at_ms), ..KeyRights::default() };
+    let secret = store.create_key_with("red", "", &rights).unwrap().secret;
+    loop {
+        let before = now_ms();
+        let valid = store.authenticate(secret.expose()).unwrap().is_some();
+        if !valid {
+            assert!(now_ms() >= expires_at_ms, "it was refused too early");
+            return;
+        }
+        assert!(before < expires_at_ms, "it was accepted too late");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn names_that_would_break_a_list_are_refused() {
+    let (_dir, store) = fresh();
+    for bad in ["", "a,b", "a b", "a\n"] {
+        let formats = KeyRights { formats: Some([bad.to_owned()].into()), ..KeyRights::default() };
+        let networks = KeyRights { networks: vec![bad.to_owned()], ..KeyRights::default() };
+        for rights in [formats, networks] {
+            let error = store.create_key_with("red", "", &rights).unwrap_err();
+            assert!(matches!(error, StoreError::InvalidName { .. }), "{bad:?}: {error}");
+        }
+    }
+    assert!(store.list_keys().unwrap().is_empty());
+}
+
+#[test]
+fn a_deleted_team_leaves_nothing_that_can_be_used() {
+    let (_dir, store) = fresh();
+    let (red, blue) = (store.create_key("red", "").unwrap(), store.create_key("blue", "").unwrap());
+    store.set_team("red", &TeamChange { concurrency: Some(Some(1)), ..TeamChange::default() }).unwrap();
+    assert!(store.authenticate(red.secret.expose()).unwrap().is_some());
+    assert!(store.delete_team("red").unwrap());
+    assert!(!store.delete_team("red").unwrap());
+    assert!(store.authenticate(red.secret.expose()).unwrap().is_none());
+    assert!(store.authenticate(blue.secret.expose()).unwrap().is_some());
+    assert!(store.team("red").unwrap().is_none());
+    let again = store.create_key("red", "").unwrap();
+    assert_eq!(store.authenticate(again.secret.expose()).unwrap().unwrap().team.concurrency, None);
+}
+
+#[test]
+fn the_team_of_configured_keys_cannot_be_deleted() {
+    let (_dir, store) = fresh();
+    store.static_key("fc-from-the-environment").unwrap();
+    assert!(matches!(store.delete_team("default"), Err(StoreError::TeamNeeded { .. })));
+    assert!(store.authenticate("fc-from-the-environment").unwrap().is_some());
+}
