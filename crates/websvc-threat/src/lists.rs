@@ -1,0 +1,168 @@
+//! What the lists say of a URL, by its host alone: no network, no clock.
+//!
+//! The host is the one that a browser would connect to: `url` decodes escapes, foreign letters, wide dots and addresses
+//! written as numbers, and scheme, user, port and path are not looked at.
+
+use url::{Host, Url};
+use websvc_validate::Protection;
+
+/// What a list says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Listed {
+    /// The host is on the whitelist, which wins over everything.
+    Allowed,
+    /// The host is on the blacklist.
+    Blacklisted,
+    /// The top-level domain is blocked.
+    BlockedTld(String),
+}
+
+/// Returns what the lists say of a URL; `None` when it is on none of them.
+pub(crate) fn look_up(protection: &Protection, url: &Url) -> Option<Listed> {
+    let host = host(url)?;
+    if contains(protection.whitelist(), &host) {
+        return Some(Listed::Allowed);
+    }
+    if contains(protection.blacklist(), &host) {
+        return Some(Listed::Blacklisted);
+    }
+    let tld = top_level(url, &host)?;
+    let is_blocked = protection.blocked_tlds().iter().any(|blocked| blocked == tld);
+    is_blocked.then(|| Listed::BlockedTld(tld.to_owned()))
+}
+
+/// Returns the host as lists spell it: lower case, ASCII, without the dot of the root.
+pub(crate) fn host(url: &Url) -> Option<String> {
+    let host = url.host_str()?.trim_end_matches('.').to_ascii_lowercase();
+    (!host.is_empty()).then_some(host)
+}
+
+fn top_level<'a>(url: &Url, host: &'a str) -> Option<&'a str> {
+    match url.host()? {
+        Host::Domain(_) => host.rsplit('.').next(),
+        Host::Ipv4(_) | Host::Ipv6(_) => None,
+    }
+}
+
+/// Returns whether a host is one of the entries: a plain domain is itself alone, `*.<domain>` is all that is below it and not
+/// the domain itself.
+fn contains(entries: &[String], host: &str) -> bool {
+    entries.iter().any(|entry| match entry.strip_prefix("*.") {
+        Some(parent) => {
+            host.strip_suffix(parent).is_some_and(|below| below.len() > 1 && below.ends_with('.'))
+        }
+        None => entry == host,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use websvc_types::{ScrapeOptions, ThreatProtection};
+    use websvc_validate::{Policy, ThreatPolicy, check_scrape_options};
+
+    use super::*;
+
+    /// Returns the protection of a request with these lists, read as requests are.
+    fn protection(whitelist: &[&str], blacklist: &[&str], tlds: &[&str]) -> Protection {
+        let list = |entries: &[&str]| Some(entries.iter().map(|&entry| entry.to_owned()).collect());
+        let own = ThreatProtection {
+            whitelist: list(whitelist),
+            blacklist: list(blacklist),
+            blocked_tlds: list(tlds),
+            ..ThreatProtection::default()
+        };
+        let policy = Policy { threat: ThreatPolicy::On, threat_values: Arc::default(), ..Policy::default() };
+        let options = ScrapeOptions { threat_protection: Some(own), ..ScrapeOptions::default() };
+        let plan = check_scrape_options(options, &policy).unwrap().plan;
+        plan.protection().unwrap().clone()
+    }
+
+    #[track_caller]
+    fn check(protection: &Protection, url: &str, expected: Option<&Listed>) {
+        assert_eq!(look_up(protection, &url.parse().unwrap()).as_ref(), expected, "{url}");
+    }
+
+    #[test]
+    fn a_plain_domain_is_itself_and_a_wildcard_is_what_is_below() {
+        let lists = protection(&[], &["bad.example", "*.evil.example"], &[]);
+        for (url, is_blocked) in [
+            ("http://bad.example/", true),
+            ("https://bad.example/path?q=1#x", true),
+            ("http://www.bad.example/", false),
+            ("http://notbad.example/", false),
+            ("http://bad.example.org/", false),
+            ("http://good.example/bad.example", false),
+            ("http://evil.example/", false),
+            ("http://a.evil.example/", true),
+            ("http://a.b.evil.example/", true),
+            ("http://notevil.example/", false),
+            ("http://x.notevil.example/", false),
+        ] {
+            check(&lists, url, is_blocked.then_some(&Listed::Blacklisted));
+        }
+    }
+
+    #[test]
+    fn however_a_host_is_written_it_is_the_one_that_is_connected_to() {
+        let lists = protection(&[], &["bad.example", "*.b\u{fc}cher.example"], &[]);
+        for url in [
+            "http://BAD.Example/",
+            "http://bad.example./",
+            "http://bad.example:8080/",
+            "http://user:secret@bad.example/",
+            "http://good.example@bad.example/",
+            "http://bad%2Eexample/",
+            "http://b%61d.example/",
+            "http://bad\u{3002}example/",
+            "http://\u{ff42}ad.example/",
+            "http:\\\\bad.example\\x",
+            "ftp://bad.example/",
+            "http://a.b\u{fc}cher.example/",
+            "http://A.B\u{dc}CHER.example./",
+            "http://a.xn--bcher-kva.example/",
+        ] {
+            check(&lists, url, Some(&Listed::Blacklisted));
+        }
+        for url in
+            ["http://bad.example@good.example/", "http://good.example/?bad.example", "data:,bad.example"]
+        {
+            check(&lists, url, None);
+        }
+    }
+
+    #[test]
+    fn top_level_domains_are_last_labels_of_names() {
+        let lists = protection(&[], &[], &["zip", "\u{440}\u{444}"]);
+        let [zip, rf] = ["zip", "xn--p1ai"].map(|tld| Listed::BlockedTld(tld.to_owned()));
+        check(&lists, "http://a.zip/", Some(&zip));
+        check(&lists, "http://a.b.ZIP.:81/", Some(&zip));
+        check(&lists, "http://zip/", Some(&zip));
+        check(&lists, "http://a.\u{440}\u{444}/", Some(&rf));
+        check(&lists, "http://a.xn--p1ai/", Some(&rf));
+        for url in ["http://a.gzip/", "http://zip.example/", "http://a.example/x.zip", "http://127.0.0.1/"] {
+            check(&lists, url, None);
+        }
+    }
+
+    #[test]
+    fn the_whitelist_wins_over_every_other_list() {
+        let lists = protection(&["good.zip", "*.good.example"], &["*.example", "good.zip"], &["zip"]);
+        check(&lists, "http://good.zip/", Some(&Listed::Allowed));
+        check(&lists, "http://www.good.zip/", Some(&Listed::BlockedTld("zip".to_owned())));
+        check(&lists, "http://a.good.example/", Some(&Listed::Allowed));
+        check(&lists, "http://good.example/", Some(&Listed::Blacklisted));
+    }
+
+    #[test]
+    fn the_blacklist_is_named_before_the_top_level_domain() {
+        let lists = protection(&[], &["bad.zip"], &["zip"]);
+        check(&lists, "http://bad.zip/", Some(&Listed::Blacklisted));
+    }
+
+    #[test]
+    fn nothing_is_on_empty_lists() {
+        check(&protection(&[], &[], &[]), "http://a.example/", None);
+    }
+}
