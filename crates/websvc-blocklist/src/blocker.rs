@@ -61,6 +61,7 @@ impl ResourceKind {
 pub struct Blocker {
     engine: Engine,
     banners: String,
+    has_lists: bool,
 }
 
 impl Blocker {
@@ -69,11 +70,12 @@ impl Blocker {
     pub(crate) fn compile(lists: Vec<String>) -> Self {
         let mut filters = FilterSet::new(false);
         filters.add_filter_list(HOSTS.to_owned(), ParseOptions::default());
+        let has_lists = !lists.is_empty();
         for list in lists {
             let format = crate::file::format_of(&list);
             filters.add_filter_list(list, ParseOptions { format, ..ParseOptions::default() });
         }
-        Self { engine: Engine::new_with_filter_set(filters), banners: css::banners() }
+        Self { engine: Engine::new_with_filter_set(filters), banners: css::banners(), has_lists }
     }
 
     /// Tells whether a request of the page at `source_url` is to be refused.
@@ -95,6 +97,12 @@ impl Blocker {
         selectors.sort_unstable();
         css::hide(&mut sheet, selectors.into_iter());
         sheet
+    }
+
+    /// Tells whether there are lists beside the bundled ones, which alone hide things by classes and ids.
+    #[must_use]
+    pub fn has_lists(&self) -> bool {
+        self.has_lists
     }
 
     /// Returns the style sheet for what the lists want hidden anywhere by its classes and ids, of those that the page

@@ -2,20 +2,26 @@
 
 use std::fmt::Write as _;
 
+use crate::banners::{self, Banner};
+
 /// What hides an element; a page's own style must not win.
 const HIDDEN: &str = "{display:none!important}";
 
-/// Pages that wait for an answer stop to scroll, and screenshots of the whole page are then one window high.
-const SCROLLING: &str = "html.sp-message-open,body.didomi-popup-open,body.cookie-modal-open{overflow:auto!important;position:static!important}";
+/// What has one of these inside is no question, whatever it is called.
+const CONTENT: &str = "main,article,h1";
 
-/// Elements in which products ask about cookies, one selector a line.
-const BANNERS: &str = include_str!("../lists/banners.txt");
-
-/// Returns the style sheet that hides questions about cookies anywhere.
+/// Returns the style sheet that hides questions about cookies anywhere, and lets the pages scroll that wait for an
+/// answer: screenshots of the whole page are one window high otherwise.
 pub(crate) fn banners() -> String {
-    let selectors = BANNERS.lines().filter(|line| !line.is_empty() && !line.starts_with('!'));
-    let mut css = SCROLLING.to_owned();
-    hide(&mut css, selectors);
+    let asking: Vec<&str> = banners::all().map(Banner::selector).collect();
+    let asking = asking.join(",");
+    let mut css = format!(
+        "html:has({asking}),html:has({asking})>body{{overflow-y:visible!important}}\nhtml:has({asking})>body[style*=\"fixed\"]{{position:static!important}}"
+    );
+    for banner in banners::all() {
+        // Writing to a string cannot fail.
+        let _ = write!(css, "\n{}:not(:has({CONTENT})){HIDDEN}", banner.selector());
+    }
     css
 }
 
@@ -54,10 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bundled_selector_is_used() {
-        let rules = banners().matches(HIDDEN).count();
-        let lines = BANNERS.lines().filter(|line| !line.is_empty() && !line.starts_with('!')).count();
-        assert_eq!(rules, lines);
-        assert!(lines > 40);
+    fn every_banner_is_hidden() {
+        assert_eq!(banners().matches(HIDDEN).count(), banners::all().count());
     }
 }

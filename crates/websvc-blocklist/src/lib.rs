@@ -17,12 +17,14 @@
 
 #![deny(missing_docs)]
 
+mod banners;
 mod blocker;
 mod blocklist;
 mod css;
 mod error;
 mod file;
 
+pub use banners::banner_selectors;
 pub use blocker::{Blocker, ResourceKind};
 pub use blocklist::Blocklist;
 pub use error::BlocklistError;

@@ -25,6 +25,7 @@ pub(crate) fn check<T, P>(
         anon: Allowance::Allowed,
         threat: ThreatPolicy::On,
         threat_override: ThreatOverride::Allowed,
+        ..Policy::default()
     };
     for policy in [Policy::default(), generous] {
         let read = read_bytes(data, &policy);

@@ -72,7 +72,9 @@ pub(crate) struct Shared {
 }
 
 /// The folder of the images in the directory of the index.
-const IMAGES: &str = "images";
+pub(crate) const IMAGES: &str = "images";
+/// The file that names the format, in the directory of the index.
+pub(crate) const FORMAT_FILE: &str = "format";
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -250,6 +252,10 @@ impl Index {
 
 impl Index {
     /// Returns the shelf of the pages.
+    pub(crate) fn images(&self) -> &Shelf {
+        &self.shared.images
+    }
+
     pub(crate) fn pages(&self) -> &Shelf {
         &self.shared.pages
     }
@@ -270,7 +276,7 @@ impl Shared {
 /// Checks, or writes into a fresh directory, the file that names the format.
 fn check_format(dir: &Path) -> Result<(), IndexError> {
     let in_directory = |source| IndexError::Directory { dir: dir.to_owned(), source };
-    let path = dir.join("format");
+    let path = dir.join(FORMAT_FILE);
     match fs::read(&path) {
         Ok(bytes) if bytes.trim_ascii() == FORMAT.as_bytes() => Ok(()),
         Ok(bytes) => {

@@ -59,6 +59,7 @@ mod select;
 mod settle;
 mod settled;
 mod shelf;
+mod snapshot;
 mod suggest;
 mod tokens;
 mod vocabulary;

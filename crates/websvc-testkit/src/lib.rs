@@ -12,6 +12,8 @@ mod files;
 mod forward_proxy;
 mod page;
 mod s3;
+#[cfg(feature = "s3-fs")]
+mod s3_fs;
 mod searxng;
 mod socks_proxy;
 mod world;
@@ -22,6 +24,8 @@ pub use elastic::ElasticStandIn;
 pub use forward_proxy::{ForwardProxy, Routes, Rules};
 pub use page::{Coding, Page};
 pub use s3::{S3Object, S3StandIn};
+#[cfg(feature = "s3-fs")]
+pub use s3_fs::S3Fs;
 pub use searxng::SearxngStandIn;
 pub use socks_proxy::SocksProxy;
 pub use world::{Seen, World, WorldBuilder};

@@ -5,4 +5,5 @@
 mod bucket;
 mod directory;
 mod keeping;
+mod s3_fs;
 mod support;

@@ -73,8 +73,14 @@ fn the_page_itself_and_what_is_of_its_own_host_are_not_blocked() {
 #[test]
 fn questions_about_cookies_are_hidden_everywhere() {
     let css = bundled().hide_css(PAGE);
-    assert!(css.contains("\n#onetrust-banner-sdk{display:none!important}"), "{css}");
-    assert!(css.contains("\n#CybotCookiebotDialog{display:none!important}"), "{css}");
+    assert!(
+        css.contains("\n#onetrust-banner-sdk:not(:has(main,article,h1)){display:none!important}"),
+        "{css}"
+    );
+    assert!(
+        css.contains("\n#CybotCookiebotDialog:not(:has(main,article,h1)){display:none!important}"),
+        "{css}"
+    );
     assert_eq!(css, bundled().hide_css("about:blank"));
 }
 

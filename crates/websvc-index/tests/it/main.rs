@@ -11,6 +11,7 @@ mod news;
 mod operators;
 mod ranking;
 mod related;
+mod snapshots;
 mod suggestions;
 mod support;
 mod table;
