@@ -1,18 +1,23 @@
-//! The DevTools protocol over a pair of pipes: JSON messages that end with a zero byte.
+//! The DevTools protocol: JSON messages, over a pair of pipes or over a WebSocket.
+
+mod pipes;
+mod socket;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 use thiserror::Error;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
+use websvc_transport::Tunnel;
 
-/// The longest message that is read; of longer ones only the head is kept, to know whose answer they are.
+use crate::surrogates;
+
+/// The longest message that is read. Over pipes a longer one fails its command alone, over a WebSocket it ends the
+/// connection.
 const MAX_MESSAGE: usize = 96 * 1024 * 1024;
-const HEAD_OF_TOO_LONG: usize = 64;
 
 /// Why a command has no answer.
 #[derive(Debug, Clone, Error)]
@@ -49,7 +54,7 @@ pub(crate) struct Cdp(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
-    outgoing: mpsc::UnboundedSender<Vec<u8>>,
+    outgoing: mpsc::UnboundedSender<String>,
     lost: watch::Sender<bool>,
 }
 
@@ -68,13 +73,28 @@ struct Waiting {
 
 impl Connection {
     /// Starts to speak over the pipes.
-    pub(crate) fn start(commands: pipe::Sender, messages: pipe::Receiver) -> Self {
-        let (outgoing, queue) = mpsc::unbounded_channel();
-        let cdp =
-            Cdp(Arc::new(Shared { state: Mutex::default(), outgoing, lost: watch::Sender::new(false) }));
-        let reading = tokio::spawn(read(cdp.clone(), messages));
-        let writing = tokio::spawn(write(queue, commands));
+    pub(crate) fn over_pipes(commands: pipe::Sender, messages: pipe::Receiver) -> Self {
+        let (cdp, queue) = Cdp::new();
+        let reading = tokio::spawn(pipes::read(cdp.clone(), messages));
+        let writing = tokio::spawn(pipes::write(queue, commands));
         Self { cdp, tasks: [reading, writing] }
+    }
+
+    /// Starts to speak over a WebSocket whose handshake is over.
+    pub(crate) async fn over_socket(tunnel: Tunnel) -> Self {
+        let (cdp, queue) = Cdp::new();
+        let (commands, messages) = socket::open(tunnel).await;
+        let reading = tokio::spawn(socket::read(cdp.clone(), messages));
+        let writing = tokio::spawn(socket::write(queue, commands));
+        Self { cdp, tasks: [reading, writing] }
+    }
+
+    /// Hangs up.
+    pub(crate) fn cut(&self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+        self.cdp.lose();
     }
 
     pub(crate) fn cdp(&self) -> &Cdp {
@@ -84,14 +104,18 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        for task in &self.tasks {
-            task.abort();
-        }
-        self.cdp.lose();
+        self.cut();
     }
 }
 
 impl Cdp {
+    /// Makes a handle, and the queue of what is to be sent.
+    fn new() -> (Self, mpsc::UnboundedReceiver<String>) {
+        let (outgoing, queue) = mpsc::unbounded_channel();
+        let shared = Shared { state: Mutex::default(), outgoing, lost: watch::Sender::new(false) };
+        (Self(Arc::new(shared)), queue)
+    }
+
     /// Sends a command and waits for its answer; the browser itself is the session without a name.
     pub(crate) async fn call(&self, session: &str, method: &'static str, params: Value) -> Answer {
         let (answer, answered) = oneshot::channel();
@@ -108,11 +132,14 @@ impl Cdp {
 
     /// Tells a listener all events of a session from now on, and when the connection is lost.
     pub(crate) fn listen(&self, session: &str, listener: impl Fn(Notice) + Send + Sync + 'static) {
-        self.lock().listeners.insert(session.to_owned(), Arc::new(listener));
+        let old = self.lock().listeners.insert(session.to_owned(), Arc::new(listener));
+        // What a listener holds may call back when it goes.
+        drop(old);
     }
 
     pub(crate) fn forget(&self, session: &str) {
-        self.lock().listeners.remove(session);
+        let old = self.lock().listeners.remove(session);
+        drop(old);
     }
 
     pub(crate) fn is_lost(&self) -> bool {
@@ -149,13 +176,12 @@ impl Cdp {
         if !session.is_empty() {
             message["sessionId"] = session.into();
         }
-        let mut bytes = message.to_string().into_bytes();
-        bytes.push(0);
-        self.0.outgoing.send(bytes).ok()?;
+        self.0.outgoing.send(message.to_string()).ok()?;
         Some(id)
     }
 
-    fn lose(&self) {
+    /// Gives up on the other end: whoever waits for an answer is told.
+    pub(crate) fn lose(&self) {
         let listeners: Vec<Listener> = {
             let mut state = self.lock();
             self.0.lost.send_replace(true);
@@ -175,7 +201,12 @@ impl Cdp {
             }
             return;
         }
-        let Ok(mut message) = serde_json::from_slice::<Value>(message) else {
+        let read = serde_json::from_slice::<Value>(message).or_else(|_| {
+            let mut repaired = message.to_vec();
+            surrogates::replace_lone(&mut repaired);
+            serde_json::from_slice(&repaired)
+        });
+        let Ok(mut message) = read else {
             tracing::warn!("a message of the browser is no JSON");
             return;
         };
@@ -209,45 +240,6 @@ impl Drop for Entry<'_> {
     fn drop(&mut self) {
         self.cdp.lock().waiting.remove(&self.id);
     }
-}
-
-async fn write(mut queue: mpsc::UnboundedReceiver<Vec<u8>>, mut commands: pipe::Sender) {
-    while let Some(message) = queue.recv().await {
-        if commands.write_all(&message).await.is_err() {
-            // The reader notices the end, too, and tells everybody.
-            return;
-        }
-    }
-}
-
-async fn read(cdp: Cdp, messages: pipe::Receiver) {
-    let mut reader = BufReader::with_capacity(64 * 1024, messages);
-    let mut message = Vec::new();
-    let mut is_whole = true;
-    while let Ok(bytes) = reader.fill_buf().await {
-        if bytes.is_empty() {
-            break;
-        }
-        let end = bytes.iter().position(|&byte| byte == 0);
-        let part = &bytes[..end.unwrap_or(bytes.len())];
-        if message.len() + part.len() > MAX_MESSAGE {
-            is_whole = false;
-            message.truncate(HEAD_OF_TOO_LONG);
-        }
-        if is_whole {
-            message.extend_from_slice(part);
-        }
-        let used = part.len() + usize::from(end.is_some());
-        reader.consume(used);
-        if end.is_some() {
-            cdp.receive(&message, is_whole);
-            is_whole = true;
-            message.clear();
-            // One picture must not hold its memory for as long as Chromium runs.
-            message.shrink_to(1024 * 1024);
-        }
-    }
-    cdp.lose();
 }
 
 /// Reads the id of an answer that was cut: Chromium writes it first.

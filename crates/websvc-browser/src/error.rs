@@ -2,9 +2,13 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use http::StatusCode;
 use thiserror::Error;
+use url::Url;
+use websvc_transport::FetchError;
 
 use crate::connection::CallError;
 
@@ -27,6 +31,12 @@ pub enum BrowserError {
         /// The end of what Chromium said, for the log.
         log: String,
     },
+    /// The remote browser cannot be used. Its address is for the operator: it is in the source.
+    #[error("the remote browser cannot be used")]
+    Remote {
+        /// Why; the same for all who ask before it is tried again.
+        source: Arc<RemoteError>,
+    },
     /// All pages were taken until the deadline.
     #[error("no browser page became free within {} ms", waited.as_millis())]
     Busy {
@@ -48,6 +58,12 @@ pub enum BrowserError {
     /// The guard refuses the address of the page itself.
     #[error("this URL may not be fetched")]
     Forbidden,
+    /// The rule of the request refuses where the page went; nothing was sent there.
+    #[error("{reason}")]
+    RefusedByRule {
+        /// What the rule says.
+        reason: String,
+    },
     /// The page itself did not arrive.
     #[error("the page cannot be opened: {reason}")]
     Navigation {
@@ -73,6 +89,81 @@ pub enum BrowserError {
         /// The method and what is wrong with its answer.
         detail: String,
     },
+}
+
+/// Why a remote browser cannot be used, for the operator. Addresses are shown without what may be secret.
+#[derive(Debug, Error)]
+pub enum RemoteError {
+    /// What was given is no address of a remote browser.
+    #[error("not the address of a remote browser: {reason}")]
+    Address {
+        /// The rule it breaks.
+        reason: String,
+    },
+    /// No connection, or no answer.
+    #[error("{url} cannot be reached")]
+    Unreachable {
+        /// What was asked.
+        url: Url,
+        /// What went wrong.
+        source: FetchError,
+    },
+    /// Something else answers there.
+    #[error("{url} is no Chromium: {reason}")]
+    NoBrowser {
+        /// What was asked.
+        url: Url,
+        /// What is wrong with the answer.
+        reason: String,
+    },
+    /// The server has no WebSocket there: each start of Chromium has another one.
+    #[error(
+        "{url} is no WebSocket of a browser: it answers {status} (the address of a Chromium changes with every start; \
+         http in place of ws lets it be asked for)"
+    )]
+    NoWebSocket {
+        /// What was asked.
+        url: Url,
+        /// The status of the answer.
+        status: StatusCode,
+    },
+    /// The connection ended, or a command was refused, before the first page.
+    #[error("{endpoint} does not do what a browser has to: {reason}")]
+    Unfit {
+        /// The configured address.
+        endpoint: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Pages would have no way out: the browser does not reach the proxy of its pages.
+    #[error(
+        "{endpoint} does not reach the proxy of its pages at {proxy}{stranger}: set browser.egress_listen, \
+         browser.egress_host and browser.egress_from"
+    )]
+    NoWayBack {
+        /// The configured address.
+        endpoint: String,
+        /// The proxy as the browser was told.
+        proxy: String,
+        /// Who was turned away meanwhile, in words; else empty.
+        stranger: String,
+    },
+    /// Pages would have another way out than the guard.
+    #[error(
+        "{endpoint} lets pages past the guard by WebRTC: start it with \
+         --force-webrtc-ip-handling-policy=disable_non_proxied_udp and \
+         --webrtc-ip-handling-policy=disable_non_proxied_udp"
+    )]
+    Leaks {
+        /// The configured address.
+        endpoint: String,
+    },
+}
+
+impl From<RemoteError> for BrowserError {
+    fn from(source: RemoteError) -> Self {
+        Self::Remote { source: Arc::new(source) }
+    }
 }
 
 impl From<CallError> for BrowserError {

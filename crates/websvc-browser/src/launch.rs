@@ -13,6 +13,7 @@ use tokio::process::Child;
 use tokio::time::timeout;
 
 use crate::executable::is_headless_shell;
+use crate::sandbox::Sandbox;
 
 /// The same for every start. A flag may stand here only if it takes something away, or changes nothing that a page
 /// can reach.
@@ -66,13 +67,6 @@ const FLAGS: &[&str] = &[
 
 /// How long the program may take to say its version.
 const VERSION_TIME: Duration = Duration::from_secs(10);
-
-/// Whether Chromium's own sandbox is on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sandbox {
-    On,
-    Off,
-}
 
 /// What one start is told.
 pub(crate) struct Launch<'a> {

@@ -2,22 +2,26 @@
 
 use std::fmt;
 use std::io;
+use std::mem;
 use std::path::PathBuf;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 
-use tokio::sync::{Mutex, Semaphore};
-use tokio::task::JoinHandle;
-use tokio::time::{Instant, timeout_at};
-use websvc_transport::Client;
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{Instant, timeout, timeout_at};
+use websvc_transport::{Client, Proxy};
 
+use crate::authorities;
+use crate::backoff::Backoff;
 use crate::config::BrowserConfig;
 use crate::error::BrowserError;
 use crate::executable;
-use crate::launch::Sandbox;
-use crate::page;
-use crate::process::{Lease, Process, UserAgent};
+use crate::figures::{BrowserFigures, Counters};
+use crate::page::{self, Context, Prepared};
+use crate::process::{End, Lease, Process, UserAgent};
 use crate::rendered::Rendered;
 use crate::request::PageRequest;
+use crate::sandbox::{NO_SANDBOX, Sandbox};
 
 /// A headless Chromium that is started when a page needs it. Clones share it.
 #[derive(Clone)]
@@ -27,17 +31,33 @@ struct Shared {
     config: BrowserConfig,
     client: Client,
     /// Fair: who comes first is served first.
-    places: Semaphore,
+    places: Arc<Semaphore>,
     current: Mutex<Current>,
+    chores: Chores,
+    /// What is known without waiting for a start.
+    known: std::sync::Mutex<Known>,
+    counters: Counters,
+}
+
+/// What the last start has shown.
+#[derive(Default)]
+struct Known {
+    process: Weak<Process>,
+    sandbox: Option<Sandbox>,
+    /// Why there is none, in public words.
+    failure: Option<String>,
 }
 
 /// The process that takes the next page.
 #[derive(Default)]
 struct Current {
     process: Option<Arc<Process>>,
+    /// A page in it for whoever comes next, as soon as it is made.
+    ready: Option<oneshot::Receiver<Prepared>>,
     /// The one that will be it.
     starting: Option<JoinHandle<Result<Process, BrowserError>>>,
     user_agent: Option<UserAgent>,
+    backoff: Backoff,
     /// Ends a process that has no pages for too long.
     janitor: Option<JoinHandle<()>>,
 }
@@ -47,7 +67,7 @@ struct Current {
 pub struct BrowserStatus {
     /// Pages that could be opened now without waiting.
     pub free_places: usize,
-    /// The number of Chromium's first process, if it runs.
+    /// The number of Chromium's first process, if it runs here.
     pub process: Option<i32>,
     /// Pages open in it.
     pub pages: usize,
@@ -57,16 +77,35 @@ pub struct BrowserStatus {
     pub warning: Option<&'static str>,
 }
 
-/// Said when Chromium's own walls are down.
-const NO_SANDBOX: &str = "Chromium runs without its sandbox, because this process is root or the system does not let \
-     users make namespaces: run websvc as another user";
+/// Whether a browser can be had, as far as that is known without starting one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrowserHealth {
+    /// Why there is none: it is not installed, or the last start failed. In public words.
+    pub failure: Option<String>,
+    /// What whoever runs the service should know.
+    pub warnings: Vec<&'static str>,
+}
 
 impl Browser {
     /// Makes a browser whose connections `client` makes. Nothing is started yet.
     #[must_use]
     pub fn new(config: BrowserConfig, client: Client) -> Self {
-        let places = Semaphore::new(config.concurrency.max(1));
-        Self(Arc::new(Shared { config, client, places, current: Mutex::default() }))
+        let places = Arc::new(Semaphore::new(config.concurrency.max(1)));
+        Self(Arc::new(Shared {
+            config,
+            client,
+            places,
+            current: Mutex::default(),
+            chores: Chores::default(),
+            known: std::sync::Mutex::default(),
+            counters: Counters::default(),
+        }))
+    }
+
+    /// Tells whether there is something that can be started or connected to: an executable, or a remote browser.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.0.config.remote.is_some() || self.executable().is_ok()
     }
 
     /// Returns the executable that would be started.
@@ -85,19 +124,40 @@ impl Browser {
     /// [`BrowserError`]; a page of a Chromium that ends meanwhile fails with [`BrowserError::Crashed`], and the next
     /// request starts another Chromium.
     pub async fn open(&self, request: &PageRequest) -> Result<Rendered, BrowserError> {
+        let outcome = self.open_page(request).await;
+        if let Err(error) = &outcome {
+            self.0.counters.failed(error);
+        }
+        outcome
+    }
+
+    async fn open_page(&self, request: &PageRequest) -> Result<Rendered, BrowserError> {
         let scheme = request.url.scheme();
         if !matches!(scheme, "http" | "https") {
             return Err(BrowserError::ForbiddenScheme { scheme: scheme.to_owned() });
         }
         let shared = &self.0;
         let began = Instant::now();
-        let place = timeout_at(request.deadline, shared.places.acquire()).await;
+        let waiting = shared.counters.waiting();
+        let place = timeout_at(request.deadline, Arc::clone(&shared.places).acquire_owned()).await;
+        drop(waiting);
         let Ok(place) = place else { return Err(BrowserError::Busy { waited: began.elapsed() }) };
-        let _place = place.expect("the semaphore is never closed");
-        let lease = timeout_at(request.deadline, self.lease()).await;
-        let lease = lease.map_err(|_| BrowserError::Deadline)??;
-        let outcome = Box::pin(page::render(&lease.0, &shared.client, &shared.config, request)).await;
-        self.give_back(lease).await;
+        let place = place.expect("the semaphore is never closed");
+        shared.counters.opened(began.elapsed());
+        let opening = async {
+            let (lease, ready) = self.lease(request.proxy.as_ref()).await?;
+            // One that could not be made is made again, to know why.
+            let ready = match ready {
+                Some(ready) => ready.await.ok().filter(Prepared::is_sound),
+                None => None,
+            };
+            Ok((lease, ready))
+        };
+        let (lease, ready) =
+            timeout_at(request.deadline, opening).await.unwrap_or(Err(BrowserError::Deadline))?;
+        let working = page::render(&lease.0, ready, &shared.client, &shared.config, request);
+        let (outcome, context) = Box::pin(working).await;
+        self.put_away(context, lease, place);
         outcome
     }
 
@@ -110,9 +170,11 @@ impl Browser {
         if let Some(starting) = current.starting.take() {
             starting.abort();
         }
+        current.ready = None;
         if let Some(process) = current.process.take() {
             process.stop().await;
         }
+        self.0.chores.done().await;
     }
 
     /// Tells how the browser is.
@@ -121,61 +183,178 @@ impl Browser {
         let process = current.process.as_ref().filter(|process| !process.cdp().is_lost());
         BrowserStatus {
             free_places: self.0.places.available_permits(),
-            process: process.map(|process| process.leader()),
+            process: process.and_then(|process| process.leader()),
             pages: process.map_or(0, |process| process.pages()),
             memory_bytes: match process {
                 Some(process) => process.memory_bytes().await,
                 None => 0,
             },
-            warning: process.and_then(|process| (process.sandbox == Sandbox::Off).then_some(NO_SANDBOX)),
+            warning: process
+                .and_then(|process| (process.sandbox() == Some(Sandbox::Off)).then_some(NO_SANDBOX)),
         }
     }
 
-    /// Returns a place in the current process, starting one if there is none that takes pages.
-    async fn lease(&self) -> Result<Lease, BrowserError> {
+    /// Returns what was counted so far.
+    pub async fn figures(&self) -> BrowserFigures {
+        let process = self.0.known().process.upgrade().filter(|process| !process.cdp().is_lost());
+        let memory_bytes = match process {
+            Some(process) => process.memory_bytes().await,
+            None => 0,
+        };
+        let open = self.0.config.concurrency.max(1).saturating_sub(self.0.places.available_permits());
+        self.0.counters.figures(open as u64, memory_bytes)
+    }
+
+    /// Tells whether a browser can be had. Nothing is started for the answer.
+    #[must_use]
+    pub fn health(&self) -> BrowserHealth {
+        let config = &self.0.config;
+        let known = self.0.known();
+        let mut health = BrowserHealth { failure: known.failure.clone(), warnings: Vec::new() };
+        if config.remote.is_some() {
+            return health;
+        }
+        match self.executable() {
+            Ok(path) => {
+                if known.sandbox.unwrap_or_else(|| Sandbox::expected(&path)) == Sandbox::Off {
+                    health.warnings.push(NO_SANDBOX);
+                }
+                if config.ca_file.is_some() && !authorities::can_be_installed() {
+                    health.warnings.push(authorities::NO_CERTUTIL);
+                }
+            }
+            Err(error) => health.failure = Some(error.to_string()),
+        }
+        health
+    }
+
+    /// Starts Chromium, or connects to the remote one, unless that is done.
+    ///
+    /// # Errors
+    /// [`BrowserError`] when there is none to be had.
+    pub async fn prepare(&self) -> Result<(), BrowserError> {
+        self.lease(None).await.map(drop)
+    }
+
+    /// Returns a place in the current process, starting one if there is none that takes pages, and the page that is
+    /// made ready there: its way out is the direct one.
+    async fn lease(
+        &self,
+        proxy: Option<&Proxy>,
+    ) -> Result<(Lease, Option<oneshot::Receiver<Prepared>>), BrowserError> {
         let config = &self.0.config;
         let mut current = self.0.current.lock().await;
         if let Some(process) = current.process.as_ref().filter(|process| process.is_usable()) {
-            return Ok(Lease::new(Arc::clone(process), config.pages_per_process));
+            let lease = Lease::new(Arc::clone(process), config.pages_per_process);
+            let ready = if proxy.is_none() { current.ready.take() } else { None };
+            if current.ready.is_none() && lease.0.is_usable() {
+                current.ready = Some(self.make_ready(&lease.0));
+            }
+            return Ok((lease, ready));
         }
+        current.ready = None;
         // Its pages go on; the last of them ends it.
-        if let Some(old) = current.process.take()
-            && old.pages() == 0
-        {
-            old.stop().await;
+        if let Some(old) = current.process.take() {
+            self.0.count_end(&old);
+            if old.pages() == 0 {
+                old.stop().await;
+            }
         }
         if let Some(janitor) = current.janitor.replace(tokio::spawn(tidy(Arc::downgrade(&self.0)))) {
             janitor.abort();
         }
         let process = Arc::new(self.started(&mut current).await?);
-        if process.sandbox == Sandbox::Off {
+        self.0.counters.started();
+        let sandbox = process.sandbox();
+        if sandbox == Some(Sandbox::Off) {
             tracing::warn!("{NO_SANDBOX}");
         }
+        *self.0.known() = Known { process: Arc::downgrade(&process), sandbox, failure: None };
         current.process = Some(Arc::clone(&process));
-        Ok(Lease::new(process, config.pages_per_process))
+        let lease = Lease::new(process, config.pages_per_process);
+        if lease.0.is_usable() {
+            current.ready = Some(self.make_ready(&lease.0));
+        }
+        Ok((lease, None))
+    }
+
+    /// Makes a page that is ready when somebody comes.
+    fn make_ready(&self, process: &Arc<Process>) -> oneshot::Receiver<Prepared> {
+        let (sender, receiver) = oneshot::channel();
+        let Shared { config, client, .. } = &*self.0;
+        let (process, client, config) = (Arc::clone(process), client.clone(), config.clone());
+        self.0.chores.spawn(async move {
+            let making = Prepared::make(&process, &client, &config, None);
+            if let Ok(Ok(prepared)) = timeout(config.start_timeout, making).await {
+                // Nobody may want it any more; then it is put away here.
+                let _ = sender.send(prepared);
+            }
+        });
+        receiver
+    }
+
+    /// Puts a page away and gives its place back, while whoever opened it goes on.
+    fn put_away(&self, context: Option<Context>, lease: Lease, place: OwnedSemaphorePermit) {
+        let browser = self.clone();
+        self.0.chores.spawn(async move {
+            if let Some(context) = context {
+                context.close().await;
+            }
+            browser.give_back(lease).await;
+            drop(place);
+        });
     }
 
     /// Starts a process. One that a request has no time left for goes on starting, and the next request finds it.
     async fn started(&self, current: &mut Current) -> Result<Process, BrowserError> {
-        let path = self.executable()?;
-        let (config, known) = (self.0.config.clone(), current.user_agent.clone());
-        let starting = current.starting.get_or_insert_with(|| {
-            tokio::spawn(async move {
-                let failed = |source| BrowserError::Start { source, log: String::new() };
-                let user_agent = match known {
-                    Some(known) => known,
-                    None => UserAgent::of(&path).await.map_err(failed)?,
-                };
-                Process::start(&path, &user_agent, &config).await
-            })
-        });
+        current.backoff.check(Instant::now())?;
+        if current.starting.is_none() {
+            current.starting = Some(self.start(current.user_agent.clone())?);
+        }
+        let starting = current.starting.as_mut().expect("it was set");
         let outcome = starting.await;
         current.starting = None;
-        let process = outcome.unwrap_or_else(|panic| {
+        let outcome = outcome.unwrap_or_else(|panic| {
             Err(BrowserError::Start { source: io::Error::other(panic), log: String::new() })
-        })?;
-        current.user_agent = Some(process.user_agent.clone());
-        Ok(process)
+        });
+        match outcome {
+            Ok(process) => {
+                current.backoff.succeeded();
+                current.user_agent = Some(process.user_agent.clone());
+                Ok(process)
+            }
+            Err(error) => {
+                if let BrowserError::Remote { source } = &error {
+                    let reason: &dyn std::error::Error = source.as_ref();
+                    tracing::warn!(reason, "the remote browser cannot be used");
+                    current.backoff.failed(Arc::clone(source), Instant::now());
+                }
+                self.0.known().failure = Some(error.to_string());
+                Err(error)
+            }
+        }
+    }
+
+    fn start(
+        &self,
+        known: Option<UserAgent>,
+    ) -> Result<JoinHandle<Result<Process, BrowserError>>, BrowserError> {
+        let config = self.0.config.clone();
+        if config.remote.is_some() {
+            return Ok(tokio::spawn(async move {
+                let remote = config.remote.as_ref().expect("it was looked at");
+                Ok(Process::connect(remote, &config).await?)
+            }));
+        }
+        let path = self.executable()?;
+        Ok(tokio::spawn(async move {
+            let failed = |source| BrowserError::Start { source, log: String::new() };
+            let user_agent = match known {
+                Some(known) => known,
+                None => UserAgent::of(&path).await.map_err(failed)?,
+            };
+            Process::start(&path, &user_agent, &config).await
+        }))
     }
 
     /// Gives a place back; the last page of a process that takes no more ends it.
@@ -186,9 +365,45 @@ impl Browser {
             tracing::info!("Chromium uses more memory than it may and is replaced");
             process.retire();
         }
-        if !process.is_usable() && process.pages() == 0 {
-            process.stop().await;
+        if !process.is_usable() {
+            self.0.count_end(&process);
+            if process.pages() == 0 {
+                process.stop().await;
+            }
         }
+    }
+}
+
+impl Shared {
+    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of a process that takes no more pages, once.
+    fn count_end(&self, process: &Process) {
+        match process.end() {
+            Some(End::Crashed) => self.counters.crashed(),
+            Some(End::Retired) => self.counters.recycled(),
+            None => {}
+        }
+    }
+}
+
+/// What is done while nobody waits for it; it ends with the browser.
+#[derive(Default)]
+struct Chores(std::sync::Mutex<JoinSet<()>>);
+
+impl Chores {
+    fn spawn(&self, chore: impl Future<Output = ()> + Send + 'static) {
+        let mut chores = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while chores.try_join_next().is_some() {}
+        chores.spawn(chore);
+    }
+
+    /// Waits until all that was begun is done.
+    async fn done(&self) {
+        let mut begun = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        while begun.join_next().await.is_some() {}
     }
 }
 
@@ -202,6 +417,7 @@ async fn tidy(shared: Weak<Shared>) {
             match (&current.process, &current.starting) {
                 (Some(process), _) => match process.idle_since() {
                     Some(since) if since.elapsed() >= keep => {
+                        current.ready = None;
                         if let Some(process) = current.process.take() {
                             process.stop().await;
                         }
@@ -227,7 +443,8 @@ async fn tidy(shared: Weak<Shared>) {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        let Current { process: _, starting, user_agent: _, janitor } = self.current.get_mut();
+        let Current { process: _, ready: _, starting, user_agent: _, backoff: _, janitor } =
+            self.current.get_mut();
         if let Some(starting) = starting {
             starting.abort();
         }

@@ -1,46 +1,46 @@
-//! One running Chromium: started, spoken to, measured, ended with everything it started.
+//! One running Chromium: spoken to, counted, measured and let go, whoever has started it.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpgid};
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use tokio::io::AsyncReadExt;
-use tokio::net::unix::pipe;
-use tokio::process::{Child, ChildStderr};
-use tokio::task::JoinHandle;
+use serde_json::json;
 use tokio::time::{Instant, timeout};
 
-use crate::config::BrowserConfig;
-use crate::connection::{Cdp, Connection, Notice};
-use crate::egress::{Bounds, Destinations, Egress};
-use crate::error::BrowserError;
-use crate::launch::{Launch, Launched, Sandbox, major_version};
-use crate::memory;
-
-/// How long Chromium may take to end when it is asked to.
-const GRACE: Duration = Duration::from_secs(2);
-/// As much as is kept of what Chromium says.
-const LOG_BYTES: usize = 4096;
+use crate::arrivals::Arrivals;
+use crate::config::{BrowserConfig, Remote};
+use crate::connection::{CallError, Cdp, Connection, Notice};
+use crate::egress::{Entrance, Gate};
+use crate::error::{BrowserError, RemoteError};
+use crate::launch::major_version;
+use crate::own::Own;
+use crate::probe;
+use crate::sandbox::Sandbox;
 
 /// A running Chromium.
 pub(crate) struct Process {
     connection: Connection,
-    group: Group,
+    arrivals: Arc<Arrivals>,
+    machine: Machine,
     pub(crate) user_agent: UserAgent,
-    pub(crate) sandbox: Sandbox,
     pages: AtomicUsize,
     opened: AtomicU64,
     is_retired: AtomicBool,
+    is_ended: AtomicBool,
     idle_since: Mutex<Instant>,
-    /// The proxy of whatever belongs to no page.
-    _nowhere: Egress,
-    _log: Log,
+}
+
+/// Why a process takes no more pages.
+pub(crate) enum End {
+    Crashed,
+    Retired,
+}
+
+/// Where Chromium runs.
+enum Machine {
+    Own(Box<Own>),
+    Remote(Entrance),
 }
 
 /// How this Chromium calls itself, without saying that nobody looks at it.
@@ -50,28 +50,19 @@ pub(crate) struct UserAgent {
     pub(crate) major: u32,
 }
 
-/// The processes, and the folder they write to; killed and removed when dropped.
-struct Group {
-    id: Pid,
-    leader: Mutex<Option<Child>>,
-    _profile: TempDir,
-}
-
-/// The end of what Chromium says, read so that its pipe never fills.
-struct Log {
-    text: Arc<Mutex<Vec<u8>>>,
-    task: JoinHandle<()>,
-}
-
 impl UserAgent {
     pub(crate) async fn of(path: &Path) -> io::Result<Self> {
-        let major = major_version(path).await?;
+        Ok(Self::with_version(major_version(path).await?))
+    }
+
+    /// Returns how a Chromium with this first number of its version calls itself.
+    fn with_version(major: u32) -> Self {
         // As Chrome itself writes it since it gave up to tell its exact version.
         let text = format!(
             "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) \
              Chrome/{major}.0.0.0 Safari/537.36"
         );
-        Ok(Self { text, major })
+        Self { text, major }
     }
 }
 
@@ -101,50 +92,76 @@ impl Process {
         config: &BrowserConfig,
         sandbox: Sandbox,
     ) -> Result<Self, BrowserError> {
-        let failed = |source| BrowserError::Start { source, log: String::new() };
-        let profile = tempfile::Builder::new().prefix("websvc-browser-").tempdir().map_err(failed)?;
-        let bounds = Bounds { connect_timeout: config.connect_timeout, connections: 16, traffic_bytes: 0 };
-        let nowhere = Egress::start(Destinations::Nothing, bounds).await.map_err(failed)?;
-        let launch = Launch {
-            path,
-            profile: profile.path(),
-            user_agent: &user_agent.text,
-            proxy: &nowhere.server(),
-            sandbox,
-        };
-        let Launched { mut child, commands, messages } = launch.start().map_err(failed)?;
-        let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        let id = id.expect("a process that was not waited for has an id");
-        let log = Log::follow(child.stderr.take());
-        let group = Group { id, leader: Mutex::new(Some(child)), _profile: profile };
-        let commands = pipe::Sender::from_owned_fd(OwnedFd::from(commands)).map_err(failed)?;
-        let messages = pipe::Receiver::from_owned_fd(OwnedFd::from(messages)).map_err(failed)?;
-        let connection = Connection::start(commands, messages);
-        let greeting = prepare(connection.cdp());
-        let kind = match timeout(config.start_timeout, greeting).await {
-            Ok(Ok(())) => None,
+        let (mut own, connection) = Own::start(path, user_agent, config, sandbox).await?;
+        let arrivals = Arc::new(Arrivals::default());
+        let kind = match timeout(config.start_timeout, greet(connection.cdp(), &arrivals)).await {
+            Ok(Ok(_)) => None,
             Ok(Err(_)) => Some(io::ErrorKind::BrokenPipe),
             Err(_) => Some(io::ErrorKind::TimedOut),
         };
         if let Some(kind) = kind {
-            return Err(BrowserError::Start { source: kind.into(), log: log.tail().await });
+            return Err(BrowserError::Start { source: kind.into(), log: own.last_words().await });
         }
-        Ok(Self {
+        Ok(Self::new(connection, Machine::Own(Box::new(own)), user_agent.clone(), arrivals))
+    }
+
+    /// Connects to a Chromium that somebody else runs, and sees that its pages have our way out and no other.
+    pub(crate) async fn connect(remote: &Remote, config: &BrowserConfig) -> Result<Self, RemoteError> {
+        let limit = config.start_timeout;
+        let opened = remote.endpoint.open(&remote.client, limit).await?;
+        let gate = Gate::new(remote, opened.local, opened.remote);
+        let entrance = Entrance::Remote(Arc::new(gate));
+        let connection = Connection::over_socket(opened.tunnel).await;
+        let arrivals = Arc::new(Arrivals::default());
+        let unfit = |reason: String| RemoteError::Unfit { endpoint: remote.endpoint.to_string(), reason };
+        let greeting = timeout(limit, greet(connection.cdp(), &arrivals)).await;
+        let product = greeting
+            .map_err(|_| unfit("it does not answer".to_owned()))?
+            .map_err(|error| unfit(error.to_string()))?;
+        let major = product.split_once('/').and_then(|(_, version)| version.split('.').next()?.parse().ok());
+        let major = major.ok_or_else(|| unfit(format!("it calls itself {product:?}")))?;
+        probe::check(connection.cdp(), &arrivals, remote, &entrance, limit).await?;
+        tracing::info!(endpoint = %remote.endpoint, product, "connected to the remote browser");
+        let user_agent = UserAgent::with_version(major);
+        Ok(Self::new(connection, Machine::Remote(entrance), user_agent, arrivals))
+    }
+
+    fn new(connection: Connection, machine: Machine, user_agent: UserAgent, arrivals: Arc<Arrivals>) -> Self {
+        Self {
             connection,
-            group,
-            user_agent: user_agent.clone(),
-            sandbox,
+            arrivals,
+            machine,
+            user_agent,
             pages: AtomicUsize::new(0),
             opened: AtomicU64::new(0),
             is_retired: AtomicBool::new(false),
+            is_ended: AtomicBool::new(false),
             idle_since: Mutex::new(Instant::now()),
-            _nowhere: nowhere,
-            _log: log,
-        })
+        }
+    }
+
+    /// Returns where the proxies of its pages are entered.
+    pub(crate) fn entrance(&self) -> Entrance {
+        match &self.machine {
+            Machine::Own(_) => Entrance::Own,
+            Machine::Remote(entrance) => entrance.clone(),
+        }
+    }
+
+    /// Returns whether its own walls are up; of a remote one that is not known.
+    pub(crate) fn sandbox(&self) -> Option<Sandbox> {
+        match &self.machine {
+            Machine::Own(own) => Some(own.sandbox),
+            Machine::Remote(_) => None,
+        }
     }
 
     pub(crate) fn cdp(&self) -> &Cdp {
         self.connection.cdp()
+    }
+
+    pub(crate) fn arrivals(&self) -> &Arrivals {
+        &self.arrivals
     }
 
     /// Tells whether another page may be opened.
@@ -152,23 +169,39 @@ impl Process {
         !self.is_retired.load(Ordering::Acquire) && !self.cdp().is_lost()
     }
 
+    /// Returns why it takes no more pages, to the first who asks.
+    pub(crate) fn end(&self) -> Option<End> {
+        if self.is_usable() || self.is_ended.swap(true, Ordering::AcqRel) {
+            return None;
+        }
+        Some(if self.cdp().is_lost() { End::Crashed } else { End::Retired })
+    }
+
     /// Takes no more pages.
     pub(crate) fn retire(&self) {
         self.is_retired.store(true, Ordering::Release);
     }
 
-    /// Ends all processes at once: a page is stuck in a way that cannot be helped.
+    /// Ends all processes at once, or hangs up: a page is stuck in a way that cannot be helped.
     pub(crate) fn kill(&self) {
         self.retire();
-        self.group.kill();
+        match &self.machine {
+            Machine::Own(own) => own.kill(),
+            // It puts the contexts of this connection away by itself.
+            Machine::Remote(_) => self.connection.cut(),
+        }
     }
 
     pub(crate) fn pages(&self) -> usize {
         self.pages.load(Ordering::Acquire)
     }
 
-    pub(crate) fn leader(&self) -> i32 {
-        self.group.id.as_raw_nonzero().get()
+    /// Returns the number of its first process, when it is ours.
+    pub(crate) fn leader(&self) -> Option<i32> {
+        match &self.machine {
+            Machine::Own(own) => Some(own.leader()),
+            Machine::Remote(_) => None,
+        }
     }
 
     /// Returns since when there is no page; `None` while there is one.
@@ -178,38 +211,39 @@ impl Process {
     }
 
     pub(crate) async fn memory_bytes(&self) -> u64 {
-        let group = self.group.id;
-        // A machine has many processes to look through.
-        tokio::task::spawn_blocking(move || memory::of_group(group)).await.unwrap_or(0)
+        match &self.machine {
+            Machine::Own(own) => own.memory_bytes().await,
+            Machine::Remote(_) => 0,
+        }
     }
 
-    /// Asks Chromium to end, and sees to it that it does, with everything it started.
+    /// Asks Chromium to end, and sees to it that it does, with everything it started; a remote one is left alone.
     pub(crate) async fn stop(&self) {
         self.retire();
-        self.cdp().post("", "Browser.close", json!({}));
-        // As long as the leader was not waited for, nobody else can have its number.
-        let _ = timeout(GRACE, self.cdp().lost()).await;
-        self.group.end().await;
+        // What ends now ends as it should.
+        self.is_ended.store(true, Ordering::Release);
+        match &self.machine {
+            Machine::Own(own) => {
+                self.cdp().post("", "Browser.close", json!({}));
+                own.end(self.cdp()).await;
+            }
+            Machine::Remote(_) => self.connection.cut(),
+        }
     }
 }
 
-/// Says hello, and that windows which pages open are to be reported.
-async fn prepare(cdp: &Cdp) -> Result<(), BrowserError> {
-    let closer = cdp.clone();
+/// Says hello, and that whatever pages start is to be reported; returns what the browser calls itself.
+async fn greet(cdp: &Cdp, arrivals: &Arc<Arrivals>) -> Result<String, CallError> {
+    let (host, arrivals) = (cdp.clone(), Arc::clone(arrivals));
     cdp.listen("", move |notice| {
         let Notice::Event { method, params } = notice else { return };
-        if method == "Target.targetCreated" && is_popup(&params["targetInfo"]) {
-            closer.post("", "Target.closeTarget", json!({"targetId": params["targetInfo"]["targetId"]}));
+        if method == "Target.attachedToTarget" {
+            arrivals.attached(&host, &params);
         }
     });
-    cdp.call("", "Browser.getVersion", json!({})).await?;
-    cdp.call("", "Target.setDiscoverTargets", json!({"discover": true})).await?;
-    Ok(())
-}
-
-/// Windows that a page has opened; their connections go the same way as the page's, but nobody looks at them.
-fn is_popup(target: &Value) -> bool {
-    target["type"] == "page" && target["openerId"].is_string()
+    let version = cdp.call("", "Browser.getVersion", json!({})).await?;
+    Arrivals::watch(cdp).await?;
+    Ok(version["product"].as_str().unwrap_or_default().to_owned())
 }
 
 /// A page's place in a process.
@@ -218,7 +252,9 @@ pub(crate) struct Lease(pub(crate) Arc<Process>);
 impl Lease {
     pub(crate) fn new(process: Arc<Process>, pages_per_process: u64) -> Self {
         process.pages.fetch_add(1, Ordering::AcqRel);
-        if process.opened.fetch_add(1, Ordering::AcqRel) + 1 >= pages_per_process {
+        let opened = process.opened.fetch_add(1, Ordering::AcqRel) + 1;
+        // How long a remote browser lives is up to whoever runs it.
+        if opened >= pages_per_process && matches!(process.machine, Machine::Own(_)) {
             process.retire();
         }
         Self(process)
@@ -229,62 +265,5 @@ impl Drop for Lease {
     fn drop(&mut self) {
         *self.0.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         self.0.pages.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-impl Group {
-    fn kill(&self) {
-        // It may have ended already.
-        let _ = kill_process_group(self.id, Signal::KILL);
-    }
-
-    async fn end(&self) {
-        let Some(mut leader) = self.leader.lock().unwrap_or_else(PoisonError::into_inner).take() else {
-            return;
-        };
-        self.kill();
-        let _ = leader.wait().await;
-        // As the first process of a container this one inherits what its child has left.
-        while let Ok(Some(_)) = waitpgid(self.id, WaitOptions::NOHANG) {}
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        let leader = self.leader.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if leader.is_some() {
-            let _ = kill_process_group(self.id, Signal::KILL);
-        }
-    }
-}
-
-impl Log {
-    fn follow(stderr: Option<ChildStderr>) -> Self {
-        let text = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&text);
-        let task = tokio::spawn(async move {
-            let Some(mut stderr) = stderr else { return };
-            let mut buffer = [0; 1024];
-            while let Ok(n @ 1..) = stderr.read(&mut buffer).await {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.extend_from_slice(&buffer[..n]);
-                let excess = kept.len().saturating_sub(LOG_BYTES);
-                kept.drain(..excess);
-            }
-        });
-        Self { text, task }
-    }
-
-    /// Returns the end of the text once Chromium has ended, or what there is after a moment.
-    async fn tail(mut self) -> String {
-        let _ = timeout(Duration::from_millis(500), &mut self.task).await;
-        let text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&text).into_owned()
-    }
-}
-
-impl Drop for Log {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }

@@ -5,6 +5,8 @@ use http::HeaderMap;
 use serde_json::Value;
 
 use crate::egress::Refusal;
+use crate::request::Cookie;
+use crate::state::State;
 
 /// A page as it was in the end, and what its actions gave, in their order.
 #[derive(Debug, Clone, Default)]
@@ -29,12 +31,16 @@ pub struct Rendered {
     pub returns: Vec<Returned>,
     /// Of the actions `pdf`.
     pub pdfs: Vec<Bytes>,
+    /// Files that the page wanted to save, in their order; none was.
+    pub downloads: Vec<Download>,
     /// What went wrong without failing, in words for whoever asked.
     pub warnings: Vec<String>,
     /// Connections that the guard did not allow.
     pub refused: Vec<Refusal>,
     /// The document came over https, and its certificate could not be verified.
     pub unverified: bool,
+    /// The cookies and the storage as the page leaves them, when the request wants them kept and there was time.
+    pub state: Option<State>,
 }
 
 /// A cookie that the page has.
@@ -48,6 +54,28 @@ pub struct SetCookie {
     pub domain: String,
     /// For which paths.
     pub path: String,
+}
+
+/// A file that a page wanted to save, and could not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Download {
+    /// Where it is, after all redirects.
+    pub url: String,
+    /// What it would have been called.
+    pub name: String,
+    /// Why it was begun.
+    pub cause: DownloadCause,
+    /// What the page's context would send there, for those that an action led to.
+    pub cookies: Vec<Cookie>,
+}
+
+/// Why a download was begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DownloadCause {
+    /// An action led the page there, and it can be asked for again.
+    Action,
+    /// The page itself, one of its frames, a form with a body, or something that its scripts have made.
+    Page,
 }
 
 /// A picture.

@@ -7,7 +7,9 @@ use std::time::Duration;
 use http::HeaderMap;
 use tokio::time::Instant;
 use url::Url;
-use websvc_transport::{Proxy, TlsPolicy};
+use websvc_transport::{Proxy, TlsPolicy, UrlRule};
+
+use crate::state::Session;
 
 /// One page: start from [`PageRequest::new`] and change what differs.
 #[derive(Debug, Clone)]
@@ -27,8 +29,13 @@ pub struct PageRequest {
     pub locale: Locale,
     /// What is not to be loaded.
     pub block: Option<BlockRule>,
+    /// Asked about every document that the page itself goes to, redirects and those of its scripts and of actions too, the
+    /// first one excepted. A refusal ends the page.
+    pub navigation_rule: Option<UrlRule>,
     /// A style sheet over those of the page and its frames; it is not part of the document.
     pub style: Option<String>,
+    /// Asked for one more style sheet once the page is there, and again after the steps.
+    pub late_style: Option<StyleRule>,
     /// What to do about certificates that cannot be verified.
     pub tls: TlsPolicy,
     /// The way to all hosts; directly when there is none.
@@ -43,6 +50,8 @@ pub struct PageRequest {
     pub steps: Vec<Step>,
     /// A picture of the end.
     pub screenshot: Option<Screenshot>,
+    /// What the page finds in its cookies and its storage, beside `cookies`; nothing when there is none.
+    pub session: Option<Session>,
 }
 
 impl PageRequest {
@@ -57,7 +66,9 @@ impl PageRequest {
             viewport: None,
             locale: Locale::default(),
             block: None,
+            navigation_rule: None,
             style: None,
+            late_style: None,
             tls: TlsPolicy::Verify,
             proxy: None,
             wait_until: WaitUntil::Settled,
@@ -65,6 +76,7 @@ impl PageRequest {
             deadline,
             steps: Vec::new(),
             screenshot: None,
+            session: None,
         }
     }
 }
@@ -129,6 +141,18 @@ type Blocks = dyn Fn(&str, &Url, &str) -> bool + Send + Sync;
 impl fmt::Debug for BlockRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("BlockRule")
+    }
+}
+
+/// Returns a style sheet for the page at a URL, which has these classes and ids; an empty one for none.
+#[derive(Clone)]
+pub struct StyleRule(pub Arc<Styles>);
+
+type Styles = dyn Fn(&Url, &[String], &[String]) -> String + Send + Sync;
+
+impl fmt::Debug for StyleRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StyleRule")
     }
 }
 

@@ -2,16 +2,17 @@
 //!
 //! SOCKS, not HTTP: each connection of Chromium becomes one tunnel, whatever is spoken in it, names arrive as names,
 //! and a refusal is an error of the network that no page can take for an answer. Chromium has no password for SOCKS
-//! proxies, so the socket's owner is checked instead where the system tells it, the port is random, and the listener
-//! lives no longer than its page.
+//! proxies, so the socket's owner is checked instead where the system tells it, or the address of a remote browser; the
+//! port is random, and the listener lives no longer than its page.
 
 mod budget;
+mod entrance;
 mod peer;
 mod socks;
 
 use std::collections::HashMap;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 use url::Host;
 use websvc_transport::{Client, FetchError, Proxy};
+
+pub(crate) use entrance::{Entrance, Gate};
 
 use budget::Budget;
 
@@ -57,7 +60,7 @@ pub(crate) struct Bounds {
 
 /// A listening proxy; it and all its connections end when it is dropped.
 pub(crate) struct Egress {
-    addr: SocketAddr,
+    server: String,
     notes: Arc<Mutex<Notes>>,
     task: JoinHandle<()>,
 }
@@ -67,6 +70,8 @@ pub(crate) struct Egress {
 struct Notes {
     failures: HashMap<(String, u16), Failure>,
     is_over_budget: bool,
+    /// Who was turned away last.
+    stranger: Option<IpAddr>,
 }
 
 #[derive(Clone)]
@@ -81,29 +86,41 @@ struct Rules {
     bounds: Bounds,
     budget: Budget,
     places: Semaphore,
+    entrance: Entrance,
     notes: Arc<Mutex<Notes>>,
 }
 
 impl Egress {
-    /// Listens on a random port of the loopback address.
-    pub(crate) async fn start(destinations: Destinations, bounds: Bounds) -> io::Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// Listens on a random port.
+    pub(crate) async fn start(
+        destinations: Destinations,
+        bounds: Bounds,
+        entrance: Entrance,
+    ) -> io::Result<Self> {
+        let listener = TcpListener::bind((entrance.listen(), 0)).await?;
         let addr = listener.local_addr()?;
+        let server = entrance.server(addr);
         let notes = Arc::new(Mutex::new(Notes::default()));
         let rules = Rules {
             destinations,
             bounds,
             budget: Budget::new(bounds.traffic_bytes),
             places: Semaphore::new(bounds.connections),
+            entrance,
             notes: Arc::clone(&notes),
         };
         let task = tokio::spawn(serve(listener, addr, Arc::new(rules)));
-        Ok(Self { addr, notes, task })
+        Ok(Self { server, notes, task })
     }
 
     /// Returns the proxy as Chromium writes it.
-    pub(crate) fn server(&self) -> String {
-        format!("socks5://{}", self.addr)
+    pub(crate) fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// Returns who was turned away last, if anybody was.
+    pub(crate) fn stranger(&self) -> Option<IpAddr> {
+        lock(&self.notes).stranger
     }
 
     /// Returns what the guard refused, in the order of names.
@@ -159,8 +176,9 @@ async fn serve(listener: TcpListener, addr: SocketAddr, rules: Arc<Rules>) {
 impl Rules {
     async fn connection(&self, mut stream: TcpStream, peer: SocketAddr, own: SocketAddr) {
         let Ok(_place) = self.places.try_acquire() else { return };
-        if !peer::is_ours(peer, own).await {
-            tracing::warn!(%peer, "somebody else's process tried to use the browser's proxy");
+        if !self.entrance.admits(peer, own).await {
+            tracing::warn!(%peer, "somebody else tried to use the browser's proxy");
+            lock(&self.notes).stranger = Some(peer.ip().to_canonical());
             return;
         }
         let _ = stream.set_nodelay(true);

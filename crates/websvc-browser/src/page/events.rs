@@ -1,6 +1,6 @@
 //! What a page's events say: what is loading, what was answered, what ended.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,14 +10,26 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use url::Url;
 
-use super::intercept::Interception;
+use super::children::{Children, Command};
+use super::intercept::{FAIL, Interception, failure};
 use crate::connection::{Cdp, Notice};
+use crate::rendered::Download;
+use crate::state::storage_origin;
 
 /// Requests that are followed; a hostile page makes more.
 const MAX_IN_FLIGHT: usize = 1000;
 
+/// Origins that are remembered; a hostile page goes to more.
+const MAX_VISITED: usize = 100;
+
+/// Documents that wait for a decision; a hostile page asks for more.
+const MAX_TO_ASK: usize = 100;
+
 /// Kinds of requests that may never end, or that change nothing.
 const ENDLESS: &[&str] = &["WebSocket", "EventSource", "Ping", "Media", "CSPViolationReport", "Preflight"];
+
+/// What is told of a page when it ends.
+const ENDS: &[&str] = &["Inspector.targetCrashed", "Inspector.detached"];
 
 /// What is known of a page. Cheap to clone.
 #[derive(Clone)]
@@ -29,22 +41,51 @@ pub(super) struct Watch {
 pub(super) struct State {
     /// The main frame, which has the name of its target.
     frame: String,
-    pub(super) in_flight: HashSet<String>,
+    /// Requests without an end yet, and the sessions that told of them.
+    pub(super) in_flight: HashMap<String, String>,
     pub(super) last_traffic: Instant,
     pub(super) document: Option<Document>,
+    /// The one before, as long as the current one has not taken its place.
+    pub(super) left: Option<Document>,
     /// Where the last document was asked for.
     pub(super) document_url: Option<String>,
     pub(super) is_parsed: bool,
     pub(super) is_loaded: bool,
     /// A new document was asked for and has not come yet.
     pub(super) is_navigating: bool,
+    /// The page has threads, sockets or programs to wait for, which are neither timers nor requests.
+    pub(super) works_elsewhere: bool,
+    /// The clock of a page that is hurried stands still.
+    pub(super) is_clock_stopped: bool,
     pub(super) is_crashed: bool,
     /// The world of our own scripts in the current document.
     pub(super) world: Option<i64>,
     /// The page went where no page may go.
     pub(super) forbidden_scheme: Option<String>,
+    /// Documents that the rule of the request has to be asked about.
+    pub(super) to_ask: VecDeque<ToAsk>,
+    /// Why the rule refused one.
+    pub(super) refusal: Option<String>,
     pub(super) dialogs: u32,
     pub(super) blocked: u64,
+    /// The origins of the documents that were shown, in frames too.
+    pub(super) visited: BTreeSet<String>,
+    /// There were more parts than are run.
+    pub(super) is_crowded: bool,
+    /// Actions are being done.
+    pub(super) is_acting: bool,
+    /// Where the last document was asked for, if that was with a body.
+    pub(super) posted_url: Option<String>,
+    pub(super) downloads: Vec<Download>,
+}
+
+/// A document that was asked for and waits for a decision.
+pub(super) struct ToAsk {
+    pub(super) url: Url,
+    /// The request's name in Chromium.
+    pub(super) id: Value,
+    /// The command that lets it go on, and its parameters.
+    pub(super) go_on: Command,
 }
 
 /// The answer that the current document came with.
@@ -59,18 +100,28 @@ impl Watch {
     pub(super) fn new(frame: &str) -> Self {
         let state = State {
             frame: frame.to_owned(),
-            in_flight: HashSet::new(),
+            in_flight: HashMap::new(),
             last_traffic: Instant::now(),
             document: None,
+            left: None,
             document_url: None,
             is_parsed: false,
             is_loaded: false,
             is_navigating: false,
+            works_elsewhere: false,
+            is_clock_stopped: false,
             is_crashed: false,
             world: None,
             forbidden_scheme: None,
+            to_ask: VecDeque::new(),
+            refusal: None,
             dialogs: 0,
             blocked: 0,
+            visited: BTreeSet::new(),
+            is_crowded: false,
+            is_acting: false,
+            posted_url: None,
+            downloads: Vec::new(),
         };
         Self { state: Arc::new(Mutex::new(state)), changes: watch::Sender::new(0) }
     }
@@ -88,8 +139,31 @@ impl Watch {
         }
     }
 
+    /// Listens only for the end of a page that nobody uses yet.
+    pub(super) fn follow_end(&self, cdp: &Cdp, session: &str) {
+        let watch = self.clone();
+        cdp.listen(session, move |notice| match notice {
+            Notice::Lost => watch.lock().is_crashed = true,
+            Notice::Event { method, .. } if ENDS.contains(&method.as_str()) => watch.lock().is_crashed = true,
+            Notice::Event { .. } => {}
+        });
+    }
+
+    /// Notes that the rule of the request refused where the page went.
+    pub(super) fn refuse(&self, reason: String) {
+        self.lock().refusal.get_or_insert(reason);
+        self.changes.send_modify(|count| *count += 1);
+    }
+
     /// Listens to a session, answering what must be answered at once.
-    pub(super) fn follow(&self, cdp: &Cdp, session: &str, interception: Interception) {
+    /// `decide` gives the command that answers a paused request, unless that is sent later by somebody else.
+    pub(super) fn follow(
+        &self,
+        cdp: &Cdp,
+        session: &str,
+        decide: impl Fn(&Value) -> Option<Command> + Send + Sync + 'static,
+        children: Option<Children>,
+    ) {
         let watch = self.clone();
         let (answers, name) = (cdp.clone(), session.to_owned());
         cdp.listen(session, move |notice| {
@@ -103,42 +177,101 @@ impl Watch {
                         answers.post(&name, "Page.handleJavaScriptDialog", json!({"accept": accept}));
                     }
                     "Fetch.requestPaused" => {
-                        let (method, answer) = interception.decide(&params);
-                        if method == "Fetch.failRequest" {
-                            watch.lock().blocked += 1;
+                        if let Some((method, answer)) = decide(&params) {
+                            watch.asked(method);
+                            answers.post(&name, method, answer);
                         }
-                        answers.post(&name, method, answer);
                     }
+                    _ if method.starts_with("Target.") => {
+                        if let Some(children) = &children {
+                            children.hear(&method, &params);
+                        }
+                    }
+                    _ if method.starts_with("Network.") => watch.lock().traffic(&name, &method, &params),
                     _ => watch.lock().apply(&method, &params),
                 },
             }
             watch.changes.send_modify(|count| *count += 1);
         });
     }
+
+    /// Decides on a paused request of the page; `None` when the rule of the request is asked first.
+    pub(super) fn decide(&self, interception: &Interception, paused: &Value) -> Option<Command> {
+        let go_on = interception.decide(paused);
+        if go_on.0 == FAIL {
+            return Some(go_on);
+        }
+        let mut state = self.lock();
+        let Some(url) = interception.to_ask(paused, &state.frame) else { return Some(go_on) };
+        let id = paused["requestId"].clone();
+        if state.to_ask.len() >= MAX_TO_ASK {
+            return Some(failure(&id));
+        }
+        state.to_ask.push_back(ToAsk { url, id, go_on });
+        None
+    }
+
+    /// Notes how a request that was asked about was answered.
+    pub(super) fn asked(&self, answer: &str) {
+        if answer == FAIL {
+            self.lock().blocked += 1;
+        }
+    }
+
+    /// Takes in what a part of the page tells of its requests.
+    pub(super) fn traffic(&self, session: &str, method: &str, params: &Value) {
+        self.lock().traffic(session, method, params);
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Waits no more for what a part of the page was loading: it has ended.
+    pub(super) fn hang_up(&self, session: &str) {
+        self.lock().in_flight.retain(|_, teller| teller != session);
+        self.changes.send_modify(|count| *count += 1);
+    }
 }
 
 impl State {
-    fn apply(&mut self, method: &str, params: &Value) {
+    /// Returns the name of the main frame.
+    pub(super) fn frame(&self) -> &str {
+        &self.frame
+    }
+
+    fn traffic(&mut self, session: &str, method: &str, params: &Value) {
         let id = params["requestId"].as_str().unwrap_or_default();
         match method {
             "Network.requestWillBeSent" => {
                 let kind = params["type"].as_str().unwrap_or_default();
                 if kind == "Document" && params["frameId"] == self.frame.as_str() {
                     self.document_url = params["request"]["url"].as_str().map(str::to_owned);
+                    let is_posted = params["request"]["method"] != "GET";
+                    self.posted_url = self.document_url.clone().filter(|_| is_posted);
                 }
+                self.works_elsewhere |= kind == "EventSource";
                 if !ENDLESS.contains(&kind) && self.in_flight.len() < MAX_IN_FLIGHT {
-                    self.in_flight.insert(id.to_owned());
+                    self.in_flight.insert(id.to_owned(), session.to_owned());
                     self.last_traffic = Instant::now();
                 }
             }
             "Network.responseReceived"
                 if params["type"] == "Document" && params["frameId"] == self.frame.as_str() =>
             {
-                self.document = Some(Document::read(&params["response"]));
+                self.left = self.document.replace(Document::read(&params["response"]));
             }
-            "Network.loadingFinished" | "Network.loadingFailed" if self.in_flight.remove(id) => {
+            "Network.responseReceived" if params["response"]["mimeType"] == "application/wasm" => {
+                self.works_elsewhere = true;
+            }
+            "Network.webSocketCreated" => self.works_elsewhere = true,
+            // A frame of another site ends what the page around it has begun.
+            "Network.loadingFinished" | "Network.loadingFailed" if self.in_flight.remove(id).is_some() => {
                 self.last_traffic = Instant::now();
             }
+            _ => {}
+        }
+    }
+
+    fn apply(&mut self, method: &str, params: &Value) {
+        match method {
             "Page.domContentEventFired" => self.is_parsed = true,
             "Page.loadEventFired" => self.is_loaded = true,
             "Page.frameStartedNavigating" if params["frameId"] == self.frame.as_str() => {
@@ -148,15 +281,30 @@ impl State {
             }
             "Page.frameStoppedLoading" if params["frameId"] == self.frame.as_str() => {
                 self.is_navigating = false;
+                // A document that is left for a download comes to no other end.
+                let is_there = self.document.is_some();
+                self.is_parsed |= is_there;
+                self.is_loaded |= is_there;
             }
-            "Page.frameNavigated" if params["frame"]["parentId"].is_null() => {
+            "Page.frameNavigated" => {
+                let origin = params["frame"]["url"].as_str().and_then(storage_origin);
+                if self.visited.len() < MAX_VISITED {
+                    self.visited.extend(origin);
+                }
+                if !params["frame"]["parentId"].is_null() {
+                    return;
+                }
                 self.is_navigating = false;
+                self.left = None;
                 self.is_parsed = false;
                 self.is_loaded = false;
                 self.world = None;
+                self.works_elsewhere = false;
                 self.forbidden_scheme = forbidden_scheme(params["frame"]["url"].as_str().unwrap_or_default());
             }
-            "Inspector.targetCrashed" | "Inspector.detached" => self.is_crashed = true,
+            "Page.downloadWillBegin" => self.note_download(params),
+            "Emulation.virtualTimeBudgetExpired" => self.is_clock_stopped = true,
+            end if ENDS.contains(&end) => self.is_crashed = true,
             _ => {}
         }
     }

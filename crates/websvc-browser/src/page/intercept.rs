@@ -1,22 +1,32 @@
 //! Requests that are changed or not made: the headers of the caller, and what is blocked.
 
-use http::HeaderMap;
 use http::header::{ACCEPT_LANGUAGE, COOKIE, HOST, USER_AGENT};
 use serde_json::{Value, json};
 use url::Url;
 use websvc_transport::is_forbidden_header;
 
-use crate::request::BlockRule;
+use crate::request::{BlockRule, PageRequest};
+
+/// The command that fails a paused request.
+pub(super) const FAIL: &str = "Fetch.failRequest";
+
+/// Returns the command that fails a paused request, and its parameters.
+pub(super) fn failure(id: &Value) -> (&'static str, Value) {
+    (FAIL, json!({"requestId": id, "errorReason": "BlockedByClient"}))
+}
 
 /// What is done to the requests of one page.
 pub(super) struct Interception {
     page: Url,
     headers: Vec<(String, String)>,
     block: Option<BlockRule>,
+    /// Documents of the page itself are asked about elsewhere before they are decided on here.
+    asks: bool,
 }
 
 impl Interception {
-    pub(super) fn new(page: &Url, headers: &HeaderMap, block: Option<BlockRule>) -> Self {
+    pub(super) fn new(request: &PageRequest) -> Self {
+        let PageRequest { url: page, headers, block, navigation_rule, .. } = request;
         // What the browser says of itself everywhere is set elsewhere.
         let elsewhere = [USER_AGENT, ACCEPT_LANGUAGE, COOKIE, HOST];
         let headers =
@@ -24,7 +34,7 @@ impl Interception {
         let headers = headers
             .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
             .collect();
-        Self { page: page.clone(), headers, block }
+        Self { page: page.clone(), headers, block: block.clone(), asks: navigation_rule.is_some() }
     }
 
     /// Returns which requests must be asked about: each of these costs a way to this process and back.
@@ -32,11 +42,25 @@ impl Interception {
         if self.block.is_some() {
             return Some(json!([{"urlPattern": "*", "requestStage": "Request"}]));
         }
-        if self.headers.is_empty() {
+        let mut patterns = Vec::new();
+        if !self.headers.is_empty() {
+            let origin = self.page.origin().ascii_serialization();
+            patterns.push(json!({"urlPattern": format!("{origin}/*"), "requestStage": "Request"}));
+        }
+        if self.asks {
+            patterns.push(json!({"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}));
+        }
+        (!patterns.is_empty()).then(|| Value::from(patterns))
+    }
+
+    /// Returns where a paused request leads when it is one of the page itself, in `frame`, that has to be asked about.
+    pub(super) fn to_ask(&self, paused: &Value, frame: &str) -> Option<Url> {
+        let is_of_page = paused["resourceType"] == "Document" && paused["frameId"] == frame;
+        if !self.asks || !is_of_page {
             return None;
         }
-        let origin = self.page.origin().ascii_serialization();
-        Some(json!([{"urlPattern": format!("{origin}/*"), "requestStage": "Request"}]))
+        let url = Url::parse(paused["request"]["url"].as_str()?).ok()?;
+        (without_fragment(&url) != without_fragment(&self.page)).then_some(url)
     }
 
     /// Returns the command that answers a paused request, and its parameters.
@@ -49,7 +73,7 @@ impl Interception {
             && !is_page
             && blocks(url, &self.page, kind)
         {
-            return ("Fetch.failRequest", json!({"requestId": id, "errorReason": "BlockedByClient"}));
+            return failure(id);
         }
         let is_own = Url::parse(url).is_ok_and(|url| url.origin() == self.page.origin());
         if self.headers.is_empty() || !is_own {
@@ -66,11 +90,17 @@ impl Interception {
     }
 }
 
+fn without_fragment(url: &Url) -> &str {
+    url.as_str().split('#').next().unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use http::HeaderValue;
+    use tokio::time::Instant;
+    use websvc_transport::UrlRule;
 
     use super::*;
 
@@ -79,10 +109,30 @@ mod tests {
     }
 
     fn interception(block: Option<BlockRule>) -> Interception {
-        let mut headers = HeaderMap::new();
-        headers.insert("x-key", HeaderValue::from_static("secret"));
-        headers.insert(USER_AGENT, HeaderValue::from_static("elsewhere"));
-        Interception::new(&Url::parse("https://a.test/x").unwrap(), &headers, block)
+        let mut request = PageRequest::new("https://a.test/x".parse().unwrap(), Instant::now());
+        request.headers.insert("x-key", HeaderValue::from_static("secret"));
+        request.headers.insert(USER_AGENT, HeaderValue::from_static("elsewhere"));
+        request.block = block;
+        Interception::new(&request)
+    }
+
+    #[test]
+    fn only_documents_of_the_page_itself_are_asked_about_and_not_its_first() {
+        let mut request = PageRequest::new("https://a.test/x".parse().unwrap(), Instant::now());
+        assert!(Interception::new(&request).patterns().is_none());
+        request.navigation_rule = Some(UrlRule::new(|_| async { Ok(()) }));
+        let interception = Interception::new(&request);
+        assert_eq!(interception.patterns().unwrap()[0]["resourceType"], "Document");
+        for (url, kind, frame, expected) in [
+            ("https://b.test/", "Document", "main", true),
+            ("https://a.test/x", "Document", "main", false),
+            ("https://b.test/", "Document", "inner", false),
+            ("https://b.test/", "Script", "main", false),
+        ] {
+            let mut paused = paused(url, kind);
+            paused["frameId"] = frame.into();
+            assert_eq!(interception.to_ask(&paused, "main").is_some(), expected, "{url} {kind} {frame}");
+        }
     }
 
     #[test]

@@ -1,29 +1,37 @@
 //! One page, from its context of its own to the end of that.
 
+mod children;
 mod content;
+mod downloads;
 mod events;
+mod forward;
 mod intercept;
+mod late_style;
 mod navigate;
+mod prepare;
 mod script;
 mod settle;
 mod setup;
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use tokio::time::{Instant, timeout, timeout_at};
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
 use websvc_transport::Client;
 
 use crate::config::BrowserConfig;
 use crate::connection::CallError;
-use crate::egress::{Bounds, Destinations, Egress};
+use crate::egress::Egress;
 use crate::error::BrowserError;
 use crate::process::Process;
 use crate::rendered::Rendered;
 use crate::request::{Device, PageRequest, Viewport};
+use crate::state::{Changes, Session};
 use crate::{picture, step};
 
+pub(crate) use prepare::{Context, Prepared};
 pub(crate) use script::Outcome;
 pub(crate) use setup::metrics;
 
@@ -33,102 +41,98 @@ use events::Watch;
 const CLOSING: Duration = Duration::from_secs(5);
 /// The part of the time that is kept for taking the content, at most.
 const RESERVE: Duration = Duration::from_secs(2);
+/// The same when the page's storage is read afterwards.
+const RESERVE_TO_KEEP: Duration = Duration::from_secs(5);
 
 /// An open page. Dropping it puts its context away.
 pub(crate) struct Page<'a> {
     process: &'a Process,
     pub(crate) config: &'a BrowserConfig,
     egress: Egress,
-    context: Context<'a>,
+    context: Context,
     target: String,
     session: String,
+    _listening: Listening<'a>,
     watch: Watch,
     pub(crate) device: Device,
     pub(crate) viewport: Viewport,
     /// When waiting for more must end.
     pub(crate) soft_deadline: Instant,
+    /// When the state must have been taken, if it is wanted.
+    keep_deadline: Instant,
     warnings: Mutex<Vec<String>>,
 }
 
-/// A browser context: cookies, cache, storage and a way out that nobody else has.
-struct Context<'a> {
-    process: &'a Process,
-    id: String,
-    is_open: bool,
-}
-
-/// Opens a page, does what the request says, and puts it away, before the deadline.
+/// Does what the request says in a page that was made for it, or ahead of it, before the deadline. What is left of the
+/// page is returned for whoever puts it away.
 pub(crate) async fn render(
-    process: &Process,
+    process: &Arc<Process>,
+    ready: Option<Prepared>,
     client: &Client,
     config: &BrowserConfig,
     request: &PageRequest,
-) -> Result<Rendered, BrowserError> {
-    let working = async {
-        let page = Page::create(process, client, config, request).await?;
-        let outcome = timeout_at(request.deadline, page.work(request)).await;
-        page.close().await;
-        outcome.unwrap_or(Err(BrowserError::Deadline))
+) -> (Result<Rendered, BrowserError>, Option<Context>) {
+    let prepared = match ready {
+        Some(prepared) => Ok(prepared),
+        None => {
+            let making = Prepared::make(process, client, config, request.proxy.clone());
+            timeout_at(request.deadline, making).await.unwrap_or(Err(BrowserError::Deadline))
+        }
     };
-    // Putting away has a time of its own beyond the deadline.
-    timeout_at(request.deadline + CLOSING, working).await.unwrap_or(Err(BrowserError::Deadline))
+    let page = match prepared {
+        Ok(prepared) => Page::new(process, prepared, config, request),
+        Err(error) => return (Err(error), None),
+    };
+    let outcome = timeout_at(request.deadline, page.work(request)).await;
+    (outcome.unwrap_or(Err(BrowserError::Deadline)), Some(page.into_context()))
 }
 
 impl<'a> Page<'a> {
-    async fn create(
+    fn new(
         process: &'a Process,
-        client: &Client,
+        prepared: Prepared,
         config: &'a BrowserConfig,
         request: &PageRequest,
-    ) -> Result<Self, BrowserError> {
-        let creating = async {
-            let bounds = Bounds {
-                connect_timeout: config.connect_timeout,
-                connections: config.connections_per_page,
-                traffic_bytes: config.traffic_bytes_per_page,
-            };
-            let to = Destinations::Guarded { client: client.clone(), proxy: request.proxy.clone() };
-            let egress = Egress::start(to, bounds).await;
-            let egress = egress.map_err(|source| BrowserError::Start { source, log: String::new() })?;
-            let context = Context::create(process, &egress).await?;
-            let created = json!({"url": "about:blank", "browserContextId": context.id});
-            let target = named(process, "Target.createTarget", created, "targetId").await?;
-            let attached = json!({"targetId": target, "flatten": true});
-            let session = named(process, "Target.attachToTarget", attached, "sessionId").await?;
-            Ok::<_, BrowserError>((egress, context, target, session))
-        };
-        let created = timeout_at(request.deadline, creating).await;
-        let (egress, context, target, session) = created.map_err(|_| BrowserError::Deadline)??;
+    ) -> Self {
+        let Prepared { egress, context, target, session, watch } = prepared;
         let left = request.deadline.saturating_duration_since(Instant::now());
-        let soft_deadline = request.deadline - RESERVE.min(left / 5);
+        let keeps = request.session.as_ref().is_some_and(|session| session.changes == Changes::Kept);
+        let reserve = if keeps { RESERVE_TO_KEEP.min(left / 3) } else { RESERVE.min(left / 5) };
+        let soft_deadline = request.deadline - reserve;
+        let keep_deadline = request.deadline - reserve / 10;
         let viewport = request.viewport.unwrap_or_else(|| request.device.viewport());
-        let watch = Watch::new(&target);
-        let device = request.device;
-        let warnings = Mutex::default();
-        Ok(Self {
+        Self {
             process,
             config,
             egress,
             context,
             target,
-            session,
             watch,
-            device,
+            device: request.device,
             viewport,
             soft_deadline,
-            warnings,
-        })
+            keep_deadline,
+            warnings: Mutex::default(),
+            _listening: Listening { process, session: session.clone() },
+            session,
+        }
     }
 
     /// Does the work unless the page ends before.
     async fn work(&self, request: &PageRequest) -> Result<Rendered, BrowserError> {
-        let ended = self.watch.until(|state| state.is_crashed || state.forbidden_scheme.is_some());
+        let ended = self
+            .watch
+            .until(|state| state.is_crashed || state.forbidden_scheme.is_some() || state.refusal.is_some());
         let outcome = tokio::select! {
             biased;
             () = ended => None,
+            never = self.keep_asking(request.navigation_rule.as_ref()) => match never {},
             outcome = self.go_through(request) => Some(outcome),
         };
         let state = self.watch.lock();
+        if let Some(reason) = &state.refusal {
+            return Err(BrowserError::RefusedByRule { reason: reason.clone() });
+        }
         match (&state.forbidden_scheme, outcome) {
             (Some(scheme), _) => Err(BrowserError::ForbiddenScheme { scheme: scheme.clone() }),
             (None, Some(outcome)) => outcome,
@@ -138,13 +142,21 @@ impl<'a> Page<'a> {
 
     async fn go_through(&self, request: &PageRequest) -> Result<Rendered, BrowserError> {
         let mut rendered = Rendered::default();
+        if let Some(session) = &request.session {
+            self.restore(&session.state).await?;
+        }
         self.set_up(request).await?;
         self.navigate(&request.url).await?;
-        self.wait_until(request.wait_until).await?;
+        self.wait_until(request).await?;
         if !request.wait_for.is_zero() {
             self.wait(request.wait_for).await;
         }
-        step::run_all(self, &request.steps, &mut rendered).await?;
+        self.style_late(request).await?;
+        if !request.steps.is_empty() {
+            self.watch.lock().is_acting = true;
+            step::run_all(self, &request.steps, &mut rendered).await?;
+            self.style_late(request).await?;
+        }
         let scraped = self.scrape().await?;
         (rendered.url, rendered.html) = (scraped.url, scraped.html);
         if let Some(screenshot) = &request.screenshot {
@@ -155,6 +167,10 @@ impl<'a> Page<'a> {
             rendered.status = Some(document.status);
             rendered.headers = document.headers;
             rendered.unverified = document.is_unverified;
+        }
+        rendered.downloads = self.downloads().await?;
+        if let Some(Session { state, changes: Changes::Kept }) = &request.session {
+            rendered.state = self.keep(state, self.keep_deadline).await?;
         }
         rendered.refused = self.egress.refused();
         rendered.warnings = self.all_warnings();
@@ -171,6 +187,35 @@ impl<'a> Page<'a> {
         self.process.cdp().post(&self.session, method, params);
     }
 
+    /// Sends a command to the browser as a whole.
+    pub(crate) async fn browser_call(&self, method: &'static str, params: Value) -> Result<Value, CallError> {
+        self.process.cdp().call("", method, params).await
+    }
+
+    /// Listens to the page, and answers the requests that it is asked about.
+    pub(crate) fn answer_requests(
+        &self,
+        decide: impl Fn(&Value) -> (&'static str, Value) + Send + Sync + 'static,
+    ) {
+        let deciding = move |paused: &Value| Some(decide(paused));
+        self.watch.follow(self.process.cdp(), &self.session, deciding, None);
+    }
+
+    /// Returns the name of the page's main frame.
+    pub(crate) fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// Returns the name of the page's context.
+    pub(crate) fn context_id(&self) -> &str {
+        &self.context.id
+    }
+
+    /// Returns the origins whose documents the page has shown.
+    pub(crate) fn visited(&self) -> BTreeSet<String> {
+        self.watch.lock().visited.clone()
+    }
+
     /// Notes what went wrong without failing.
     pub(crate) fn warn(&self, warning: String) {
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
@@ -185,66 +230,25 @@ impl<'a> Page<'a> {
             let limit = self.config.traffic_bytes_per_page;
             warnings.push(format!("the page sent and received more than {limit} bytes; the rest is missing"));
         }
+        if self.watch.lock().is_crowded {
+            warnings.push("the page has more workers and frames of other sites than are run".to_owned());
+        }
         warnings
     }
 
-    async fn close(mut self) {
-        self.process.cdp().forget(&self.session);
-        self.context.close().await;
+    fn into_context(self) -> Context {
+        self.context
     }
 }
 
-impl Drop for Page<'_> {
+/// Ends the listening to a page.
+struct Listening<'a> {
+    process: &'a Process,
+    session: String,
+}
+
+impl Drop for Listening<'_> {
     fn drop(&mut self) {
         self.process.cdp().forget(&self.session);
-    }
-}
-
-impl<'a> Context<'a> {
-    async fn create(process: &'a Process, egress: &Egress) -> Result<Self, BrowserError> {
-        let method = "Target.createBrowserContext";
-        let params = json!({
-            "disposeOnDetach": true,
-            "proxyServer": egress.server(),
-            "proxyBypassList": "<-loopback>",
-        });
-        let id = named(process, method, params, "browserContextId").await?;
-        Ok(Self { process, id, is_open: true })
-    }
-
-    fn disposal(&self) -> Value {
-        json!({"browserContextId": self.id})
-    }
-
-    async fn close(&mut self) {
-        let closing = self.process.cdp().call("", "Target.disposeBrowserContext", self.disposal());
-        let closed = timeout(CLOSING, closing).await;
-        self.is_open = false;
-        if closed.is_err() {
-            tracing::warn!("Chromium does not put a page away and is ended");
-            self.process.kill();
-        }
-    }
-}
-
-impl Drop for Context<'_> {
-    fn drop(&mut self) {
-        if self.is_open {
-            self.process.cdp().post("", "Target.disposeBrowserContext", self.disposal());
-        }
-    }
-}
-
-/// Makes something in the browser and returns the name that it gets.
-async fn named(
-    process: &Process,
-    method: &'static str,
-    params: Value,
-    name: &str,
-) -> Result<String, BrowserError> {
-    let mut answer = process.cdp().call("", method, params).await?;
-    match answer[name].take() {
-        Value::String(name) => Ok(name),
-        _ => Err(BrowserError::lacking(method, name)),
     }
 }

@@ -1,9 +1,14 @@
 //! Going to the URL of a request, and saying why that failed.
 
+use std::convert::Infallible;
+
 use serde_json::json;
 use url::Url;
+use websvc_transport::UrlRule;
 
 use super::Page;
+use super::events::ToAsk;
+use super::intercept::failure;
 use crate::egress::Forbidden;
 use crate::error::BrowserError;
 
@@ -21,6 +26,24 @@ impl Page<'_> {
             "" => Ok(()),
             EMPTY_ERROR if self.watch.lock().document.is_some() => Ok(()),
             error => Err(self.reason(url, error)),
+        }
+    }
+
+    /// Asks the rule of the request about every document that the page goes to, for as long as it is open.
+    pub(super) async fn keep_asking(&self, rule: Option<&UrlRule>) -> Infallible {
+        let Some(rule) = rule else { return std::future::pending().await };
+        loop {
+            self.watch.until(|state| !state.to_ask.is_empty()).await;
+            let next = self.watch.lock().to_ask.pop_front();
+            let Some(ToAsk { url, id, go_on }) = next else { continue };
+            let (method, answer) = match rule.admit(&url).await {
+                Ok(()) => go_on,
+                Err(reason) => {
+                    self.watch.refuse(reason);
+                    failure(&id)
+                }
+            };
+            self.post(method, answer);
         }
     }
 

@@ -1,12 +1,27 @@
-// Returns how the document changes: {ready, quiet, scripts, text}; `quiet` is the time in ms since the last change.
+// Returns how the document is: {ready, changes, scripts, stores, text}; `changes` grows with everything that changes in
+// it, `stores` says whether the page has databases, as soon as that is known.
 (() => {
-  if (!globalThis.lastChange) {
-    const change = { at: performance.now() };
-    globalThis.lastChange = change;
+  if (!globalThis.changes) {
+    const changes = { count: 0, stores: null, asked: false };
+    globalThis.changes = changes;
     const what = { subtree: true, childList: true, characterData: true };
-    new MutationObserver(() => { change.at = performance.now(); }).observe(document, what);
+    new MutationObserver(() => { changes.count += 1; }).observe(document, what);
+    const known = (stores) => { changes.stores = stores; changes.asked = false; };
+    changes.ask = () => {
+      changes.asked = true;
+      try {
+        indexedDB.databases().then((names) => known(names.length > 0), () => known(false));
+      } catch {
+        known(false);
+      }
+    };
   }
+  // One that is being made is not told of yet: it is asked again with every look.
+  // No answer since the last look means that something is being done.
+  const isBusy = globalThis.changes.asked;
+  if (!globalThis.changes.stores && !isBusy) globalThis.changes.ask();
   const scripts = document.scripts.length > 0;
   const text = document.body ? document.body.innerText.trim().length : 0;
-  return { ready: document.readyState, quiet: performance.now() - globalThis.lastChange.at, scripts, text };
+  const { count, stores } = globalThis.changes;
+  return { ready: document.readyState, changes: count, scripts, stores: isBusy ? null : stores, text };
 })

@@ -6,8 +6,9 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::Page;
+use super::forward::Forward;
 use crate::error::BrowserError;
-use crate::request::WaitUntil;
+use crate::request::{PageRequest, WaitUntil};
 
 /// How long a page that is read may take to load its pictures and styles.
 const LOADING: Duration = Duration::from_secs(10);
@@ -17,27 +18,41 @@ const SETTLING: Duration = Duration::from_secs(5);
 const AFTERMATH: Duration = Duration::from_secs(3);
 /// Nothing changes and nothing is loading for so long: the page is quiet.
 const QUIET: Duration = Duration::from_millis(150);
+/// The same for a page whose timers have run out: all that is left are frames and tasks.
+const QUIET_WHEN_HURRIED: Duration = Duration::from_millis(100);
+/// The same for a page with threads, sockets or databases: nobody can see what those are about to do.
+const QUIET_ELSEWHERE: Duration = Duration::from_millis(300);
 /// The same for a page that shows nothing yet.
 const QUIET_WHEN_EMPTY: Duration = Duration::from_millis(1000);
 /// A page with fewer characters shows nothing yet.
 const EMPTY_CHARS: u64 = 40;
 /// How often the document is looked at.
 const GLANCE: Duration = Duration::from_millis(25);
+/// The same for a page whose timers have run out.
+const PATIENT_GLANCE: Duration = Duration::from_millis(50);
 
 const QUIET_SCRIPT: &str = include_str!("quiet.js");
 
 impl Page<'_> {
-    pub(super) async fn wait_until(&self, until: WaitUntil) -> Result<(), BrowserError> {
+    pub(super) async fn wait_until(&self, request: &PageRequest) -> Result<(), BrowserError> {
         self.parsed().await;
-        match until {
+        match request.wait_until {
             WaitUntil::Parsed => Ok(()),
             WaitUntil::Loaded => {
                 self.loaded().await;
                 Ok(())
             }
             WaitUntil::Settled => {
-                self.loaded().await;
-                self.settle(SETTLING, QUIET_WHEN_EMPTY).await
+                // Changes are watched for while the rest comes, and the rest may be there already.
+                let first = timeout_at(self.soft_deadline, self.ask(QUIET_SCRIPT, &[]));
+                let (first, ()) = tokio::join!(first, self.loaded());
+                if first.is_ok_and(|glance| {
+                    glance.is_ok_and(|glance| glance.is_ok_and(|glance| is_final(&glance)))
+                }) {
+                    return Ok(());
+                }
+                let forward = Forward::of(request);
+                self.settle(SETTLING, Pace { quiet: QUIET, when_empty: QUIET_WHEN_EMPTY, forward }).await
             }
         }
     }
@@ -59,7 +74,7 @@ impl Page<'_> {
             self.parsed().await;
             self.loaded().await;
         }
-        self.settle(AFTERMATH, QUIET).await
+        self.settle(AFTERMATH, Pace { quiet: QUIET, when_empty: QUIET, forward: None }).await
     }
 
     async fn arrived(&self) {
@@ -81,31 +96,89 @@ impl Page<'_> {
 
     /// Waits until nothing changes and nothing is loading, or until the patience is over. A page that shows nothing
     /// yet must be quiet for longer.
-    async fn settle(&self, patience: Duration, when_empty: Duration) -> Result<(), BrowserError> {
+    async fn settle(&self, patience: Duration, mut pace: Pace) -> Result<(), BrowserError> {
         let end = self.soft_deadline.min(Instant::now() + patience);
+        let mut quiet = Quiet { since: Instant::now(), changes: None };
         while Instant::now() < end {
             let Ok(glance) = timeout_at(end, self.ask(QUIET_SCRIPT, &[])).await else { break };
             let Ok(glance) = glance? else { break };
-            if self.is_settled(&glance, when_empty) {
+            if is_final(&glance) {
                 break;
             }
-            sleep(GLANCE).await;
+            let is_empty = glance["text"].as_u64().is_some_and(|chars| chars < EMPTY_CHARS);
+            quiet.look(&glance, self.watch.lock().last_traffic);
+            if let Some(forward) = &mut pace.forward
+                && forward.is_due(quiet.since, is_empty)
+            {
+                self.leap(forward, quiet.since, end).await?;
+                continue;
+            }
+            let works_elsewhere = glance["stores"] != false || self.watch.lock().works_elsewhere;
+            let left = pace.enough(is_empty, works_elsewhere).saturating_sub(quiet.since.elapsed());
+            if left.is_zero() && self.is_quiet_for(Duration::ZERO) {
+                break;
+            }
+            if let Some(forward) = pace.forward.as_mut().filter(|forward| forward.has_leapt())
+                && self.is_quiet_for(Duration::ZERO)
+            {
+                sleep(left.min(PATIENT_GLANCE)).await;
+                self.take_in(forward, quiet.since, end).await?;
+                continue;
+            }
+            // Each look costs the page a layout.
+            let pause = if pace.is_hurried() { PATIENT_GLANCE } else { GLANCE };
+            sleep(left.clamp(Duration::from_millis(1), pause)).await;
         }
         Ok(())
     }
 
-    fn is_settled(&self, glance: &Value, when_empty: Duration) -> bool {
-        // Nothing can change a document without scripts once it is there.
-        if glance["scripts"] == false && glance["ready"] == "complete" {
-            return true;
-        }
-        let is_empty = glance["text"].as_u64().is_some_and(|chars| chars < EMPTY_CHARS);
-        let enough = if is_empty { when_empty } else { QUIET };
-        let unchanged = Duration::try_from_secs_f64(glance["quiet"].as_f64().unwrap_or_default() / 1000.0);
+    /// Tells whether nothing is loading, and has not been for a time.
+    pub(super) fn is_quiet_for(&self, time: Duration) -> bool {
         let state = self.watch.lock();
-        state.in_flight.is_empty()
-            && !state.is_navigating
-            && state.last_traffic.elapsed() >= enough
-            && unchanged.unwrap_or_default() >= enough
+        state.in_flight.is_empty() && !state.is_navigating && state.last_traffic.elapsed() >= time
+    }
+}
+
+/// Nothing can change a document without scripts once it is there.
+fn is_final(glance: &Value) -> bool {
+    glance["scripts"] == false && glance["ready"] == "complete"
+}
+
+/// How long a page must be quiet.
+struct Pace {
+    quiet: Duration,
+    when_empty: Duration,
+    forward: Option<Forward>,
+}
+
+impl Pace {
+    fn is_hurried(&self) -> bool {
+        self.forward.as_ref().is_some_and(Forward::has_leapt)
+    }
+
+    fn enough(&self, is_empty: bool, works_elsewhere: bool) -> Duration {
+        match (is_empty, self.is_hurried(), works_elsewhere) {
+            (true, _, _) => self.when_empty,
+            (false, true, false) => QUIET_WHEN_HURRIED,
+            (false, true, true) => QUIET_ELSEWHERE,
+            (false, false, _) => self.quiet,
+        }
+    }
+}
+
+/// Since when nothing happens in a page.
+struct Quiet {
+    since: Instant,
+    changes: Option<u64>,
+}
+
+impl Quiet {
+    fn look(&mut self, glance: &Value, last_traffic: Instant) {
+        let changes = glance["changes"].as_u64();
+        if self.changes.is_some() && self.changes != changes {
+            self.since = Instant::now();
+        }
+        self.changes = changes;
+        self.since = self.since.max(last_traffic);
     }
 }

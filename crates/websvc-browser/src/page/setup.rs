@@ -1,16 +1,20 @@
 //! What a page is told before it goes anywhere: who looks at it, with what, from where.
 
+use std::sync::Arc;
+
 use futures_util::future::try_join_all;
 use http::header::{ACCEPT_LANGUAGE, HeaderMap, HeaderName, USER_AGENT};
 use serde_json::{Value, json};
 use websvc_transport::TlsPolicy;
 
 use super::Page;
+use super::children::{Children, Command, Orders, attaching};
 use super::intercept::Interception;
 use crate::connection::CallError;
 use crate::error::BrowserError;
 use crate::process::UserAgent;
 use crate::request::{Device, Locale, PageRequest, Viewport};
+use crate::state::of_caller;
 
 impl Device {
     /// Returns the size of its window.
@@ -33,55 +37,45 @@ impl Device {
 impl Page<'_> {
     /// Tells the page everything about the request but its URL.
     pub(super) async fn set_up(&self, request: &PageRequest) -> Result<(), BrowserError> {
-        let interception = Interception::new(&request.url, &request.headers, request.block.clone());
+        let interception = Arc::new(Interception::new(request));
         let patterns = interception.patterns();
-        self.watch.follow(self.process.cdp(), &self.session, interception);
+        let children = self.expect_children(request, Arc::clone(&interception));
+        let asking = self.watch.clone();
+        let deciding = move |paused: &Value| asking.decide(&interception, paused);
+        self.watch.follow(self.process.cdp(), &self.session, deciding, Some(children));
         let mut commands = vec![
-            ("Inspector.enable", json!({})),
-            ("Page.enable", json!({})),
-            // The bodies are of no use here; without room for them Chromium keeps none.
-            ("Network.enable", json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})),
-            ("Emulation.setFocusEmulationEnabled", json!({"enabled": true})),
+            attaching(),
             ("Emulation.setDeviceMetricsOverride", metrics(self.device, self.viewport)),
             ("Emulation.setUserAgentOverride", identity(&self.process.user_agent, request)),
         ];
-        if request.device == Device::Mobile {
-            let touch = json!({"enabled": true, "maxTouchPoints": 5});
-            commands.push(("Emulation.setTouchEmulationEnabled", touch));
-        }
-        if request.tls == TlsPolicy::SkipVerification {
-            commands.push(("Security.setIgnoreCertificateErrors", json!({"ignore": true})));
-        }
         if !request.cookies.is_empty() {
-            let cookies: Vec<Value> = request
-                .cookies
-                .iter()
-                .map(
-                    |cookie| json!({"name": cookie.name, "value": cookie.value, "url": request.url.as_str()}),
-                )
-                .collect();
+            let cookies = of_caller(&request.cookies, &request.url);
             commands.push(("Network.setCookies", json!({"cookies": cookies})));
         }
-        if let Some(style) = &request.style {
-            let source = adopting(style);
-            commands.push(("Page.addScriptToEvaluateOnNewDocument", json!({"source": source})));
-        }
+        commands.extend(in_frames(request));
         if let Some(patterns) = patterns {
             commands.push(("Fetch.enable", json!({"patterns": patterns})));
         }
         let commands = try_join_all(commands.into_iter().map(|(method, params)| self.call(method, params)));
-        let ((), _, _) = tokio::try_join!(
-            async { self.refuse_downloads().await.map_err(BrowserError::from) },
+        tokio::try_join!(
             async { commands.await.map_err(BrowserError::from) },
-            self.move_to(&request.locale),
+            self.move_to(&request.locale)
         )?;
         Ok(())
     }
 
-    async fn refuse_downloads(&self) -> Result<(), CallError> {
-        let deny = json!({"behavior": "deny", "browserContextId": self.context.id});
-        self.process.cdp().call("", "Browser.setDownloadBehavior", deny).await?;
-        Ok(())
+    /// Sees to it that the parts of the page are told what the page is told.
+    fn expect_children(&self, request: &PageRequest, interception: Arc<Interception>) -> Children {
+        let orders = Orders {
+            identity: identity(&self.process.user_agent, request),
+            everywhere: everywhere(&request.locale),
+            frames: in_frames(request),
+        };
+        let children = Children::new(self.process.cdp().clone(), self.watch.clone(), interception, orders);
+        let told = children.clone();
+        let welcome = move |session: &str, kind: &str| told.tell(session, kind);
+        self.process.arrivals().welcome(&self.context.id, Arc::new(welcome));
+        children
     }
 
     /// Sets time zone, formats and place. A name that Chromium does not know becomes a warning.
@@ -113,6 +107,32 @@ impl Page<'_> {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Returns what every frame is told, whichever process draws it.
+fn in_frames(request: &PageRequest) -> Vec<Command> {
+    let mut commands = vec![("Emulation.setFocusEmulationEnabled", json!({"enabled": true}))];
+    if request.device == Device::Mobile {
+        let touch = json!({"enabled": true, "maxTouchPoints": 5});
+        commands.push(("Emulation.setTouchEmulationEnabled", touch));
+    }
+    if request.tls == TlsPolicy::SkipVerification {
+        commands.push(("Security.setIgnoreCertificateErrors", json!({"ignore": true})));
+    }
+    if let Some(style) = &request.style {
+        let source = adopting(style);
+        commands.push(("Page.addScriptToEvaluateOnNewDocument", json!({"source": source})));
+    }
+    commands
+}
+
+/// Returns what frames and workers are told of where they are.
+fn everywhere(locale: &Locale) -> Vec<Command> {
+    let Locale { languages: _, timezone, formats, geolocation: _ } = locale;
+    let timezone =
+        timezone.as_ref().map(|timezone| ("Emulation.setTimezoneOverride", json!({"timezoneId": timezone})));
+    let formats = formats.as_ref().map(|formats| ("Emulation.setLocaleOverride", json!({"locale": formats})));
+    timezone.into_iter().chain(formats).collect()
 }
 
 /// Returns the script that adds a style sheet to a document. An adopted one needs no element, and no permission of the

@@ -40,7 +40,7 @@ async fn nothing_runs_before_it_is_needed_and_nothing_after_stop() {
     let Some(stage) = stage(world()).await else { return };
     assert_eq!(stage.browser.status().await.process, None);
     stage.render("http://a.test/").await;
-    let status = stage.browser.status().await;
+    let status = stage.at_rest().await;
     assert_eq!((status.pages, status.free_places), (0, 8));
     assert!(!cfg!(target_os = "linux") || status.memory_bytes > 10_000_000, "{status:?}");
     stage.browser.stop().await;
@@ -162,7 +162,7 @@ async fn a_dropped_request_leaves_its_place() {
     }
     dropped.abort();
     assert!(stage.render("http://a.test/").await.html.contains("a page of some words"));
-    assert_eq!(stage.browser.status().await.pages, 0);
+    assert_eq!(stage.at_rest().await.pages, 0);
     stage.browser.stop().await;
 }
 
@@ -173,9 +173,9 @@ async fn a_process_is_replaced_after_its_pages() {
     let mut processes = Vec::new();
     for _ in 0..2 {
         stage.render("http://a.test/").await;
-        processes.push(stage.browser.status().await.process);
+        processes.push(stage.at_rest().await.process);
         stage.render("http://a.test/").await;
-        assert_eq!(stage.browser.status().await.process, None, "the second page was the last");
+        assert_eq!(stage.at_rest().await.process, None, "the second page was the last");
     }
     assert_ne!(processes[0], processes[1]);
     stage.browser.stop().await;
@@ -187,7 +187,7 @@ async fn a_process_that_is_too_large_is_replaced() {
     let Some(config) = config() else { return };
     let stage = stage_with(world(), BrowserConfig { memory_bytes: 1, ..config }).await.unwrap();
     stage.render("http://a.test/").await;
-    assert_eq!(stage.browser.status().await.process, None);
+    assert_eq!(stage.at_rest().await.process, None);
     stage.render("http://a.test/").await;
     stage.browser.stop().await;
 }

@@ -3,9 +3,18 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
 
 mod actions;
+mod downloads;
 mod egress;
 mod emulation;
+mod endurance;
+mod isolation;
+mod late;
 mod life;
+mod parts;
 mod pictures;
+mod remote;
 mod rendering;
+mod rule;
+mod state;
 mod support;
+mod trust;

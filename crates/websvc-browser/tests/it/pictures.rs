@@ -40,6 +40,11 @@ impl Pixels {
 const RED: [u8; 3] = [255, 0, 0];
 const BLUE: [u8; 3] = [0, 0, 255];
 
+/// The whole page in a window that is narrow, so that the test is quick, and of 800 pixels like the usual one.
+fn narrow_full_page() -> Screenshot {
+    Screenshot { viewport: Some(Viewport { width: 320, height: 800 }), ..full_page() }
+}
+
 fn full_page() -> Screenshot {
     Screenshot { extent: Extent::FullPage, ..Screenshot::default() }
 }
@@ -122,6 +127,106 @@ async fn what_is_too_long_or_too_large_is_cut_with_a_warning() {
     assert!(pixels.width * pixels.height <= 1280 * 1000, "{} by {}", pixels.width, pixels.height);
     assert_eq!(rendered.warnings.len(), 2, "{:?}", rendered.warnings);
     assert!(rendered.warnings[0].contains("3000 pixels long"), "{:?}", rendered.warnings);
+    stage.browser.stop().await;
+}
+
+/// A page of 30,000 pixels with something fixed at both ends of the window, and a colour for each part of it.
+const LONG: &str = "<style>body { margin: 0 } nav { position: fixed; inset: 0 0 auto; height: 50px; background: #0f0 }
+    footer { position: fixed; inset: auto 0 0; height: 50px; background: #0f0 } div { height: 1000px }</style>
+    <nav></nav><footer></footer><script>resized = 0
+    for (let i = 0; i < 30; i++) document.write(`<div style='background: rgb(${i}, 0, ${255 - i})'></div>`)</script>";
+
+#[tokio::test]
+async fn a_very_long_page_is_one_picture_put_together() {
+    let Some(stage) = stage_of(LONG).await else { return };
+    let rendered = stage.act(vec![Step::Screenshot(narrow_full_page())]).await.unwrap();
+    assert_eq!(rendered.warnings, [""; 0]);
+    let pixels = Pixels::read(&rendered.screenshots[0]);
+    assert_eq!((pixels.width, pixels.height), (320, 30_000));
+    // What is fixed is drawn once, where the window is.
+    const GREEN: [u8; 3] = [0, 255, 0];
+    let green: Vec<u32> = (0..pixels.height).filter(|y| pixels.at(100, *y) == GREEN).collect();
+    assert_eq!(green, (0..50).chain(750..800).collect::<Vec<_>>());
+    for y in (50..750).chain(800..30_000) {
+        let part = u8::try_from(y / 1000).unwrap();
+        assert_eq!(pixels.at(3, y), [part, 0, 255 - part], "{y}");
+    }
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_very_long_page_of_lesser_quality_is_one_jpeg() {
+    let Some(stage) = stage_of(LONG).await else { return };
+    let shot = |quality| Step::Screenshot(Screenshot { quality: Some(quality), ..narrow_full_page() });
+    let pictures = stage.act(vec![shot(90), shot(10)]).await.unwrap().screenshots;
+    for picture in &pictures {
+        assert_eq!(picture.kind, ImageKind::Jpeg);
+        assert!(picture.bytes.starts_with(&[0xff, 0xd8, 0xff]) && picture.bytes.ends_with(&[0xff, 0xd9]));
+        assert_eq!(size_of_jpeg(&picture.bytes), (320, 30_000));
+    }
+    assert!(pictures[1].bytes.len() < pictures[0].bytes.len());
+    stage.browser.stop().await;
+}
+
+/// Reads the size out of the frame header.
+fn size_of_jpeg(jpeg: &[u8]) -> (u16, u16) {
+    let mut at = 2;
+    loop {
+        let number = |at: usize| u16::from_be_bytes([jpeg[at], jpeg[at + 1]]);
+        match number(at) {
+            0xffc0..=0xffc2 => return (number(at + 7), number(at + 5)),
+            _ => at += 2 + usize::from(number(at + 2)),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_made_for_larger_screens_is_whole_on_a_telephone() {
+    let halves = "<style>body { margin: 0 } div { height: 12000px; background: linear-gradient(90deg, #f00 50%, #00f 50%) }
+        </style><div></div>";
+    let Some(stage) = stage_of(halves).await else { return };
+    let screenshot = Some(full_page());
+    let request = PageRequest { device: Device::Mobile, screenshot, ..request("http://a.test/") };
+    let pixels = Pixels::read(&stage.open(&request).await.unwrap().screenshot.unwrap());
+    // 980 wide, shown on 390 with three pixels each; the last row is half of one.
+    assert_eq!(pixels.width, 1170);
+    assert!(pixels.height.abs_diff(12_000 * 1170 / 980) < 20, "{}", pixels.height);
+    for y in 0..pixels.height - 1 {
+        assert_eq!((pixels.at(3, y), pixels.at(1160, y)), (RED, BLUE), "{y}");
+    }
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_wider_than_the_window_is_part_of_the_full_page() {
+    let wide =
+        "<style>body { margin: 0 } div { width: 3000px; height: 900px; background: #f00 }</style><div></div>";
+    let Some(stage) = stage_of(wide).await else { return };
+    let scrolled = Step::Script("scrollTo(500, 60)".to_owned());
+    let rendered = stage.act(vec![scrolled, Step::Screenshot(full_page())]).await.unwrap();
+    let pixels = Pixels::read(&rendered.screenshots[0]);
+    assert_eq!((pixels.width, pixels.height), (3000, 900));
+    assert_eq!((pixels.at(0, 0), pixels.at(2999, 899)), (RED, RED));
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_long_picture_of_too_many_bytes_is_lesser_and_then_cut() {
+    let Some(config) = config() else { return };
+    let noise = "<style>body { margin: 0 } div { height: 12000px }</style><canvas id=c width=1280 height=800></canvas><script>
+        const g = c.getContext('2d'), d = g.createImageData(1280, 800);
+        let s = 1; for (let i = 0; i < d.data.length; i++) d.data[i] = i % 4 == 3 ? 255 : (s = s * 16807 % 2147483647) & 255;
+        g.putImageData(d, 0, 0); document.body.style.background = `url(${c.toDataURL()})`</script><div></div>";
+    let config = BrowserConfig { file_bytes: 3_000_000, ..config };
+    let stage = stage_with(World::builder().page("http://a.test/", Page::html(noise)), config).await.unwrap();
+    let rendered = stage.act(vec![Step::Screenshot(full_page())]).await.unwrap();
+    let picture = &rendered.screenshots[0];
+    assert!(picture.kind == ImageKind::Jpeg && picture.bytes.len() <= 3_000_000);
+    let (width, height) = size_of_jpeg(&picture.bytes);
+    assert!(width == 1280 && (1000..12_000).contains(&height), "{width} by {height}");
+    let warnings = rendered.warnings.join("; ");
+    assert!(warnings.contains("lesser quality"), "{warnings}");
+    assert!(warnings.contains(&format!("was cut after {height}, where it has 3000000 bytes")), "{warnings}");
     stage.browser.stop().await;
 }
 

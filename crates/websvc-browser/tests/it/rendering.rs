@@ -61,6 +61,16 @@ async fn a_page_that_never_rests_is_taken_as_it_is() {
 }
 
 #[tokio::test]
+async fn halves_of_characters_do_not_keep_a_page_back() {
+    let html =
+        "<p>half \\ud83c</p><i></i><script>document.querySelector('i').textContent = 'b\\ud800'</script>";
+    let Some(stage) = stage_of(html).await else { return };
+    let rendered = stage.render("http://a.test/").await;
+    assert!(rendered.html.contains("<i>b\u{fffd}</i>"), "{}", rendered.html);
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
 async fn open_shadow_roots_are_part_of_the_document() {
     let html = "<x-card><b>light</b></x-card><script>
         customElements.define('x-card', class extends HTMLElement {

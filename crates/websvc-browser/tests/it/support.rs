@@ -1,25 +1,30 @@
 //! What the tests share: a loopback web with a browser in it.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use tempfile::TempDir;
 use tokio::time::Instant;
 use url::Url;
-use websvc_browser::{Browser, BrowserConfig, BrowserError, PageRequest, Rendered, Step};
+use websvc_browser::{Browser, BrowserConfig, BrowserError, BrowserStatus, PageRequest, Rendered, Step};
 use websvc_testkit::{Page, World, WorldBuilder};
+use websvc_transport::{AddressGuard, Client, ClientConfig};
 
 /// A world and a browser that reaches it by name, and nothing else on this machine.
 pub(crate) struct Stage {
     pub(crate) world: World,
     pub(crate) browser: Browser,
+    places: usize,
 }
 
 /// Returns the configuration of the tests, or `None` with a line when there is no Chromium.
 pub(crate) fn config() -> Option<BrowserConfig> {
     let path = std::env::var_os("WEBSVC_TEST_CHROMIUM").map(Into::into);
     let config = BrowserConfig { path, ..BrowserConfig::default() };
-    let client = websvc_transport::ClientConfig::new(websvc_transport::AddressGuard::public());
-    let client = websvc_transport::Client::new(client).unwrap();
-    match Browser::new(config.clone(), client).executable() {
+    let client = ClientConfig::new(AddressGuard::public());
+    match Browser::new(config.clone(), Client::new(client).unwrap()).executable() {
         Ok(_) => Some(config),
         #[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
         Err(error) => {
@@ -35,9 +40,19 @@ pub(crate) async fn stage(builder: WorldBuilder) -> Option<Stage> {
 }
 
 pub(crate) async fn stage_with(builder: WorldBuilder, config: BrowserConfig) -> Option<Stage> {
-    let world = builder.start().await;
-    let browser = Browser::new(config, world.client());
-    Some(Stage { world, browser })
+    Some(Stage::of(builder.start().await, config))
+}
+
+/// Returns a program that starts Chromium with a flag more, which ends with its directory.
+pub(crate) fn wrapped(config: &BrowserConfig, directory: &TempDir, flag: &str) -> PathBuf {
+    let client = ClientConfig::new(AddressGuard::public());
+    let browser = Browser::new(config.clone(), Client::new(client).unwrap());
+    let path = browser.executable().unwrap();
+    // Its name tells which kind of Chromium it is.
+    let wrapper = directory.path().join(path.file_name().unwrap());
+    std::fs::write(&wrapper, format!("#!/bin/sh\nexec {} '{flag}' \"$@\"\n", path.display())).unwrap();
+    std::fs::set_permissions(&wrapper, Permissions::from_mode(0o755)).unwrap();
+    wrapper
 }
 
 /// Starts a world of one page, `http://a.test/`.
@@ -46,6 +61,12 @@ pub(crate) async fn stage_of(html: &str) -> Option<Stage> {
 }
 
 impl Stage {
+    pub(crate) fn of(world: World, config: BrowserConfig) -> Self {
+        let places = config.concurrency;
+        let browser = Browser::new(config, world.client());
+        Self { world, browser, places }
+    }
+
     pub(crate) async fn open(&self, request: &PageRequest) -> Result<Rendered, BrowserError> {
         self.browser.open(request).await
     }
@@ -53,6 +74,17 @@ impl Stage {
     /// Opens a URL without any extras.
     pub(crate) async fn render(&self, url: &str) -> Rendered {
         self.open(&request(url)).await.unwrap()
+    }
+
+    /// Waits until all pages are put away, which nobody who opens one waits for, and returns how the browser is then.
+    pub(crate) async fn at_rest(&self) -> BrowserStatus {
+        loop {
+            let status = self.browser.status().await;
+            if status.free_places == self.places {
+                return status;
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
     }
 
     /// Opens `http://a.test/` and does this there.

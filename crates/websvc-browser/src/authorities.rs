@@ -1,0 +1,86 @@
+//! Certificates that Chromium trusts beside the system's, kept in the folder of its process alone.
+//!
+//! Chromium on Linux reads them from the NSS database of its user, whose home is that folder. A flag would do without a
+//! database (`--ignore-certificate-errors-spki-list`), but it believes every chain that holds such a certificate, signed
+//! by it or not: whoever stands between could add it to their own.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+use tokio::time::timeout;
+
+/// How long the program may take for one certificate.
+const LIMIT: Duration = Duration::from_secs(10);
+const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
+const END: &str = "-----END CERTIFICATE-----";
+
+/// Said when the certificates cannot be made known.
+pub(crate) const NO_CERTUTIL: &str = "pages in the browser do not trust fetch.ca_file: certutil is missing (Debian, Ubuntu: apt install libnss3-tools)";
+
+/// Tells whether the program is there that makes certificates known.
+pub(crate) fn can_be_installed() -> bool {
+    ["/usr/local/bin/certutil", "/usr/bin/certutil"].iter().any(|path| Path::new(path).is_file())
+}
+
+/// Makes the certificates of a PEM file known to the Chromium that will have `home` as its home. Without the program
+/// for it pages that need them fail as untrusted ones do, and the log says why.
+pub(crate) async fn install(ca_file: &Path, home: &Path) {
+    if !can_be_installed() {
+        tracing::warn!("{NO_CERTUTIL}");
+        return;
+    }
+    if let Err(reason) = fill(ca_file, home).await {
+        tracing::warn!(ca_file = %ca_file.display(), reason, "pages in the browser do not trust fetch.ca_file");
+    }
+}
+
+async fn fill(ca_file: &Path, home: &Path) -> Result<(), String> {
+    let failed = |error: std::io::Error| error.to_string();
+    let text = tokio::fs::read_to_string(ca_file).await.map_err(failed)?;
+    let folder = home.join(".pki").join("nssdb");
+    tokio::fs::create_dir_all(&folder).await.map_err(failed)?;
+    let database = format!("sql:{}", folder.display());
+    run(&["-N", "-d", &database, "--empty-password"], home).await?;
+    for (place, certificate) in certificates(&text).enumerate() {
+        let file = home.join("authority.pem");
+        tokio::fs::write(&file, certificate).await.map_err(failed)?;
+        let (name, file) = (format!("websvc {place}"), file.display().to_string());
+        // Trusted to sign certificates of servers, and for nothing else.
+        run(&["-A", "-d", &database, "-n", &name, "-t", "C,,", "-i", &file], home).await?;
+    }
+    Ok(())
+}
+
+/// Returns the certificates of a PEM file, each as a file of its own.
+fn certificates(text: &str) -> impl Iterator<Item = String> {
+    text.split(BEGIN).skip(1).filter_map(|rest| {
+        let (body, _) = rest.split_once(END)?;
+        Some(format!("{BEGIN}{body}{END}\n"))
+    })
+}
+
+async fn run(arguments: &[&str], home: &Path) -> Result<(), String> {
+    let mut command = Command::new("certutil");
+    command.args(arguments).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", home);
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    let output = timeout(LIMIT, command.output()).await.map_err(|_| "certutil does not end".to_owned())?;
+    let output = output.map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("certutil: {}", String::from_utf8_lossy(&output.stderr).trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn certificates_are_taken_out_of_whatever_surrounds_them() {
+        let text = format!("# one\n{BEGIN}\nAAA\n{END}\nwords\n{BEGIN}\nBBB\n{END}\n{BEGIN}\ncut");
+        let found: Vec<String> = certificates(&text).collect();
+        assert_eq!(found, [format!("{BEGIN}\nAAA\n{END}\n"), format!("{BEGIN}\nBBB\n{END}\n")]);
+    }
+}

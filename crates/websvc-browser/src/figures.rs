@@ -1,0 +1,166 @@
+//! What is counted: pages, their waiting, their failures, and the processes that came and went.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::error::BrowserError;
+
+/// The bounds of the histogram of waiting, in milliseconds; one without a bound follows them.
+pub const WAIT_BOUNDS_MS: [u64; 10] = [1, 10, 50, 100, 250, 500, 1000, 2500, 10_000, 30_000];
+
+/// The kinds of failures, in the order of [`BrowserError`].
+const KINDS: [&str; 13] = [
+    "missing",
+    "start",
+    "remote",
+    "busy",
+    "deadline",
+    "crashed",
+    "forbidden_scheme",
+    "forbidden",
+    "navigation",
+    "download",
+    "step",
+    "protocol",
+    "refused_by_rule",
+];
+
+/// Figures of a browser since it was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrowserFigures {
+    /// Pages that have a place now.
+    pub open: u64,
+    /// Pages that wait for a place now.
+    pub waiting: u64,
+    /// Pages that got a place.
+    pub opened: u64,
+    /// Pages that failed, by kind; all kinds are there.
+    pub failed: Vec<(&'static str, u64)>,
+    /// Processes that were started, or connections to a remote browser that were made.
+    pub started: u64,
+    /// Processes that were replaced because of their pages or their memory.
+    pub recycled: u64,
+    /// Processes, or connections, that ended unexpectedly.
+    pub crashed: u64,
+    /// The memory of all processes of the current Chromium, in bytes; 0 without one, and of a remote one.
+    pub memory_bytes: u64,
+    /// How many pages waited for their place at most as long as each of [`WAIT_BOUNDS_MS`], then all of them.
+    pub waited: Vec<u64>,
+    /// The sum of this waiting, in microseconds.
+    pub waited_us: u64,
+}
+
+/// The counters behind the figures.
+#[derive(Default)]
+pub(crate) struct Counters {
+    waiting: AtomicU64,
+    opened: AtomicU64,
+    failed: [AtomicU64; KINDS.len()],
+    started: AtomicU64,
+    recycled: AtomicU64,
+    crashed: AtomicU64,
+    waited: [AtomicU64; WAIT_BOUNDS_MS.len() + 1],
+    waited_us: AtomicU64,
+}
+
+/// Somebody waits for a place, as long as this is there.
+pub(crate) struct Waiting<'a>(&'a AtomicU64);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Counters {
+    pub(crate) fn waiting(&self) -> Waiting<'_> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        Waiting(&self.waiting)
+    }
+
+    /// A page got its place.
+    pub(crate) fn opened(&self, after: Duration) {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        let bucket = WAIT_BOUNDS_MS.iter().position(|&bound| after.as_millis() <= u128::from(bound));
+        self.waited[bucket.unwrap_or(WAIT_BOUNDS_MS.len())].fetch_add(1, Ordering::Relaxed);
+        let after_us = u64::try_from(after.as_micros()).unwrap_or(u64::MAX);
+        self.waited_us.fetch_add(after_us, Ordering::Relaxed);
+    }
+
+    pub(crate) fn failed(&self, error: &BrowserError) {
+        self.failed[kind(error)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn started(&self) {
+        self.started.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn recycled(&self) {
+        self.recycled.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn crashed(&self) {
+        self.crashed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn figures(&self, open: u64, memory_bytes: u64) -> BrowserFigures {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let mut sum = 0;
+        let waited = self.waited.iter().map(|bucket| {
+            sum += read(bucket);
+            sum
+        });
+        BrowserFigures {
+            open,
+            waiting: read(&self.waiting),
+            opened: read(&self.opened),
+            failed: KINDS.iter().copied().zip(self.failed.iter().map(read)).collect(),
+            started: read(&self.started),
+            recycled: read(&self.recycled),
+            crashed: read(&self.crashed),
+            memory_bytes,
+            waited: waited.collect(),
+            waited_us: read(&self.waited_us),
+        }
+    }
+}
+
+/// Returns the place of an error in [`KINDS`].
+fn kind(error: &BrowserError) -> usize {
+    match error {
+        BrowserError::Missing { .. } => 0,
+        BrowserError::Start { .. } => 1,
+        BrowserError::Remote { .. } => 2,
+        BrowserError::Busy { .. } => 3,
+        BrowserError::Deadline => 4,
+        BrowserError::Crashed => 5,
+        BrowserError::ForbiddenScheme { .. } => 6,
+        BrowserError::Forbidden => 7,
+        BrowserError::Navigation { .. } => 8,
+        BrowserError::Download => 9,
+        BrowserError::Step { .. } => 10,
+        BrowserError::Protocol { .. } => 11,
+        BrowserError::RefusedByRule { .. } => 12,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_is_counted_below_its_bounds() {
+        let counters = Counters::default();
+        for millis in [0, 10, 11, 60_000] {
+            counters.opened(Duration::from_millis(millis));
+        }
+        counters.failed(&BrowserError::Crashed);
+        let waiting = counters.waiting();
+        let figures = counters.figures(2, 7);
+        assert_eq!(figures.waited, [1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 4]);
+        assert_eq!((figures.opened, figures.waited_us, figures.waiting), (4, 60_021_000, 1));
+        assert!(figures.failed.contains(&("crashed", 1)) && figures.failed.contains(&("busy", 0)));
+        drop(waiting);
+        assert_eq!(counters.figures(0, 0).waiting, 0);
+    }
+}

@@ -1,0 +1,135 @@
+//! An empty page with a context of its own, made before anybody asks for it.
+//!
+//! Starting the process of a page takes Chromium as long as reading a small one. Nothing in here depends on a request
+//! but the way out, and each is used once.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+use websvc_transport::{Client, Proxy};
+
+use super::CLOSING;
+use super::events::Watch;
+use crate::config::BrowserConfig;
+use crate::egress::{Bounds, Destinations, Egress};
+use crate::error::BrowserError;
+use crate::process::Process;
+
+/// A page that was nowhere yet. Dropping it puts its context away.
+pub(crate) struct Prepared {
+    pub(super) egress: Egress,
+    pub(super) context: Context,
+    pub(super) target: String,
+    pub(super) session: String,
+    pub(super) watch: Watch,
+}
+
+/// A browser context: cookies, cache, storage and a way out that nobody else has.
+pub(crate) struct Context {
+    process: Arc<Process>,
+    pub(super) id: String,
+    is_open: bool,
+}
+
+impl Prepared {
+    /// Makes a context with a way out, and a page in it.
+    pub(crate) async fn make(
+        process: &Arc<Process>,
+        client: &Client,
+        config: &BrowserConfig,
+        proxy: Option<Proxy>,
+    ) -> Result<Self, BrowserError> {
+        let bounds = Bounds {
+            connect_timeout: config.connect_timeout,
+            connections: config.connections_per_page,
+            traffic_bytes: config.traffic_bytes_per_page,
+        };
+        let to = Destinations::Guarded { client: client.clone(), proxy };
+        let egress = Egress::start(to, bounds, process.entrance()).await;
+        let egress = egress.map_err(|source| BrowserError::Start { source, log: String::new() })?;
+        let context = Context::create(process, &egress).await?;
+        let created = json!({"url": "about:blank", "browserContextId": context.id});
+        let target = named(process, "Target.createTarget", created, "targetId").await?;
+        let session = process.arrivals().session(&context.id, &target);
+        let session = session.ok_or_else(|| BrowserError::lacking("Target.createTarget", "session"))?;
+        let watch = Watch::new(&target);
+        watch.follow_end(process.cdp(), &session);
+        let prepared = Self { egress, context, target, session, watch };
+        prepared.enable(process).await?;
+        Ok(prepared)
+    }
+
+    /// Asks for what is told of every page. The first answer takes as long as the process of the page to start.
+    async fn enable(&self, process: &Process) -> Result<(), BrowserError> {
+        let deny = json!({"behavior": "deny", "browserContextId": self.context.id});
+        // The bodies are of no use here; without room for them Chromium keeps none.
+        let network = json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0});
+        let (cdp, session) = (process.cdp(), self.session.as_str());
+        tokio::try_join!(
+            cdp.call("", "Browser.setDownloadBehavior", deny),
+            cdp.call(session, "Inspector.enable", json!({})),
+            cdp.call(session, "Page.enable", json!({})),
+            cdp.call(session, "Network.enable", network),
+            cdp.call(session, "Emulation.setFocusEmulationEnabled", json!({"enabled": true})),
+        )?;
+        Ok(())
+    }
+
+    /// Tells whether nothing has happened to it while it was waiting.
+    pub(crate) fn is_sound(&self) -> bool {
+        !self.watch.lock().is_crashed
+    }
+}
+
+impl Context {
+    async fn create(process: &Arc<Process>, egress: &Egress) -> Result<Self, BrowserError> {
+        let method = "Target.createBrowserContext";
+        let params = json!({
+            "disposeOnDetach": true,
+            "proxyServer": egress.server(),
+            "proxyBypassList": "<-loopback>",
+        });
+        let id = named(process, method, params, "browserContextId").await?;
+        process.arrivals().expect(&id);
+        Ok(Self { process: Arc::clone(process), id, is_open: true })
+    }
+
+    fn disposal(&self) -> Value {
+        json!({"browserContextId": self.id})
+    }
+
+    /// Puts the context away with its pages, and ends a Chromium that cannot.
+    pub(crate) async fn close(mut self) {
+        let closing = self.process.cdp().call("", "Target.disposeBrowserContext", self.disposal());
+        let closed = timeout(CLOSING, closing).await;
+        self.is_open = false;
+        if closed.is_err() {
+            tracing::warn!("Chromium does not put a page away and is ended");
+            self.process.kill();
+        }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        self.process.arrivals().forget(&self.id);
+        if self.is_open {
+            self.process.cdp().post("", "Target.disposeBrowserContext", self.disposal());
+        }
+    }
+}
+
+/// Makes something in the browser and returns the name that it gets.
+async fn named(
+    process: &Process,
+    method: &'static str,
+    params: Value,
+    name: &str,
+) -> Result<String, BrowserError> {
+    let mut answer = process.cdp().call("", method, params).await?;
+    match answer[name].take() {
+        Value::String(name) => Ok(name),
+        _ => Err(BrowserError::lacking(method, name)),
+    }
+}

@@ -1,0 +1,52 @@
+//! Text that is no Unicode: JavaScript has halves of characters, and Chromium writes them into its JSON as they are.
+
+/// Replaces every escaped half of a character in a JSON text that has not its other half by U+FFFD.
+pub(crate) fn replace_lone(json: &mut [u8]) {
+    let mut at = 0;
+    while at < json.len() {
+        if json[at] != b'\\' {
+            at += 1;
+            continue;
+        }
+        match unit(json, at) {
+            Some(0xd800..=0xdbff) if matches!(unit(json, at + 6), Some(0xdc00..=0xdfff)) => at += 12,
+            Some(0xd800..=0xdfff) => {
+                json[at + 2..at + 6].copy_from_slice(b"fffd");
+                at += 6;
+            }
+            // An escaped backslash begins nothing.
+            Some(_) | None => at += 2,
+        }
+    }
+}
+
+/// Returns the code unit of an escape that begins here.
+fn unit(json: &[u8], at: usize) -> Option<u16> {
+    let escape = json.get(at..at + 6)?;
+    let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_without_their_others_are_replaced_and_nothing_else() {
+        for (json, expected) in [
+            (r#""a\ud800""#, "\"a\u{fffd}\""),
+            (r#""\udf75\ud83c""#, "\"\u{fffd}\u{fffd}\""),
+            (r#""\ud83c\ud83c\udf75""#, "\"\u{fffd}\u{1f375}\""),
+            (r#""\\ud800""#, r#""\\ud800""#),
+            (r#""\u0041\"\n""#, r#""A\"\n""#),
+        ] {
+            let mut bytes = json.as_bytes().to_vec();
+            replace_lone(&mut bytes);
+            let read: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+            assert_eq!(read, serde_json::from_str::<serde_json::Value>(expected).unwrap(), "{json}");
+        }
+        let mut cut = br#""\ud8"#.to_vec();
+        replace_lone(&mut cut);
+        assert_eq!(cut, br#""\ud8"#);
+    }
+}
