@@ -175,6 +175,12 @@ pub enum FetchError {
         /// What is wrong.
         reason: String,
     },
+    /// The rule of the request refuses the target of a redirect; nothing was sent there.
+    #[error("{reason}")]
+    RefusedByRule {
+        /// What the rule says.
+        reason: String,
+    },
     /// More redirects than the policy follows.
     #[error("more than {limit} redirects")]
     TooManyRedirects {

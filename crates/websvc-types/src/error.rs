@@ -103,11 +103,11 @@ error_codes! {
     BadRequestInvalidJson = "BAD_REQUEST_INVALID_JSON", 400;
     /// The request asks for actions and no browser is installed.
     ScrapeActionsNotSupported = "SCRAPE_ACTIONS_NOT_SUPPORTED", 400;
-    /// The key is missing, malformed or unknown.
+    /// The key is missing, malformed, unknown or no longer valid.
     Unauthorized = "UNAUTHORIZED", 401;
     /// The team's credits are spent.
     InsufficientCredits = "INSUFFICIENT_CREDITS", 402;
-    /// The team may not use what the request asks for.
+    /// The team or the key may not use what the request asks for.
     Forbidden = "FORBIDDEN", 403;
     /// Threat protection blocks the URL.
     UnsafeDomainBlocked = "unsafe_domain_blocked", 403;
@@ -125,6 +125,8 @@ error_codes! {
     RequestTimeout = "REQUEST_TIMEOUT", 408;
     /// The page was not done within its time.
     ScrapeTimeout = "SCRAPE_TIMEOUT", 408;
+    /// Another request is about to save the profile; one does at a time.
+    ProfileLocked = "PROFILE_LOCKED", 409;
     /// The artifact has expired, or it made room for newer ones.
     Gone = "GONE", 410;
     /// The body is larger than allowed.

@@ -32,6 +32,7 @@ pub mod search;
 mod short_form;
 pub mod status;
 mod tagged;
+pub mod usage;
 
 pub use action::Action;
 pub use error::{ErrorBody, ErrorCode, Violation, ViolationCode};

@@ -73,6 +73,8 @@ pub const PROMPT_MAX_CHARS: u32 = 10_000;
 pub const THREAT_LIST_MAX: u32 = 1_000;
 /// Smallest `riskScoreThreshold`.
 pub const RISK_SCORE_MIN: u8 = 0;
+/// The `riskScoreThreshold` where neither the request nor its team has one.
+pub const RISK_SCORE_DEFAULT: u8 = 75;
 /// Largest `riskScoreThreshold`.
 pub const RISK_SCORE_MAX: u8 = 100;
 /// Most items of `includeDomains` and `excludeDomains`, each (our own).

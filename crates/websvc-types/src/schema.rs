@@ -5,6 +5,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::index::{IndexReply, IndexStats, IndexUpload};
+use crate::usage::{ConcurrencyCheck, CreditHistory, CreditUsage, QueueStatus, TokenHistory, TokenUsage};
 use crate::{ErrorBody, SearchRequest, SearchResponse};
 
 /// Returns the schema of a body that is read: it allows every form that is accepted.
@@ -28,6 +29,12 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("index-upload", request::<IndexUpload>()),
         ("index-reply", response::<IndexReply>()),
         ("index-stats", response::<IndexStats>()),
+        ("credit-usage", response::<CreditUsage>()),
+        ("credit-history", response::<CreditHistory>()),
+        ("token-usage", response::<TokenUsage>()),
+        ("token-history", response::<TokenHistory>()),
+        ("queue-status", response::<QueueStatus>()),
+        ("concurrency-check", response::<ConcurrencyCheck>()),
         ("error", response::<ErrorBody>()),
     ]
 }

@@ -23,6 +23,36 @@ pub struct Readiness {
     /// answer, and a search says which did not.
     #[serde(default)]
     pub sources: Vec<SourceReadiness>,
+    /// The browser that draws pages. Without one it is the pages that need it which fail, so it takes no part in `status`.
+    #[serde(default)]
+    pub browser: BrowserReadiness,
+}
+
+/// Whether pages can be drawn by a browser. Nothing is started for the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BrowserReadiness {
+    /// Whether there is one.
+    pub state: BrowserState,
+    /// Why a configured one cannot be had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What whoever runs the service should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// Whether there is a browser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BrowserState {
+    /// It runs, or nothing speaks against its start.
+    Ok,
+    /// It is configured and is not installed, did not start, or cannot be connected to.
+    Degraded,
+    /// The configuration turns it off.
+    #[default]
+    Off,
 }
 
 /// Whether a source of search results is asked.

@@ -1,7 +1,11 @@
 //! What a team may ask for.
 
+use std::sync::Arc;
+
+use websvc_types::ThreatProtection;
+
 /// What a team may ask for, and what is always done for it. The default allows none of the enterprise features.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Policy {
     /// Zero data retention end to end (`enterprise: ["zdr"]`).
     pub zdr: Allowance,
@@ -11,6 +15,9 @@ pub struct Policy {
     pub threat: ThreatPolicy,
     /// Whether a request may bring its own threat protection.
     pub threat_override: ThreatOverride,
+    /// The team's own values of threat protection, as [`check_scrape_options`](crate::check_scrape_options) returns those
+    /// of a request; `mode` is of no meaning there.
+    pub threat_values: Arc<ThreatProtection>,
 }
 
 /// Whether requests may, or always do, use a feature.

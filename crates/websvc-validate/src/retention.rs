@@ -21,7 +21,8 @@ pub enum Retention {
 
 impl Retention {
     /// Returns what the policy demands of every request.
-    pub(crate) fn demanded(policy: &Policy) -> Self {
+    #[must_use]
+    pub fn demanded(policy: &Policy) -> Self {
         match (policy.zdr, policy.anon) {
             (Allowance::Forced, _) => Self::Zero,
             (Allowance::Off | Allowance::Allowed, Allowance::Forced) => Self::Anonymous,

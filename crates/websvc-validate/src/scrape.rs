@@ -17,6 +17,7 @@ use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::path::Path;
 use crate::policy::Policy;
+use crate::protection::Protection;
 use crate::report::Report;
 use crate::retention::Retention;
 use crate::scrape_plan::{LocationPlan, ScrapePlan};
@@ -104,7 +105,10 @@ pub(crate) fn check(
     let actions = actions.unwrap_or_default();
     action::check(report, &path.key("actions"), &actions, wait_for_ms);
     let headers = header::check(report, &path.key("headers"), headers.unwrap_or_default());
-    let profile = profile.map(|profile| check_profile(report, &path.key("profile"), profile));
+    let profile =
+        profile.map(|profile| check_profile(report, &path.key("profile"), profile, setting.retention));
+    let threat = check_threat(report, &path.key("threatProtection"), threat_protection, &setting);
+    let kept = if leaves_nothing { Retention::Zero } else { setting.retention };
     let is_private = !headers.is_empty() || !actions.is_empty() || profile.is_some();
     ScrapePlan {
         formats: format::check(report, &path.key("formats"), formats.unwrap_or_default()),
@@ -129,12 +133,22 @@ pub(crate) fn check(
         lockdown,
         redact_pii: redact(redact_pii),
         profile,
-        threat: threat_protection
-            .map(|protection| {
-                threat::check(report, &path.key("threatProtection"), protection, setting.policy)
-            })
-            .or_else(|| setting.threat.cloned()),
+        protection: Protection::of(setting.policy, threat.as_ref(), kept),
+        threat,
         audit: audit_metadata.map(|audit| check_audit(report, &path.key("auditMetadata"), audit)),
+    }
+}
+
+/// Returns the threat protection of the pages: without one of their own, that of the search.
+fn check_threat(
+    report: &mut Report,
+    path: &Path<'_>,
+    own: Option<ThreatProtection>,
+    setting: &Setting<'_>,
+) -> Option<ThreatProtection> {
+    match own {
+        Some(own) => Some(threat::check(report, path, own, setting.policy)),
+        None => setting.threat.cloned(),
     }
 }
 
@@ -214,8 +228,14 @@ fn redact(redact_pii: Option<RedactPii>) -> Option<RedactOptions> {
     }
 }
 
-fn check_profile(report: &mut Report, path: &Path<'_>, profile: Profile) -> Profile {
+/// Checks a profile. What keeps no trace of its caller cannot use what is kept for the caller's team.
+fn check_profile(report: &mut Report, path: &Path<'_>, profile: Profile, retention: Retention) -> Profile {
     let Profile { name, save_changes: _ } = &profile;
+    if retention != Retention::Normal {
+        report.violation(path, ViolationCode::Conflict, |name| {
+            format!("{name} is not supported with zero data retention or anonymized requests")
+        });
+    }
     bounds::chars(report, &path.key("name"), name, PROFILE_NAME_MIN_CHARS, PROFILE_NAME_MAX_CHARS);
     profile
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use websvc_types::{Action, AuditMetadata, Format, Parser, Profile, Proxy, RedactOptions, ThreatProtection};
 
+use crate::protection::Protection;
+
 /// Checked scrape options with every default filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScrapePlan {
@@ -31,6 +33,7 @@ pub struct ScrapePlan {
     pub(crate) redact_pii: Option<RedactOptions>,
     pub(crate) profile: Option<Profile>,
     pub(crate) threat: Option<ThreatProtection>,
+    pub(crate) protection: Option<Protection>,
     pub(crate) audit: Option<AuditMetadata>,
 }
 
@@ -179,6 +182,12 @@ impl ScrapePlan {
     #[must_use]
     pub fn threat(&self) -> Option<&ThreatProtection> {
         self.threat.as_ref()
+    }
+
+    /// Returns the rules by which URLs of pages are checked; `None` when they are not.
+    #[must_use]
+    pub fn protection(&self) -> Option<&Protection> {
+        self.protection.as_ref()
     }
 
     /// Returns who the request is made for.

@@ -13,9 +13,11 @@ use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::path::Path;
 use crate::policy::{Allowance, Policy};
+use crate::protection::Protection;
 use crate::report::{Report, cut, quoted};
 use crate::retention::Retention;
 use crate::scrape::{self, Setting};
+use crate::scrape_plan::ScrapePlan;
 use crate::search_plan::{SearchPlan, SourcePlan};
 use crate::{bounds, country, domain, threat};
 
@@ -76,7 +78,11 @@ pub(crate) fn check(report: &mut Report, request: SearchRequest, policy: &Policy
         let setting = Setting { policy, retention, threat: threat.as_ref() };
         scrape::check(report, &body.key("scrapeOptions"), options, setting)
     });
+    // Under lockdown of the pages nothing is kept of their URLs.
+    let is_locked = scrape.as_ref().is_some_and(ScrapePlan::lockdown);
+    let kept = if is_locked { Retention::Zero } else { retention };
     SearchPlan {
+        protection: Protection::of(policy, threat.as_ref(), kept),
         query,
         query_text,
         limit: limit as usize,

@@ -6,6 +6,7 @@ use websvc_query::{Query, Tbs};
 use websvc_types::{Category, SourceKind, ThreatProtection};
 
 use crate::domain::DomainFilter;
+use crate::protection::Protection;
 use crate::retention::Retention;
 use crate::scrape_plan::ScrapePlan;
 
@@ -28,6 +29,7 @@ pub struct SearchPlan {
     pub(crate) retention: Retention,
     pub(crate) scrape: Option<ScrapePlan>,
     pub(crate) threat: Option<ThreatProtection>,
+    pub(crate) protection: Option<Protection>,
 }
 
 impl SearchPlan {
@@ -125,6 +127,12 @@ impl SearchPlan {
     #[must_use]
     pub fn threat(&self) -> Option<&ThreatProtection> {
         self.threat.as_ref()
+    }
+
+    /// Returns the rules by which the URLs of results are checked; `None` when they are not.
+    #[must_use]
+    pub fn protection(&self) -> Option<&Protection> {
+        self.protection.as_ref()
     }
 }
 

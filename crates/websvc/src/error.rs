@@ -154,6 +154,7 @@ impl ClientError {
                 | FetchError::TooLarge { .. }
                 | FetchError::Decode { .. }
                 | FetchError::TooManyRedirects { .. }
+                | FetchError::RefusedByRule { .. }
                 | FetchError::Protocol { .. } => false,
             },
             _ => false,

@@ -89,7 +89,7 @@ impl Connector {
     async fn secure(&self, proxy: &Proxy, stream: TcpStream) -> Result<TlsStream<TcpStream>, FetchError> {
         let insecure = |source: io::Error| proxy.failed(&public_reason(&source), source);
         let name = server_name(proxy.host()).map_err(insecure)?;
-        let config = self.trust.for_proxies().await.map_err(insecure)?;
+        let config = self.trust.for_http1().await.map_err(insecure)?;
         TlsConnector::from(config).connect(name, stream).await.map_err(insecure)
     }
 

@@ -68,7 +68,7 @@ pub(super) async fn fetch(shared: &Shared, request: FetchRequest) -> Result<Fetc
 }
 
 async fn follow(shared: &Shared, request: FetchRequest, limits: &Limits) -> Result<Fetched, FetchError> {
-    let policy = request.redirects;
+    let (policy, rule) = (request.redirects, request.redirect_rule.clone());
     let mut jar = request.cookies.clone();
     let mut hop = first_hop(shared, request);
     let mut trail = Trail::default();
@@ -94,6 +94,9 @@ async fn follow(shared: &Shared, request: FetchRequest, limits: &Limits) -> Resu
         }
         if discard(answer.response.into_body()).await {
             answer.lease.give_back(shared);
+        }
+        if let Some(rule) = &rule {
+            rule.admit(&next).await.map_err(|reason| FetchError::RefusedByRule { reason })?;
         }
         trail.redirects.push(hop.url.clone());
         hop.follow(status, next);

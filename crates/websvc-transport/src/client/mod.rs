@@ -16,7 +16,9 @@ mod receive;
 mod redirect;
 mod request;
 mod resolve;
+mod rule;
 mod tunnel;
+mod upgrade;
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,7 +29,9 @@ pub use headers::is_forbidden_header;
 pub use proxy::Proxy;
 pub use request::{ExcessPolicy, FetchRequest, Fetched, RedirectPolicy, TlsPolicy};
 pub use resolve::{Resolve, Resolving, SystemResolver};
+pub use rule::UrlRule;
 pub use tunnel::Tunnel;
+pub use upgrade::{Upgrade, UpgradeRequest};
 
 use crate::error::{ClientError, FetchError};
 use crate::tls::TrustStore;

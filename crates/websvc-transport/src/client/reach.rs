@@ -37,7 +37,7 @@ impl Connector {
             ProxyScheme::Https => {
                 let insecure = |source: io::Error| proxy.failed(&public_reason(&source), source);
                 let name = server_name(proxy.host()).map_err(insecure)?;
-                let config = self.trust.for_proxies().await.map_err(insecure)?;
+                let config = self.trust.for_http1().await.map_err(insecure)?;
                 TlsConnector::from(config).connect(name, stream).await.map(drop).map_err(insecure)
             }
         }

@@ -9,6 +9,7 @@ use url::Url;
 
 use super::cookies::CookieJar;
 use super::proxy::Proxy;
+use super::rule::UrlRule;
 
 /// One fetch. The fields are public: start from [`FetchRequest::get`] and change what differs.
 #[derive(Debug, Clone)]
@@ -33,6 +34,8 @@ pub struct FetchRequest {
     pub excess: ExcessPolicy,
     /// What to do about redirects.
     pub redirects: RedirectPolicy,
+    /// Asked about the target of each redirect before it is followed.
+    pub redirect_rule: Option<UrlRule>,
     /// What to do about bad certificates.
     pub tls: TlsPolicy,
     /// The way to the host; directly when there is none.
@@ -83,6 +86,7 @@ impl FetchRequest {
             max_decoded_bytes: 50 * 1024 * 1024,
             excess: ExcessPolicy::Fail,
             redirects: RedirectPolicy::Follow(10),
+            redirect_rule: None,
             tls: TlsPolicy::Verify,
             proxy: None,
             cookies: CookieJar::default(),

@@ -54,8 +54,8 @@ impl TrustStore {
         Ok(Arc::clone(&self.ready().await?.verifying))
     }
 
-    /// Returns the configuration that verifies the certificates of proxies, which are asked by HTTP/1.1 only.
-    pub(crate) async fn for_proxies(&self) -> io::Result<Arc<ClientConfig>> {
+    /// Returns the configuration that verifies the certificates of those who are asked by HTTP/1.1 only.
+    pub(crate) async fn for_http1(&self) -> io::Result<Arc<ClientConfig>> {
         let mut config = ClientConfig::clone(&self.ready().await?.verifying);
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Arc::new(config))

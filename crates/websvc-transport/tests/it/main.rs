@@ -17,3 +17,4 @@ mod ssrf_ways;
 mod support;
 mod tls;
 mod tunnel;
+mod upgrade;

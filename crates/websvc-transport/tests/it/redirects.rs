@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use websvc_testkit::{Page, World};
-use websvc_transport::{FetchError, FetchRequest, RedirectPolicy};
+use websvc_transport::{FetchError, FetchRequest, RedirectPolicy, UrlRule};
 
 use crate::support::{client_of, get};
 
@@ -134,6 +134,24 @@ async fn a_loop_ends_at_the_limit() {
     let error = client_of(&world).fetch(request).await.unwrap_err();
     assert!(matches!(error, FetchError::TooManyRedirects { limit: 3 }), "{error:?}");
     assert_eq!(world.requests().len(), 4);
+}
+
+#[tokio::test]
+async fn a_redirect_that_the_rule_refuses_is_not_followed() {
+    let world = World::builder()
+        .page("http://a.test/", Page::redirect(302, "http://b.test/"))
+        .page("http://b.test/", Page::redirect(302, "http://c.test/x"))
+        .page("http://c.test/x", Page::text("never sent"))
+        .start()
+        .await;
+    let rule = UrlRule::new(|url| async move {
+        if url.host_str() == Some("c.test") { Err(format!("not {url}")) } else { Ok(()) }
+    });
+    let request = FetchRequest { redirect_rule: Some(rule), ..get("http://a.test/") };
+    let error = client_of(&world).fetch(request).await.unwrap_err();
+    assert!(matches!(&error, FetchError::RefusedByRule { .. }), "{error:?}");
+    assert_eq!(error.to_string(), "not http://c.test/x");
+    assert_eq!(world.requests().len(), 2, "nothing went to c.test");
 }
 
 #[tokio::test]

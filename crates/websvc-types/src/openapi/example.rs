@@ -15,7 +15,7 @@ pub(super) struct Example {
     pub(super) value: Value,
 }
 
-fn example(name: &str, summary: &'static str, value: Value) -> Example {
+pub(super) fn example(name: &str, summary: &'static str, value: Value) -> Example {
     Example { name: name.to_owned(), summary, value }
 }
 
@@ -72,6 +72,7 @@ pub(super) fn search_responses() -> Vec<Example> {
         "proxyUsed": "basic",
         "cacheState": "miss",
         "scrapeId": REQUEST_ID,
+        "creditsUsed": 1,
     });
     let failed = json!({
         "title": "Teas of the world",
@@ -167,7 +168,8 @@ pub(super) fn ready() -> Vec<Example> {
                 "retryAfterMs": 21_000,
                 "reason": "it did not answer within 10000 ms"
             }
-        ]
+        ],
+        "browser": { "state": "degraded", "reason": "the remote browser cannot be used" }
     });
     vec![example("ready", "Requests are served", value)]
 }
@@ -175,11 +177,13 @@ pub(super) fn ready() -> Vec<Example> {
 pub(super) fn not_ready() -> Vec<Example> {
     let sources = json!([{ "name": "index", "state": "ok" }]);
     let good = json!({ "store": "ok", "index": "ok", "cache": "ok" });
-    let stopping = json!({ "status": "stopping", "checks": good, "sources": sources });
+    let browser = json!({ "state": "ok" });
+    let stopping = json!({ "status": "stopping", "checks": good, "sources": sources, "browser": browser });
     let broken = json!({
         "status": "not ready",
         "checks": { "store": "unavailable", "index": "ok", "cache": "ok" },
         "sources": sources,
+        "browser": browser,
     });
     vec![
         example("stopping", "The service finishes what it has begun", stopping),
@@ -216,7 +220,9 @@ fn error(code: ErrorCode) -> &'static str {
             "Bad request, malformed JSON at line 1 column 14: expected `,` or `}`"
         }
         ErrorCode::Unauthorized => "Unauthorized: Invalid token",
-        ErrorCode::InsufficientCredits => "Insufficient credits: the team has used what it had",
+        ErrorCode::InsufficientCredits => {
+            "Insufficient credits to perform this request: it may cost up to 12 credits, and the team has 5 left"
+        }
         ErrorCode::Forbidden => "enterprise zdr is not enabled for this team",
         ErrorCode::UnsafeDomainBlocked => "threat protection blocks this URL",
         ErrorCode::ScrapeForbiddenUrl => "the address of this URL may not be connected to",
@@ -226,6 +232,9 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::MethodNotAllowed => "Method not allowed, use POST",
         ErrorCode::RequestTimeout => "Request timed out: the search was not done within its time of 60000 ms",
         ErrorCode::ScrapeTimeout => "the page was not done within 60000 ms",
+        ErrorCode::ProfileLocked => {
+            "another request is about to save the profile \"shop\": try again later, or with saveChanges false"
+        }
         ErrorCode::Gone => "the artifact has expired or was removed",
         ErrorCode::RangeNotSatisfiable => "the range is outside of the 1000 bytes of the artifact",
         ErrorCode::PayloadTooLarge => "the body is larger than 10485760 bytes",

@@ -3,6 +3,7 @@
 mod example;
 mod operation;
 mod response;
+mod usage;
 
 use schemars::Schema;
 use serde_json::{Map, Value, json};
@@ -41,6 +42,7 @@ pub fn document() -> Value {
         "tags": [
             { "name": "search", "description": "Searching, and scraping of what is found" },
             { "name": "index", "description": "The embedded index" },
+            { "name": "usage", "description": "What the caller's own team may use and has used" },
             { "name": "status", "description": "What the service says of itself, to anybody" },
         ],
         "security": [{ "bearer": [] }, { "apiKey": [] }],

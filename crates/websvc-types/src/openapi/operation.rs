@@ -4,24 +4,25 @@ use serde_json::{Map, Value, json};
 
 use super::example::{self, Example};
 use super::response::{self, Failure};
+use super::usage;
 
 /// How every operation that needs a key may end.
-const KEYED: &[Failure] = &[Failure::Unauthorized, Failure::RateLimited, Failure::UnknownError];
+pub(super) const KEYED: &[Failure] = &[Failure::Unauthorized, Failure::RateLimited, Failure::UnknownError];
 
 /// How every operation with a body may end beside that.
 const WITH_BODY: &[Failure] = &[Failure::Timeout, Failure::PayloadTooLarge, Failure::UnsupportedMediaType];
 
 /// One operation of the document.
-struct Operation {
-    id: &'static str,
-    tag: &'static str,
-    summary: &'static str,
-    description: &'static str,
+pub(super) struct Operation {
+    pub(super) id: &'static str,
+    pub(super) tag: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) description: &'static str,
     /// The schema of the request's body, and examples of it.
-    body: Option<(&'static str, Vec<Example>)>,
+    pub(super) body: Option<(&'static str, Vec<Example>)>,
     /// The schema of the answer, and examples of it.
-    answer: (&'static str, Vec<Example>),
-    failures: &'static [&'static [Failure]],
+    pub(super) answer: (&'static str, Vec<Example>),
+    pub(super) failures: &'static [&'static [Failure]],
 }
 
 /// Returns the operations by path and method.
@@ -30,6 +31,12 @@ pub(super) fn paths() -> Value {
         "/v2/search": { "post": search().to_value() },
         "/v2/index/documents": { "post": add_documents().to_value() },
         "/v2/index/stats": { "get": index_stats().to_value() },
+        "/v2/team/credit-usage": { "get": usage::credit_usage().to_value() },
+        "/v2/team/credit-usage/historical": { "get": usage::by_key(usage::credit_history().to_value()) },
+        "/v2/team/token-usage": { "get": usage::token_usage().to_value() },
+        "/v2/team/token-usage/historical": { "get": usage::by_key(usage::token_history().to_value()) },
+        "/v2/team/queue-status": { "get": usage::queue_status().to_value() },
+        "/v2/concurrency-check": { "get": usage::concurrency_check().to_value() },
         "/health": { "get": health().to_public_value() },
         "/ready": { "get": ready() },
         "/metrics": { "get": metrics() },
@@ -57,6 +64,7 @@ fn search() -> Operation {
                 Failure::InsufficientCredits,
                 Failure::Forbidden,
                 Failure::NotCached,
+                Failure::ProfileLocked,
                 Failure::Unavailable,
             ],
         ],

@@ -10,6 +10,7 @@ use crate::ErrorCode;
 pub(super) enum Failure {
     InvalidSearch,
     InvalidBody,
+    InvalidParameter,
     Unauthorized,
     InsufficientCredits,
     Forbidden,
@@ -17,6 +18,7 @@ pub(super) enum Failure {
     NotCached,
     MethodNotAllowed,
     Timeout,
+    ProfileLocked,
     PayloadTooLarge,
     UnsupportedMediaType,
     RateLimited,
@@ -25,9 +27,10 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    const ALL: [Failure; 14] = [
+    const ALL: [Failure; 16] = [
         Failure::InvalidSearch,
         Failure::InvalidBody,
+        Failure::InvalidParameter,
         Failure::Unauthorized,
         Failure::InsufficientCredits,
         Failure::Forbidden,
@@ -35,6 +38,7 @@ impl Failure {
         Failure::NotCached,
         Failure::MethodNotAllowed,
         Failure::Timeout,
+        Failure::ProfileLocked,
         Failure::PayloadTooLarge,
         Failure::UnsupportedMediaType,
         Failure::RateLimited,
@@ -51,6 +55,7 @@ impl Failure {
                 ErrorCode::ScrapeActionsNotSupported,
             ],
             Failure::InvalidBody => &[ErrorCode::BadRequest, ErrorCode::BadRequestInvalidJson],
+            Failure::InvalidParameter => &[ErrorCode::BadRequest],
             Failure::Unauthorized => &[ErrorCode::Unauthorized],
             Failure::InsufficientCredits => &[ErrorCode::InsufficientCredits],
             Failure::Forbidden => &[ErrorCode::Forbidden],
@@ -58,6 +63,7 @@ impl Failure {
             Failure::NotCached => &[ErrorCode::ScrapeNoCachedData, ErrorCode::ScrapeLockdownCacheMiss],
             Failure::MethodNotAllowed => &[ErrorCode::MethodNotAllowed],
             Failure::Timeout => &[ErrorCode::RequestTimeout],
+            Failure::ProfileLocked => &[ErrorCode::ProfileLocked],
             Failure::PayloadTooLarge => &[ErrorCode::PayloadTooLarge],
             Failure::UnsupportedMediaType => &[ErrorCode::UnsupportedMediaType],
             Failure::RateLimited => &[ErrorCode::RateLimited],
@@ -78,11 +84,13 @@ impl Failure {
             Failure::RateLimited => Some("Retry-After"),
             Failure::InvalidSearch
             | Failure::InvalidBody
+            | Failure::InvalidParameter
             | Failure::InsufficientCredits
             | Failure::Forbidden
             | Failure::NotFound
             | Failure::NotCached
             | Failure::Timeout
+            | Failure::ProfileLocked
             | Failure::PayloadTooLarge
             | Failure::UnsupportedMediaType
             | Failure::UnknownError

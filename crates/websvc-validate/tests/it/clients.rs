@@ -30,7 +30,7 @@ fn the_python_client_is_understood() {
         "sources": [{ "type": "web" }, { "type": "news" }, { "type": "images" }],
         "categories": [{ "type": "github" }, { "type": "research" }, { "type": "pdf" }],
         "tbs": "qdr:w", "location": "Berlin,Berlin,Germany", "country": "DE", "ignoreInvalidURLs": true,
-        "includeDomains": ["docs.python.org"], "highlights": false, "enterprise": ["zdr"],
+        "includeDomains": ["docs.python.org"], "highlights": false, "enterprise": ["default"],
         "threatProtection": { "mode": "normal", "riskScoreThreshold": 50 },
         "integration": "_e2e-test", "domainTools": true, "toolDetail": "compact",
         "origin": "python-sdk@4.55.0",

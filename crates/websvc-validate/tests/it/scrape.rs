@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use websvc_types::ViolationCode::*;
-use websvc_types::{Format, ParserKind, Proxy, RedactEntity, RedactMode, ScrapeOptions};
+use websvc_types::{Format, ParserKind, Profile, Proxy, RedactEntity, RedactMode, ScrapeOptions};
 use websvc_validate::{Allowance, Policy, check_scrape_options};
 
 use crate::support::{Expected, check_option, scrape_plan};
@@ -123,6 +123,19 @@ fn what_is_not_kept_is_not_cleaned_by_a_model() {
         ScrapeOptions { only_clean_content: Some(true), lockdown: Some(true), ..ScrapeOptions::default() };
     let rejection = check_scrape_options(options, &Policy::default()).unwrap_err();
     assert!(rejection.to_string().starts_with("onlyCleanContent is not supported"), "{rejection}");
+}
+
+#[test]
+fn who_leaves_nothing_uses_no_profile() {
+    check_option("profile", &json!({ "name": "p" }), &[]);
+    let check = |policy: Policy| {
+        let profile = Some(Profile { name: "p".to_owned(), save_changes: Some(false) });
+        let options = ScrapeOptions { profile, ..ScrapeOptions::default() };
+        let rejection = check_scrape_options(options, &policy).unwrap_err();
+        assert!(rejection.to_string().starts_with("profile is not supported"), "{rejection}");
+    };
+    check(Policy { zdr: Allowance::Forced, ..Policy::default() });
+    check(Policy { anon: Allowance::Forced, ..Policy::default() });
 }
 
 #[test]

@@ -1,9 +1,13 @@
 //! Threat protection of a request.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use websvc_types::ViolationCode::*;
-use websvc_types::{ThreatMode, Violation};
-use websvc_validate::{Policy, Rejection, SearchPlan, ThreatPolicy, read_search};
+use websvc_types::{ThreatFailurePolicy, ThreatMode, ThreatProtection, Violation};
+use websvc_validate::{
+    Allowance, Policy, Protection, Rejection, Retention, SearchPlan, ThreatPolicy, read_search,
+};
 
 use crate::support::Expected;
 
@@ -88,4 +92,86 @@ fn the_scrapes_own_protection_wins_over_the_searchs() {
     let plan = read(&own).unwrap();
     assert_eq!(plan.threat().unwrap().mode, Some(ThreatMode::Normal));
     assert_eq!(plan.scrape().unwrap().threat().unwrap().mode, Some(ThreatMode::Off));
+}
+
+fn team() -> ThreatProtection {
+    let list = |entries: &[&str]| Some(entries.iter().map(|&entry| entry.to_owned()).collect());
+    ThreatProtection {
+        mode: None,
+        risk_score_threshold: Some(40),
+        blacklist: list(&["bad.example"]),
+        whitelist: list(&["good.example"]),
+        blocked_tlds: list(&["zip"]),
+        failure_policy: Some(ThreatFailurePolicy::Open),
+    }
+}
+
+/// Returns what is in force for the results and for the pages of a search.
+fn in_force(threat: ThreatPolicy, own: &Value, pages: &Value) -> [Option<Protection>; 2] {
+    let policy = Policy { threat, threat_values: Arc::new(team()), ..Policy::default() };
+    let body = json!({
+        "query": "q",
+        "threatProtection": own,
+        "scrapeOptions": { "formats": ["markdown"], "threatProtection": pages },
+    });
+    let plan = read_search(body.to_string().as_bytes(), &policy).expect("the body is right").plan;
+    [plan.protection().cloned(), plan.scrape().expect("there are formats").protection().cloned()]
+}
+
+#[test]
+fn what_a_request_leaves_out_keeps_the_teams_value() {
+    let own = json!({ "riskScoreThreshold": 90, "blacklist": [], "failurePolicy": "closed" });
+    let [results, pages] = in_force(ThreatPolicy::On, &own, &json!({ "blockedTlds": ["mov"] }));
+    let (results, pages) = (results.unwrap(), pages.unwrap());
+    assert_eq!(results.risk_score_threshold(), 90);
+    assert_eq!(results.failure_policy(), Some(ThreatFailurePolicy::Closed));
+    assert!(results.blacklist().is_empty(), "an empty list is a value, too");
+    assert_eq!(
+        (results.whitelist(), results.blocked_tlds()),
+        (&["good.example".to_owned()][..], &["zip".to_owned()][..])
+    );
+    // The object of the pages is over the team's values, not over that of the search.
+    assert_eq!((pages.risk_score_threshold(), pages.blacklist()), (40, &["bad.example".to_owned()][..]));
+    assert_eq!(pages.blocked_tlds(), ["mov"]);
+}
+
+#[test]
+fn protection_is_in_force_unless_the_team_or_the_request_has_it_off() {
+    let (nothing, off) = (json!(null), json!({ "mode": "off" }));
+    let forces =
+        |threat, own: &Value, pages: &Value| in_force(threat, own, pages).map(|force| force.is_some());
+    assert_eq!(forces(ThreatPolicy::Off, &nothing, &nothing), [false, false]);
+    assert_eq!(forces(ThreatPolicy::On, &nothing, &nothing), [true, true]);
+    assert_eq!(forces(ThreatPolicy::Enforced, &nothing, &nothing), [true, true]);
+    assert_eq!(forces(ThreatPolicy::Enforced, &json!({ "mode": "normal" }), &json!({})), [true, true]);
+    assert_eq!(forces(ThreatPolicy::On, &off, &nothing), [false, false]);
+    assert_eq!(forces(ThreatPolicy::On, &off, &json!({})), [false, true]);
+    assert_eq!(forces(ThreatPolicy::On, &nothing, &off), [true, false]);
+}
+
+#[test]
+fn without_any_value_the_threshold_is_75() {
+    let policy = Policy { threat: ThreatPolicy::On, ..Policy::default() };
+    let plan = read_search(br#"{"query":"q"}"#, &policy).unwrap().plan;
+    let protection = plan.protection().unwrap();
+    assert_eq!((protection.risk_score_threshold(), protection.failure_policy()), (75, None));
+    assert_eq!(protection.retention(), Retention::Normal);
+}
+
+#[test]
+fn zero_retention_and_lockdown_keep_no_verdict() {
+    let policy = Policy { threat: ThreatPolicy::On, zdr: Allowance::Allowed, ..Policy::default() };
+    for (body, expected) in [
+        (json!({ "query": "q", "enterprise": ["zdr"] }), Retention::Zero),
+        (
+            json!({ "query": "q", "scrapeOptions": { "formats": ["markdown"], "lockdown": true } }),
+            Retention::Zero,
+        ),
+        (json!({ "query": "q", "scrapeOptions": { "formats": ["markdown"] } }), Retention::Normal),
+    ] {
+        let plan = read_search(body.to_string().as_bytes(), &policy).unwrap().plan;
+        assert_eq!(plan.protection().unwrap().retention(), expected, "{body}");
+        let pages = plan.scrape().map(|scrape| scrape.protection().unwrap().retention());
+        assert!(pages.is_none_or(|pages| pages == expected), "{body}");
+    }
 }

@@ -163,7 +163,9 @@ fn keep_the_rules(request: &mut Value) {
     if let Some(sources) = request.get_mut("sources") {
         each_type_once(sources);
     }
-    let keeps_nothing = request["enterprise"].as_array().is_some_and(|items| items.contains(&json!("zdr")));
+    let demands =
+        |what: &str| request["enterprise"].as_array().is_some_and(|items| items.contains(&json!(what)));
+    let (keeps_nothing, is_anonymous) = (demands("zdr"), demands("anon"));
     if let Some(Value::Object(options)) = request.get_mut("scrapeOptions") {
         for list in ["formats", "parsers"] {
             if let Some(list) = options.get_mut(list) {
@@ -172,6 +174,9 @@ fn keep_the_rules(request: &mut Value) {
         }
         if keeps_nothing || options.get("lockdown") == Some(&json!(true)) {
             options.remove("onlyCleanContent");
+        }
+        if keeps_nothing || is_anonymous {
+            options.remove("profile");
         }
     }
 }

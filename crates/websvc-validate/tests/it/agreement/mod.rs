@@ -39,6 +39,7 @@ const BEYOND_THE_SCHEMA: &[(&str, &[&str], ViolationCode)] = &[
     ("a format is given once", &["/scrapeOptions/formats/*"], ViolationCode::Conflict),
     ("a parser is given once", &["/scrapeOptions/parsers/*"], ViolationCode::Conflict),
     ("a source is given once", &["/sources/*"], ViolationCode::Conflict),
+    ("no profile is used where nothing is kept", &["/scrapeOptions/profile"], ViolationCode::Conflict),
     ("no model cleans what nobody may keep", &["/scrapeOptions/onlyCleanContent"], ViolationCode::Conflict),
 ];
 

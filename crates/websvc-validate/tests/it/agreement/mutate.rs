@@ -106,6 +106,8 @@ const NAMES: &[&str] = &[
     "ignoreInvalidURLs",
     "lockdown",
     "onlyCleanContent",
+    "enterprise",
+    "profile",
     "includeDomains",
     "excludeDomains",
     "headers",

@@ -108,6 +108,7 @@ pub(crate) fn everything() -> Policy {
         anon: Allowance::Allowed,
         threat: ThreatPolicy::On,
         threat_override: ThreatOverride::Allowed,
+        ..Policy::default()
     }
 }
 
@@ -200,10 +201,10 @@ impl Row {
         let with_null = self.place.template.replace('@', "null");
         let without = with_null.replace(&format!(r#","{field}":null"#), "");
         assert_ne!(with_null, without, "{}: the field can be left out", self.name);
-        let (policy, pointer) = (self.policy, &self.place.pointer);
+        let (policy, pointer) = (self.policy.clone(), &self.place.pointer);
         let case = |label, body, reading| {
             let expected = Expected::Accepted { warning: None, reading: Some(reading) };
-            Case { label, pointer: pointer.clone(), body, policy, expected }
+            Case { label, pointer: pointer.clone(), body, policy: policy.clone(), expected }
         };
         let label = format!("{}nothing or `null`", self.field());
         let both = [
@@ -236,7 +237,7 @@ impl Row {
         let body = self.place.template.replace('@', &text);
         let label = Some(format!("{}`{shown}`", self.field()));
         let pointer = self.place.pointer.clone();
-        self.cases.push(Case { label, pointer, body, policy: self.policy, expected });
+        self.cases.push(Case { label, pointer, body, policy: self.policy.clone(), expected });
         self
     }
 

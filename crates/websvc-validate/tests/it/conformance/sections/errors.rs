@@ -11,7 +11,8 @@ pub(super) fn authentication() -> Vec<Row> {
             .tested("websvc-cli", "a_key_is_needed_and_has_to_be_right")
             .tested("websvc-server", "a_key_is_taken_from_either_header")
             .tested("websvc-server", "what_is_no_bearer_key_is_missing")
-            .tested("websvc-server", "only_these_paths_are_public"),
+            .tested("websvc-server", "only_these_paths_are_public")
+            .tested("websvc-server", "every_route_but_the_public_ones_wants_a_key"),
         row(
             "5 open mode",
             "without authentication every form of the header that clients send is taken (our own)",
@@ -43,7 +44,8 @@ pub(super) fn errors() -> Vec<Row> {
             .tested("websvc-server", "a_timeout_has_the_body_of_the_specification"),
         row("7 429", "rate or concurrency limit exceeded, with Retry-After")
             .tested("websvc-server", "too_many_requests_are_told_when_to_come_back")
-            .later(7, "limits of teams and keys"),
+            .tested("websvc-server", "requests_per_minute_are_bounded_by_team_and_by_key")
+            .tested("websvc-cli", "every_answer_says_how_far_one_has_come"),
         row("7 500", "unexpected failure: {success: false, code: UNKNOWN_ERROR, error}")
             .tested("websvc-transport", "a_panic_is_answered_500_and_kills_nothing")
             .tested("websvc-server", "an_unexpected_failure_has_the_body_of_the_specification"),
@@ -54,7 +56,7 @@ pub(super) fn errors() -> Vec<Row> {
         row("7 rule 1", "mode off is refused where threat protection is enforced; the case is in 2.3 mode")
             .tested("websvc-validate", "threat_protection_needs_its_permission"),
         row("7 rule 2", "failurePolicy decides when the classifier cannot be reached")
-            .later(7, "a classifier is asked"),
+            .tested("websvc-cli", "the_failure_policy_decides_while_the_scanner_is_down"),
         row(
             "7 rule 3",
             "a broken rule is 400 BAD_REQUEST, every one in details; a misread body 400 \

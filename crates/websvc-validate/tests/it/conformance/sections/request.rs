@@ -381,10 +381,6 @@ fn scrape_options() -> Row {
         .bad_in(json!({ "timeout": 999 }), &[("/timeout", TooSmall)])
 }
 
-/// What threat protection lacks.
-const SCANS: &str =
-    "URLs are checked; until then threatProtection of a team that may send it is refused with not_supported";
-
 fn threat_protection() -> Row {
     row("2.1 threatProtection", "object, see 2.3; needs threat protection to be enabled for the team")
         .at(search("threatProtection"))
@@ -395,7 +391,8 @@ fn threat_protection() -> Row {
         .bad(true, InvalidType)
         .at(threat("mod"))
         .warns("off", "did you mean mode?")
-        .later(7, SCANS)
+        .tested("websvc-validate", "what_a_request_leaves_out_keeps_the_teams_value")
+        .tested("websvc-cli", "blocked_results_are_removed_counted_and_the_scans_are_charged")
 }
 
 fn client_keys() -> Row {

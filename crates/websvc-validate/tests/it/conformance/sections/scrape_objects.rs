@@ -171,7 +171,9 @@ fn profile() -> Row {
         .bad("\u{1d11e}".repeat(129), TooLong)
         .bad("", TooShort)
         .tested("websvc-types", "defaults_are_those_of_the_specification")
-        .later(6, "the storage itself; until then a profile is refused with not_supported")
+        .tested("websvc-validate", "who_leaves_nothing_uses_no_profile")
+        .tested("websvc-cli", "a_profile_is_there_for_its_team_and_name_alone")
+        .tested("websvc-cli", "one_request_saves_a_profile_at_a_time_and_others_read_it")
 }
 
 fn threat_protection() -> Row {
@@ -187,7 +189,8 @@ fn threat_protection() -> Row {
             &[("/mode", UnknownValue), ("/riskScoreThreshold", TooBig)],
         )
         .tested("websvc-validate", "the_scrapes_own_protection_wins_over_the_searchs")
-        .later(7, "URLs are checked; until then the object is refused with not_supported")
+        .tested("websvc-cli", "pages_may_have_rules_of_their_own_and_cached_ones_are_checked")
+        .tested("websvc-cli", "a_page_that_leads_to_a_blocked_url_has_the_error_and_is_not_kept")
 }
 
 fn audit_metadata() -> Row {

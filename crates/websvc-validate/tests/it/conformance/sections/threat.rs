@@ -20,9 +20,6 @@ pub(super) fn rows() -> Vec<Row> {
     ]
 }
 
-const SCANS: &str =
-    "URLs are checked; until then threatProtection of a team that may send it is refused with not_supported";
-
 fn read(plan: &SearchPlan) -> ThreatProtection {
     plan.threat().cloned().unwrap_or_default()
 }
@@ -45,7 +42,8 @@ fn mode() -> Row {
         .by(enforced())
         .ok("normal")
         .forbidden("off")
-        .later(7, SCANS)
+        .tested("websvc-validate", "protection_is_in_force_unless_the_team_or_the_request_has_it_off")
+        .tested("websvc-cli", "who_may_not_have_it_or_change_it_gets_403")
 }
 
 fn risk_score_threshold() -> Row {
@@ -60,7 +58,7 @@ fn risk_score_threshold() -> Row {
         .bad(101, TooBig)
         .bad(0.5, InvalidType)
         .bad("50", InvalidType)
-        .later(7, SCANS)
+        .tested("websvc-threat", "a_score_at_or_above_the_threshold_blocks")
 }
 
 fn domains(name: &'static str, field: &str, read: fn(&SearchPlan) -> Option<Vec<String>>) -> Row {
@@ -87,7 +85,10 @@ fn domains(name: &'static str, field: &str, read: fn(&SearchPlan) -> Option<Vec<
     .bad_in(json!(["*.*.example"]), &[("/0", InvalidFormat)])
     .bad_in(json!(["", 1]), &[("/0", InvalidFormat), ("/1", InvalidType)])
     .bad("a.example", InvalidType)
-    .later(7, SCANS)
+    .tested("websvc-threat", "a_plain_domain_is_itself_and_a_wildcard_is_what_is_below")
+    .tested("websvc-threat", "however_a_host_is_written_it_is_the_one_that_is_connected_to")
+    .tested("websvc-threat", "the_whitelist_wins_over_every_other_list")
+    .tested("websvc-threat", "every_rule_has_its_place")
 }
 
 fn blocked_tlds() -> Row {
@@ -112,7 +113,7 @@ fn blocked_tlds() -> Row {
     .bad_in(json!(["123"]), &[("/0", InvalidFormat)])
     .bad_in(json!(["", null]), &[("/0", InvalidFormat), ("/1", InvalidType)])
     .bad("zip", InvalidType)
-    .later(7, SCANS)
+    .tested("websvc-threat", "top_level_domains_are_last_labels_of_names")
 }
 
 fn failure_policy() -> Row {
@@ -123,7 +124,8 @@ fn failure_policy() -> Row {
         .reads(json!(null), policy, None)
         .bad("ajar", UnknownValue)
         .bad(true, InvalidType)
-        .later(7, SCANS)
+        .tested("websvc-threat", "the_failure_policy_decides_when_the_scanner_has_no_verdict")
+        .tested("websvc-cli", "the_failure_policy_decides_while_the_scanner_is_down")
 }
 
 fn permission() -> Row {
