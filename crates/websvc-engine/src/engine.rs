@@ -5,14 +5,19 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use url::Url;
-use websvc_scrape::{Files, Page, Scraper};
+use websvc_scrape::{Files, OpenProfile, Page, Scraper};
+use websvc_threat::Classifier;
 use websvc_validate::{ScrapePlan, SearchPlan};
 
+use crate::bill::Bill;
 use crate::error::EngineError;
 use crate::ingest::ingest;
 use crate::mirror::{self, Mirror};
 use crate::pricing::Pricing;
-use crate::search::{Review, SearchOutcome, assemble, charge, find, gather, review, review_page};
+use crate::search::{
+    Inspections, Means, PageOutcome, Review, SearchOutcome, Stages, assemble, ceiling, charge, charge_alone,
+    find, gather, page_ceiling, review, review_page,
+};
 use crate::source::{Counted, SearchSource, SourceFigures};
 
 /// What becomes of the embedded index when pages come in.
@@ -39,6 +44,8 @@ pub struct EngineConfig {
     pub mirrors: Vec<Arc<Mirror>>,
     /// The price list.
     pub pricing: Pricing,
+    /// What tells the risk of URLs, for teams with threat protection.
+    pub threat: Classifier,
 }
 
 impl EngineConfig {
@@ -70,6 +77,11 @@ impl Engine {
         &self.config.scraper
     }
 
+    /// Returns what tells the risk of URLs.
+    pub fn threat(&self) -> &Classifier {
+        &self.config.threat
+    }
+
     /// Returns the sources that are asked, in order of preference.
     pub fn sources(&self) -> &[Arc<dyn SearchSource>] {
         &self.config.sources
@@ -95,21 +107,44 @@ impl Engine {
         self.config.index.as_ref()
     }
 
-    /// Gets one page, and hands it to the index when it may be kept.
+    /// Gets one page for a team, hands it to the index when it may be kept, and counts the credits.
     ///
-    /// # Errors
-    /// [`EngineError::NotSupported`], or [`EngineError::Page`].
+    /// A page that could not be got is [`EngineError::NotSupported`], [`EngineError::Profile`], or
+    /// [`EngineError::Page`].
     pub async fn scrape(
         &self,
         url: &Url,
         plan: &ScrapePlan,
+        team: &str,
         files: &Files,
         deadline: Instant,
+    ) -> PageOutcome {
+        let mut bill = Bill::default();
+        let page = self.page(url, plan, (team, files), deadline, &mut bill).await;
+        PageOutcome { page, bill }
+    }
+
+    async fn page(
+        &self,
+        url: &Url,
+        plan: &ScrapePlan,
+        (team, files): (&str, &Files),
+        deadline: Instant,
+        bill: &mut Bill,
     ) -> Result<Page, EngineError> {
-        let Review { warnings } = review_page(plan, &self.config.scraper)?;
-        let page = self.config.scraper.scrape(url, plan, deadline).await;
+        let Review { mut warnings } = review_page(plan, &self.config.scraper)?;
+        let inspections = Inspections::of_page(plan, &self.config.threat);
+        let scraper = inspections.scraper(&self.config.scraper);
+        let profile = self.open_profile(team, Some(plan)).await?;
+        let mut page = scraper.scrape_with(url, plan, profile.as_ref(), deadline).await;
+        let unsaved = match profile {
+            Some(profile) => profile.close().await,
+            None => None,
+        };
+        let scanned = inspections.finish(&mut warnings);
+        *bill = charge_alone(&self.config.pricing, plan, page.as_mut().ok(), scanned);
         let mut page = page.map_err(EngineError::Page)?;
-        page.warnings.splice(..0, warnings);
+        page.warnings.splice(..0, warnings.into_iter().chain(unsaved));
         files.publish(&mut page).await;
         let copies: Vec<_> = page.index_copy.take().into_iter().map(|copy| *copy).collect();
         page.warnings.extend(mirror::offer(&self.config.mirrors, &copies));
@@ -128,22 +163,71 @@ impl Engine {
     /// Runs a search: finds the hits, gets their pages when the plan asks for formats, and counts the credits.
     ///
     /// One deadline, the plan's timeout from `started`, bounds it all. When only pages are late, their results
-    /// say so and the search succeeds.
+    /// say so and the search succeeds. A profile is that of `team`; it is taken before anything is asked and given back
+    /// however the search ends.
     ///
     /// # Errors
     /// [`EngineError`], when the search as a whole has no answer.
     pub async fn search(
         &self,
         plan: &SearchPlan,
+        team: &str,
         files: &Files,
         started: Instant,
     ) -> Result<SearchOutcome, EngineError> {
         let deadline = started + plan.timeout();
         let Review { mut warnings } = review(plan, &self.config.scraper)?;
-        let found = find(&self.config.sources, plan, deadline, Timestamp::now()).await?;
+        let profile = self.open_profile(team, plan.scrape()).await?;
+        let begun = Instant::now();
+        let mut found = find(&self.config.sources, plan, deadline, Timestamp::now()).await?;
+        let gathering = Instant::now();
         warnings.extend(found.warnings.iter().cloned());
-        let pages = gather(&self.config, plan, &found, files, deadline, &mut warnings).await?;
-        let credits = charge(&self.config.pricing, plan, &found, &pages);
-        Ok(SearchOutcome { data: assemble(plan, found, pages), warnings, credits })
+        let inspections = Inspections::of(plan, &self.config.threat);
+        inspections.screen(&mut found, plan, deadline, &mut warnings).await?;
+        let scraper = inspections.scraper(&self.config.scraper);
+        let means =
+            Means { engine: &self.config, scraper: &scraper, profile: profile.as_ref(), files, deadline };
+        let gathered = gather(means, plan, &found, &mut warnings).await;
+        found.scanned = inspections.finish(&mut warnings);
+        let pricing = &self.config.pricing;
+        let mut pages = gathered.map_err(|error| error.with_scans(found.scanned, pricing.threat_scan))?;
+        if let Some(profile) = profile {
+            warnings.extend(profile.close().await);
+        }
+        let stages = Stages { find: gathering - begun, gather: gathering.elapsed() };
+        let bill = charge(pricing, plan, &found, &mut pages);
+        Ok(SearchOutcome { data: assemble(plan, found, pages), warnings, bill, stages })
+    }
+
+    /// Returns the most that a page may cost, a document of several pages and redirects that are scanned apart.
+    pub fn most_page_credits(&self, plan: &ScrapePlan) -> u64 {
+        page_ceiling(&self.prices(), self.config.scraper.proxies(), plan)
+    }
+
+    /// Returns the most that a search may cost, so that it can be reserved before. A document counts as one page: how
+    /// many it has is known only when it was read. Redirects that are scanned do not count: where pages lead is known
+    /// only when they were got.
+    pub fn most_credits(&self, plan: &SearchPlan) -> u64 {
+        ceiling(&self.prices(), self.config.scraper.proxies(), plan)
+    }
+
+    /// Returns the prices of what there is.
+    fn prices(&self) -> Pricing {
+        let mut pricing = self.config.pricing;
+        if !self.config.threat.has_scanner() {
+            pricing.threat_scan = 0;
+        }
+        pricing
+    }
+
+    /// Opens the profile of a plan, unless only the cache is asked, which has no page of one.
+    async fn open_profile(
+        &self,
+        team: &str,
+        plan: Option<&ScrapePlan>,
+    ) -> Result<Option<OpenProfile>, EngineError> {
+        let plan = plan.filter(|plan| !plan.lockdown() && plan.min_age().is_none());
+        let Some(profile) = plan.and_then(ScrapePlan::profile) else { return Ok(None) };
+        self.config.scraper.open_profile(team, profile).await.map(Some).map_err(EngineError::Profile)
     }
 }

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use websvc_scrape::ScrapeError;
 use websvc_types::{ErrorCode, Violation};
+use websvc_validate::SearchPlan;
+
+use crate::bill::{Bill, Item};
 
 fn messages(violations: &[Violation]) -> String {
     violations.iter().map(|violation| violation.message.as_str()).collect::<Vec<_>>().join("; ")
@@ -36,6 +39,9 @@ pub enum EngineError {
     /// The one page that was asked for could not be had.
     #[error("{0}")]
     Page(#[source] ScrapeError),
+    /// The profile that the pages were to be drawn with could not be had.
+    #[error("{0}")]
+    Profile(#[source] ScrapeError),
     /// Only the cache was to be asked, and it could serve none of the results.
     #[error("{message}")]
     CacheMiss {
@@ -43,7 +49,38 @@ pub enum EngineError {
         code: ErrorCode,
         /// The text of the pages' own error.
         message: String,
+        /// What it costs all the same.
+        bill: Bill,
     },
+}
+
+impl EngineError {
+    /// Says that a search was not done within its time.
+    pub(crate) fn late(plan: &SearchPlan) -> Self {
+        Self::Timeout { timeout_ms: u64::try_from(plan.timeout().as_millis()).unwrap_or(u64::MAX) }
+    }
+
+    /// Adds the URLs that were scanned to what is to be paid, where anything is.
+    pub(crate) fn with_scans(mut self, scanned: u64, price: u64) -> Self {
+        if let Self::CacheMiss { bill, .. } = &mut self {
+            bill.add(Item::ThreatScan, scanned, price);
+        }
+        self
+    }
+
+    /// Takes what is to be paid although there is no answer: the misses of lockdown, and what was scanned before only
+    /// the cache was asked; else nothing.
+    #[must_use]
+    pub fn take_bill(&mut self) -> Bill {
+        match self {
+            Self::CacheMiss { bill, .. } => std::mem::take(bill),
+            Self::Timeout { .. }
+            | Self::NoSource { .. }
+            | Self::NotSupported { .. }
+            | Self::Profile(_)
+            | Self::Page(_) => Bill::default(),
+        }
+    }
 }
 
 /// Why a source elsewhere gave no answer to one request. The texts are for callers: they name no address and no

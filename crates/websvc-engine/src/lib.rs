@@ -3,6 +3,7 @@
 //! [`Engine::search`] is stages 7 to 10 of a request: find the hits, gather their pages, assemble the answer,
 //! charge for it. [`crawl`] fills the embedded index from the network, politely.
 
+mod bill;
 pub mod crawl;
 mod engine;
 mod error;
@@ -13,13 +14,14 @@ mod pricing;
 mod search;
 mod source;
 
+pub use bill::{Bill, BillLine, Item};
 pub use engine::{Engine, EngineConfig, IndexUse};
 pub use error::EngineError;
 pub use export::to_wire;
 pub use ingest::{IngestError, ingest};
 pub use mirror::{Mirror, MirrorReport};
 pub use pricing::Pricing;
-pub use search::SearchOutcome;
+pub use search::{PageOutcome, SearchOutcome, Stages, page_content};
 pub use source::{
     Answer, AnswerFuture, Ask, Condition, Declaration, DeclarationError, Elasticsearch, ElasticsearchConfig,
     ElasticsearchDeclaration, ElasticsearchWriter, EndpointConfig, Failure, Filters, Hit, HitImage, HttpJson,

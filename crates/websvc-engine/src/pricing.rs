@@ -16,12 +16,18 @@ pub struct Pricing {
     pub scrape: u64,
     /// Per page that came through an enhanced proxy, instead of the price of a scraped page.
     pub scrape_enhanced: u64,
+    /// Per page of a PDF that was read; the first is the scraped page, and has its price when that is higher.
+    pub pdf_page: u64,
+    /// Per PDF that is given back as it is, however long it is.
+    pub pdf_base64: u64,
     /// Per page that lockdown served from the cache.
     pub lockdown_hit: u64,
     /// Per page that lockdown did not find in the cache.
     pub lockdown_miss: u64,
     /// Beside the price of a page, when personal data is removed from it.
     pub redact_pii: u64,
+    /// Per unique URL of a request that threat protection had scanned.
+    pub threat_scan: u64,
 }
 
 impl Pricing {
@@ -32,9 +38,12 @@ impl Pricing {
         "search_anon_per_ten",
         "scrape",
         "scrape_enhanced",
+        "pdf_page",
+        "pdf_base64",
         "lockdown_hit",
         "lockdown_miss",
         "redact_pii",
+        "threat_scan",
     ];
 }
 
@@ -46,9 +55,12 @@ impl Default for Pricing {
             search_anon_per_ten: 2,
             scrape: 1,
             scrape_enhanced: 5,
+            pdf_page: 1,
+            pdf_base64: 1,
             lockdown_hit: 5,
             lockdown_miss: 1,
             redact_pii: 4,
+            threat_scan: 2,
         }
     }
 }

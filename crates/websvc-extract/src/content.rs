@@ -1,7 +1,7 @@
 //! The asked-for part of a page, written in any format.
 
 use crate::document::{Anchor, Document};
-use crate::dom::{Extent, NodeId, NodeKind, Tag};
+use crate::dom::{Dom, Extent, NodeId, NodeKind, Tag};
 use crate::kind::Kind;
 use crate::limits::{
     MAX_CAPTION_CHARS, MAX_CONTENT_LINKS, MAX_JUDGED_NODES, MAX_LABEL_BYTES, MAX_LIST_BYTES,
@@ -42,6 +42,8 @@ impl<'a> Content<'a> {
             warnings
                 .push("excludeTags cost too much on this page; it was applied to its beginning".to_owned());
         }
+        let (banners, _) = options.banners.0.matches(dom, NodeId::ROOT);
+        banners.into_iter().filter(|&id| !holds_content(dom, id)).for_each(|id| view.leave_out(id));
         if !options.include_tags.is_empty() {
             include(document, options, &mut view, &mut warnings);
         } else if options.scope == Scope::Main && document.kind.is_html() {
@@ -192,6 +194,11 @@ impl<'a> Content<'a> {
         }
         warnings
     }
+}
+
+/// Tells whether an element has the content of its page inside, whatever it is called.
+fn holds_content(dom: &Dom, top: NodeId) -> bool {
+    dom.descendants(top).any(|id| [Tag::Main, Tag::Article, Tag::H1].into_iter().any(|tag| dom.is(id, tag)))
 }
 
 /// Narrows the view to the elements asked for; one inside another is not written twice.

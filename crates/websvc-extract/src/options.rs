@@ -12,6 +12,8 @@ pub struct ContentOptions {
     pub include_tags: Selectors,
     /// Elements to leave out.
     pub exclude_tags: Selectors,
+    /// Elements to leave out unless they hold a `main`, an `article` or an `h1`: questions about cookies and the like.
+    pub banners: Selectors,
     /// What becomes of images embedded as `data:` URLs.
     pub base64_images: Base64Images,
 }

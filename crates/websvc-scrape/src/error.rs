@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use websvc_browser::BrowserError;
+use websvc_browser::{BrowserError, StateError};
 use websvc_extract::ExtractError;
 use websvc_store::StoreError;
 use websvc_transport::FetchError;
@@ -31,6 +31,12 @@ pub enum ScrapeError {
         /// What was given.
         url: String,
     },
+    /// Threat protection blocks the URL, or where it leads (specification, section 2.3).
+    #[error("{reason}")]
+    Unsafe {
+        /// Which URL is blocked by which rule.
+        reason: String,
+    },
     /// A wall stands in place of the page: a captcha, a check of the browser, a block.
     #[error("the site answered {status} with a challenge or block page of {by} instead of the page")]
     Blocked {
@@ -54,6 +60,31 @@ pub enum ScrapeError {
     /// The browser could not draw the page or do what was asked on it.
     #[error("{0}")]
     Browser(#[source] BrowserError),
+    /// Somebody else is about to save the profile.
+    #[error(
+        "another request is about to save the profile {name:?}: try again later, or with saveChanges false"
+    )]
+    ProfileLocked {
+        /// Its name.
+        name: String,
+    },
+    /// The team may have no more profiles.
+    #[error("the team has {most} profiles, the most there may be; delete one that is no longer needed")]
+    TooManyProfiles {
+        /// How many it may have.
+        most: u64,
+    },
+    /// What was saved under the name is no state of a browser.
+    #[error("the profile {name:?} cannot be read")]
+    ProfileUnreadable {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        source: StateError,
+    },
+    /// The plan has a profile that nobody has opened.
+    #[error("the profile of the page was not opened")]
+    ProfileNotOpened,
     /// The page cache failed.
     #[error("the page cache failed")]
     Store(#[source] StoreError),
@@ -63,6 +94,11 @@ pub enum ScrapeError {
 }
 
 impl ScrapeError {
+    /// Returns whether threat protection is the reason.
+    pub(crate) fn is_unsafe(&self) -> bool {
+        self.code() == ErrorCode::UnsafeDomainBlocked
+    }
+
     /// Returns the stable code of this condition.
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -78,13 +114,21 @@ impl ScrapeError {
                 | FetchError::ForbiddenScheme { .. }
                 | FetchError::ForbiddenHeader { .. },
             ) => ErrorCode::ScrapeForbiddenUrl,
+            ScrapeError::Unsafe { .. } | ScrapeError::Fetch(FetchError::RefusedByRule { .. }) => {
+                ErrorCode::UnsafeDomainBlocked
+            }
             ScrapeError::Fetch(_) | ScrapeError::BadUrl { .. } | ScrapeError::Blocked { .. } => {
                 ErrorCode::ScrapeSiteError
             }
             ScrapeError::Shared(error) => error.code(),
             ScrapeError::Browser(error) => code_of(error),
             ScrapeError::Extract(_) | ScrapeError::Document(_) => ErrorCode::ScrapeUnsupportedFileError,
-            ScrapeError::Store(_) | ScrapeError::Stopping => ErrorCode::UnknownError,
+            ScrapeError::ProfileLocked { .. } => ErrorCode::ProfileLocked,
+            ScrapeError::TooManyProfiles { .. } => ErrorCode::Forbidden,
+            ScrapeError::ProfileUnreadable { .. }
+            | ScrapeError::ProfileNotOpened
+            | ScrapeError::Store(_)
+            | ScrapeError::Stopping => ErrorCode::UnknownError,
         }
     }
 }
@@ -93,10 +137,13 @@ fn code_of(error: &BrowserError) -> ErrorCode {
     match error {
         BrowserError::Busy { .. } | BrowserError::Deadline => ErrorCode::ScrapeTimeout,
         BrowserError::ForbiddenScheme { .. } | BrowserError::Forbidden => ErrorCode::ScrapeForbiddenUrl,
+        BrowserError::RefusedByRule { .. } => ErrorCode::UnsafeDomainBlocked,
         BrowserError::Navigation { .. } | BrowserError::Crashed => ErrorCode::ScrapeSiteError,
         BrowserError::Download => ErrorCode::ScrapeUnsupportedFileError,
         BrowserError::Step { .. } => ErrorCode::ScrapeActionError,
         BrowserError::Missing { .. } => ErrorCode::ScrapeActionsNotSupported,
-        BrowserError::Start { .. } | BrowserError::Protocol { .. } => ErrorCode::UnknownError,
+        BrowserError::Start { .. } | BrowserError::Remote { .. } | BrowserError::Protocol { .. } => {
+            ErrorCode::UnknownError
+        }
     }
 }

@@ -174,7 +174,13 @@ impl Fetcher {
                 return Err(ScrapeError::Blocked { by, status: page.status });
             }
             match refresh::target(&page) {
-                Some(next) => request = going_on(request, &page.url, next, cookies),
+                Some(next) => {
+                    if let Some(rule) = &request.redirect_rule {
+                        let refused = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
+                        rule.admit(&next).await.map_err(refused)?;
+                    }
+                    request = going_on(request, &page.url, next, cookies);
+                }
                 None => return Ok(RawPage { source_url, ..page }),
             }
         }
@@ -209,7 +215,7 @@ enum Onward {
 
 /// Returns the request for where a page leads on to. What the caller gave is for the origin it was given for, and
 /// conditions are for the page they were made for.
-fn going_on(request: FetchRequest, from: &Url, next: Url, cookies: CookieJar) -> FetchRequest {
+pub(crate) fn going_on(request: FetchRequest, from: &Url, next: Url, cookies: CookieJar) -> FetchRequest {
     let mut headers = request.headers;
     if request.url.origin() == from.origin() && from.origin() == next.origin() {
         headers.remove(IF_NONE_MATCH);

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use websvc_validate::ScrapePlan;
+
 use crate::error::ScrapeError;
 
 /// What a request asks of the cache.
@@ -25,6 +27,10 @@ pub(crate) enum Decision {
 }
 
 impl Freshness {
+    pub(crate) fn of(plan: &ScrapePlan) -> Self {
+        Self { max_age: plan.max_age(), min_age: plan.min_age(), lockdown: plan.lockdown() }
+    }
+
     /// Returns whether the cache can answer at all.
     pub(crate) fn asks_cache(self) -> bool {
         self.lockdown || self.min_age.is_some() || !self.max_age.is_zero()

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 use url::Url;
+use websvc_blocklist::banner_selectors;
 use websvc_documents::DocumentKind;
 use websvc_extract::{
     Base64Images, Content, ContentOptions, Document, ExtractError, MetaValue, PageMetadata, Scope, Selectors,
@@ -45,6 +46,10 @@ pub(crate) fn render(
         // A document has no navigation around it; its furniture is gone already.
         options.scope = Scope::Full;
     }
+    let banners = banners(&raw, converted.as_ref())?;
+    if plan.block_ads() {
+        options.banners = banners.clone();
+    }
     let document = parse(&raw, converted.as_ref())?;
     let is_empty_shell = is_shell(&raw) && !raw.is_drawn();
     raw.body.clear();
@@ -69,7 +74,8 @@ pub(crate) fn render(
         page.index_copy = if converted.is_some() || is_plain(plan) {
             index_copy(raw, &document, &content, metadata.clone())
         } else {
-            index_copy(raw, &document, &document.content(&ContentOptions::default()), metadata.clone())
+            let options = ContentOptions { banners, ..ContentOptions::default() };
+            index_copy(raw, &document, &document.content(&options), metadata.clone())
         };
     }
     page.metadata = wire_metadata(raw, metadata);
@@ -98,6 +104,7 @@ fn unread(raw: &RawPage, plan: &ScrapePlan) -> Page {
         html: wanted("html"),
         raw_html: wanted("rawHtml"),
         cache_state: raw.cache_state,
+        takings: raw.takings.clone(),
         warnings: raw.warnings.clone(),
         ..Page::default()
     };
@@ -125,9 +132,18 @@ pub(crate) fn parse(raw: &RawPage, converted: Option<&Converted>) -> Result<Docu
 }
 
 /// Returns what the index takes of a page.
-pub(crate) fn index_options(converted: Option<&Converted>) -> ContentOptions {
+pub(crate) fn index_options(
+    raw: &RawPage,
+    converted: Option<&Converted>,
+) -> Result<ContentOptions, ScrapeError> {
     let scope = if converted.is_some() { Scope::Full } else { Scope::Main };
-    ContentOptions { scope, ..ContentOptions::default() }
+    Ok(ContentOptions { scope, banners: banners(raw, converted)?, ..ContentOptions::default() })
+}
+
+/// Returns the questions about cookies that a page may hold; a document holds none.
+fn banners(raw: &RawPage, converted: Option<&Converted>) -> Result<Selectors, ScrapeError> {
+    let selectors = if converted.is_some() { Vec::new() } else { banner_selectors(&raw.body) };
+    Selectors::parse(&selectors).map_err(ScrapeError::Extract)
 }
 
 /// Returns whether a plan takes the main content without choices of its own.
@@ -140,6 +156,7 @@ fn options(plan: &ScrapePlan) -> Result<ContentOptions, ExtractError> {
         scope: if plan.only_main_content() { Scope::Main } else { Scope::Full },
         include_tags: Selectors::parse(plan.include_tags())?,
         exclude_tags: Selectors::parse(plan.exclude_tags())?,
+        banners: Selectors::default(),
         base64_images: if plan.remove_base64_images() { Base64Images::Replace } else { Base64Images::Keep },
     })
 }

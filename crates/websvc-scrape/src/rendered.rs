@@ -38,6 +38,7 @@ pub(crate) struct Rendered {
 pub(crate) struct Recipe {
     formats: Vec<Format>,
     only_main_content: bool,
+    block_ads: bool,
     remove_base64_images: bool,
     include_tags: Vec<String>,
     exclude_tags: Vec<String>,
@@ -76,6 +77,7 @@ impl Recipe {
         Self {
             formats: plan.formats().to_vec(),
             only_main_content: plan.only_main_content(),
+            block_ads: plan.block_ads(),
             remove_base64_images: plan.remove_base64_images(),
             include_tags: plan.include_tags().to_vec(),
             exclude_tags: plan.exclude_tags().to_vec(),

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, RANGE,
-    USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, COOKIE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED,
+    RANGE, USER_AGENT,
 };
 use http::{HeaderName, HeaderValue};
 use url::Url;
+use websvc_browser::Cookie;
 use websvc_transport::{ExcessPolicy, FetchError, FetchRequest, TlsPolicy};
 use websvc_validate::ScrapePlan;
 
@@ -60,6 +61,23 @@ pub(crate) fn for_page(
         request.tls = TlsPolicy::SkipVerification;
     }
     Ok(request)
+}
+
+/// Adds the cookies of a profile to a request, behind those of the caller, whose own win.
+pub(crate) fn add_cookies(request: &mut FetchRequest, cookies: &[Cookie]) {
+    let given = request.headers.get(COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_given = |name: &str| {
+        given.split(';').any(|pair| pair.split_once('=').is_some_and(|(given, _)| given.trim() == name))
+    };
+    let ours = cookies.iter().filter(|cookie| !is_given(&cookie.name));
+    let ours = ours.map(|Cookie { name, value }| format!("{name}={value}"));
+    let all: Vec<String> = (!given.is_empty()).then(|| given.to_owned()).into_iter().chain(ours).collect();
+    // Cookies that a browser has taken can be sent.
+    if let Ok(value) = HeaderValue::from_str(&all.join("; "))
+        && !all.is_empty()
+    {
+        request.headers.insert(COOKIE, value);
+    }
 }
 
 /// Returns the request for a file that nobody has wishes about.
@@ -130,6 +148,25 @@ mod tests {
     use websvc_transport::is_forbidden_header;
     use websvc_types::ScrapeOptions;
     use websvc_validate::{Policy, check_scrape_options};
+
+    use super::*;
+
+    #[test]
+    fn cookies_of_a_profile_stand_behind_those_of_the_caller() {
+        let check = |given: Option<&'static str>, names: &[&str], expected: Option<&str>| {
+            let mut request = plain(&"http://a.test/".parse().unwrap(), Duration::ZERO, 0);
+            request.headers.extend(given.map(|given| (COOKIE, HeaderValue::from_static(given))));
+            let cookies: Vec<_> = names
+                .iter()
+                .map(|name| Cookie { name: (*name).to_owned(), value: "own".to_owned() })
+                .collect();
+            add_cookies(&mut request, &cookies);
+            assert_eq!(request.headers.get(COOKIE).map(|value| value.to_str().unwrap()), expected);
+        };
+        check(None, &[], None);
+        check(None, &["a", "b"], Some("a=own; b=own"));
+        check(Some("b=caller"), &["a", "b"], Some("b=caller; a=own"));
+    }
 
     /// The validator and the client have a list each, because neither may depend on the other.
     #[test]

@@ -5,14 +5,15 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
-use websvc_browser::{Browser, BrowserError};
+use websvc_browser::Browser;
 use websvc_documents::DocumentKind;
 use websvc_store::{CacheLimits, PageKey, Store};
-use websvc_transport::{Client, FetchRequest};
+use websvc_threat::Inspection;
+use websvc_transport::Client;
 use websvc_types::ErrorCode;
 use websvc_validate::ScrapePlan;
 
-use crate::browse::{Drawer, Drawn, Need, undrawn, wants_picture};
+use crate::browse::{Drawer, Drawn, Need, Source, undrawn, wants_picture};
 use crate::cache::{self, Kept};
 use crate::clock::Clock;
 use crate::config::ScrapeConfig;
@@ -24,8 +25,9 @@ use crate::freshness::{Decision, Freshness};
 use crate::image;
 use crate::keeping::{CacheReport, Keeping};
 use crate::page::Page;
+use crate::profile::OpenProfile;
 use crate::proxies::ProxyConfig;
-use crate::raw::{FileAnswer, RawPage, renewed};
+use crate::raw::{RawPage, renewed};
 use crate::render;
 use crate::rendered::{Recipe, Rendered};
 use crate::request::{self, ROBOTS_NAME};
@@ -34,12 +36,14 @@ use crate::survey::{Survey, survey};
 /// Gets pages. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Scraper {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
+    /// What the URLs of one request are checked by.
+    pub(crate) inspection: Option<Inspection>,
 }
 
 #[derive(Debug)]
-struct Inner {
-    fetcher: Fetcher,
+pub(crate) struct Inner {
+    pub(crate) fetcher: Fetcher,
     drawer: Drawer,
     store: Store,
     config: ScrapeConfig,
@@ -72,12 +76,18 @@ impl Scraper {
         let drawer = Drawer::new(config.browser.clone(), Arc::clone(&config.blocklist));
         let inner =
             Inner { fetcher, drawer, store, config, rendered, flights, documents, parsing, large, keeping };
-        Self { inner: Arc::new(inner) }
+        Self { inner: Arc::new(inner), inspection: None }
     }
 
     /// Returns who reads documents.
     pub fn documents(&self) -> &DocumentReader {
         &self.inner.documents
+    }
+
+    /// Returns the browser that is configured, whether or not it can be had.
+    #[must_use]
+    pub fn configured_browser(&self) -> Option<&Browser> {
+        self.inner.drawer.configured_browser()
     }
 
     /// Returns the browser, if there is one and its program is installed.
@@ -100,8 +110,22 @@ impl Scraper {
     /// # Errors
     /// [`ScrapeError`]; an answer of 400 and above is a page too.
     pub async fn scrape(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<Page, ScrapeError> {
-        let freshness =
-            Freshness { max_age: plan.max_age(), min_age: plan.min_age(), lockdown: plan.lockdown() };
+        self.scrape_with(url, plan, None, deadline).await
+    }
+
+    /// As [`Scraper::scrape`], with the profile that the plan names.
+    ///
+    /// # Errors
+    /// As there, and [`ScrapeError::ProfileNotOpened`].
+    pub async fn scrape_with(
+        &self,
+        url: &Url,
+        plan: &ScrapePlan,
+        profile: Option<&OpenProfile>,
+        deadline: Instant,
+    ) -> Result<Page, ScrapeError> {
+        self.inspect(url).await?;
+        let freshness = Freshness::of(plan);
         match self.inner.drawer.need(plan) {
             Need::Now if freshness.is_cache_only() => {
                 let mut page = self.scrape_by(url, plan, freshness, Need::IfShell, deadline).await?;
@@ -109,6 +133,11 @@ impl Scraper {
                     wants_picture(plan).then_some("there is no screenshot: the cache holds no pictures");
                 page.warnings.extend(missing.map(str::to_owned));
                 Ok(page)
+            }
+            Need::Now if plan.profile().is_some() => {
+                let profile = Some(profile.ok_or(ScrapeError::ProfileNotOpened)?);
+                let page = self.inner.drawer.page(url, plan, profile, &self.source(), deadline).await?;
+                self.render(page, None, plan.clone(), deadline).await
             }
             need => self.scrape_by(url, plan, freshness, need, deadline).await,
         }
@@ -125,9 +154,11 @@ impl Scraper {
         let key = cache::page_key(url, plan, self.proxies(), need);
         if need != Need::Now {
             if let Some(page) = self.rendered(url, key.as_ref(), plan, freshness) {
+                self.inspect_end(page.metadata.url.as_deref()).await?;
                 return Ok(page);
             }
             if let Some((page, fetched_at_ms)) = self.cached(url, key.as_ref(), freshness).await? {
+                self.inspect(&page.url).await?;
                 return self.render(page, key.zip(Some(fetched_at_ms)), plan.clone(), deadline).await;
             }
         }
@@ -153,6 +184,11 @@ impl Scraper {
         need: Need,
         deadline: Instant,
     ) -> Result<(RawPage, Option<u64>), ScrapeError> {
+        if self.inspection.is_some() {
+            // What one request may not follow another may: they do not share what they meet.
+            let (page, kept) = Box::pin(self.fetch_anew(url, Some(key), plan, need, deadline)).await?;
+            return Ok((page, kept.time()));
+        }
         // Boxed, because every one who waits holds it.
         let fetching = Box::pin(async {
             match self.fetch_anew(url, Some(key), plan, need, deadline).await {
@@ -186,7 +222,9 @@ impl Scraper {
     ) -> Result<(RawPage, Kept), ScrapeError> {
         let page = match need {
             Need::IfShell => self.fetch_or_fill(url, key, plan, deadline).await?,
-            Need::Drawn | Need::Now => self.draw(url, plan, deadline).await?,
+            Need::Drawn | Need::Now => {
+                self.inner.drawer.page(url, plan, None, &self.source(), deadline).await?
+            }
         };
         match key.filter(|_| plan.store_in_cache()) {
             Some(key) => {
@@ -205,19 +243,22 @@ impl Scraper {
         plan: &ScrapePlan,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        let Inner { drawer, fetcher, .. } = &*self.inner;
+        let drawer = &self.inner.drawer;
+        let source = self.source();
         let drawn = match drawer.draws(url) {
-            true => Some(Box::pin(drawer.draw(url, plan, fetcher, deadline)).await),
+            true => Some(Box::pin(drawer.draw(url, plan, None, &source, deadline)).await),
             false => None,
         };
-        if let Some(Ok(Drawn { page, is_markup: true })) = drawn {
-            return Ok(page);
-        }
+        let drawn = match drawn {
+            Some(Ok(Drawn { page, is_markup: true, .. })) => return Ok(page),
+            Some(Err(error)) if error.is_unsafe() => return Err(error),
+            drawn => drawn,
+        };
         let page = self.fetch(url, key, plan, deadline).await?;
         Ok(match drawn {
             // What failed a moment ago is not tried again.
             Some(Err(error)) if drawer.would_fill(&page) => undrawn(page, &error),
-            None if drawer.would_fill(&page) => Box::pin(drawer.fill(page, plan, fetcher, deadline)).await,
+            None if drawer.would_fill(&page) => Box::pin(drawer.fill(page, plan, &source, deadline)).await?,
             Some(_) | None => page,
         })
     }
@@ -230,8 +271,7 @@ impl Scraper {
         plan: &ScrapePlan,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        let mut request =
-            request::for_page(url, plan, remaining(deadline)?, self.inner.config.max_body_bytes)?;
+        let mut request = self.source().request(url, plan, deadline)?;
         // Who wants nothing cached wants no opinion of the host about what is cached either.
         let known = match key.filter(|_| !plan.max_age().is_zero()) {
             Some(key) => self.known(url, key).await?,
@@ -242,20 +282,13 @@ impl Scraper {
         Ok(renewed(url, known, fetched).0)
     }
 
-    /// Draws a page. What is no markup is better had as its host sends it: with what the browser gave beside it.
-    async fn draw(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<RawPage, ScrapeError> {
-        let Inner { drawer, fetcher, .. } = &*self.inner;
-        let takings = match Box::pin(drawer.draw(url, plan, fetcher, deadline)).await {
-            Ok(Drawn { page, is_markup: true }) => return Ok(page),
-            Ok(Drawn { page, is_markup: false }) => page.takings,
-            Err(ScrapeError::Browser(BrowserError::Download)) if plan.actions().is_empty() => None,
-            Err(error) => return Err(error),
-        };
-        let mut served = self.fetch(url, None, plan, deadline).await?;
-        if takings.is_none() && wants_picture(plan) {
-            served.warnings.push("there is no screenshot: the URL is a file, not a page".to_owned());
+    /// Returns what gets the pages that are drawn, and the files that are not.
+    fn source(&self) -> Source<'_> {
+        Source {
+            fetcher: &self.inner.fetcher,
+            max_bytes: self.inner.config.max_body_bytes,
+            rule: self.rule(),
         }
-        Ok(RawPage { takings, ..served })
     }
 
     /// Returns what the cache has of a page, however old.
@@ -307,21 +340,6 @@ impl Scraper {
         let fetched = self.inner.fetcher.plain(request, deadline).await?;
         let (page, unchanged) = renewed(url, known, fetched);
         Ok((self.put(page, key).await?.0, unchanged))
-    }
-
-    /// Gets a file of at most `max_bytes` that is no page.
-    ///
-    /// # Errors
-    /// [`ScrapeError`]
-    pub async fn file(
-        &self,
-        url: &Url,
-        max_bytes: u64,
-        deadline: Instant,
-    ) -> Result<FileAnswer, ScrapeError> {
-        let request = request::plain(url, remaining(deadline)?, max_bytes);
-        let page = self.inner.fetcher.plain(request, deadline).await?;
-        Ok(FileAnswer { status: page.status, body: page.body })
     }
 
     /// Returns how the page cache fares.
@@ -454,15 +472,6 @@ impl Scraper {
         };
         let parsed = self.inner.documents.read(kind, page.body.clone(), &options, deadline).await;
         Ok(Some(Converted::new(kind, parsed.map_err(ScrapeError::Document)?)))
-    }
-
-    /// Fetches what is no page; what the host answers is the answer.
-    pub(crate) async fn fetch_plain(
-        &self,
-        request: FetchRequest,
-        deadline: Instant,
-    ) -> Result<RawPage, ScrapeError> {
-        self.inner.fetcher.plain(request, deadline).await
     }
 
     pub(crate) fn clock(&self) -> &Clock {

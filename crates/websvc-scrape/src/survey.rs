@@ -61,7 +61,7 @@ pub(crate) fn survey(page: &RawPage, converted: Option<&Converted>) -> Result<Su
         return Ok(survey);
     }
     let document = render::parse(page, converted)?;
-    let content = document.content(&render::index_options(converted));
+    let content = document.content(&render::index_options(page, converted)?);
     let metadata = document.metadata();
     let follow = RobotsRules::of(&page.headers, Some(&metadata)).follow;
     survey.index_copy = index_copy(page, &document, &content, metadata);

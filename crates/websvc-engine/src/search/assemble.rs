@@ -70,14 +70,22 @@ fn content(hit: &Hit, gathered: Gathered) -> PageContent {
     }
 }
 
-fn of_page(hit: &Hit, page: Page) -> PageContent {
+fn of_page(hit: &Hit, mut page: Page) -> PageContent {
+    // The Python client reads a scraped result from its metadata alone, so these are never left empty.
+    page.metadata.title.get_or_insert_with(|| hit.title.clone());
+    page.metadata.description.get_or_insert_with(|| hit.description.clone());
+    page_content(page)
+}
+
+/// Returns a page as answers have it.
+pub fn page_content(page: Page) -> PageContent {
     let Page {
         markdown,
         html,
         raw_html,
         links,
         images,
-        mut metadata,
+        metadata,
         warnings: _said_in_the_answer,
         cache_state: _said_in_the_metadata,
         screenshot,
@@ -85,9 +93,6 @@ fn of_page(hit: &Hit, page: Page) -> PageContent {
         takings: _published_by_gather,
         index_copy: _kept_by_gather,
     } = page;
-    // The Python client reads a scraped result from its metadata alone, so these are never left empty.
-    metadata.title.get_or_insert_with(|| hit.title.clone());
-    metadata.description.get_or_insert_with(|| hit.description.clone());
     PageContent {
         markdown,
         html,

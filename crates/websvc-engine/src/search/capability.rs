@@ -22,12 +22,6 @@ pub(crate) fn review(plan: &SearchPlan, scraper: &Scraper) -> Result<Review, Eng
     let mut review = Review::default();
     let mut missing = Missing::default();
     let scrape = plan.scrape();
-    // The plan of the pages inherits the search's own threat protection: it is named once, where it was given.
-    if plan.threat().is_some() {
-        missing.threat("/threatProtection");
-    } else if scrape.is_some_and(|scrape| scrape.threat().is_some()) {
-        missing.threat("/scrapeOptions/threatProtection");
-    }
     if let Some(scrape) = scrape {
         missing.scrape("/scrapeOptions", scrape, scraper);
         review.scrape(scrape, scraper);
@@ -42,9 +36,6 @@ pub(crate) fn review(plan: &SearchPlan, scraper: &Scraper) -> Result<Review, Eng
 /// As [`review`].
 pub(crate) fn review_page(plan: &ScrapePlan, scraper: &Scraper) -> Result<Review, EngineError> {
     let mut missing = Missing::default();
-    if plan.threat().is_some() {
-        missing.threat("/threatProtection");
-    }
     missing.scrape("", plan, scraper);
     missing.finish()?;
     let mut review = Review::default();
@@ -101,7 +92,8 @@ impl Review {
 /// asks the file system.
 fn lacks_browser(plan: &ScrapePlan, scraper: &Scraper) -> bool {
     let pictures = plan.formats().iter().any(|format| matches!(format, Format::Screenshot(_)));
-    (pictures || !plan.wait_for().is_zero() || !plan.actions().is_empty()) && scraper.browser().is_none()
+    let does = !plan.actions().is_empty() || plan.profile().is_some();
+    (pictures || does || !plan.wait_for().is_zero()) && scraper.browser().is_none()
 }
 
 /// Returns why a format cannot be had, or `None` when it can.
@@ -136,14 +128,9 @@ impl Missing {
         self.violations.push(Violation { path, code: ViolationCode::NotSupported, message });
     }
 
-    fn threat(&mut self, path: &str) {
-        self.refuse(path, "threatProtection is not available: this version has no scanner of URLs");
-    }
-
     fn scrape(&mut self, at: &str, plan: &ScrapePlan, scraper: &Scraper) {
-        if plan.profile().is_some() {
-            let why = "profile is not available: this version keeps no profiles of the browser yet";
-            self.refuse(&format!("{at}/profile"), why);
+        if plan.profile().is_some() && lacks_browser(plan, scraper) {
+            self.refuse(&format!("{at}/profile"), "profile is not available: no browser is installed");
         }
         if !plan.actions().is_empty() && lacks_browser(plan, scraper) {
             self.actions = true;

@@ -1,81 +1,239 @@
 //! Stage 10, charge: what a search costs (specification, section 8, and the operator's contract).
+//!
+//! [`ceiling`] is what it may cost at most, before it is done: credits are reserved by it. The pages of a document are
+//! known only when it was read, so it counts as one page there.
 
-use websvc_types::ProxyUsed;
-use websvc_validate::{Retention, SearchPlan};
+use websvc_scrape::{Page, ProxyConfig};
+use websvc_types::{Proxy, ProxyUsed, SourceKind};
+use websvc_validate::{Retention, ScrapePlan, SearchPlan};
 
 use super::find::Found;
 use super::gather::{Gathered, Pages};
+use crate::bill::{Bill, Item};
 use crate::pricing::Pricing;
 
-/// Returns the credits of a search: by started tens of results, and by page.
-pub(crate) fn charge(pricing: &Pricing, plan: &SearchPlan, found: &Found, pages: &Pages) -> u64 {
-    let per_ten = match plan.retention() {
-        Retention::Normal => pricing.search_per_ten,
-        Retention::Anonymous => pricing.search_anon_per_ten,
-        Retention::Zero => pricing.search_zdr_per_ten,
-    };
+/// The media type of a PDF.
+const PDF: &str = "application/pdf";
+
+/// Returns what a search costs: by started tens of results, by page, by scanned URL. What each page costs is written
+/// into its metadata.
+pub(crate) fn charge(pricing: &Pricing, plan: &SearchPlan, found: &Found, pages: &mut Pages) -> Bill {
+    let mut bill = Bill::default();
     let tens = u64::try_from(found.total().div_ceil(10)).unwrap_or(u64::MAX);
-    let lockdown = plan.scrape().is_some_and(websvc_validate::ScrapePlan::lockdown);
-    let redacts = plan.scrape().is_some_and(|scrape| scrape.redact_pii().is_some());
-    let redaction = if redacts { pricing.redact_pii } else { 0 };
-    let price = |gathered| page_price(pricing, lockdown, gathered) + extras(redaction, gathered);
-    let pages: u64 = pages.iter().flatten().map(price).sum();
-    tens * per_ten + pages
+    let (item, price) = per_ten(pricing, plan.retention());
+    bill.add(item, tens, price);
+    if let Some(scrape) = plan.scrape() {
+        pages.iter_mut().flatten().for_each(|gathered| charge_page(&mut bill, pricing, scrape, gathered));
+    }
+    bill.add(Item::ThreatScan, found.scanned, pricing.threat_scan);
+    bill
 }
 
-/// Returns what a page costs beside its price: only a page that was got was redacted.
-fn extras(redaction: u64, gathered: &Gathered) -> u64 {
-    match gathered {
-        Gathered::Page(_) => redaction,
-        Gathered::NotAsked | Gathered::Failed(_) => 0,
+/// Returns what a search costs that has no answer because only the cache was to be asked: the misses of lockdown.
+pub(crate) fn charge_misses(pricing: &Pricing, scrape: &ScrapePlan, pages: &Pages) -> Bill {
+    let mut bill = Bill::default();
+    if scrape.lockdown() {
+        let missed = pages.iter().flatten().filter(|gathered| matches!(gathered, Gathered::Failed(_)));
+        bill.add(Item::LockdownMiss, missed.count() as u64, pricing.lockdown_miss);
+    }
+    bill
+}
+
+/// Returns the most that a search may cost by these proxies, documents of several pages and redirects apart.
+pub(crate) fn ceiling(pricing: &Pricing, proxies: &ProxyConfig, plan: &SearchPlan) -> u64 {
+    let limit = plan.limit() as u64;
+    let results = limit * plan.sources().len() as u64;
+    let with_pages =
+        plan.sources().iter().filter(|source| source.kind() != SourceKind::Images).count() as u64;
+    let (_, price) = per_ten(pricing, plan.retention());
+    let mut credits = results.div_ceil(10).saturating_mul(price);
+    if let Some(scrape) = plan.scrape() {
+        let page = content_ceiling(pricing, proxies, scrape);
+        credits = credits.saturating_add((limit * with_pages).saturating_mul(page));
+    }
+    credits
+        .saturating_add(scans_ceiling(plan, results, limit * with_pages).saturating_mul(pricing.threat_scan))
+}
+
+/// Returns how many URLs may be scanned, redirects apart: of an image its page and its picture; the pages of results are
+/// scanned with them.
+fn scans_ceiling(plan: &SearchPlan, results: u64, pages: u64) -> u64 {
+    if plan.protection().is_some() {
+        return results + (results - pages);
+    }
+    if plan.scrape().is_some_and(|scrape| scrape.protection().is_some()) { pages } else { 0 }
+}
+
+fn per_ten(pricing: &Pricing, retention: Retention) -> (Item, u64) {
+    match retention {
+        Retention::Normal => (Item::Results, pricing.search_per_ten),
+        Retention::Anonymous => (Item::ResultsAnon, pricing.search_anon_per_ten),
+        Retention::Zero => (Item::ResultsZdr, pricing.search_zdr_per_ten),
     }
 }
 
-/// Returns the credits of one page. A page that could not be got costs nothing, but for a miss under lockdown.
-fn page_price(pricing: &Pricing, lockdown: bool, gathered: &Gathered) -> u64 {
-    match (gathered, lockdown) {
-        (Gathered::NotAsked, _) | (Gathered::Failed(_), false) => 0,
-        (Gathered::Page(page), false) => {
-            let first = match page.metadata.proxy_used {
-                Some(ProxyUsed::Stealth) => pricing.scrape_enhanced,
-                Some(ProxyUsed::Basic) | None => pricing.scrape,
-            };
-            // A document costs as much per page of it (specification, section 8).
-            first + pricing.scrape * u64::from(page.metadata.num_pages.unwrap_or(1).saturating_sub(1))
+/// Returns the most that a page may cost alone by these proxies, documents of several pages and redirects apart.
+pub(crate) fn page_ceiling(pricing: &Pricing, proxies: &ProxyConfig, scrape: &ScrapePlan) -> u64 {
+    let scan = if scrape.protection().is_some() { pricing.threat_scan } else { 0 };
+    content_ceiling(pricing, proxies, scrape).saturating_add(scan)
+}
+
+fn content_ceiling(pricing: &Pricing, proxies: &ProxyConfig, scrape: &ScrapePlan) -> u64 {
+    let redaction = if scrape.redact_pii().is_some() { pricing.redact_pii } else { 0 };
+    let page = if scrape.lockdown() {
+        pricing.lockdown_hit.max(pricing.lockdown_miss)
+    } else {
+        let ordinary = pricing.scrape.max(pricing.pdf_page).max(pricing.pdf_base64);
+        match scrape.proxy() {
+            Proxy::Basic => ordinary,
+            Proxy::Enhanced | Proxy::Auto if proxies.has_enhanced() => ordinary.max(pricing.scrape_enhanced),
+            Proxy::Enhanced | Proxy::Auto => ordinary,
         }
-        (Gathered::Page(_), true) => pricing.lockdown_hit,
-        (Gathered::Failed(_), true) => pricing.lockdown_miss,
+    };
+    page.saturating_add(redaction)
+}
+
+/// Adds one page to the bill. A page that could not be got costs nothing, but for a miss under lockdown; only a page
+/// that was got was redacted.
+fn charge_page(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, gathered: &mut Gathered) {
+    match gathered {
+        Gathered::NotAsked => {}
+        Gathered::Failed(_) => charge_miss(bill, pricing, scrape),
+        Gathered::Page(page) => charge_got(bill, pricing, scrape, page),
+    }
+}
+
+/// Returns what a page costs that was asked for alone, `None` if it could not be got, and writes it into its metadata.
+pub(crate) fn charge_alone(
+    pricing: &Pricing,
+    plan: &ScrapePlan,
+    page: Option<&mut Page>,
+    scanned: u64,
+) -> Bill {
+    let mut bill = Bill::default();
+    bill.add(Item::ThreatScan, scanned, pricing.threat_scan);
+    match page {
+        Some(page) => {
+            charge_got(&mut bill, pricing, plan, page);
+            page.metadata.credits_used = Some(bill.total());
+        }
+        None => charge_miss(&mut bill, pricing, plan),
+    }
+    bill
+}
+
+/// Adds a page that could not be got.
+fn charge_miss(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan) {
+    if scrape.lockdown() {
+        bill.add(Item::LockdownMiss, 1, pricing.lockdown_miss);
+    }
+}
+
+/// Adds a page that was got, and writes into its metadata what it costs.
+fn charge_got(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, page: &mut Page) {
+    let mut credits = if scrape.lockdown() {
+        bill.add(Item::LockdownHit, 1, pricing.lockdown_hit)
+    } else {
+        charge_content(bill, pricing, page)
+    };
+    if scrape.redact_pii().is_some() {
+        credits += bill.add(Item::RedactPii, 1, pricing.redact_pii);
+    }
+    page.metadata.credits_used = Some(credits);
+}
+
+fn charge_content(bill: &mut Bill, pricing: &Pricing, page: &Page) -> u64 {
+    let enhanced = match page.metadata.proxy_used {
+        Some(ProxyUsed::Stealth) => true,
+        Some(ProxyUsed::Basic) | None => false,
+    };
+    let media_type = page.metadata.content_type.as_deref().and_then(|value| value.split(';').next());
+    let is_pdf = media_type.is_some_and(|value| value.trim().eq_ignore_ascii_case(PDF));
+    match (enhanced, page.metadata.num_pages.map(u64::from)) {
+        // The price of the way takes the place of that of the first page.
+        (true, read) => {
+            bill.add(Item::EnhancedPage, 1, pricing.scrape_enhanced)
+                + bill.add(Item::PdfPage, read.unwrap_or(1).saturating_sub(1), pricing.pdf_page)
+        }
+        (false, Some(read)) => bill.add(Item::PdfPage, read.max(1), pricing.pdf_page),
+        (false, None) if is_pdf => bill.add(Item::PdfFile, 1, pricing.pdf_base64),
+        (false, None) => bill.add(Item::Page, 1, pricing.scrape),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use websvc_scrape::{Page, ScrapeError};
+    use websvc_scrape::ScrapeError;
     use websvc_types::Metadata;
-    use websvc_validate::{Allowance, Policy, SourceKind, read_search};
+    use websvc_validate::{Allowance, Policy, read_search};
 
     use super::*;
     use crate::search::find::Vertical;
     use crate::source::Hit;
 
-    /// Checks the price of a search with this body that found so many results, and these pages.
-    #[track_caller]
-    fn check(mut body: Value, hits: usize, pages: Vec<Gathered>, expected: u64) {
+    fn plan(mut body: Value) -> SearchPlan {
         body["query"] = json!("q");
-        let policy = Policy { zdr: Allowance::Allowed, anon: Allowance::Allowed, ..Policy::default() };
-        let plan = read_search(body.to_string().as_bytes(), &policy).unwrap().plan;
+        let policy = Policy {
+            zdr: Allowance::Allowed,
+            anon: Allowance::Allowed,
+            threat: websvc_validate::ThreatPolicy::On,
+            ..Policy::default()
+        };
+        read_search(body.to_string().as_bytes(), &policy).unwrap().plan
+    }
+
+    fn found(hits: usize, scanned: u64) -> Found {
         let verticals = vec![Vertical { kind: SourceKind::Web, hits: vec![Hit::default(); hits] }];
-        let found = Found { verticals, ..Found::default() };
-        assert_eq!(charge(&Pricing::default(), &plan, &found, &vec![pages]), expected, "{body}, {hits} hits");
+        Found { verticals, scanned, ..Found::default() }
+    }
+
+    /// Checks the price of a search with this body that found so many results, and these pages, and that it is no
+    /// more than what is reserved, when no document has more than one page.
+    #[track_caller]
+    fn check(body: Value, hits: usize, pages: Vec<Gathered>, expected: u64) {
+        let is_long = |gathered: &Gathered| matches!(gathered, Gathered::Page(page) if page.metadata.num_pages > Some(1));
+        let is_long = pages.iter().any(is_long);
+        let said = body.to_string();
+        let plan = plan(body);
+        let mut pages = vec![pages];
+        let bill = charge(&Pricing::default(), &plan, &found(hits, 0), &mut pages);
+        assert_eq!(bill.total(), expected, "{said}, {hits} hits: {bill:?}");
+        let reserved = ceiling(&Pricing::default(), &enhanced_way(), &plan);
+        assert!(is_long || expected <= reserved, "{said}: {expected} of {reserved}");
+    }
+
+    fn enhanced_way() -> ProxyConfig {
+        let proxy = websvc_transport::Proxy::new(&"http://proxy.test:8080".parse().unwrap()).unwrap();
+        ProxyConfig { enhanced: vec![proxy], ..ProxyConfig::default() }
     }
 
     fn page() -> Gathered {
         Gathered::Page(Box::default())
     }
 
+    fn page_of(metadata: Metadata) -> Gathered {
+        Gathered::Page(Box::new(Page { metadata, ..Page::default() }))
+    }
+
+    fn enhanced() -> Metadata {
+        Metadata { proxy_used: Some(ProxyUsed::Stealth), ..Metadata::default() }
+    }
+
+    fn pdf(read: Option<u32>) -> Metadata {
+        let content_type = Some("Application/PDF; charset=binary".to_owned());
+        Metadata { num_pages: read, content_type, ..Metadata::default() }
+    }
+
     fn failure() -> Gathered {
         Gathered::Failed(ScrapeError::Timeout)
+    }
+
+    fn scraping(options: Value) -> Value {
+        let mut body = json!({});
+        body["scrapeOptions"] = options;
+        body["scrapeOptions"]["formats"] = json!(["markdown"]);
+        body
     }
 
     #[test]
@@ -84,36 +242,134 @@ mod tests {
             [(json!([]), [0, 2, 2, 4]), (json!(["anon"]), [0, 2, 2, 4]), (json!(["zdr"]), [0, 10, 10, 20])]
         {
             for (hits, price) in [0, 1, 10, 11].into_iter().zip(prices) {
-                check(json!({ "enterprise": enterprise }), hits, Vec::new(), price);
+                check(json!({ "enterprise": enterprise, "limit": 20 }), hits, Vec::new(), price);
             }
         }
     }
 
     #[test]
     fn what_came_through_an_enhanced_proxy_has_its_own_price() {
-        let metadata = Metadata { proxy_used: Some(ProxyUsed::Stealth), ..Metadata::default() };
-        let enhanced = Gathered::Page(Box::new(Page { metadata, ..Page::default() }));
         for proxy in ["auto", "enhanced"] {
-            let body = json!({ "scrapeOptions": { "formats": ["markdown"], "proxy": proxy } });
+            let body = scraping(json!({ "proxy": proxy }));
             check(body.clone(), 2, vec![page(), failure()], 2 + 1);
+            check(body, 2, vec![page_of(enhanced()), page()], 2 + 5 + 1);
         }
-        let body = json!({ "scrapeOptions": { "formats": ["markdown"] } });
-        check(body, 2, vec![enhanced, page()], 2 + 5 + 1);
     }
 
     #[test]
     fn pages_are_charged_when_they_were_got_and_misses_of_lockdown_too() {
-        let scraping =
-            |lockdown: bool| json!({ "scrapeOptions": { "formats": ["markdown"], "lockdown": lockdown } });
-        check(scraping(false), 3, vec![page(), page(), failure()], 2 + 2);
-        check(scraping(true), 3, vec![page(), failure(), failure()], 2 + 5 + 2);
+        let lockdown = |lockdown: bool| scraping(json!({ "lockdown": lockdown }));
+        check(lockdown(false), 3, vec![page(), page(), failure()], 2 + 2);
+        check(lockdown(true), 3, vec![page(), failure(), failure()], 2 + 5 + 2);
         check(json!({}), 2, vec![Gathered::NotAsked, Gathered::NotAsked], 2);
     }
+
     #[test]
     fn redaction_is_charged_for_pages_that_were_got() {
-        let redacting =
-            |redact: Value| json!({ "scrapeOptions": { "formats": ["markdown"], "redactPII": redact } });
-        check(redacting(json!(true)), 3, vec![page(), page(), failure()], 2 + 2 * (1 + 4));
-        check(redacting(json!(false)), 3, vec![page(), page(), failure()], 2 + 2);
+        let redacting = |redact: bool| scraping(json!({ "redactPII": redact }));
+        check(redacting(true), 3, vec![page(), page(), failure()], 2 + 2 * (1 + 4));
+        check(redacting(false), 3, vec![page(), page(), failure()], 2 + 2);
+    }
+
+    #[test]
+    fn a_pdf_costs_by_its_pages_when_it_is_read_and_once_as_a_file() {
+        check(scraping(json!({})), 1, vec![page_of(pdf(Some(1)))], 2 + 1);
+        check(scraping(json!({})), 1, vec![page_of(pdf(Some(7)))], 2 + 7);
+        check(scraping(json!({})), 1, vec![page_of(pdf(Some(0)))], 2 + 1);
+        check(scraping(json!({ "parsers": [] })), 1, vec![page_of(pdf(None))], 2 + 1);
+        let through_proxy = Metadata { num_pages: Some(7), ..enhanced() };
+        check(scraping(json!({ "proxy": "enhanced" })), 1, vec![page_of(through_proxy)], 2 + 5 + 6);
+    }
+
+    #[test]
+    fn every_price_is_its_own() {
+        let pricing = Pricing { pdf_page: 3, pdf_base64: 7, scrape: 11, ..Pricing::default() };
+        let mut pages = vec![vec![page_of(pdf(Some(2))), page_of(pdf(None)), page()]];
+        let bill = charge(&pricing, &plan(scraping(json!({}))), &found(3, 0), &mut pages);
+        let lines: Vec<_> = bill.lines().iter().map(|line| (line.item, line.count, line.credits)).collect();
+        let pdfs = [(Item::PdfPage, 2, 6), (Item::PdfFile, 1, 7)];
+        assert_eq!(lines, [&[(Item::Results, 1, 2)], &pdfs[..], &[(Item::Page, 1, 11)]].concat());
+    }
+
+    #[test]
+    fn a_page_says_what_it_cost() {
+        let mut pages = vec![vec![page(), page_of(pdf(Some(3))), failure(), page_of(enhanced())]];
+        let plan = plan(scraping(json!({ "redactPII": true })));
+        charge(&Pricing::default(), &plan, &found(4, 0), &mut pages);
+        let of_page = |gathered: &Gathered| match gathered {
+            Gathered::Page(page) => page.metadata.credits_used,
+            Gathered::NotAsked | Gathered::Failed(_) => None,
+        };
+        let credits: Vec<_> = pages[0].iter().map(of_page).collect();
+        assert_eq!(credits, [Some(1 + 4), Some(3 + 4), None, Some(5 + 4)]);
+    }
+
+    #[test]
+    fn every_scanned_url_is_charged_even_when_nothing_is_left_of_the_results() {
+        let body = json!({ "threatProtection": { "mode": "normal" }, "limit": 3 });
+        let plan = plan(body);
+        for (hits, scanned, expected) in [(0, 0, 0), (0, 3, 6), (2, 3, 2 + 6), (3, 3, 2 + 6)] {
+            let bill = charge(&Pricing::default(), &plan, &found(hits, scanned), &mut Vec::new());
+            assert_eq!(bill.total(), expected, "{hits} hits, {scanned} scanned");
+        }
+    }
+
+    #[test]
+    fn a_page_that_was_asked_for_alone_pays_for_its_scans_whether_or_not_it_was_got() {
+        let plan = plan(scraping(json!({})));
+        let plan = plan.scrape().unwrap();
+        let mut page = Page::default();
+        let got = charge_alone(&Pricing::default(), plan, Some(&mut page), 3);
+        assert_eq!((got.total(), page.metadata.credits_used), (1 + 3 * 2, Some(7)));
+        assert_eq!(charge_alone(&Pricing::default(), plan, None, 1).total(), 2);
+        assert_eq!(charge_alone(&Pricing::default(), plan, None, 0), Bill::default());
+    }
+
+    #[test]
+    fn the_ceiling_counts_what_is_scanned() {
+        let pricing = Pricing { search_per_ten: 0, ..Pricing::default() };
+        let unchecked = || Policy { threat: websvc_validate::ThreatPolicy::Off, ..Policy::default() };
+        let most = |body: Value| ceiling(&pricing, &ProxyConfig::default(), &plan(body));
+        let three = ["web", "news", "images"];
+        assert_eq!(most(json!({ "limit": 3 })), 3 * 2, "the team has it on");
+        assert_eq!(
+            most(json!({ "limit": 3, "sources": three })),
+            3 * 2 * (1 + 1 + 2),
+            "pictures are scanned, too"
+        );
+        assert_eq!(most(json!({ "limit": 3, "threatProtection": { "mode": "off" } })), 0);
+        let mut body = scraping(json!({ "threatProtection": { "mode": "normal" } }));
+        body["limit"] = json!(3);
+        assert_eq!(most(body.clone()), 3 * 2 + 3, "a page is scanned with its result");
+        body["threatProtection"] = json!({ "mode": "off" });
+        assert_eq!(most(body), 3 * 2 + 3, "the pages alone are scanned");
+        let free = read_search(br#"{"query": "q", "limit": 3}"#, &unchecked()).unwrap().plan;
+        assert_eq!(ceiling(&pricing, &ProxyConfig::default(), &free), 0);
+    }
+
+    #[test]
+    fn a_search_whose_pages_are_all_missing_costs_the_misses_of_lockdown() {
+        let missing = || vec![vec![failure(), failure(), Gathered::NotAsked]];
+        let misses = |options: Value| {
+            let plan = plan(scraping(options));
+            charge_misses(&Pricing::default(), plan.scrape().unwrap(), &missing()).total()
+        };
+        assert_eq!(misses(json!({ "lockdown": true })), 2);
+        assert_eq!(misses(json!({ "minAge": 1000 })), 0);
+    }
+
+    #[test]
+    fn the_ceiling_counts_every_source_and_every_page() {
+        let pricing = Pricing { threat_scan: 0, ..Pricing::default() };
+        let most = |body: Value| ceiling(&pricing, &enhanced_way(), &plan(body));
+        assert_eq!(most(json!({})), 2);
+        assert_eq!(most(json!({ "limit": 100 })), 20);
+        assert_eq!(most(json!({ "limit": 15, "sources": ["web", "news", "images"] })), 10);
+        let mut body = scraping(json!({ "proxy": "auto", "redactPII": true }));
+        body["sources"] = json!(["web", "images"]);
+        body["limit"] = json!(5);
+        assert_eq!(most(body.clone()), 2 + 5 * (5 + 4));
+        let direct = ceiling(&pricing, &ProxyConfig::default(), &plan(body));
+        assert_eq!(direct, 2 + 5 * (1 + 4), "there is no enhanced way");
     }
 }

@@ -27,6 +27,8 @@ const PAGING_TENTHS: u32 = 4;
 pub(crate) struct Found {
     pub(crate) verticals: Vec<Vertical>,
     pub(crate) warnings: Vec<String>,
+    /// Unique URLs that threat protection had scanned, those of pages included.
+    pub(crate) scanned: u64,
 }
 
 /// The hits of one vertical.
@@ -184,8 +186,7 @@ impl<'a> Replies<'a> {
             }
         }
         if found.verticals.is_empty() && is_late {
-            let timeout_ms = u64::try_from(plan.timeout().as_millis()).unwrap_or(u64::MAX);
-            return Err(EngineError::Timeout { timeout_ms });
+            return Err(EngineError::late(plan));
         }
         if found.verticals.is_empty() && !reasons.0.is_empty() {
             return Err(EngineError::NoSource { reasons: reasons.0 });

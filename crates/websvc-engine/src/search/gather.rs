@@ -5,10 +5,11 @@ use std::time::Instant;
 use futures_util::StreamExt;
 use futures_util::stream;
 use url::Url;
-use websvc_scrape::{Files, Page, ScrapeError};
+use websvc_scrape::{Files, OpenProfile, Page, ScrapeError, Scraper};
 use websvc_types::ErrorCode;
 use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
+use super::charge::charge_misses;
 use super::find::Found;
 use crate::engine::EngineConfig;
 use crate::error::EngineError;
@@ -17,6 +18,24 @@ use crate::mirror;
 
 /// How many pages of one request are got at one time.
 const PAGES_AT_ONCE: usize = 16;
+
+/// What pages are got with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Means<'a> {
+    pub(crate) engine: &'a EngineConfig,
+    /// What gets them by the rules of the request.
+    pub(crate) scraper: &'a Scraper,
+    pub(crate) profile: Option<&'a OpenProfile>,
+    pub(crate) files: &'a Files,
+    pub(crate) deadline: Instant,
+}
+
+impl Means<'_> {
+    /// Returns how many pages are got at one time: one, where each finds what the one before has left.
+    fn pages_at_once(self) -> usize {
+        if self.profile.is_some_and(OpenProfile::saves) { 1 } else { PAGES_AT_ONCE }
+    }
+}
 
 /// What became of one hit's page.
 #[derive(Debug)]
@@ -37,11 +56,9 @@ pub(crate) type Pages = Vec<Vec<Gathered>>;
 /// # Errors
 /// [`EngineError::CacheMiss`] when only the cache was to be asked and it had none of the pages.
 pub(crate) async fn gather(
-    engine: &EngineConfig,
+    means: Means<'_>,
     plan: &SearchPlan,
     found: &Found,
-    files: &Files,
-    deadline: Instant,
     warnings: &mut Vec<String>,
 ) -> Result<Pages, EngineError> {
     let mut pages = Vec::with_capacity(found.verticals.len());
@@ -50,17 +67,17 @@ pub(crate) async fn gather(
         let urls = vertical.hits.iter().map(|hit| hit.url.as_str());
         pages.push(match scrape {
             Some(scrape) => {
-                let getting: Vec<_> = urls.map(|url| get(engine, url, scrape, files, deadline)).collect();
-                stream::iter(getting).buffered(PAGES_AT_ONCE).collect().await
+                let getting: Vec<_> = urls.map(|url| get(means, url, scrape)).collect();
+                stream::iter(getting).buffered(means.pages_at_once()).collect().await
             }
             None => urls.map(|_| Gathered::NotAsked).collect(),
         });
     }
-    if let Some(miss) = cache_miss(plan, &pages) {
+    if let Some(miss) = cache_miss(means.engine, plan, &pages) {
         return Err(miss);
     }
     warn(&pages, warnings);
-    keep(engine, &mut pages, warnings).await;
+    keep(means.engine, &mut pages, warnings).await;
     Ok(pages)
 }
 
@@ -71,18 +88,14 @@ fn has_pages(kind: SourceKind) -> bool {
     }
 }
 
-async fn get(
-    engine: &EngineConfig,
-    url: &str,
-    plan: &ScrapePlan,
-    files: &Files,
-    deadline: Instant,
-) -> Gathered {
+async fn get(means: Means<'_>, url: &str, plan: &ScrapePlan) -> Gathered {
+    let Means { engine: _, scraper, profile, files, deadline } = means;
     let deadline = deadline.min(Instant::now() + plan.timeout());
     let Ok(url) = Url::parse(url) else {
         return Gathered::Failed(ScrapeError::BadUrl { url: url.to_owned() });
     };
-    match tokio::time::timeout_at(deadline.into(), engine.scraper.scrape(&url, plan, deadline)).await {
+    let scraping = scraper.scrape_with(&url, plan, profile, deadline);
+    match tokio::time::timeout_at(deadline.into(), scraping).await {
         Ok(Ok(mut page)) => {
             files.publish(&mut page).await;
             Gathered::Page(Box::new(page))
@@ -93,7 +106,7 @@ async fn get(
 }
 
 /// Returns the 404 of `minAge` and lockdown, when no page at all could be served.
-fn cache_miss(plan: &SearchPlan, pages: &Pages) -> Option<EngineError> {
+fn cache_miss(engine: &EngineConfig, plan: &SearchPlan, pages: &Pages) -> Option<EngineError> {
     let scrape = plan.scrape()?;
     if scrape.min_age().is_none() && !scrape.lockdown() {
         return None;
@@ -108,7 +121,11 @@ fn cache_miss(plan: &SearchPlan, pages: &Pages) -> Option<EngineError> {
             Gathered::Page(_) | Gathered::NotAsked => return None,
         }
     }
-    miss.map(|error| EngineError::CacheMiss { code: error.code(), message: error.to_string() })
+    miss.map(|error| EngineError::CacheMiss {
+        code: error.code(),
+        message: error.to_string(),
+        bill: charge_misses(&engine.pricing, scrape, pages),
+    })
 }
 
 fn warn(pages: &Pages, warnings: &mut Vec<String>) {

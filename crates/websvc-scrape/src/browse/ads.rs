@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 use websvc_blocklist::{Blocker, Blocklist, ResourceKind};
-use websvc_browser::{BlockRule, PageRequest};
+use websvc_browser::{BlockRule, PageRequest, StyleRule};
 
 /// How long loaded lists are used before they are looked for anew.
 const FRESH: Duration = Duration::from_secs(3600);
@@ -29,6 +29,12 @@ impl Ads {
             Err(why) => return Some(format!("blockAds: {why}")),
         };
         request.style = Some(blocker.hide_css(request.url.as_str()));
+        if blocker.has_lists() {
+            let blocker = Arc::clone(&blocker);
+            request.late_style = Some(StyleRule(Arc::new(move |page: &Url, classes, ids| {
+                blocker.hide_more_css(page.as_str(), classes, ids)
+            })));
+        }
         request.block = Some(BlockRule(Arc::new(move |url: &str, page: &Url, kind: &str| {
             blocker.blocks(url, page.as_str(), resource_kind(kind))
         })));

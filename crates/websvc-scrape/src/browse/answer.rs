@@ -3,7 +3,7 @@
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use url::Url;
-use websvc_browser::{Refusal, Rendered};
+use websvc_browser::{Download, DownloadCause, Refusal, Rendered, State};
 use websvc_types::ProxyUsed;
 
 use super::Takings;
@@ -20,6 +20,10 @@ pub(crate) struct Drawn {
     pub(crate) page: RawPage,
     /// What the host sent is markup. Around anything else the browser puts markup of its own.
     pub(crate) is_markup: bool,
+    /// What the page left in its profile, when that is to be kept.
+    pub(crate) state: Option<State>,
+    /// The last file that an action led to.
+    pub(crate) file: Option<Download>,
 }
 
 /// Returns what a browser drew as a page.
@@ -35,11 +39,18 @@ pub(crate) fn drawn(source_url: &Url, rendered: Rendered, proxy_used: ProxyUsed)
         scrapes,
         returns,
         pdfs,
+        mut downloads,
         mut warnings,
         refused,
         unverified,
+        state,
     } = rendered;
     warnings.extend(refusals(&refused));
+    let last = downloads.iter().rposition(|download| download.cause == DownloadCause::Action);
+    let file = last.map(|place| downloads.remove(place));
+    warnings.extend(downloads.iter().map(|download| {
+        format!("the page started a download of {:?}, which was refused", shortened(&download.name))
+    }));
     let is_markup = is_markup(&headers);
     let takings = Takings { screenshot, screenshots, scrapes, returns, pdfs };
     let page = RawPage {
@@ -56,7 +67,12 @@ pub(crate) fn drawn(source_url: &Url, rendered: Rendered, proxy_used: ProxyUsed)
         cache_state: CacheState::Miss,
         takings: (!takings.is_empty()).then(|| Box::new(takings)),
     };
-    Drawn { page, is_markup }
+    Drawn { page, is_markup, state, file }
+}
+
+/// Returns as much of a name as a warning has room for.
+pub(crate) fn shortened(name: &str) -> String {
+    name.chars().take(100).collect()
 }
 
 fn is_markup(headers: &HeaderMap) -> bool {

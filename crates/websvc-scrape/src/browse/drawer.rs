@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 use websvc_blocklist::Blocklist;
-use websvc_browser::{Browser, BrowserError};
-use websvc_transport::Proxy;
+use websvc_browser::{Browser, BrowserError, Session};
+use websvc_transport::{FetchRequest, Proxy, UrlRule};
 use websvc_types::ProxyUsed;
 use websvc_validate::ScrapePlan;
 
@@ -14,11 +14,14 @@ use super::ads::Ads;
 use super::answer::{Drawn, drawn};
 use super::ask::page_request;
 use super::hosts::{Habit, Hosts};
-use super::need::Need;
+use super::need::{Need, wants_picture};
 use crate::error::ScrapeError;
-use crate::fetcher::{Fetcher, Route, is_turned_away};
+use crate::fetcher::{Fetcher, Route, is_turned_away, remaining};
+use crate::handover::hand_over;
+use crate::profile::OpenProfile;
 use crate::proxies::Tier;
 use crate::raw::RawPage;
+use crate::request;
 use crate::shell::is_shell;
 
 /// What is left of the time of a page for reading it, once it is drawn.
@@ -32,6 +35,32 @@ pub(crate) struct Drawer {
     ads: Ads,
 }
 
+/// What gets the pages of one request, and the files that a browser does not draw.
+pub(crate) struct Source<'a> {
+    pub(crate) fetcher: &'a Fetcher,
+    /// How large a file may be.
+    pub(crate) max_bytes: u64,
+    /// Asked about wherever a page leads on to.
+    pub(crate) rule: Option<UrlRule>,
+}
+
+impl Source<'_> {
+    /// Returns the request for a page as its host serves it.
+    ///
+    /// # Errors
+    /// [`ScrapeError::Timeout`] when no time is left.
+    pub(crate) fn request(
+        &self,
+        url: &Url,
+        plan: &ScrapePlan,
+        deadline: Instant,
+    ) -> Result<FetchRequest, ScrapeError> {
+        let mut request = request::for_page(url, plan, remaining(deadline)?, self.max_bytes)?;
+        request.redirect_rule.clone_from(&self.rule);
+        Ok(request)
+    }
+}
+
 impl Drawer {
     pub(crate) fn new(browser: Option<Browser>, lists: Arc<Blocklist>) -> Self {
         Self { browser, hosts: Hosts::new(), ads: Ads::new(lists) }
@@ -39,7 +68,12 @@ impl Drawer {
 
     /// Returns the browser, if its program is there.
     pub(crate) fn browser(&self) -> Option<&Browser> {
-        self.browser.as_ref().filter(|browser| browser.executable().is_ok())
+        self.browser.as_ref().filter(|browser| browser.is_there())
+    }
+
+    /// Returns the browser, whether or not its program is there.
+    pub(crate) fn configured_browser(&self) -> Option<&Browser> {
+        self.browser.as_ref()
     }
 
     /// Returns what a plan asks of the browser that there is: of none, nothing.
@@ -61,7 +95,53 @@ impl Drawer {
         self.habit(url) == Some(Habit::Draws) && self.browser().is_some()
     }
 
-    /// Draws a page by the ways to its host that the plan allows.
+    /// Draws a page, and leaves with the profile what the page has changed. What is no markup is better had as its host
+    /// sends it: with what the browser gave beside it, and the cookies of the profile.
+    ///
+    /// # Errors
+    /// As [`Drawer::draw`], and as the fetcher has them.
+    pub(crate) async fn page(
+        &self,
+        url: &Url,
+        plan: &ScrapePlan,
+        profile: Option<&OpenProfile>,
+        source: &Source<'_>,
+        deadline: Instant,
+    ) -> Result<RawPage, ScrapeError> {
+        let session = profile.map(OpenProfile::session);
+        let takings = match Box::pin(self.draw(url, plan, session.as_ref(), source, deadline)).await {
+            Ok(Drawn { page, is_markup, state, file }) => {
+                let keep = || {
+                    if let Some((profile, state)) = profile.zip(state) {
+                        profile.became(state);
+                    }
+                };
+                if is_markup {
+                    let page = match file {
+                        None => page,
+                        Some(file) => hand_over(page, &file, plan, source, deadline).await?,
+                    };
+                    keep();
+                    return Ok(page);
+                }
+                keep();
+                page.takings
+            }
+            Err(ScrapeError::Browser(BrowserError::Download)) if plan.actions().is_empty() => None,
+            Err(error) => return Err(error),
+        };
+        let mut request = source.request(url, plan, deadline)?;
+        if let Some(profile) = profile {
+            request::add_cookies(&mut request, &profile.cookies_for(url));
+        }
+        let mut served = source.fetcher.page(request, Route::of(plan), deadline).await?;
+        if takings.is_none() && wants_picture(plan) {
+            served.warnings.push("there is no screenshot: the URL is a file, not a page".to_owned());
+        }
+        Ok(RawPage { takings, ..served })
+    }
+
+    /// Draws a page by the ways to its host that the plan allows. Each of them begins with the session.
     ///
     /// # Errors
     /// [`ScrapeError::Browser`], or [`ScrapeError::Blocked`] when there is a wall in place of the page.
@@ -69,18 +149,19 @@ impl Drawer {
         &self,
         url: &Url,
         plan: &ScrapePlan,
-        fetcher: &Fetcher,
+        session: Option<&Session>,
+        source: &Source<'_>,
         deadline: Instant,
     ) -> Result<Drawn, ScrapeError> {
         let route = Route::of(plan);
-        let (first, second) = fetcher.tiers(route);
-        let drawn = self.draw_by(url, plan, fetcher, first, deadline).await;
+        let (first, second) = source.fetcher.tiers(route);
+        let drawn = self.draw_by(url, plan, session, (source, first), deadline).await;
         let turned_away = match &drawn {
             Ok(Drawn { page, .. }) => is_turned_away(&Ok(page)),
             Err(error) => is_turned_away(&Err(error)),
         };
         let Some(second) = second.filter(|_| turned_away) else { return drawn };
-        match self.draw_by(url, plan, fetcher, second, deadline).await {
+        match self.draw_by(url, plan, session, (source, second), deadline).await {
             // What the first way brought is better than nothing, if it brought anything.
             Err(error) => drawn.map_err(|_| error),
             Ok(again) => Ok(again),
@@ -88,36 +169,42 @@ impl Drawer {
     }
 
     /// Draws a page that is an empty shell as served. A page that cannot be drawn stays as it is, with a warning.
+    ///
+    /// # Errors
+    /// That threat protection blocks where its scripts lead.
     pub(crate) async fn fill(
         &self,
         page: RawPage,
         plan: &ScrapePlan,
-        fetcher: &Fetcher,
+        source: &Source<'_>,
         deadline: Instant,
-    ) -> RawPage {
+    ) -> Result<RawPage, ScrapeError> {
         let host = page.url.host_str().unwrap_or_default().to_owned();
-        match self.draw(&page.source_url, plan, fetcher, deadline).await {
-            Ok(Drawn { page: drawn, is_markup: true }) => {
+        Ok(match self.draw(&page.source_url, plan, None, source, deadline).await {
+            Ok(Drawn { page: drawn, is_markup: true, .. }) => {
                 self.hosts.learn(&host, if is_shell(&drawn) { Habit::Serves } else { Habit::Draws });
                 drawn
             }
             Ok(Drawn { is_markup: false, .. }) => page,
+            Err(error) if error.is_unsafe() => return Err(error),
             Err(error) => undrawn(page, &error),
-        }
+        })
     }
 
     async fn draw_by(
         &self,
         url: &Url,
         plan: &ScrapePlan,
-        fetcher: &Fetcher,
-        tier: Tier,
+        session: Option<&Session>,
+        (source, tier): (&Source<'_>, Tier),
         deadline: Instant,
     ) -> Result<Drawn, ScrapeError> {
         let browser =
             self.browser.as_ref().ok_or(ScrapeError::Browser(BrowserError::Missing { path: None }))?;
-        let proxy: Option<Proxy> = fetcher.way(tier, plan.location().country(), url);
+        let proxy: Option<Proxy> = source.fetcher.way(tier, plan.location().country(), url);
         let mut request = page_request(url, plan, proxy, deadline.checked_sub(READING).unwrap_or(deadline))?;
+        request.session = session.cloned();
+        request.navigation_rule.clone_from(&source.rule);
         let warning = if plan.block_ads() { self.ads.leave_out(&mut request).await } else { None };
         let mut rendered = Box::pin(browser.open(&request)).await.map_err(ScrapeError::Browser)?;
         rendered.warnings.extend(warning);

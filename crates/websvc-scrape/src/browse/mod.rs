@@ -8,9 +8,9 @@ mod hosts;
 mod need;
 mod places;
 
-pub(crate) use answer::Drawn;
+pub(crate) use answer::{Drawn, shortened};
 pub(crate) use ask::variant;
-pub(crate) use drawer::{Drawer, undrawn};
+pub(crate) use drawer::{Drawer, Source, undrawn};
 pub(crate) use need::{Need, wants_picture};
 
 use websvc_browser::{Picture, Returned, Scraped};

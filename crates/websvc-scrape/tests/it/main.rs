@@ -2,9 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test, too")]
 
+mod banners;
 mod cache;
+mod drawn;
 mod full_disk;
+mod inspected;
 mod leading_on;
+mod profiles;
 mod proxies;
 mod support;
 mod walls;

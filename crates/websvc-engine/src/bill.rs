@@ -1,0 +1,135 @@
+//! What a request costs, item by item.
+
+/// What credits are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Item {
+    /// Ten results, or the rest of them.
+    Results,
+    /// Ten results under zero data retention.
+    ResultsZdr,
+    /// Ten results under anonymized zero data retention.
+    ResultsAnon,
+    /// A scraped page.
+    Page,
+    /// A page that came through an enhanced proxy.
+    EnhancedPage,
+    /// A page of a PDF.
+    PdfPage,
+    /// A PDF given back as it is.
+    PdfFile,
+    /// A page that lockdown served from the cache.
+    LockdownHit,
+    /// A page that lockdown did not find in the cache.
+    LockdownMiss,
+    /// A page from which personal data was removed.
+    RedactPii,
+    /// A URL that a scanner was asked about.
+    ThreatScan,
+}
+
+impl Item {
+    /// Every item.
+    pub const ALL: &'static [Item] = &[
+        Item::Results,
+        Item::ResultsZdr,
+        Item::ResultsAnon,
+        Item::Page,
+        Item::EnhancedPage,
+        Item::PdfPage,
+        Item::PdfFile,
+        Item::LockdownHit,
+        Item::LockdownMiss,
+        Item::RedactPii,
+        Item::ThreatScan,
+    ];
+
+    /// Returns the name of the item in the usage log.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Item::Results => "results",
+            Item::ResultsZdr => "results-zdr",
+            Item::ResultsAnon => "results-anon",
+            Item::Page => "page",
+            Item::EnhancedPage => "enhanced-page",
+            Item::PdfPage => "pdf-page",
+            Item::PdfFile => "pdf-file",
+            Item::LockdownHit => "lockdown-hit",
+            Item::LockdownMiss => "lockdown-miss",
+            Item::RedactPii => "redact-pii",
+            Item::ThreatScan => "threat-scan",
+        }
+    }
+}
+
+/// One line of a bill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BillLine {
+    /// What it is for.
+    pub item: Item,
+    /// How many of it.
+    pub count: u64,
+    /// What they cost together.
+    pub credits: u64,
+}
+
+/// What a request costs: one line per kind of item, in the order in which they came up.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Bill {
+    lines: Vec<BillLine>,
+}
+
+impl Bill {
+    /// Adds `count` of an item at `price` each, and returns what they cost together. None of it makes no line.
+    pub fn add(&mut self, item: Item, count: u64, price: u64) -> u64 {
+        let credits = count.saturating_mul(price);
+        if count == 0 {
+            return 0;
+        }
+        match self.lines.iter_mut().find(|line| line.item == item) {
+            Some(line) => {
+                line.count = line.count.saturating_add(count);
+                line.credits = line.credits.saturating_add(credits);
+            }
+            None => self.lines.push(BillLine { item, count, credits }),
+        }
+        credits
+    }
+
+    /// Returns the lines.
+    #[must_use]
+    pub fn lines(&self) -> &[BillLine] {
+        &self.lines
+    }
+
+    /// Returns the sum.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.lines.iter().fold(0, |sum, line| sum.saturating_add(line.credits))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn lines_of_one_item_are_one() {
+        let mut bill = Bill::default();
+        assert_eq!(bill.add(Item::Page, 2, 1), 2);
+        assert_eq!(bill.add(Item::RedactPii, 1, 4), 4);
+        assert_eq!(bill.add(Item::Page, 1, 5), 5);
+        assert_eq!(bill.add(Item::PdfPage, 0, 5), 0);
+        let pages = BillLine { item: Item::Page, count: 3, credits: 7 };
+        assert_eq!(bill.lines(), [pages, BillLine { item: Item::RedactPii, count: 1, credits: 4 }]);
+        assert_eq!(bill.total(), 11);
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let names: BTreeSet<&str> = Item::ALL.iter().map(|item| item.as_str()).collect();
+        assert_eq!(names.len(), Item::ALL.len());
+    }
+}

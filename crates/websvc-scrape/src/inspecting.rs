@@ -1,0 +1,37 @@
+//! Threat protection of pages: what is asked before a URL is gone to, and before what the cache has of it is given.
+
+use url::Url;
+use websvc_threat::Inspection;
+use websvc_transport::UrlRule;
+
+use crate::error::ScrapeError;
+use crate::scraper::Scraper;
+
+impl Scraper {
+    /// Returns a scraper for one request: pages, where they lead, and what the cache has of them are checked.
+    #[must_use]
+    pub fn inspecting(&self, inspection: Inspection) -> Self {
+        Self { inspection: Some(inspection), ..self.clone() }
+    }
+
+    /// Checks a URL before anything is done about it.
+    pub(crate) async fn inspect(&self, url: &Url) -> Result<(), ScrapeError> {
+        let Some(inspection) = &self.inspection else { return Ok(()) };
+        // Boxed, because it is awaited in several places, and most requests have none.
+        let checked = Box::pin(inspection.check(url)).await;
+        checked.map_err(|blocked| ScrapeError::Unsafe { reason: blocked.to_string() })
+    }
+
+    /// Checks where a page ended when it was fetched: the rules may be others now.
+    pub(crate) async fn inspect_end(&self, url: Option<&str>) -> Result<(), ScrapeError> {
+        match url.and_then(|url| Url::parse(url).ok()) {
+            Some(url) => self.inspect(&url).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the rule for where a page leads on to.
+    pub(crate) fn rule(&self) -> Option<UrlRule> {
+        self.inspection.as_ref().map(Inspection::rule)
+    }
+}

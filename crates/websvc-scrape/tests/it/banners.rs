@@ -1,0 +1,93 @@
+//! Questions about cookies are no content, and what only sounds like one is.
+
+use serde_json::json;
+use websvc_testkit::{Page, World};
+
+use crate::support::Bench;
+
+pub(crate) const STORY: &str = "<main><h1>The tide</h1><p>The tide comes in twice a day, and it goes out twice a day, as it has \
+    always done along this coast, where the boats lie on the sand and wait for it.</p></main>";
+
+/// What sites ask, in the forms in which they do.
+pub(crate) const QUESTIONS: &[(&str, &str)] = &[
+    (
+        "dialog of a product",
+        "<div id=onetrust-consent-sdk><div role=dialog><h2>Your choice</h2><p>We value your privacy.</p>
+         <button>Accept all</button></div></div>",
+    ),
+    ("bar", "<div class='cookie-bar fixed'><p>We value your privacy.</p><button>Accept</button></div>"),
+    ("dialog", "<dialog open id=cookie-consent><p>We value your privacy.</p></dialog>"),
+    (
+        "section",
+        "<section id=cookie-banner><p>We value your privacy.</p><form><button>No</button></form></section>",
+    ),
+    ("aside", "<aside class=cookie-notice>We value your privacy.</aside>"),
+    (
+        "in a frame",
+        "<div id=sp_message_container_7><p>We value your privacy.</p><iframe src='/ask'></iframe></div>",
+    ),
+];
+
+/// Content that is called like a question.
+pub(crate) const CONTENT: &[(&str, &str)] = &[
+    (
+        "heading",
+        "<main><h1>Law</h1><h2 id=cookie-consent>We value your privacy</h2><p>So they say.</p></main>",
+    ),
+    ("paragraph", "<p class=cookie-notice>We value your privacy, they say on each page of this site.</p>"),
+    (
+        "an example in an article",
+        "<article><h1>Banners</h1><p>A banner looks like this:</p><div class=cookie-banner>
+         We value your privacy</div><p>It is asked often.</p></article>",
+    ),
+    (
+        "box around the page",
+        "<div class=cookie-consent><main><h1>Law</h1><p>We value your privacy.</p></main></div>",
+    ),
+    (
+        "class of the body",
+        "<body class=cookie-banner><h1>Law</h1><p>We value your privacy, they say.</p></body>",
+    ),
+    (
+        "article with the name",
+        "<article id=cookie-consent><h1>Law</h1><p>We value your privacy.</p></article>",
+    ),
+];
+
+async fn markdown(bench: &Bench, place: usize, options: serde_json::Value) -> String {
+    let page = bench.get(&format!("http://a.test/{place}"), options).await.unwrap();
+    page.markdown.unwrap()
+}
+
+async fn bench(pages: impl Iterator<Item = String>) -> Bench {
+    let mut world = World::builder();
+    for (place, html) in pages.enumerate() {
+        world = world.page(&format!("http://a.test/{place}"), Page::html(html));
+    }
+    Bench::new(world.start().await)
+}
+
+#[tokio::test]
+async fn questions_about_cookies_are_left_out() {
+    let bench = bench(QUESTIONS.iter().map(|(_, question)| format!("{question}{STORY}"))).await;
+    for (place, (name, _)) in QUESTIONS.iter().enumerate() {
+        for only_main in [true, false] {
+            let options = json!({"formats": ["markdown"], "onlyMainContent": only_main});
+            let markdown = markdown(&bench, place, options).await;
+            assert!(markdown.contains("The tide comes in"), "{name}: {markdown}");
+            assert!(!markdown.contains("We value your privacy"), "{name}: {markdown}");
+        }
+        let all = json!({"formats": ["markdown"], "onlyMainContent": false, "blockAds": false});
+        assert!(markdown(&bench, place, all).await.contains("We value your privacy"), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_only_has_the_name_of_a_question_stays() {
+    let bench = bench(CONTENT.iter().map(|(_, html)| (*html).to_owned())).await;
+    for (place, (name, _)) in CONTENT.iter().enumerate() {
+        let markdown =
+            markdown(&bench, place, json!({"formats": ["markdown"], "onlyMainContent": false})).await;
+        assert!(markdown.contains("We value your privacy"), "{name}: {markdown}");
+    }
+}
