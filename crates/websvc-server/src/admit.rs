@@ -1,23 +1,30 @@
-//! Stage 4, admit: how many requests are worked on at one time.
+//! Stage 4, admit: how many requests of whom are worked on at one time, and in a minute.
+//!
+//! One gate behind one lock: what happens under it takes less than a microsecond, and one place that knows everything
+//! can be fair.
 
-use std::sync::Arc;
+mod gate;
+mod rate;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use jiff::Timestamp;
+use tokio::sync::Semaphore;
+use websvc_store::{Caller, KeyId, Team};
 use websvc_types::ErrorCode;
 use websvc_validate::Rejection;
 
+use self::gate::{Bounds, Demand, Entry, Gate, Refusal};
+use self::rate::seconds;
 use crate::reply::Failure;
 
-/// Seconds after which a client that was turned away may try again.
-const RETRY_AFTER_S: u64 = 1;
+pub(crate) use self::gate::Figures;
+pub(crate) use self::rate::Rate;
 
-/// The bound on requests in work. A request beyond it is answered at once, so that overload stays quick.
-#[derive(Debug)]
-pub(crate) struct Admission {
-    permits: Arc<Semaphore>,
-    large: Semaphore,
-}
+/// Seconds after which a client may try again that was turned away because too much was in work.
+const RETRY_AFTER_S: u64 = 1;
 
 /// A body of at most this many bytes is read in a fraction of the half millisecond that an async thread may be held.
 const QUICK_BODY_BYTES: usize = 16 * 1024;
@@ -28,9 +35,70 @@ const LARGE_BODY_BYTES: usize = 1024 * 1024;
 /// So many large bodies are read into trees at one time.
 const LARGE_AT_ONCE: usize = 2;
 
+/// How much is worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Requests per minute of a team of which nothing else is said; `None` is no bound.
+    pub requests_per_minute: Option<u32>,
+    /// Requests at a time of a team of which nothing else is said; `None` is no bound of its own.
+    pub concurrency: Option<u32>,
+    /// Requests at a time of all teams; at least 1.
+    pub total_concurrency: usize,
+    /// Requests that wait for their turn when so many are in work.
+    pub queue: usize,
+    /// How long one may wait.
+    pub queue_wait: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            requests_per_minute: None,
+            concurrency: None,
+            total_concurrency: 256,
+            queue: 1024,
+            queue_wait: Duration::from_secs(2),
+        }
+    }
+}
+
+/// The bounds on requests in work. A request too many is answered at once, so that overload stays quick.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    gate: Arc<Mutex<Gate>>,
+    large: Semaphore,
+}
+
+/// What admission says to a request.
+#[derive(Debug)]
+pub(crate) struct Admitted {
+    /// How far the caller has come with its requests per minute, when they are bounded; for the headers of the answer,
+    /// whatever that is.
+    pub(crate) rate: Option<Rate>,
+    /// The right to be worked on, or 429.
+    pub(crate) permit: Result<Permit, Failure>,
+}
+
+/// The right to be worked on; dropping it lets the next one in.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    gate: Arc<Mutex<Gate>>,
+    team: Option<Arc<Team>>,
+    /// The key, when it has bounds of its own.
+    key: Option<KeyId>,
+    /// The number under which it waits, or waited.
+    number: Option<u64>,
+}
+
 impl Admission {
-    pub(crate) fn new(concurrency: usize) -> Self {
-        Self { permits: Arc::new(Semaphore::new(concurrency)), large: Semaphore::new(LARGE_AT_ONCE) }
+    pub(crate) fn new(limits: Limits) -> Self {
+        let limits = Limits { total_concurrency: limits.total_concurrency.max(1), ..limits };
+        let gate = Arc::new(Mutex::new(Gate::new(limits, Instant::now())));
+        Self { gate, large: Semaphore::new(LARGE_AT_ONCE) }
+    }
+
+    pub(crate) fn figures(&self) -> Figures {
+        lock(&self.gate).figures()
     }
 
     /// Reads a body: in place when that is quick, else where it holds nobody up, and large ones a few at a time.
@@ -50,47 +118,96 @@ impl Admission {
         Ok(reading.await.map_err(|error| Failure::internal(&error, "the body could not be read"))??)
     }
 
-    /// Admits a request; dropping the permit lets the next one in.
-    ///
-    /// # Errors
-    /// 429 when as many requests as allowed are in work.
-    pub(crate) fn admit(&self) -> Result<OwnedSemaphorePermit, Failure> {
-        Arc::clone(&self.permits).try_acquire_owned().map_err(|_full| {
-            let text = format!(
-                "Rate limit exceeded: the service works on as many requests as it may, retry after {RETRY_AFTER_S}s"
-            );
-            Failure::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S)
-        })
+    /// Admits a request of a caller, all those without one as of one team; waits for its turn while more is in work
+    /// than may be, a little while.
+    pub(crate) async fn admit(&self, caller: Option<&Caller>) -> Admitted {
+        self.admit_at(caller, Instant::now()).await
     }
+
+    async fn admit_at(&self, caller: Option<&Caller>, now: Instant) -> Admitted {
+        let key = caller.and_then(|caller| {
+            let bounds = Bounds {
+                requests_per_minute: caller.rights.requests_per_minute,
+                concurrency: caller.rights.concurrency,
+            };
+            (bounds != Bounds::default()).then_some((&caller.key_id, bounds))
+        });
+        let team = caller.map(|caller| &caller.team);
+        let (rate, entry) = {
+            let mut gate = lock(&self.gate);
+            let of_team = Bounds {
+                requests_per_minute: team
+                    .and_then(|team| team.requests_per_minute)
+                    .or(gate.limits().requests_per_minute),
+                concurrency: team.and_then(|team| team.concurrency).or(gate.limits().concurrency),
+            };
+            let name = team.map_or("", |team| team.name.as_str());
+            gate.enter(&Demand { team: name, of_team, key }, now)
+        };
+        let (number, turn) = match entry {
+            Entry::Refused(refusal) => return Admitted { rate, permit: Err(failure(refusal)) },
+            Entry::Admitted => (None, None),
+            Entry::Waiting { number, turn, at_most } => (Some(number), Some((turn, at_most))),
+        };
+        // From here on it leaves the gate when this is dropped, at whatever point.
+        let permit = Permit {
+            gate: Arc::clone(&self.gate),
+            team: team.cloned(),
+            key: key.map(|(key, _)| key.clone()),
+            number,
+        };
+        if let Some((turn, at_most)) = turn
+            && !matches!(tokio::time::timeout(at_most, turn).await, Ok(Ok(())))
+        {
+            lock(&self.gate).count_overload();
+            return Admitted { rate, permit: Err(failure(Refusal::Overload)) };
+        }
+        Admitted { rate, permit: Ok(permit) }
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let Self { gate, team, key, number } = self;
+        let name = team.as_ref().map_or("", |team| team.name.as_str());
+        lock(gate).leave(name, key.as_ref(), *number, Instant::now());
+    }
+}
+
+/// Returns the answer to a request that is turned away, in words that clients read: they look for "retry after 7s".
+fn failure(refusal: Refusal) -> Failure {
+    let (text, after_s) = match refusal {
+        Refusal::Rate(rate) => {
+            let Rate { limit, remaining, reset, next } = rate;
+            // A client that comes in the same second would be turned away again.
+            let after_s = seconds(next).max(1);
+            let resets = Timestamp::now().checked_add(reset).unwrap_or(Timestamp::MAX);
+            let text = format!(
+                "{} of {limit} requests per minute are consumed, {remaining} remain, retry after {after_s}s, \
+                 resets at {}",
+                limit.saturating_sub(remaining),
+                resets.strftime("%Y-%m-%dT%H:%M:%SZ")
+            );
+            (text, after_s)
+        }
+        Refusal::Concurrency { limit } => {
+            let text = format!(
+                "no more than {limit} requests are worked on at one time, retry after {RETRY_AFTER_S}s"
+            );
+            (text, RETRY_AFTER_S)
+        }
+        Refusal::Overload => {
+            let text =
+                format!("the service works on as many requests as it may, retry after {RETRY_AFTER_S}s");
+            (text, RETRY_AFTER_S)
+        }
+    };
+    Failure::new(ErrorCode::RateLimited, format!("Rate limit exceeded: {text}")).retry_after(after_s)
+}
+
+fn lock(gate: &Mutex<Gate>) -> MutexGuard<'_, Gate> {
+    gate.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
-mod tests {
-    use http::header::RETRY_AFTER;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn bodies_of_every_size_are_read() {
-        let admission = Admission::new(1);
-        for length in [0, QUICK_BODY_BYTES, QUICK_BODY_BYTES + 1, LARGE_BODY_BYTES + 1] {
-            let read = admission.decode(vec![b' '; length].into(), |body| Ok(body.len())).await;
-            assert_eq!(read.unwrap(), length);
-            let refusing = |_: &[u8]| -> Result<(), Rejection> {
-                Err(Rejection::Forbidden { message: "no".to_owned() })
-            };
-            let refused = admission.decode(vec![b' '; length].into(), refusing).await.unwrap_err();
-            assert_eq!(refused.into_reply().status(), 403, "{length} bytes");
-        }
-    }
-
-    #[test]
-    fn a_request_too_many_is_turned_away_until_another_is_done() {
-        let admission = Admission::new(1);
-        let permit = admission.admit().unwrap();
-        let reply = admission.admit().unwrap_err().into_reply();
-        assert_eq!((reply.status().as_u16(), &reply.headers()[RETRY_AFTER]), (429, &1.into()));
-        drop(permit);
-        assert!(admission.admit().is_ok());
-    }
-}
+mod tests;

@@ -1,8 +1,11 @@
 //! Stage 3, authenticate: the bearer key to the caller.
 
+use std::net::IpAddr;
+
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use websvc_store::{Caller, Store};
+use websvc_transport::IpNetwork;
 use websvc_types::ErrorCode;
 
 use crate::reply::Failure;
@@ -16,14 +19,16 @@ pub enum Authentication {
     Open,
 }
 
-/// Returns who calls; `None` when nobody is asked.
+/// Returns who calls from `address`; `None` when nobody is asked.
 ///
 /// # Errors
-/// 401 when the key is missing, malformed or unknown.
+/// 401 when the key is missing, malformed, unknown or no longer valid, all but the first in the same words; 403 when it
+/// may not be used from there.
 pub(crate) fn authenticate(
     mode: Authentication,
     store: &Store,
     headers: &HeaderMap,
+    address: IpAddr,
 ) -> Result<Option<Caller>, Failure> {
     match mode {
         Authentication::Open => return Ok(None),
@@ -32,8 +37,20 @@ pub(crate) fn authenticate(
     let Some(key) = key(headers) else {
         return Err(Failure::new(ErrorCode::Unauthorized, "Unauthorized: Token missing"));
     };
+    identify(store, key, address).map(Some)
+}
+
+/// Returns whose key this is.
+///
+/// # Errors
+/// As for [`authenticate`].
+pub(crate) fn identify(store: &Store, key: &str, address: IpAddr) -> Result<Caller, Failure> {
     match store.authenticate(key) {
-        Ok(Some(caller)) => Ok(Some(caller)),
+        Ok(Some(caller)) if is_from(&caller.rights.networks, address) => Ok(caller),
+        Ok(Some(_)) => {
+            let text = format!("Forbidden: the key may not be used from {address}");
+            Err(Failure::new(ErrorCode::Forbidden, text))
+        }
         Ok(None) => Err(Failure::new(ErrorCode::Unauthorized, "Unauthorized: Invalid token")),
         Err(error) => Err(Failure::internal(&error, "the keys could not be read")),
     }
@@ -42,17 +59,24 @@ pub(crate) fn authenticate(
 /// Returns who calls where no key is needed: `None` when nobody is asked or no key is shown.
 ///
 /// # Errors
-/// 401 when a key is shown and unknown.
+/// As for [`authenticate`], when a key is shown.
 pub(crate) fn recognise(
     mode: Authentication,
     store: &Store,
     headers: &HeaderMap,
+    address: IpAddr,
 ) -> Result<Option<Caller>, Failure> {
-    if key(headers).is_none() { Ok(None) } else { authenticate(mode, store, headers) }
+    if key(headers).is_none() { Ok(None) } else { authenticate(mode, store, headers, address) }
+}
+
+/// Tells whether an address is in one of the networks of a key; no networks are all. What cannot be read is none.
+fn is_from(networks: &[String], address: IpAddr) -> bool {
+    let contains = |text: &String| text.parse().is_ok_and(|network: IpNetwork| network.contains(address));
+    networks.is_empty() || networks.iter().any(contains)
 }
 
 /// Returns the key of the `Authorization: Bearer` header, else of `x-api-key`.
-fn key(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn key(headers: &HeaderMap) -> Option<&str> {
     let bearer = headers.get(AUTHORIZATION).and_then(|value| bearer(value.to_str().ok()?));
     let key = bearer.or_else(|| headers.get("x-api-key")?.to_str().ok().map(str::trim));
     key.filter(|key| !key.is_empty())
@@ -87,5 +111,26 @@ mod tests {
         check("authorization", "Bearer ", None);
         check("authorization", "Basic fc-1", None);
         check("x-api-key", " ", None);
+    }
+
+    #[track_caller]
+    fn check_network(networks: &[&str], address: &str, expected: bool) {
+        let networks: Vec<String> = networks.iter().map(|network| (*network).to_owned()).collect();
+        assert_eq!(is_from(&networks, address.parse().unwrap()), expected, "{networks:?} {address}");
+    }
+
+    #[test]
+    fn a_key_is_used_from_its_networks_alone() {
+        check_network(&[], "192.0.2.1", true);
+        check_network(&["192.0.2.0/24"], "192.0.2.1", true);
+        check_network(&["192.0.2.0/24"], "198.51.100.1", false);
+        check_network(&["198.51.100.1", "2001:db8::/32"], "2001:db8::1", true);
+        check_network(&["0.0.0.0/0"], "2001:db8::1", false);
+    }
+
+    #[test]
+    fn what_cannot_be_read_lets_nobody_in() {
+        check_network(&["everywhere"], "192.0.2.1", false);
+        check_network(&["192.0.2.1/24"], "192.0.2.1", false);
     }
 }

@@ -2,7 +2,7 @@
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_MAX_AGE,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE,
 };
 use http::{HeaderMap, HeaderValue};
 
@@ -15,6 +15,9 @@ pub(crate) fn allow(mode: Authentication, headers: &mut HeaderMap) {
         Authentication::Open => {}
         Authentication::Required => {
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+            let readable = "retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, ratelimit-policy, \
+                            x-request-id";
+            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(readable));
         }
     }
 }

@@ -14,10 +14,12 @@ use websvc_engine::{Engine, EngineConfig, IndexSource, IndexUse, Pricing};
 use websvc_index::{Index, IndexConfig, IndexError};
 use websvc_scrape::{DEFAULT_USER_AGENT, ScrapeConfig, Scraper};
 use websvc_store::{Store, StoreError};
+use websvc_threat::Classifier;
 use websvc_transport::{
     AddressGuard, Client, ClientConfig, ClientError, DrainReport, Server, ServerConfig, ServerError,
 };
 
+use crate::admit::Limits;
 use crate::authenticate::Authentication;
 use crate::origin::OriginConfig;
 use crate::service::{Service, ServiceConfig};
@@ -47,8 +49,8 @@ pub struct EmbedConfig {
     pub public_url: Option<url::Url>,
     /// The price list.
     pub pricing: Pricing,
-    /// How many requests are worked on at one time.
-    pub concurrency: usize,
+    /// How much is worked on.
+    pub limits: Limits,
 }
 
 impl EmbedConfig {
@@ -67,7 +69,7 @@ impl EmbedConfig {
             artifacts: None,
             public_url: None,
             pricing: Pricing::default(),
-            concurrency: 256,
+            limits: Limits::default(),
         }
     }
 }
@@ -155,7 +157,7 @@ impl Embedded {
             artifacts,
             public_url,
             pricing,
-            concurrency,
+            limits,
         } = config;
         let parts = blocking(move || Parts::open(&data_dir, artifacts)).await?;
         let client = ClientConfig {
@@ -169,6 +171,7 @@ impl Embedded {
             index_use: IndexUse::Filled,
             mirrors: Vec::new(),
             pricing,
+            threat: Classifier::none(),
         });
         let scheme = if server.tls.is_some() { "https" } else { "http" };
         let service = Service::new(ServiceConfig {
@@ -177,7 +180,7 @@ impl Embedded {
             artifacts: parts.artifacts.clone(),
             origin: OriginConfig { public_url, scheme, trusted_proxies: Vec::new() },
             authentication,
-            concurrency,
+            limits,
         });
         let server = Server::bind(server.with_error_reply(Service::error_reply)).await?;
         Ok(Self { server, service, parts })

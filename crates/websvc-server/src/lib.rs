@@ -7,16 +7,22 @@
 
 mod admit;
 mod authenticate;
+mod authorise;
+mod charge;
 mod cors;
+mod dashboard;
 mod embed;
 mod handler;
+mod mcp;
 mod origin;
 mod reply;
 mod route;
 mod service;
 
+pub use admit::Limits;
 pub use authenticate::Authentication;
 pub use embed::{EmbedConfig, EmbedError, Embedded};
+pub use mcp::{Tools, ToolsError};
 pub use origin::OriginConfig;
 pub use service::{Service, ServiceConfig};
 pub use websvc_artifacts as artifacts;

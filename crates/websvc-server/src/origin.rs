@@ -1,6 +1,6 @@
-//! Where callers reach the service: for the links that answers carry.
+//! Where callers reach the service, for the links that answers carry, and from where they do.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use http::header::HOST;
 use http::uri::Authority;
@@ -15,7 +15,7 @@ pub struct OriginConfig {
     pub public_url: Option<Url>,
     /// How the service itself is spoken to: `http` or `https`.
     pub scheme: &'static str,
-    /// Whose `X-Forwarded-Proto` and `X-Forwarded-Host` are believed. Anybody else could lead readers elsewhere.
+    /// Whose `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-For` are believed. Anybody else could lead readers elsewhere.
     pub trusted_proxies: Vec<IpNetwork>,
 }
 
@@ -25,8 +25,7 @@ impl OriginConfig {
         if let Some(url) = &self.public_url {
             return Some(url.as_str().trim_end_matches('/').to_owned());
         }
-        let peer = peer.to_canonical();
-        let trusted = self.trusted_proxies.iter().any(|network| network.contains(peer));
+        let trusted = self.is_trusted(peer.to_canonical());
         let forwarded = |name: &str| if trusted { last(headers, name) } else { None };
         let scheme = forwarded("x-forwarded-proto").filter(|scheme| matches!(*scheme, "http" | "https"));
         let host = forwarded("x-forwarded-host")
@@ -35,6 +34,39 @@ impl OriginConfig {
             .or_else(|| authority(headers.get(HOST)?.to_str().ok()?))?;
         Some(format!("{}://{host}", scheme.unwrap_or(self.scheme)))
     }
+
+    /// Tells whether the operator said where callers reach the service.
+    pub(crate) fn is_set(&self) -> bool {
+        self.public_url.is_some()
+    }
+
+    /// Returns the address of the client: that of the peer or, where the peer is a trusted proxy, the last one of
+    /// `X-Forwarded-For` that no trusted proxy has. What stands before it was written by anybody.
+    pub(crate) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let mut client = peer.to_canonical();
+        let mut lines = headers.get_all("x-forwarded-for").iter().rev();
+        let mut hops = std::iter::from_fn(|| lines.next().map(|line| line.to_str().unwrap_or_default()))
+            .flat_map(|line| line.rsplit(','));
+        while self.is_trusted(client) {
+            match hops.next().map(|hop| hop_address(hop.trim())) {
+                Some(Some(address)) => client = address,
+                // At the end, or where there is no telling, it is the proxy that speaks for itself.
+                Some(None) | None => break,
+            }
+        }
+        client
+    }
+
+    fn is_trusted(&self, address: IpAddr) -> bool {
+        self.trusted_proxies.iter().any(|network| network.contains(address))
+    }
+}
+
+/// Reads an address of `X-Forwarded-For`; some proxies add the port.
+fn hop_address(text: &str) -> Option<IpAddr> {
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let address = bare.parse().ok().or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()));
+    address.map(|address: IpAddr| address.to_canonical())
 }
 
 /// Returns the last value of a header: that of the proxy next to us; what is before it came from further away.
@@ -105,5 +137,50 @@ mod tests {
     fn what_the_operator_says_counts_before_everything() {
         let said = OriginConfig { public_url: "https://websvc.test/api/".parse().ok(), ..config() };
         check(&said, "10.1.2.3", &[("x-forwarded-host", "other.test")], Some("https://websvc.test/api"));
+    }
+
+    #[track_caller]
+    fn check_client(peer: &str, forwarded: &[&str], expected: &str) {
+        let mut headers = HeaderMap::new();
+        for line in forwarded {
+            headers.append("x-forwarded-for", line.parse().unwrap());
+        }
+        let client = config().client(peer.parse().unwrap(), &headers);
+        assert_eq!(client.to_string(), expected, "{peer} {forwarded:?}");
+    }
+
+    #[test]
+    fn a_client_is_who_speaks_to_us_whatever_it_says() {
+        check_client("192.0.2.1", &[], "192.0.2.1");
+        check_client("192.0.2.1", &["203.0.113.9"], "192.0.2.1");
+        check_client("::ffff:192.0.2.1", &["203.0.113.9"], "192.0.2.1");
+    }
+
+    #[test]
+    fn behind_trusted_proxies_it_is_who_spoke_to_the_first_of_them() {
+        check_client("10.0.0.1", &["203.0.113.9"], "203.0.113.9");
+        check_client("::ffff:10.0.0.1", &["203.0.113.9"], "203.0.113.9");
+        check_client("10.0.0.1", &["203.0.113.9, 10.0.0.2"], "203.0.113.9");
+        check_client("10.0.0.1", &["203.0.113.9", "10.0.0.2"], "203.0.113.9");
+        check_client("10.0.0.1", &["203.0.113.9:4711"], "203.0.113.9");
+        check_client("10.0.0.1", &["[2001:db8::1]:4711"], "2001:db8::1");
+        check_client("10.0.0.1", &["[2001:db8::1]"], "2001:db8::1");
+    }
+
+    #[test]
+    fn what_a_client_wrote_itself_does_not_count() {
+        check_client("10.0.0.1", &["198.51.100.1, 203.0.113.9"], "203.0.113.9");
+        check_client("10.0.0.1", &["198.51.100.1", "203.0.113.9"], "203.0.113.9");
+        check_client("10.0.0.1", &["10.9.9.9, 203.0.113.9"], "203.0.113.9");
+        check_client("10.0.0.1", &["10.9.9.9, 203.0.113.9, 10.0.0.2"], "203.0.113.9");
+    }
+
+    #[test]
+    fn where_there_is_no_telling_it_is_the_proxy() {
+        check_client("10.0.0.1", &[], "10.0.0.1");
+        check_client("10.0.0.1", &["unknown"], "10.0.0.1");
+        check_client("10.0.0.1", &["203.0.113.9, "], "10.0.0.1");
+        check_client("10.0.0.1", &["203.0.113.9, _hidden, 10.0.0.2"], "10.0.0.2");
+        check_client("10.0.0.1", &["10.0.0.3, 10.0.0.2"], "10.0.0.3");
     }
 }

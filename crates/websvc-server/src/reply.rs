@@ -68,6 +68,17 @@ impl Failure {
         Self { details, ..Self::new(code, "Invalid request body") }
     }
 
+    /// Returns what went wrong in words, with every rule that was broken.
+    pub(crate) fn as_text(&self) -> String {
+        let rules = self.details.iter().map(|violation| format!("{}: {}", violation.path, violation.message));
+        std::iter::once(self.text.clone()).chain(rules).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns the HTTP status.
+    pub(crate) fn status(&self) -> u16 {
+        self.code.status()
+    }
+
     pub(crate) fn into_reply(self) -> Reply {
         let body = ErrorBody {
             success: false,
@@ -119,8 +130,13 @@ impl From<EngineError> for Failure {
             }
             EngineError::NoSource { .. } => Failure::new(ErrorCode::SearchUnavailable, text),
             EngineError::NotSupported { code, violations } => Failure::invalid(code, violations),
-            EngineError::Page(error) => Failure::new(error.code(), text),
-            EngineError::CacheMiss { code, message } => Failure::new(code, message),
+            EngineError::Profile(error) if error.code() == ErrorCode::UnknownError => {
+                Failure::internal(&error, "the profile could not be read")
+            }
+            EngineError::Profile(error) | EngineError::Page(error) => Failure::new(error.code(), text),
+            EngineError::CacheMiss { code, message, bill: _taken_by_the_handler } => {
+                Failure::new(code, message)
+            }
             other => Failure::internal(&other, "the operation failed"),
         }
     }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use http::Method;
+use websvc_store::KeyScope;
 
+use crate::dashboard::{self, SCRIPTS, STYLE};
 use crate::handler::docs::{self, DocsFile};
 use crate::reply::Failure;
 use websvc_types::ErrorCode;
@@ -14,6 +16,12 @@ pub(crate) enum Operation {
     Search,
     AddDocuments,
     IndexStats,
+    CreditUsage,
+    CreditHistory,
+    TokenUsage,
+    TokenHistory,
+    QueueStatus,
+    ConcurrencyCheck,
     Health,
     Ready,
     Metrics,
@@ -21,21 +29,52 @@ pub(crate) enum Operation {
     Docs(DocsFile),
     Artifact,
     Root,
+    Dashboard(dashboard::Operation),
+    Mcp,
+}
+
+impl Operation {
+    /// Returns the scope that a key has to have, when it may be made without.
+    pub(crate) fn scope(self) -> Option<KeyScope> {
+        match self {
+            Self::Search => Some(KeyScope::Search),
+            Self::AddDocuments | Self::IndexStats => Some(KeyScope::Index),
+            // What its own team has used, every key may read.
+            Self::CreditUsage
+            | Self::CreditHistory
+            | Self::TokenUsage
+            | Self::TokenHistory
+            | Self::QueueStatus
+            | Self::ConcurrencyCheck
+            | Self::Health
+            | Self::Ready
+            | Self::Metrics
+            | Self::OpenApi
+            | Self::Docs(_)
+            | Self::Artifact
+            | Self::Root
+            | Self::Dashboard(_)
+            // Its tools are the operations that have scopes.
+            | Self::Mcp => None,
+        }
+    }
 }
 
 /// Whether an operation needs a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     Key,
+    /// The key of an administrator, or a session that stands for one.
+    Admin,
     Public,
 }
 
 /// One row of the table.
 #[derive(Debug)]
 pub(crate) struct Route {
-    method: Method,
+    pub(crate) method: Method,
     /// A segment in braces stands for any.
-    path: &'static str,
+    pub(crate) path: &'static str,
     pub(crate) operation: Operation,
     pub(crate) access: Access,
 }
@@ -45,6 +84,12 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::POST, "/v2/search", Operation::Search, Access::Key),
     route(Method::POST, "/v2/index/documents", Operation::AddDocuments, Access::Key),
     route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
+    route(Method::GET, "/v2/team/credit-usage", Operation::CreditUsage, Access::Key),
+    route(Method::GET, "/v2/team/credit-usage/historical", Operation::CreditHistory, Access::Key),
+    route(Method::GET, "/v2/team/token-usage", Operation::TokenUsage, Access::Key),
+    route(Method::GET, "/v2/team/token-usage/historical", Operation::TokenHistory, Access::Key),
+    route(Method::GET, "/v2/team/queue-status", Operation::QueueStatus, Access::Key),
+    route(Method::GET, "/v2/concurrency-check", Operation::ConcurrencyCheck, Access::Key),
     route(Method::GET, "/health", Operation::Health, Access::Public),
     route(Method::GET, "/ready", Operation::Ready, Access::Public),
     route(Method::GET, "/metrics", Operation::Metrics, Access::Public),
@@ -56,10 +101,50 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::GET, docs::RENDERER_STYLE, Operation::Docs(DocsFile::RendererStyle), Access::Public),
     route(Method::GET, docs::RENDERER_LICENCE, Operation::Docs(DocsFile::RendererLicence), Access::Public),
     route(Method::GET, docs::RENDERER_NOTICE, Operation::Docs(DocsFile::RendererNotice), Access::Public),
+    route(Method::POST, "/mcp", Operation::Mcp, Access::Key),
     // The signed URL is the permission.
     route(Method::GET, "/artifacts/{file}", Operation::Artifact, Access::Public),
     route(Method::GET, "/", Operation::Root, Access::Public),
+    // Both say themselves who may: there is nobody yet, or a session that is looked at.
+    dashboard(Method::GET, "/dashboard/session", dashboard::Operation::Session, Access::Public),
+    dashboard(Method::POST, "/dashboard/session", dashboard::Operation::SignIn, Access::Public),
+    dashboard(Method::DELETE, "/dashboard/session", dashboard::Operation::SignOut, Access::Admin),
+    dashboard(Method::GET, "/dashboard/keys", dashboard::Operation::Keys, Access::Admin),
+    dashboard(Method::POST, "/dashboard/keys", dashboard::Operation::CreateKey, Access::Admin),
+    dashboard(Method::DELETE, "/dashboard/keys/{id}", dashboard::Operation::RevokeKey, Access::Admin),
+    dashboard(Method::GET, "/dashboard/teams", dashboard::Operation::Teams, Access::Admin),
+    dashboard(Method::PUT, "/dashboard/teams", dashboard::Operation::SetTeam, Access::Admin),
+    dashboard(Method::GET, "/dashboard/usage", dashboard::Operation::Usage, Access::Admin),
+    dashboard(Method::GET, "/dashboard/requests", dashboard::Operation::Requests, Access::Admin),
+    dashboard(Method::GET, "/dashboard/system", dashboard::Operation::System, Access::Admin),
+    dashboard(Method::POST, "/dashboard/render", dashboard::Operation::Render, Access::Admin),
+    file(STYLE),
+    file(SCRIPTS[0]),
+    file(SCRIPTS[1]),
+    file(SCRIPTS[2]),
+    file(SCRIPTS[3]),
+    file(SCRIPTS[4]),
+    file(SCRIPTS[5]),
+    file(SCRIPTS[6]),
+    file(SCRIPTS[7]),
+    file(SCRIPTS[8]),
+    file(SCRIPTS[9]),
+    file(SCRIPTS[10]),
+    file(SCRIPTS[11]),
 ];
+
+const fn dashboard(
+    method: Method,
+    path: &'static str,
+    operation: dashboard::Operation,
+    access: Access,
+) -> Route {
+    route(method, path, Operation::Dashboard(operation), access)
+}
+
+const fn file(file: dashboard::File) -> Route {
+    dashboard(Method::GET, file.path, dashboard::Operation::File(file), Access::Public)
+}
 
 const fn route(method: Method, path: &'static str, operation: Operation, access: Access) -> Route {
     Route { method, path, operation, access }
@@ -143,7 +228,9 @@ mod tests {
                 assert_eq!(route.access == Access::Public, public, "{method} {path}");
             }
         }
-        for route in ROUTES.iter().filter(|route| route.access == Access::Key) {
+        for route in
+            ROUTES.iter().filter(|route| route.access == Access::Key && route.operation != Operation::Mcp)
+        {
             let method = route.method.as_str().to_ascii_lowercase();
             assert!(
                 paths[route.path][method].is_object(),
@@ -177,7 +264,11 @@ mod tests {
             ROUTES.iter().filter(|route| route.access == Access::Public).map(|route| route.path).collect();
         let (docs, others): (Vec<&str>, Vec<&str>) =
             public.into_iter().partition(|path| *path == "/docs" || path.starts_with("/docs/"));
-        assert_eq!(others, ["/health", "/ready", "/metrics", "/openapi.json", "/artifacts/{file}", "/"]);
+        let (dashboard, others): (Vec<&str>, Vec<&str>) =
+            others.into_iter().partition(|path| path.starts_with("/dashboard/files/"));
+        assert_eq!(others[..6], ["/health", "/ready", "/metrics", "/openapi.json", "/artifacts/{file}", "/"]);
+        assert_eq!(others[6..], ["/dashboard/session", "/dashboard/session"]);
+        assert_eq!(dashboard.len(), 13);
         assert_eq!(docs.len(), 7);
     }
 }

@@ -4,18 +4,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode};
+use serde::Serialize;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 use websvc_artifacts::Artifacts;
 use websvc_engine::Engine;
-use websvc_store::{Caller, Store};
+use websvc_store::{Caller, KeyScope, Store};
 use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
 
-use crate::admit::Admission;
+use crate::admit::{Admission, Admitted, Limits};
 use crate::authenticate::{Authentication, authenticate};
+use crate::authorise::{authorise, authorise_admin};
 use crate::cors;
+use crate::dashboard::{self, session::Sessions};
 use crate::handler;
+use crate::mcp;
 use crate::origin::OriginConfig;
 use crate::reply::{Failure, Reply};
 use crate::route::{self, Access, Operation, Route};
@@ -33,8 +39,8 @@ pub struct ServiceConfig {
     pub origin: OriginConfig,
     /// Whether callers have to show a key.
     pub authentication: Authentication,
-    /// How many requests are worked on at one time.
-    pub concurrency: usize,
+    /// How much is worked on.
+    pub limits: Limits,
 }
 
 /// The HTTP interface. Cheap to clone.
@@ -50,7 +56,10 @@ struct Parts {
     artifacts: Artifacts,
     origin: OriginConfig,
     authentication: Authentication,
+    concurrency: usize,
     admission: Admission,
+    sessions: Sessions,
+    serving_since_ms: u64,
     stopping: AtomicBool,
 }
 
@@ -62,7 +71,14 @@ pub(crate) struct Context<'a> {
     pub(crate) artifacts: &'a Artifacts,
     pub(crate) origin: &'a OriginConfig,
     pub(crate) authentication: Authentication,
+    /// How many requests of a team without a number of its own are worked on at one time.
+    pub(crate) concurrency: usize,
     pub(crate) admission: &'a Admission,
+    pub(crate) sessions: &'a Sessions,
+    /// The whole, for what answers in more than one step.
+    pub(crate) service: &'a Service,
+    /// When the service was built, in milliseconds since the Unix epoch.
+    pub(crate) serving_since_ms: u64,
     /// Who calls; `None` where nobody is asked.
     pub(crate) caller: Option<Caller>,
     /// The identifier of the request.
@@ -74,10 +90,24 @@ pub(crate) struct Context<'a> {
 impl Service {
     /// Builds the service.
     pub fn new(config: ServiceConfig) -> Self {
-        let ServiceConfig { engine, store, artifacts, origin, authentication, concurrency } = config;
-        let admission = Admission::new(concurrency);
+        let ServiceConfig { engine, store, artifacts, origin, authentication, limits } = config;
+        // What a team may have at one time of which nothing else is said.
+        let concurrency = limits.concurrency.map_or(limits.total_concurrency, |most| most as usize);
+        let admission = Admission::new(limits);
         let stopping = AtomicBool::new(false);
-        let parts = Parts { engine, store, artifacts, origin, authentication, admission, stopping };
+        let serving_since_ms = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
+        let parts = Parts {
+            engine,
+            store,
+            artifacts,
+            origin,
+            authentication,
+            concurrency,
+            admission,
+            sessions: Sessions::default(),
+            serving_since_ms,
+            stopping,
+        };
         Self { parts: Arc::new(parts) }
     }
 
@@ -129,7 +159,7 @@ impl Service {
 
     async fn answer(
         &self,
-        request: Request<ServerBody>,
+        mut request: Request<ServerBody>,
         id: &str,
         started: Instant,
     ) -> Result<Reply, Failure> {
@@ -138,25 +168,83 @@ impl Service {
         }
         let Route { operation, access, .. } = route::find(request.method(), request.uri().path())?;
         let parts = &*self.parts;
-        let mut context = Context {
+        let mut context = self.context(id, started);
+        if *access != Access::Public {
+            parts.sessions.unfold(&mut request)?;
+        }
+        let address = parts.origin.client(request.body().peer_addr().ip(), request.headers());
+        match access {
+            Access::Public => perform(*operation, context, request).await,
+            Access::Admin => {
+                context.caller =
+                    authenticate(parts.authentication, &parts.store, request.headers(), address)?;
+                match &context.caller {
+                    Some(caller) => authorise_admin(caller)?,
+                    None => dashboard::admit_without_key(&request)?,
+                }
+                perform(*operation, context, request).await
+            }
+            Access::Key => {
+                let caller = authenticate(parts.authentication, &parts.store, request.headers(), address)?;
+                if let Some(scope) = operation.scope() {
+                    authorise(caller.as_ref(), scope)?;
+                }
+                let Admitted { rate, permit } = parts.admission.admit(caller.as_ref()).await;
+                context.caller = caller;
+                let performed = match permit {
+                    Ok(_permit) => perform(*operation, context, request).await,
+                    Err(refused) => Err(refused),
+                };
+                let mut reply = performed.unwrap_or_else(Failure::into_reply);
+                if let Some(rate) = rate {
+                    rate.write(reply.headers_mut());
+                }
+                Ok(reply)
+            }
+        }
+    }
+
+    /// Answers a search as a request of this caller, as JSON.
+    pub(crate) async fn search_as(
+        &self,
+        caller: Option<Caller>,
+        origin: Option<String>,
+        body: Bytes,
+    ) -> Result<String, Failure> {
+        authorise(caller.as_ref(), KeyScope::Search)?;
+        let context = Context { caller, ..self.context(&Uuid::now_v7().to_string(), Instant::now()) };
+        as_text(&handler::answer_search(context, origin, body).await?)
+    }
+
+    /// Answers a request of this caller for a page, as JSON.
+    pub(crate) async fn scrape_as(
+        &self,
+        caller: Option<Caller>,
+        origin: Option<String>,
+        arguments: Map<String, Value>,
+    ) -> Result<String, Failure> {
+        authorise(caller.as_ref(), KeyScope::Scrape)?;
+        let context = Context { caller, ..self.context(&Uuid::now_v7().to_string(), Instant::now()) };
+        as_text(&handler::answer_scrape(context, origin, arguments).await?)
+    }
+
+    fn context(&self, id: &str, started: Instant) -> Context<'_> {
+        let parts = &*self.parts;
+        Context {
             engine: &parts.engine,
             store: &parts.store,
             artifacts: &parts.artifacts,
             origin: &parts.origin,
             authentication: parts.authentication,
+            concurrency: parts.concurrency,
             admission: &parts.admission,
+            sessions: &parts.sessions,
+            service: self,
+            serving_since_ms: parts.serving_since_ms,
             caller: None,
             id: id.to_owned(),
             started,
             stopping: parts.stopping.load(Ordering::Relaxed),
-        };
-        match access {
-            Access::Public => perform(*operation, context, request).await,
-            Access::Key => {
-                context.caller = authenticate(parts.authentication, &parts.store, request.headers())?;
-                let _permit = parts.admission.admit()?;
-                perform(*operation, context, request).await
-            }
         }
     }
 
@@ -168,6 +256,11 @@ impl Service {
     }
 }
 
+fn as_text<T: Serialize>(answer: &T) -> Result<String, Failure> {
+    serde_json::to_string(answer)
+        .map_err(|error| Failure::internal(&error, "the answer could not be written"))
+}
+
 async fn perform(
     operation: Operation,
     context: Context<'_>,
@@ -177,12 +270,23 @@ async fn perform(
         Operation::Search => handler::search(context, request).await,
         Operation::AddDocuments => handler::add_documents(context, request).await,
         Operation::IndexStats => handler::index_stats(&context),
+        Operation::CreditUsage => handler::credit_usage(&context).await,
+        Operation::CreditHistory => handler::credit_history(&context, request.uri().query()).await,
+        Operation::TokenUsage => handler::token_usage(&context).await,
+        Operation::TokenHistory => handler::token_history(&context, request.uri().query()).await,
+        Operation::QueueStatus => handler::queue_status(&context).await,
+        Operation::ConcurrencyCheck => Ok(handler::concurrency_check(&context)),
         Operation::Health => Ok(handler::health()),
         Operation::Ready => Ok(handler::ready(&context).await),
-        Operation::Metrics => Ok(handler::metrics(&context)),
+        Operation::Metrics => Ok(handler::metrics(&context).await),
         Operation::OpenApi => Ok(handler::openapi()),
         Operation::Artifact => handler::artifact(&context, &request).await,
         Operation::Docs(file) => handler::docs(file, request.headers()).await,
-        Operation::Root => Ok(handler::root()),
+        Operation::Root => Ok(handler::root(request.headers())),
+        Operation::Dashboard(operation) => dashboard::perform(operation, context, request).await,
+        Operation::Mcp => mcp::mcp(context, request).await,
     }
 }
+
+#[cfg(test)]
+mod tests;

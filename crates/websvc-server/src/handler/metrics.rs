@@ -1,22 +1,30 @@
-//! `GET /metrics`: figures of the sources and mirrors, as Prometheus reads them (text format 0.0.4).
+//! `GET /metrics`: figures of the sources, the mirrors, the page cache and the browser, as Prometheus reads them (text format 0.0.4).
 //!
 //! Labels have few values: the names of the configuration, outcomes, and kinds of reasons.
 
 use std::fmt::Write;
 
 use http::StatusCode;
+use websvc_browser::{BrowserFigures, WAIT_BOUNDS_MS};
 use websvc_engine::{Condition, LATENCY_BOUNDS_MS, MirrorReport, SourceFigures};
 use websvc_scrape::CacheReport;
+use websvc_threat::ThreatFigures;
 use websvc_transport::Body;
 
+use crate::admit::Figures;
 use crate::reply::{Reply, with_type};
 use crate::service::Context;
 
 /// Returns the figures since the process began.
-pub(crate) fn metrics(context: &Context<'_>) -> Reply {
+pub(crate) async fn metrics(context: &Context<'_>) -> Reply {
     let mirrors: Vec<MirrorReport> = context.engine.mirrors().iter().map(|mirror| mirror.report()).collect();
     let mut text = text(&context.engine.source_figures(), &mirrors);
     text.push_str(&cache(context.engine.scraper().cache_report()));
+    text.push_str(&threat(&context.engine.threat().figures()));
+    text.push_str(&admission(context.admission.figures()));
+    if let Some(configured) = context.engine.scraper().configured_browser() {
+        text.push_str(&browser(&configured.figures().await));
+    }
     with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", Body::from(text))
 }
 
@@ -61,6 +69,104 @@ fn cache(report: CacheReport) -> String {
     out.0
 }
 
+fn threat(figures: &ThreatFigures) -> String {
+    let ThreatFigures { scanner, scanned, remembered, failed, blocked, took, total_us } = figures;
+    let mut out = Lines::default();
+    let name = "websvc_threat_scans_total";
+    out.begin(
+        name,
+        "counter",
+        "Questions to the scanner of URLs, by outcome and by the reason of a failure.",
+    );
+    let mut line = |outcome: &str, reason: &str, count: u64| {
+        out.line(name, &[("scanner", scanner), ("outcome", outcome), ("reason", reason)], &count.to_string());
+    };
+    line("verdict", "", *scanned);
+    line("remembered", "", *remembered);
+    failed.iter().for_each(|(reason, count)| line("failed", reason, *count));
+    let name = "websvc_threat_blocked_total";
+    out.begin(name, "counter", "URLs that threat protection blocked, by rule, once for each request.");
+    for (rule, count) in blocked {
+        out.line(name, &[("rule", rule)], &count.to_string());
+    }
+    let name = "websvc_threat_scan_duration_seconds";
+    out.begin(name, "histogram", "How long the scanner of URLs took to answer or was waited for.");
+    let label = Some(("scanner", *scanner));
+    histogram(&mut out, name, label, &websvc_threat::LATENCY_BOUNDS_MS, took, *total_us);
+    out.0
+}
+
+fn admission(figures: Figures) -> String {
+    let Figures {
+        in_work,
+        waiting,
+        remembered,
+        admitted,
+        refused_rate,
+        refused_concurrency,
+        refused_overload,
+    } = figures;
+    let mut out = Lines::default();
+    let name = "websvc_requests_total";
+    out.begin(name, "counter", "Requests with a key, by whether they were admitted or why they were not.");
+    for (fate, count) in [
+        ("admitted", admitted),
+        ("refused_rate", refused_rate),
+        ("refused_concurrency", refused_concurrency),
+        ("refused_overload", refused_overload),
+    ] {
+        out.line(name, &[("admission", fate)], &count.to_string());
+    }
+    for (name, help, count) in [
+        ("websvc_requests_in_work", "Requests with a key that are worked on.", in_work),
+        ("websvc_requests_waiting", "Requests with a key that wait for their turn.", waiting),
+        ("websvc_admission_accounts", "Teams and keys whose requests are remembered.", remembered),
+    ] {
+        out.begin(name, "gauge", help);
+        out.line(name, &[], &count.to_string());
+    }
+    out.0
+}
+
+fn browser(figures: &BrowserFigures) -> String {
+    let BrowserFigures {
+        open,
+        waiting,
+        opened,
+        failed,
+        started,
+        recycled,
+        crashed,
+        memory_bytes,
+        waited,
+        waited_us,
+    } = figures;
+    let mut out = Lines::default();
+    let mut one = |name: &str, kind: &str, help: &str, value: u64| {
+        out.begin(name, kind, help);
+        out.line(name, &[], &value.to_string());
+    };
+    one("websvc_browser_pages_open", "gauge", "Pages that are open in the browser.", *open);
+    one("websvc_browser_pages_waiting", "gauge", "Pages that wait for a place in the browser.", *waiting);
+    one("websvc_browser_pages_opened_total", "counter", "Pages that got a place in the browser.", *opened);
+    let memory = "The memory of the browser's processes; 0 without one, and of a remote one.";
+    one("websvc_browser_memory_bytes", "gauge", memory, *memory_bytes);
+    let name = "websvc_browser_pages_failed_total";
+    out.begin(name, "counter", "Pages that the browser could not give, by the kind of failure.");
+    for (kind, count) in failed {
+        out.line(name, &[("kind", kind)], &count.to_string());
+    }
+    let name = "websvc_browser_processes_total";
+    out.begin(name, "counter", "Browsers that were started or connected to, replaced, or lost.");
+    for (event, count) in [("started", started), ("recycled", recycled), ("crashed", crashed)] {
+        out.line(name, &[("event", event)], &count.to_string());
+    }
+    let name = "websvc_browser_wait_seconds";
+    out.begin(name, "histogram", "How long pages waited for a place in the browser.");
+    histogram(&mut out, name, None, &WAIT_BOUNDS_MS, waited, *waited_us);
+    out.0
+}
+
 fn questions(out: &mut Lines, sources: &[SourceFigures]) {
     let name = "websvc_source_requests_total";
     out.begin(
@@ -87,15 +193,29 @@ fn durations(out: &mut Lines, sources: &[SourceFigures]) {
     out.begin(name, "histogram", "How long a source took to answer or was waited for.");
     for source in sources {
         let label = ("source", source.name.as_str());
-        let bounds = LATENCY_BOUNDS_MS.iter().map(|bound| seconds(*bound, 3));
-        let bounds = bounds.chain(std::iter::once("+Inf".to_owned()));
-        for (bound, count) in bounds.zip(&source.took) {
-            out.line(&format!("{name}_bucket"), &[label, ("le", &bound)], &count.to_string());
-        }
-        let count = source.took.last().copied().unwrap_or_default();
-        out.line(&format!("{name}_sum"), &[label], &seconds(source.total_us, 6));
-        out.line(&format!("{name}_count"), &[label], &count.to_string());
+        histogram(out, name, Some(label), &LATENCY_BOUNDS_MS, &source.took, source.total_us);
     }
+}
+
+/// Writes counts below bounds of milliseconds, each with those before it and at the end all of them.
+fn histogram(
+    out: &mut Lines,
+    name: &str,
+    label: Option<(&str, &str)>,
+    bounds_ms: &[u64],
+    counts: &[u64],
+    total_us: u64,
+) {
+    let bounds = bounds_ms.iter().map(|bound| seconds(*bound, 3));
+    let bounds = bounds.chain(std::iter::once("+Inf".to_owned()));
+    for (bound, count) in bounds.zip(counts) {
+        let labels: Vec<_> = label.into_iter().chain([("le", bound.as_str())]).collect();
+        out.line(&format!("{name}_bucket"), &labels, &count.to_string());
+    }
+    let count = counts.last().copied().unwrap_or_default();
+    let labels: Vec<_> = label.into_iter().collect();
+    out.line(&format!("{name}_sum"), &labels, &seconds(total_us, 6));
+    out.line(&format!("{name}_count"), &labels, &count.to_string());
 }
 
 fn states(out: &mut Lines, sources: &[SourceFigures]) {
@@ -150,6 +270,62 @@ mod tests {
     use websvc_engine::Failure;
 
     use super::*;
+
+    #[test]
+    fn figures_of_threat_protection_are_written_without_any_url() {
+        let figures = ThreatFigures {
+            scanner: "http",
+            scanned: 4,
+            remembered: 1,
+            failed: vec![("timeout", 2)],
+            blocked: vec![("score", 3)],
+            took: vec![0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 6],
+            total_us: 2_500_000,
+        };
+        let text = threat(&figures);
+        for line in [
+            "websvc_threat_scans_total{scanner=\"http\",outcome=\"verdict\"} 4",
+            "websvc_threat_scans_total{scanner=\"http\",outcome=\"failed\",reason=\"timeout\"} 2",
+            "websvc_threat_blocked_total{rule=\"score\"} 3",
+            "websvc_threat_scan_duration_seconds_bucket{scanner=\"http\",le=\"0.005\"} 4",
+            "websvc_threat_scan_duration_seconds_bucket{scanner=\"http\",le=\"+Inf\"} 6",
+            "websvc_threat_scan_duration_seconds_sum{scanner=\"http\"} 2.5",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+    }
+
+    #[test]
+    fn the_browser_is_written_with_its_waiting() {
+        let figures = BrowserFigures {
+            open: 2,
+            waiting: 1,
+            opened: 9,
+            failed: vec![("busy", 3)],
+            started: 4,
+            recycled: 1,
+            crashed: 2,
+            memory_bytes: 123,
+            waited: vec![1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 9],
+            waited_us: 2_500_000,
+        };
+        let text = browser(&figures);
+        for line in [
+            "websvc_browser_pages_open 2",
+            "websvc_browser_pages_waiting 1",
+            "websvc_browser_pages_opened_total 9",
+            "websvc_browser_memory_bytes 123",
+            "websvc_browser_pages_failed_total{kind=\"busy\"} 3",
+            "websvc_browser_processes_total{event=\"crashed\"} 2",
+            "# TYPE websvc_browser_wait_seconds histogram",
+            "websvc_browser_wait_seconds_bucket{le=\"0.01\"} 2",
+            "websvc_browser_wait_seconds_bucket{le=\"+Inf\"} 9",
+            "websvc_browser_wait_seconds_sum 2.5",
+            "websvc_browser_wait_seconds_count 9",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+    }
 
     #[test]
     fn figures_are_written_as_prometheus_reads_them() {

@@ -1,12 +1,21 @@
 //! `POST /v2/search`.
 
+use std::sync::Arc;
+
+use bytes::Bytes;
 use http::{Request, StatusCode};
+use websvc_engine::{Bill, EngineError, Stages};
 use websvc_scrape::Files;
-use websvc_store::{self as store, Caller};
+use websvc_store::{self as store, Caller, DEFAULT_TEAM, Store, Team, UsageRetention};
 use websvc_transport::ServerBody;
-use websvc_validate::{Allowance, Checked, Policy, Retention, ThreatOverride, ThreatPolicy, read_search};
+use websvc_types::{SearchResponse, ThreatProtection};
+use websvc_validate::{
+    Allowance, Checked, Policy, Retention, ScrapePlan, SearchPlan, ThreatOverride, ThreatPolicy, read_search,
+};
 
 use super::body;
+use crate::authorise::authorise_formats;
+use crate::charge::{self, Outcome};
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
 
@@ -14,18 +23,61 @@ use crate::service::Context;
 pub(crate) async fn search(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
     let origin = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
     let body = body::read(request).await?;
-    let policy = policy(context.caller.as_ref());
+    Ok(json(StatusCode::OK, &answer_search(context, origin, body).await?))
+}
+
+/// Answers the body of a search, wherever it came from.
+pub(crate) async fn answer_search(
+    context: Context<'_>,
+    origin: Option<String>,
+    body: Bytes,
+) -> Result<SearchResponse, Failure> {
+    let policy = policy(context.store, context.caller.as_ref())?;
     let Checked { plan, warnings } =
         context.admission.decode(body, move |body| read_search(body, &policy)).await?;
+    let formats = plan.scrape().map_or(&[][..], ScrapePlan::formats);
+    authorise_formats(context.caller.as_ref(), formats)?;
+    if context.started.elapsed() >= plan.timeout() {
+        // It waited for its turn for all of its time: nobody is there any more to read an answer.
+        let timeout_ms = u64::try_from(plan.timeout().as_millis()).unwrap_or(u64::MAX);
+        return Err(EngineError::Timeout { timeout_ms }.into());
+    }
     let files = files(&context, plan.retention(), origin);
-    let mut outcome = context.engine.search(&plan, &files, context.started).await?;
-    outcome.warnings.splice(..0, warnings);
-    Ok(json(StatusCode::OK, &outcome.into_response(context.id)))
+    let hold = charge::hold(&context, context.engine.most_credits(&plan)).await?;
+    match context.engine.search(&plan, team(&context), &files, context.started).await {
+        Ok(mut outcome) => {
+            outcome.warnings.splice(..0, warnings);
+            let (bill, stages) = (std::mem::take(&mut outcome.bill), outcome.stages);
+            let done = done(&plan, StatusCode::OK.as_u16(), bill, stages);
+            let credits = charge::settle(&context, hold, done).await?;
+            Ok(outcome.into_response(context.id, credits))
+        }
+        Err(mut error) => {
+            let bill = error.take_bill();
+            let failure = Failure::from(error);
+            let done = done(&plan, failure.status(), bill, Stages::default());
+            charge::settle(&context, hold, done).await?;
+            Err(failure)
+        }
+    }
+}
+
+/// Returns what the usage log is told.
+fn done(plan: &SearchPlan, status: u16, bill: Bill, stages: Stages) -> Outcome {
+    let retention = match plan.retention() {
+        Retention::Anonymous => UsageRetention::Anonymous,
+        Retention::Zero => UsageRetention::Zero,
+        // Lockdown is treated as zero data retention (specification, section 2.2).
+        Retention::Normal if plan.scrape().is_some_and(ScrapePlan::lockdown) => UsageRetention::Zero,
+        Retention::Normal => UsageRetention::Whole,
+    };
+    let query = (retention == UsageRetention::Whole).then(|| plan.query_text().to_owned());
+    Outcome { operation: "search", status, bill, stages, query, retention }
 }
 
 /// Returns where the files of a request go: to the artifacts of the team, unless nothing may be kept or nobody knows
 /// under which URL the service is reached.
-fn files(context: &Context<'_>, retention: Retention, origin: Option<String>) -> Files {
+pub(super) fn files(context: &Context<'_>, retention: Retention, origin: Option<String>) -> Files {
     let team = context.caller.as_ref().map_or("", |caller| caller.team.name.as_str());
     match (retention, origin) {
         // What is kept has an owner, which an anonymous request has not.
@@ -36,10 +88,15 @@ fn files(context: &Context<'_>, retention: Retention, origin: Option<String>) ->
     }
 }
 
+/// Returns whose profiles a request uses: where nobody is asked for a key, everybody is one team.
+pub(super) fn team<'a>(context: &'a Context<'_>) -> &'a str {
+    context.caller.as_ref().map_or(DEFAULT_TEAM, |caller| caller.team.name.as_str())
+}
+
 /// Returns what the caller's team may ask for; where nobody is asked for a key, none of the enterprise features.
-fn policy(caller: Option<&Caller>) -> Policy {
-    let Some(team) = caller.map(|caller| &caller.team) else { return Policy::default() };
-    Policy {
+pub(super) fn policy(store: &Store, caller: Option<&Caller>) -> Result<Policy, Failure> {
+    let Some(team) = caller.map(|caller| &caller.team) else { return Ok(Policy::default()) };
+    Ok(Policy {
         zdr: allowance(team.zdr),
         anon: allowance(team.anon),
         threat: match team.threat_protection {
@@ -51,6 +108,23 @@ fn policy(caller: Option<&Caller>) -> Policy {
             store::ThreatOverride::Allowed => ThreatOverride::Allowed,
             store::ThreatOverride::Denied => ThreatOverride::Denied,
         },
+        threat_values: threat_values(store, team)?,
+    })
+}
+
+/// Returns the team's own values of threat protection. Where they cannot be read, nothing is answered: without them, what
+/// the team has blocked would be shown.
+fn threat_values(store: &Store, team: &Team) -> Result<Arc<ThreatProtection>, Failure> {
+    if team.threat_protection == store::ThreatPolicy::Off {
+        return Ok(Arc::default());
+    }
+    let what = "the team's threat protection could not be read";
+    let values = store.threat_values(&team.name).map_err(|error| Failure::internal(&error, what))?;
+    match values {
+        Some(json) => {
+            serde_json::from_str(&json).map(Arc::new).map_err(|error| Failure::internal(&error, what))
+        }
+        None => Ok(Arc::default()),
     }
 }
 

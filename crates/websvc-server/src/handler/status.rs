@@ -3,14 +3,18 @@
 use std::sync::LazyLock;
 
 use bytes::Bytes;
-use http::StatusCode;
+use http::header::ACCEPT;
+use http::{HeaderMap, StatusCode};
+use websvc_browser::{Browser, BrowserHealth};
 use websvc_engine::{Condition as SourceCondition, SearchSource};
 use websvc_transport::Body;
 use websvc_types::openapi;
 use websvc_types::status::{
-    Condition, Health, Readiness, ReadinessChecks, ReadinessStatus, SourceReadiness, SourceState, Welcome,
+    BrowserReadiness, BrowserState, Condition, Health, Readiness, ReadinessChecks, ReadinessStatus,
+    SourceReadiness, SourceState, Welcome,
 };
 
+use crate::dashboard;
 use crate::reply::{Reply, json, with_type};
 use crate::service::Context;
 
@@ -24,6 +28,12 @@ pub(crate) fn health() -> Reply {
 
 /// `GET /ready`: the parts that a request needs answer too, and the service is not stopping.
 pub(crate) async fn ready(context: &Context<'_>) -> Reply {
+    let (code, readiness) = readiness(context).await;
+    json(code, &readiness)
+}
+
+/// Returns whether requests can be served, and the status that says so.
+pub(crate) async fn readiness(context: &Context<'_>) -> (StatusCode, Readiness) {
     let store = context.store.clone();
     let store = matches!(tokio::task::spawn_blocking(move || store.list_teams()).await, Ok(Ok(_)));
     let (code, status) = match (context.stopping, store) {
@@ -37,11 +47,22 @@ pub(crate) async fn ready(context: &Context<'_>) -> Reply {
         index: condition(context.engine.index().is_some()),
         cache: condition(!context.engine.scraper().cache_report().is_full),
     };
-    let sources = context.engine.sources().iter().map(|source| readiness(source.as_ref())).collect();
-    json(code, &Readiness { status, checks, sources })
+    let sources = context.engine.sources().iter().map(|source| source_readiness(source.as_ref())).collect();
+    let browser =
+        context.engine.scraper().configured_browser().map_or_else(BrowserReadiness::default, browser);
+    (code, Readiness { status, checks, sources, browser })
 }
 
-fn readiness(source: &dyn SearchSource) -> SourceReadiness {
+fn browser(browser: &Browser) -> BrowserReadiness {
+    let BrowserHealth { failure, warnings } = browser.health();
+    BrowserReadiness {
+        state: if failure.is_some() { BrowserState::Degraded } else { BrowserState::Ok },
+        reason: failure,
+        warnings: warnings.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+fn source_readiness(source: &dyn SearchSource) -> SourceReadiness {
     let (state, retry_after_ms, reason) = match source.condition() {
         SourceCondition::Ok => (SourceState::Ok, None, None),
         SourceCondition::Paused { retry_after_ms, reason } => {
@@ -57,8 +78,15 @@ pub(crate) fn openapi() -> Reply {
     with_type(StatusCode::OK, "application/json", Body::from(OPENAPI.clone()))
 }
 
-/// `GET /`: a word for those who try the address in a browser.
-pub(crate) fn root() -> Reply {
+/// `GET /`: the dashboard for browsers, a word for everybody else.
+pub(crate) fn root(headers: &HeaderMap) -> Reply {
+    if headers
+        .get(ACCEPT)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.contains("text/html"))
+    {
+        return dashboard::page();
+    }
     json(
         StatusCode::OK,
         &Welcome {

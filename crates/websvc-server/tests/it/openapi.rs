@@ -5,6 +5,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use websvc_types::index::{IndexReply, IndexStats, IndexUpload};
 use websvc_types::status::{Health, Readiness, Welcome};
+use websvc_types::usage::{
+    ConcurrencyCheck, CreditHistory, CreditUsage, QueueStatus, TokenHistory, TokenUsage,
+};
 use websvc_types::{ErrorBody, ErrorCode, SearchRequest, SearchResponse, openapi};
 use websvc_validate::{Policy, read_search};
 
@@ -45,6 +48,12 @@ fn answers_have_the_form_of_their_types() {
     check::<IndexUpload>(&document["paths"]["/v2/index/documents"]["post"]["requestBody"]);
     check::<IndexReply>(answer("/v2/index/documents", "post", "200"));
     check::<IndexStats>(answer("/v2/index/stats", "get", "200"));
+    check::<CreditUsage>(answer("/v2/team/credit-usage", "get", "200"));
+    check::<CreditHistory>(answer("/v2/team/credit-usage/historical", "get", "200"));
+    check::<TokenUsage>(answer("/v2/team/token-usage", "get", "200"));
+    check::<TokenHistory>(answer("/v2/team/token-usage/historical", "get", "200"));
+    check::<QueueStatus>(answer("/v2/team/queue-status", "get", "200"));
+    check::<ConcurrencyCheck>(answer("/v2/concurrency-check", "get", "200"));
     check::<Health>(answer("/health", "get", "200"));
     check::<Readiness>(answer("/ready", "get", "200"));
     check::<Readiness>(answer("/ready", "get", "503"));

@@ -1,0 +1,51 @@
+//! Stage 3, second half: whether the key of a caller may ask for an operation, and for its formats.
+
+use websvc_store::{Caller, KeyScope};
+use websvc_types::{ErrorCode, Format};
+
+use crate::reply::Failure;
+
+/// Lets a caller ask for an operation that needs a scope. Where nobody is asked for a key, everybody may.
+///
+/// # Errors
+/// 403 that names the scope.
+pub(crate) fn authorise(caller: Option<&Caller>, scope: KeyScope) -> Result<(), Failure> {
+    match caller {
+        Some(caller) if !caller.rights.may(scope) => {
+            let text = format!("Forbidden: the key has not the scope \"{scope}\"");
+            Err(Failure::new(ErrorCode::Forbidden, text))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Lets a caller administer the installation.
+///
+/// # Errors
+/// 403 for all but admin keys.
+pub(crate) fn authorise_admin(caller: &Caller) -> Result<(), Failure> {
+    if caller.rights.admin {
+        return Ok(());
+    }
+    let text = "Forbidden: this needs an admin key (`websvc keys create --team NAME --admin`)";
+    Err(Failure::new(ErrorCode::Forbidden, text))
+}
+
+/// Lets a caller ask for pages in these formats.
+///
+/// # Errors
+/// 403 that names what the key has not: the scope `scrape`, or the first of the formats.
+pub(crate) fn authorise_formats(caller: Option<&Caller>, formats: &[Format]) -> Result<(), Failure> {
+    if formats.is_empty() {
+        return Ok(());
+    }
+    authorise(caller, KeyScope::Scrape)?;
+    let Some(caller) = caller else { return Ok(()) };
+    match formats.iter().find(|format| !caller.rights.may_have(format.name())) {
+        None => Ok(()),
+        Some(format) => {
+            let text = format!("Forbidden: the key may not ask for the format \"{}\"", format.name());
+            Err(Failure::new(ErrorCode::Forbidden, text))
+        }
+    }
+}

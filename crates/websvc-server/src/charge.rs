@@ -1,0 +1,110 @@
+//! Credits of a request: held before it is worked on, charged for after it.
+
+use std::time::Duration;
+
+use websvc_engine::{Bill, Stages};
+use websvc_store::{
+    Caller, DEFAULT_TEAM, Held, Hold, StoreError, Usage, UsageItem, UsageRetention, UsageStage,
+};
+use websvc_types::ErrorCode;
+
+use crate::reply::Failure;
+use crate::service::Context;
+
+/// Holds the most that the request may cost.
+///
+/// # Errors
+/// 402 when the team has not so many.
+pub(crate) async fn hold(context: &Context<'_>, most: u64) -> Result<Hold, Failure> {
+    let Some(Caller { team, .. }) = &context.caller else {
+        return Ok(context.store.hold_unlimited(DEFAULT_TEAM));
+    };
+    let failed = |error: StoreError| Failure::internal(&error, "the credits could not be held");
+    let held = match context.store.try_hold(team, most).map_err(failed)? {
+        Some(held) => held,
+        None => {
+            let (store, team) = (context.store.clone(), team.clone());
+            blocking(move || store.hold(&team, most)).await?.map_err(failed)?
+        }
+    };
+    match held {
+        Held::Enough(hold) => Ok(hold),
+        Held::Short { remaining } => Err(insufficient(most, remaining)),
+    }
+}
+
+fn insufficient(most: u64, remaining: u64) -> Failure {
+    let text = format!(
+        "Insufficient credits to perform this request: it may cost up to {most} credits, and the team has \
+         {remaining} left"
+    );
+    Failure::new(ErrorCode::InsufficientCredits, text)
+}
+
+/// What became of a request that credits were held for.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) operation: &'static str,
+    pub(crate) status: u16,
+    pub(crate) bill: Bill,
+    pub(crate) stages: Stages,
+    pub(crate) query: Option<String>,
+    pub(crate) retention: UsageRetention,
+}
+
+/// Charges for a request, and returns what was charged. That is its bill, unless documents had more pages than the team
+/// had credits.
+///
+/// # Errors
+/// 500 when the service is stopping and no thread is left to ask the database.
+pub(crate) async fn settle(context: &Context<'_>, hold: Hold, outcome: Outcome) -> Result<u64, Failure> {
+    let usage = usage(context, outcome);
+    let price = usage.price();
+    if hold.covers(price) {
+        return Ok(hold.settle(usage));
+    }
+    blocking(move || {
+        if let Err(error) = hold.extend(price) {
+            // What is held has to do.
+            tracing::error!(error = &error as &dyn std::error::Error, "credits could not be borrowed");
+        }
+        hold.settle(usage)
+    })
+    .await
+}
+
+fn usage(context: &Context<'_>, outcome: Outcome) -> Usage {
+    let Outcome { operation, status, bill, stages, query, retention } = outcome;
+    let items = bill.lines().iter().map(|line| UsageItem {
+        item: line.item.as_str().to_owned(),
+        count: line.count,
+        credits: line.credits,
+    });
+    Usage {
+        key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
+        request: context.id.clone(),
+        operation,
+        status,
+        took: context.started.elapsed(),
+        items: items.collect(),
+        stages: named(stages),
+        query,
+        retention,
+    }
+}
+
+fn named(stages: Stages) -> Vec<UsageStage> {
+    let Stages { find, gather } = stages;
+    let stage = |stage: &str, took: Duration| UsageStage { stage: stage.to_owned(), took };
+    let all = [stage("find", find), stage("gather", gather)];
+    all.into_iter().filter(|stage| !stage.took.is_zero()).collect()
+}
+
+/// Runs what may wait for the disk.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| Failure::internal(&error, "the credits could not be read"))
+}

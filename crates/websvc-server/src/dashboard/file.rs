@@ -1,0 +1,110 @@
+//! The files of the dashboard, as this program holds them.
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use websvc_transport::Body;
+
+use crate::reply::{Reply, with_type};
+
+/// A file beside the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct File {
+    pub(crate) path: &'static str,
+    media_type: &'static str,
+    content: &'static str,
+}
+
+const HTML: &str = "text/html; charset=utf-8";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+
+macro_rules! file {
+    ($media_type:expr, $name:literal) => {
+        File {
+            path: concat!("/dashboard/files/", $name),
+            media_type: $media_type,
+            content: include_str!(concat!("files/", $name)),
+        }
+    };
+}
+
+/// What the page is made of.
+pub(crate) const STYLE: File = file!(CSS, "style.css");
+pub(crate) const SCRIPTS: [File; 12] = [
+    file!(JAVASCRIPT, "main.js"),
+    file!(JAVASCRIPT, "api.js"),
+    file!(JAVASCRIPT, "dom.js"),
+    file!(JAVASCRIPT, "form.js"),
+    file!(JAVASCRIPT, "keys.js"),
+    file!(JAVASCRIPT, "playground.js"),
+    file!(JAVASCRIPT, "requests.js"),
+    file!(JAVASCRIPT, "results.js"),
+    file!(JAVASCRIPT, "snippets.js"),
+    file!(JAVASCRIPT, "system.js"),
+    file!(JAVASCRIPT, "teams.js"),
+    file!(JAVASCRIPT, "usage.js"),
+];
+
+/// Only what this service sends, in nobody's frame. Pictures are those of the service's own artifacts, and those that an
+/// answer carries in itself.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Returns the page itself.
+pub(crate) fn page() -> Reply {
+    reply(File { path: "/", media_type: HTML, content: include_str!("files/page.html") })
+}
+
+/// Returns a file. It is asked for again each time, since it may change with any version.
+pub(crate) fn reply(file: File) -> Reply {
+    let mut reply =
+        with_type(StatusCode::OK, file.media_type, Body::from(Bytes::from_static(file.content.as_bytes())));
+    guard(reply.headers_mut());
+    reply
+}
+
+fn guard(headers: &mut HeaderMap) {
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(VARY, HeaderValue::from_static("accept"));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn every_file_is_served_and_every_import_is_there() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/dashboard/files");
+        let on_disk: BTreeSet<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name != "page.html")
+            .collect();
+        let name = |file: &File| file.path.rsplit('/').next().unwrap().to_owned();
+        let served: BTreeSet<String> = SCRIPTS.iter().chain([&STYLE]).map(name).collect();
+        assert_eq!(on_disk, served);
+        for script in &SCRIPTS {
+            for line in script.content.lines().filter(|line| line.starts_with("import ")) {
+                let from = line.split('"').nth(1).unwrap().trim_start_matches("./");
+                assert!(served.contains(from), "{}: {line}", script.path);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_loaded_from_elsewhere_and_no_markup_is_made_of_texts() {
+        for file in SCRIPTS.iter().chain([&STYLE]) {
+            assert!(!file.content.contains("innerHTML"), "{}", file.path);
+            assert!(!file.content.contains("eval("), "{}", file.path);
+            assert!(!file.content.contains("@import"), "{}", file.path);
+        }
+        assert!(!include_str!("files/page.html").contains("style="));
+    }
+}

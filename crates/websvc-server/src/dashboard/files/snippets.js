@@ -1,0 +1,27 @@
+// The request that was made, in the languages that people use.
+
+const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** Writes JSON as Python has it. */
+function python(value, depth = 1) {
+  const pad = "    ".repeat(depth);
+  if (value === null) return "None";
+  if (value === true) return "True";
+  if (value === false) return "False";
+  if (typeof value !== "object") return JSON.stringify(value);
+  const items = Array.isArray(value) ? value.map((item) => python(item, depth + 1)) : Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${python(item, depth + 1)}`);
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  if (!items.length) return open + close;
+  return `${open}\n${items.map((item) => `${pad}    ${item},\n`).join("")}${pad}${close}`;
+}
+
+/** Returns the request in each language, by its name. */
+export function snippets(request, base) {
+  const body = JSON.stringify(request, null, 2);
+  return {
+    curl: `curl ${base}/v2/search \\\n  -H "Authorization: Bearer $WEBSVC_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d ${quoted(body)}\n`,
+    Python: `import json\nimport os\nimport urllib.request\n\nrequest = urllib.request.Request(\n    ${JSON.stringify(`${base}/v2/search`)},\n    data=json.dumps(\n        ${python(request, 2)}\n    ).encode(),\n    headers={\n        "Authorization": f"Bearer {os.environ['WEBSVC_API_KEY']}",\n        "Content-Type": "application/json",\n    },\n)\nwith urllib.request.urlopen(request) as response:\n    print(json.load(response)["data"])\n`,
+    JavaScript: `const response = await fetch(${JSON.stringify(`${base}/v2/search`)}, {\n  method: "POST",\n  headers: {\n    "Authorization": \`Bearer \${process.env.WEBSVC_API_KEY}\`,\n    "Content-Type": "application/json",\n  },\n  body: JSON.stringify(${body.replaceAll("\n", "\n  ")}),\n});\nconst { data } = await response.json();\nconsole.log(data);\n`,
+    Rust: `use websvc::{Client, SearchRequest};\n\n#[tokio::main]\nasync fn main() -> Result<(), Box<dyn std::error::Error>> {\n    let client = Client::builder(${JSON.stringify(base)}).api_key(std::env::var("WEBSVC_API_KEY")?).build()?;\n    let request: SearchRequest = serde_json::from_str(\n        r##"${body.replaceAll("\n", "\n        ")}"##,\n    )?;\n    let response = client.search(&request).await?;\n    println!("{:#?}", response.data);\n    Ok(())\n}\n`,
+  };
+}

@@ -1,0 +1,74 @@
+//! The keys of the dashboard.
+
+use http::{Request, StatusCode};
+use serde::{Deserialize, Serialize};
+use websvc_store::KeyRecord;
+use websvc_transport::ServerBody;
+
+use super::{done, read, stored};
+use crate::reply::{Failure, Reply, json};
+use crate::service::Context;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Key {
+    id: String,
+    team: String,
+    name: String,
+    /// Milliseconds since the Unix epoch, as the times below.
+    created_at: u64,
+    last_used_at: Option<u64>,
+    revoked_at: Option<u64>,
+    expires_at: Option<u64>,
+    admin: bool,
+    /// What it may be used for; none is everything.
+    scopes: Vec<&'static str>,
+}
+
+impl From<KeyRecord> for Key {
+    fn from(key: KeyRecord) -> Self {
+        let KeyRecord { id, team, label, created_at_ms, last_used_at_ms, revoked_at_ms, rights } = key;
+        Self {
+            id: id.to_string(),
+            team,
+            name: label,
+            created_at: created_at_ms,
+            last_used_at: last_used_at_ms,
+            revoked_at: revoked_at_ms,
+            expires_at: rights.expires_at_ms,
+            admin: rights.admin,
+            scopes: rights.scopes.iter().flatten().map(|scope| scope.as_str()).collect(),
+        }
+    }
+}
+
+/// `GET /dashboard/keys`: all keys, without their secrets.
+pub(super) async fn list(context: &Context<'_>) -> Result<Reply, Failure> {
+    let store = context.store.clone();
+    let keys: Vec<Key> = stored(move || store.list_keys()).await?.into_iter().map(Key::from).collect();
+    Ok(json(StatusCode::OK, &serde_json::json!({ "keys": keys })))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewKey {
+    team: String,
+    #[serde(default)]
+    name: String,
+}
+
+/// `POST /dashboard/keys`: makes a key; the answer is the only place that ever has its secret.
+pub(super) async fn create(context: &Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+    let NewKey { team, name } = read(request).await?;
+    let store = context.store.clone();
+    let key = stored(move || store.create_key(&team, &name)).await?;
+    Ok(json(StatusCode::OK, &serde_json::json!({ "id": key.id.as_str(), "secret": key.secret.expose() })))
+}
+
+/// `DELETE /dashboard/keys/{id}`.
+pub(super) async fn revoke(context: &Context<'_>, request: &Request<ServerBody>) -> Result<Reply, Failure> {
+    let id = request.uri().path().trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+    let store = context.store.clone();
+    stored(move || store.revoke_key(&id)).await?;
+    Ok(done())
+}

@@ -1,0 +1,108 @@
+//! The teams of the dashboard.
+
+use http::{Request, StatusCode};
+use serde::{Deserialize, Deserializer, Serialize};
+use websvc_store::{Team, TeamChange, UnknownPolicy};
+use websvc_transport::ServerBody;
+use websvc_types::ErrorCode;
+
+use super::{done, read, stored};
+use crate::reply::{Failure, Reply, json};
+use crate::service::Context;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    name: String,
+    zdr: &'static str,
+    anon: &'static str,
+    threat_protection: &'static str,
+    threat_override: &'static str,
+    credits: Option<u64>,
+    requests_per_minute: Option<u32>,
+    concurrency: Option<u32>,
+    audit: &'static str,
+}
+
+impl From<Team> for Shown {
+    fn from(team: Team) -> Self {
+        Self {
+            name: team.name,
+            zdr: team.zdr.as_str(),
+            anon: team.anon.as_str(),
+            threat_protection: team.threat_protection.as_str(),
+            threat_override: team.threat_override.as_str(),
+            credits: team.credits,
+            requests_per_minute: team.requests_per_minute,
+            concurrency: team.concurrency,
+            audit: if team.audit { "on" } else { "off" },
+        }
+    }
+}
+
+/// `GET /dashboard/teams`.
+pub(super) async fn list(context: &Context<'_>) -> Result<Reply, Failure> {
+    let store = context.store.clone();
+    let teams: Vec<Shown> = stored(move || store.list_teams()).await?.into_iter().map(Shown::from).collect();
+    Ok(json(StatusCode::OK, &serde_json::json!({ "teams": teams })))
+}
+
+/// What is to be changed: a field that is not there stays as it is, `null` goes back to the default.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Change {
+    name: String,
+    zdr: Option<String>,
+    anon: Option<String>,
+    threat_protection: Option<String>,
+    threat_override: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    credits: Option<Option<u64>>,
+    #[serde(default, deserialize_with = "given")]
+    requests_per_minute: Option<Option<u32>>,
+    #[serde(default, deserialize_with = "given")]
+    concurrency: Option<Option<u32>>,
+    audit: Option<Switch>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Switch {
+    On,
+    Off,
+}
+
+/// Tells a field that is `null` from one that is not there.
+fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// `PUT /dashboard/teams`: makes or changes a team.
+pub(super) async fn set(context: &Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+    let change: Change = read(request).await?;
+    let policies = TeamChange {
+        zdr: policy("zdr", change.zdr)?,
+        anon: policy("anon", change.anon)?,
+        threat_protection: policy("threatProtection", change.threat_protection)?,
+        threat_override: policy("threatOverride", change.threat_override)?,
+        credits: change.credits,
+        requests_per_minute: change.requests_per_minute,
+        concurrency: change.concurrency,
+        audit: change.audit.map(|switch| switch == Switch::On),
+    };
+    let store = context.store.clone();
+    stored(move || store.set_team(&change.name, &policies)).await?;
+    Ok(done())
+}
+
+fn policy<T: std::str::FromStr<Err = UnknownPolicy>>(
+    field: &str,
+    value: Option<String>,
+) -> Result<Option<T>, Failure> {
+    value
+        .map(|value| value.parse())
+        .transpose()
+        .map_err(|error| Failure::new(ErrorCode::BadRequest, format!("Bad request: {field}: {error}")))
+}
