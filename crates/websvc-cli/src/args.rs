@@ -1,10 +1,15 @@
 //! The command line.
 
+mod access;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use url::Url;
 use websvc_engine::crawl::UrlPattern;
+
+use crate::drawing::{Drawing, Pictures, PicturesOfResults, Place};
+pub(crate) use access::{Amount, Backup, CreateKey, Keys, SetTeam, Switch, Teams};
 
 /// Self-hosted web data service: search the web and get the content of the results, in one binary.
 #[derive(Debug, Parser)]
@@ -40,15 +45,27 @@ pub(crate) enum Command {
     /// Fills and shows the embedded index.
     #[command(subcommand)]
     Index(Index),
+    /// Creates, changes and shows teams; works while the server runs.
+    #[command(subcommand)]
+    Teams(Teams),
     /// Creates, lists and revokes API keys; works while the server runs.
     #[command(subcommand)]
     Keys(Keys),
+    /// Writes the keys, teams, page cache and index into one file; works while the server runs.
+    Backup(Backup),
+    /// Offers search and pages to language models as tools (MCP) over the standard streams; works while the server runs.
+    Mcp,
+    /// Shows what teams have used and have left; works while the server runs.
+    Usage(Usage),
     /// Shows and purges the page cache; works while the server runs.
     #[command(subcommand)]
     Cache(Cache),
     /// Lists and deletes browser profiles; works while the server runs.
     #[command(subcommand)]
     Profiles(Profiles),
+    /// Sets what threat protection of teams goes by, and tells what becomes of a URL; works while the server runs.
+    #[command(subcommand)]
+    Threat(Threat),
     /// Fetches and shows the lists of advertising beside the bundled one.
     #[command(subcommand)]
     Lists(Lists),
@@ -80,6 +97,19 @@ pub(crate) struct Serve {
     /// Allows `[auth] required = false` on addresses that others can reach.
     #[arg(long)]
     pub(crate) insecure: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Usage {
+    /// Shows only this team.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) team: Option<String>,
+    /// Shows the last so many days (UTC), today included.
+    #[arg(long, value_name = "NUMBER", default_value_t = 30)]
+    pub(crate) days: u32,
+    /// Prints the figures as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -126,14 +156,18 @@ pub(crate) struct Search {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) remote: Remote,
+    #[command(flatten)]
+    pub(crate) drawing: Drawing,
+    #[command(flatten)]
+    pub(crate) pictures: PicturesOfResults,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Scrape {
     /// The page.
     pub(crate) url: String,
-    /// markdown, html, rawHtml, links or images; repeat for several.
-    #[arg(long = "format", value_name = "FORMAT", default_value = "markdown")]
+    /// markdown, html, rawHtml, links or images; repeat for several [default: markdown, nothing with files alone].
+    #[arg(long = "format", value_name = "FORMAT")]
     pub(crate) formats: Vec<String>,
     /// Keeps headers, navigation and footers.
     #[arg(long)]
@@ -144,6 +178,12 @@ pub(crate) struct Scrape {
     /// Prints the page as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) pictures: Pictures,
+    #[command(flatten)]
+    pub(crate) drawing: Drawing,
+    #[command(flatten)]
+    pub(crate) place: Place,
 }
 
 #[derive(Debug, Subcommand)]
@@ -250,30 +290,6 @@ pub(crate) struct Optimize {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Keys {
-    /// Makes a key and prints it, alone, on stdout. It cannot be shown again.
-    Create {
-        /// The team whose key it is; made when it does not exist.
-        #[arg(long, value_name = "NAME", default_value = "default")]
-        team: String,
-        /// What the key is for.
-        #[arg(long = "name", value_name = "LABEL", default_value = "")]
-        label: String,
-    },
-    /// Lists the keys; the keys themselves are not stored.
-    List {
-        /// Prints the keys as JSON.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Makes a key invalid.
-    Revoke {
-        /// The id that `keys list` shows.
-        id: String,
-    },
-}
-
-#[derive(Debug, Subcommand)]
 pub(crate) enum Cache {
     /// Shows what is in the cache, and its bounds.
     Stats {
@@ -304,6 +320,52 @@ pub(crate) enum Profiles {
         #[arg(long, value_name = "NAME", default_value = "default")]
         team: String,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Threat {
+    /// Shows the values of a team; what is missing has its default.
+    Show {
+        /// The team.
+        team: String,
+    },
+    /// Changes the values of a team; what is not given stays as it is.
+    Set {
+        /// The team; it is made when it does not exist.
+        team: String,
+        #[command(flatten)]
+        values: ThreatValues,
+    },
+    /// Tells whether a URL is allowed by the values of a team, and by the scanner of the configuration.
+    Check {
+        /// The URL.
+        url: Url,
+        /// The team by whose values.
+        #[arg(long, value_name = "NAME", default_value = "default")]
+        team: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ThreatValues {
+    /// The score, 0 to 100, from which on a URL is blocked.
+    #[arg(long, value_name = "SCORE")]
+    pub(crate) risk_score_threshold: Option<u8>,
+    /// Domains that are blocked, such as example.com,*.example.net; "" for none.
+    #[arg(long, value_name = "DOMAIN,...", value_delimiter = ',')]
+    pub(crate) blacklist: Option<Vec<String>>,
+    /// Domains that are allowed whatever else says; "" for none.
+    #[arg(long, value_name = "DOMAIN,...", value_delimiter = ',')]
+    pub(crate) whitelist: Option<Vec<String>>,
+    /// Top-level domains that are blocked, such as zip,mov; "" for none.
+    #[arg(long, value_name = "TLD,...", value_delimiter = ',')]
+    pub(crate) blocked_tlds: Option<Vec<String>>,
+    /// What happens to a URL that could not be scanned.
+    #[arg(long, value_name = "POLICY", value_parser = ["open", "closed"])]
+    pub(crate) failure_policy: Option<String>,
+    /// Goes back to the defaults first.
+    #[arg(long)]
+    pub(crate) reset: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,8 +1,10 @@
 //! The parts of an installation, put together from the configuration and the data directory.
 
 mod artifacts;
+mod browser;
 mod mirrored;
 mod sources;
+mod threat;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,19 +14,20 @@ use anyhow::{Context, Result, ensure};
 use url::Url;
 use websvc_artifacts::Artifacts;
 use websvc_blocklist::Blocklist;
-use websvc_browser::{Browser, BrowserConfig};
 use websvc_engine::{Engine, EngineConfig};
 use websvc_index::{Index, IndexConfig};
 use websvc_scrape::{DocumentWorkers, ProxyConfig, ScrapeConfig, Scraper};
-use websvc_store::{CacheLimits, Store};
+use websvc_store::{CacheLimits, Store, UsageLimits};
 use websvc_transport::{AddressGuard, Client, ClientConfig, Proxy};
 
 use crate::args::PARSE_DOCUMENT;
 use crate::config::{self, Config};
 use crate::data_dir::{DataDir, WriteLock};
 
+pub(crate) use browser::browser;
 pub(crate) use mirrored::ensure_complete;
 pub(crate) use sources::{elsewhere, provider_urls, unused_sources};
+pub(crate) use threat::classifier;
 
 /// What this process may do with the index.
 #[derive(Debug)]
@@ -49,10 +52,12 @@ pub(crate) struct Installation {
 /// Opens what the configuration describes.
 pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> Result<Installation> {
     let store = Store::open(data_dir.path())?;
+    let config::Usage { log_rows, log_days, daily_days } = config.usage;
+    store.limit_usage(UsageLimits { log_rows, log_days, daily_days });
     let artifacts = artifacts::open(config, data_dir, &store)?;
     let index = Arc::new(Index::open(&data_dir.index(), IndexConfig::default())?);
     let client = client(config)?;
-    let browser = browser(config, &client);
+    let browser = browser(config, &client)?;
     let lists = config.browser.lists.iter().map(String::as_str);
     let blocklist = Arc::new(Blocklist::with_lists(data_dir.lists(), lists));
     let scrape = ScrapeConfig { browser, blocklist, ..scrape_config(config)? };
@@ -69,13 +74,14 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
         index_use: sources::index_use(config, &mirrors),
         mirrors,
         pricing: config.pricing,
+        threat: classifier(config)?,
     });
     Ok(Installation { engine, store, artifacts, index, access })
 }
 
 /// Checks the values that opening would refuse before it opens anything; those of sources are checked with them.
 pub(crate) fn check_values(config: &Config) -> Result<()> {
-    client(config)?;
+    browser(config, &client(config)?)?;
     scrape_config(config)?;
     Ok(())
 }
@@ -112,31 +118,6 @@ fn scrape_config(config: &Config) -> Result<ScrapeConfig> {
         proxies: proxies(&config.proxy)?,
         documents: document_workers(),
         ..ScrapeConfig::default()
-    })
-}
-
-/// Returns the browser, which is started when a page first needs it; `None` when no page may be open in one.
-pub(crate) fn browser(config: &Config, client: &Client) -> Option<Browser> {
-    browser_config(&config.browser).map(|config| Browser::new(config, client.clone()))
-}
-
-/// Returns how Chromium is run; `None` when no page may be open in one.
-fn browser_config(config: &config::Browser) -> Option<BrowserConfig> {
-    let config::Browser {
-        path,
-        concurrency,
-        pages_per_process,
-        memory_bytes,
-        idle_shutdown_s,
-        lists: _of_the_blocklist,
-    } = config;
-    (*concurrency > 0).then(|| BrowserConfig {
-        path: path.clone(),
-        concurrency: *concurrency,
-        pages_per_process: *pages_per_process,
-        memory_bytes: *memory_bytes,
-        idle_shutdown: Duration::from_secs(*idle_shutdown_s),
-        ..BrowserConfig::default()
     })
 }
 

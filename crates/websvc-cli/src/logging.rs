@@ -15,9 +15,14 @@ pub(crate) fn start(command: &Command) {
         | Command::Search(_)
         | Command::Scrape(_)
         | Command::Index(_)
+        | Command::Teams(_)
         | Command::Keys(_)
+        | Command::Backup(_)
+        | Command::Usage(_)
+        | Command::Mcp
         | Command::Cache(_)
         | Command::Profiles(_)
+        | Command::Threat(_)
         | Command::Lists(_)
         | Command::Doctor(_)
         | Command::ParseDocument(_) => "error",

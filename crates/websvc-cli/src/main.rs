@@ -4,6 +4,7 @@ mod args;
 mod command;
 mod config;
 mod data_dir;
+mod drawing;
 mod installation;
 mod logging;
 mod manual;
@@ -56,9 +57,14 @@ fn run(command: Command, common: &Common) -> Result<()> {
     let data_dir = DataDir::open(common.data_dir.as_deref())?;
     let setting = Setting { config, data_dir };
     match command {
+        Command::Teams(teams) => command::teams(&setting, teams),
+        Command::Backup(backup) => command::backup(&setting, &backup),
         Command::Keys(keys) => command::keys(&setting, keys),
         Command::Profiles(profiles) => command::profiles(&setting, profiles),
+        Command::Threat(threat) => on_runtime(command::threat(setting, threat)),
         Command::Lists(lists) => on_runtime(command::lists(setting, lists)),
+        Command::Usage(usage) => command::usage(&setting, &usage),
+        Command::Mcp => on_runtime(command::mcp(setting)),
         Command::Cache(cache) => command::cache(&setting, cache),
         Command::Serve(serve) => on_runtime(command::serve(setting, serve)),
         Command::Search(search) => on_runtime(command::search(setting, search)),

@@ -32,8 +32,12 @@ impl Request {
     }
 
     pub(crate) fn post(path: &str, body: &str) -> Self {
+        Self::post_with(KEY, path, body)
+    }
+
+    pub(crate) fn post_with(key: &str, path: &str, body: &str) -> Self {
         let head = format!(
-            "POST {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {KEY}\r\n\
+            "POST {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {key}\r\n\
              Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );

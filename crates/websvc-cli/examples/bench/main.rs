@@ -1,5 +1,5 @@
-//! Measures the service: beside its parts, in one run, by `cargo xtask bench`; its relevance by `bench relevance`; and
-//! how it grows by `bench scale`.
+//! Measures the service: beside its parts, in one run, by `cargo xtask bench`; its relevance by `bench relevance`; how
+//! it grows by `bench scale`; and its door by `bench access`.
 //!
 //! The machine is shared and noisy, so what counts are the ratios between rows of one run. The process under test is
 //! pinned to the first core and the load to the second, where there are two.
@@ -10,6 +10,7 @@
     reason = "a program that measures, and ends when something fails"
 )]
 
+mod access;
 mod ask;
 mod contract;
 mod load;
@@ -66,6 +67,11 @@ async fn main() {
     match std::env::args().nth(1).as_deref() {
         Some("relevance") => relevance::run().await,
         Some("scale") => scale::run().await,
+        Some("access") => {
+            let mut report = Report::default();
+            access::run(&mut report).await;
+            report.print();
+        }
         Some(other) => println!("bench: there is no part \"{other}\""),
         None => parts_and_service().await,
     }

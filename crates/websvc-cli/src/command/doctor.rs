@@ -11,6 +11,7 @@ mod finding;
 mod listening;
 mod machine;
 mod programs;
+mod threat;
 
 use anyhow::{Result, bail};
 use serde_json::json;
@@ -56,6 +57,7 @@ async fn look(common: &Common, config: Option<&Config>) -> Vec<Finding> {
         findings.extend(listening::check(config).await);
         findings.push(access::keys(config, store.as_ref()));
         findings.extend(elsewhere::check(config).await);
+        findings.extend(threat::check(config).await);
     }
     findings.extend(machine::check(config));
     findings.extend(programs::check(config).await);

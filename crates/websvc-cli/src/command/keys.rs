@@ -3,21 +3,22 @@
 use anyhow::Result;
 use jiff::Timestamp;
 use serde_json::json;
-use websvc_store::{KeyRecord, Store};
+use websvc_store::{KeyRecord, KeyRights, Store};
 
 use crate::Setting;
-use crate::args::Keys;
+use crate::args::{CreateKey, Keys};
 use crate::show::{self, Table};
 
 /// Runs `websvc keys`.
 pub(crate) fn keys(setting: &Setting, keys: Keys) -> Result<()> {
     let store = Store::open(setting.data_dir.path())?;
     match keys {
-        Keys::Create { team, label } => {
-            let key = store.create_key(&team, &label)?;
+        Keys::Create(arguments) => {
+            let (team, label) = (arguments.team.clone(), arguments.label.clone());
+            let key = store.create_key_with(&team, &label, &rights(arguments, Timestamp::now())?)?;
             show::line(key.secret.expose())
         }
-        Keys::List { json } => list(&store.list_keys()?, json),
+        Keys::List { json } => list(&store.list_keys()?, Timestamp::now(), json),
         Keys::Revoke { id } => {
             let key = store.revoke_key(&id)?;
             show::line(&format!("revoked {} of team {}", key.id, key.team))
@@ -25,33 +26,105 @@ pub(crate) fn keys(setting: &Setting, keys: Keys) -> Result<()> {
     }
 }
 
-fn list(keys: &[KeyRecord], as_json: bool) -> Result<()> {
+fn rights(arguments: CreateKey, now: Timestamp) -> Result<KeyRights> {
+    let CreateKey {
+        team: _,
+        label: _,
+        admin,
+        scopes,
+        formats,
+        expires,
+        allow_ip,
+        requests_per_minute,
+        concurrency,
+    } = arguments;
+    Ok(KeyRights {
+        admin,
+        scopes: (!scopes.is_empty()).then(|| scopes.into_iter().collect()),
+        formats: (!formats.is_empty()).then(|| formats.into_iter().collect()),
+        networks: allow_ip.iter().map(ToString::to_string).collect(),
+        expires_at_ms: expires.map(|expires| expires.unix_ms(now)).transpose()?,
+        requests_per_minute,
+        concurrency,
+    })
+}
+
+fn list(keys: &[KeyRecord], now: Timestamp, as_json: bool) -> Result<()> {
+    let now_ms = u64::try_from(now.as_millisecond())?;
     if as_json {
         let rows = keys.iter().map(|key| {
+            // Destructured, so that a new right is thought of here.
+            let KeyRights {
+                admin,
+                scopes,
+                formats,
+                networks,
+                expires_at_ms,
+                requests_per_minute,
+                concurrency,
+            } = &key.rights;
+            let scopes = scopes.as_ref().map(|scopes| scopes.iter().map(|scope| scope.as_str()));
             json!({
                 "id": key.id.as_str(),
                 "team": key.team,
                 "name": key.label,
+                "state": state(key, now_ms),
+                "admin": admin,
+                "scopes": scopes.map(Iterator::collect::<Vec<_>>),
+                "formats": formats,
+                "allowIp": networks,
+                "requestsPerMinute": requests_per_minute,
+                "concurrency": concurrency,
                 "createdAt": time(Some(key.created_at_ms)),
                 "lastUsedAt": time(key.last_used_at_ms),
+                "expiresAt": time(*expires_at_ms),
                 "revokedAt": time(key.revoked_at_ms),
             })
         });
         return show::json(&rows.collect::<Vec<_>>());
     }
-    let mut table = Table::new(["ID", "TEAM", "NAME", "CREATED", "LAST USED", "STATE"]);
+    let mut table = Table::new(["ID", "TEAM", "NAME", "MAY", "CREATED", "LAST USED", "EXPIRES", "STATE"]);
     for key in keys {
-        let state = if key.revoked_at_ms.is_some() { "revoked" } else { "valid" };
         table.row([
             key.id.as_str(),
             &key.team,
             &key.label,
+            &summary(&key.rights),
             &time(Some(key.created_at_ms)).unwrap_or_default(),
             &time(key.last_used_at_ms).unwrap_or_else(|| "never".to_owned()),
-            state,
+            &time(key.rights.expires_at_ms).unwrap_or_else(|| "never".to_owned()),
+            state(key, now_ms),
         ]);
     }
     table.print()
+}
+
+fn state(key: &KeyRecord, now_ms: u64) -> &'static str {
+    match key.revoked_at_ms {
+        Some(_) => "revoked",
+        None if key.rights.has_expired(now_ms) => "expired",
+        None => "valid",
+    }
+}
+
+/// Returns what a key may do, in a few words; `keys list --json` has all of it.
+fn summary(rights: &KeyRights) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    if rights.admin {
+        words.push("admin");
+    }
+    match &rights.scopes {
+        None => words.push("all"),
+        Some(scopes) => words.extend(scopes.iter().map(|scope| scope.as_str())),
+    }
+    let bounds = [
+        (rights.formats.is_some(), "formats"),
+        (!rights.networks.is_empty(), "addresses"),
+        (rights.requests_per_minute.or(rights.concurrency).is_some(), "amount"),
+    ];
+    let bounds: Vec<&str> = bounds.into_iter().filter_map(|(is_set, word)| is_set.then_some(word)).collect();
+    let may = words.join("+");
+    if bounds.is_empty() { may } else { format!("{may} (bounded: {})", bounds.join(", ")) }
 }
 
 /// Returns a time as lists show it.

@@ -1,28 +1,29 @@
 //! `websvc scrape`: the content of one page, from the shell.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::json;
 use url::Url;
 use websvc::types::ScrapeOptions;
 use websvc_scrape::{Files, Page};
+use websvc_store::DEFAULT_TEAM;
 use websvc_validate::{Checked, Policy, check_scrape_options};
 
 use super::search::{format, refused};
 use crate::Setting;
 use crate::args::Scrape;
+use crate::drawing::{FileNames, Pictures};
 use crate::installation::{self, IndexAccess};
 use crate::show;
 
+/// What to do about a picture that there is not.
+const MISSING: &str = "the warnings say why; `websvc doctor` says what the browser needs";
+
 /// Runs `websvc scrape`.
 pub(crate) async fn scrape(setting: Setting, arguments: Scrape) -> Result<()> {
-    let options = ScrapeOptions {
-        formats: Some(arguments.formats.iter().map(|name| format(name)).collect::<Result<_>>()?),
-        only_main_content: Some(!arguments.full_page),
-        max_age: arguments.fresh.then_some(0),
-        ..ScrapeOptions::default()
-    };
+    let options = options(&arguments)?;
     let Checked { plan, warnings } = check_scrape_options(options, &Policy::default()).map_err(refused)?;
     for warning in warnings {
         show::note(&format!("warning: {warning}"));
@@ -31,12 +32,53 @@ pub(crate) async fn scrape(setting: Setting, arguments: Scrape) -> Result<()> {
     let access = setting.data_dir.try_lock()?.map_or(IndexAccess::Read, IndexAccess::Write);
     let installation = installation::open(&setting.config, &setting.data_dir, access)?;
     let deadline = Instant::now() + plan.timeout().max(Duration::from_secs(1));
-    let mut page = installation.engine.scrape(&url, &plan, &Files::inline(), deadline).await?;
+    let outcome = installation.engine.scrape(&url, &plan, DEFAULT_TEAM, &Files::inline(), deadline).await;
+    let mut page = outcome.page?;
     for warning in std::mem::take(&mut page.warnings) {
         show::note(&format!("warning: {warning}"));
     }
+    write_files(&mut page, &arguments.pictures, &url)?;
+    let has_picture = page.screenshot.is_some();
     print(page, arguments.json)?;
     installation.close().await?;
+    let is_lacking = arguments.pictures.format(&arguments.drawing)?.is_some() && !has_picture;
+    ensure!(!is_lacking, "no picture was taken: {MISSING}");
+    Ok(())
+}
+
+/// Returns what is asked of the page. Whoever wants a file alone gets no text beside it.
+fn options(arguments: &Scrape) -> Result<ScrapeOptions> {
+    let Scrape { url: _, formats, full_page, fresh, json: _, pictures, drawing, place } = arguments;
+    let mut formats = formats.iter().map(|name| format(name)).collect::<Result<Vec<_>>>()?;
+    formats.extend(pictures.format(drawing)?);
+    if formats.is_empty() && !pictures.are_wanted() {
+        formats.push(format("markdown")?);
+    }
+    let mut options = ScrapeOptions {
+        formats: Some(formats),
+        only_main_content: Some(!full_page),
+        max_age: fresh.then_some(0),
+        ..ScrapeOptions::default()
+    };
+    drawing.fill(&mut options)?;
+    pictures.print(&mut options);
+    place.fill(&mut options);
+    Ok(options)
+}
+
+/// Writes the files of the page, in which their paths are then.
+fn write_files(page: &mut Page, pictures: &Pictures, url: &Url) -> Result<()> {
+    let names = FileNames::of(Path::new("."), None, url.as_str());
+    if let Some(picture) = &mut page.screenshot {
+        *picture = names.write("", pictures.picture_file(), picture)?;
+    }
+    let Some(actions) = &mut page.actions else { return Ok(()) };
+    // It was the last of the actions.
+    let printed = pictures.pdf_file().and_then(|file| Some((file, actions.pdfs.pop()?)));
+    names.write_all(actions)?;
+    if let Some((file, pdf)) = printed {
+        actions.pdfs.push(names.write("", file, &pdf)?);
+    }
     Ok(())
 }
 
@@ -47,7 +89,7 @@ pub(crate) fn page_url(text: &str) -> Result<Url> {
 }
 
 fn print(page: Page, as_json: bool) -> Result<()> {
-    let Page { markdown, html, raw_html, links, images, metadata, .. } = page;
+    let Page { markdown, html, raw_html, links, images, screenshot, actions, metadata, .. } = page;
     if as_json {
         let mut object = serde_json::Map::new();
         for (name, value) in [
@@ -56,6 +98,8 @@ fn print(page: Page, as_json: bool) -> Result<()> {
             ("rawHtml", raw_html.map(|text| json!(text))),
             ("links", links.map(|list| json!(list))),
             ("images", images.map(|list| json!(list))),
+            ("screenshot", screenshot.map(|file| json!(file))),
+            ("actions", actions.map(|actions| json!(actions))),
         ] {
             object.extend(value.map(|value| (name.to_owned(), value)));
         }
@@ -67,6 +111,9 @@ fn print(page: Page, as_json: bool) -> Result<()> {
     }
     for url in [links, images].into_iter().flatten().flatten() {
         show::line(&url)?;
+    }
+    for returned in actions.into_iter().flat_map(|actions| actions.javascript_returns) {
+        show::line(&returned.value.to_string())?;
     }
     Ok(())
 }

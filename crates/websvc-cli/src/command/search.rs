@@ -1,25 +1,44 @@
 //! `websvc search`: a search from the shell.
 
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use websvc::types::{Format, ScrapeOptions, SearchRequest, SearchResponse};
+use websvc::types::{Format, PageContent, ScrapeOptions, SearchRequest, SearchResponse};
 use websvc_scrape::Files;
+use websvc_store::DEFAULT_TEAM;
 use websvc_validate::{Checked, Policy, Rejection, check_search};
 
 use crate::Setting;
 use crate::args::{Remote, Search};
+use crate::drawing::FileNames;
 use crate::installation::{self, IndexAccess};
 use crate::show::{self, Style, styled};
 
 /// Runs `websvc search`.
 pub(crate) async fn search(setting: Setting, arguments: Search) -> Result<()> {
     let request = request(&arguments)?;
-    let response = match arguments.remote.server {
+    let mut response = match arguments.remote.server {
         Some(_) => remote(&arguments.remote)?.search(&request).await?,
         None => local(&setting, request).await?,
     };
+    write_files(&mut response, &arguments.pictures.output_dir)?;
     if arguments.json { show::json(&response) } else { print(&response) }
+}
+
+/// Writes the files of the results, in which their paths are then.
+fn write_files(response: &mut SearchResponse, directory: &Path) -> Result<()> {
+    for (at, result) in response.data.web.iter_mut().flatten().enumerate() {
+        let names = FileNames::of(directory, Some(at + 1), &result.url);
+        let PageContent { screenshot, actions, .. } = &mut result.content;
+        if let Some(picture) = screenshot {
+            *picture = names.write("", None, picture)?;
+        }
+        if let Some(actions) = actions {
+            names.write_all(actions)?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns a client of the server that was named.
@@ -29,12 +48,20 @@ pub(crate) fn remote(remote: &Remote) -> Result<websvc::Client> {
 }
 
 fn request(arguments: &Search) -> Result<SearchRequest> {
-    let formats = arguments.formats.iter().map(|name| format(name)).collect::<Result<Vec<_>>>()?;
+    let Search { query, limit, formats, json: _, remote: _, drawing, pictures } = arguments;
+    let mut formats = formats.iter().map(|name| format(name)).collect::<Result<Vec<_>>>()?;
+    formats.extend(pictures.format(drawing));
+    let mut options = ScrapeOptions::default();
+    drawing.fill(&mut options)?;
+    let is_drawn = options != ScrapeOptions::default();
+    if formats.is_empty() && is_drawn {
+        formats.push(format("markdown")?);
+    }
+    let scrape_options = (!formats.is_empty()).then_some(ScrapeOptions { formats: Some(formats), ..options });
     Ok(SearchRequest {
-        query: arguments.query.join(" "),
-        limit: Some(arguments.limit),
-        scrape_options: (!formats.is_empty())
-            .then(|| ScrapeOptions { formats: Some(formats), ..ScrapeOptions::default() }),
+        query: query.join(" "),
+        limit: Some(*limit),
+        scrape_options,
         ..SearchRequest::default()
     })
 }
@@ -48,10 +75,12 @@ async fn local(setting: &Setting, request: SearchRequest) -> Result<SearchRespon
     let access = setting.data_dir.try_lock()?.map_or(IndexAccess::Read, IndexAccess::Write);
     let installation = installation::open(&setting.config, &setting.data_dir, access)?;
     let Checked { plan, warnings } = check_search(request, &Policy::default()).map_err(refused)?;
-    let mut outcome = installation.engine.search(&plan, &Files::inline(), Instant::now()).await?;
+    let mut outcome =
+        installation.engine.search(&plan, DEFAULT_TEAM, &Files::inline(), Instant::now()).await?;
     outcome.warnings.splice(..0, warnings);
     installation.close().await?;
-    Ok(outcome.into_response(String::new()))
+    let credits = outcome.bill.total();
+    Ok(outcome.into_response(String::new(), credits))
 }
 
 /// Returns a refusal as an error for the shell, every violation on its line.
@@ -79,9 +108,14 @@ fn print(response: &SearchResponse) -> Result<()> {
         if let Some(markdown) = &result.content.markdown {
             show::line("")?;
             show::line(markdown)?;
-        } else if let Some(error) =
-            result.content.metadata.as_ref().and_then(|metadata| metadata.error.as_ref())
-        {
+        }
+        if let Some(picture) = &result.content.screenshot {
+            show::line(&styled(&format!("     picture: {picture}"), Style::Dim))?;
+        }
+        if result.content.markdown.is_some() {
+            continue;
+        }
+        if let Some(error) = result.content.metadata.as_ref().and_then(|metadata| metadata.error.as_ref()) {
             show::line(&styled(&format!("     not scraped: {error}"), Style::Dim))?;
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use url::Url;
-use websvc_server::{Authentication, OriginConfig, Service, ServiceConfig};
+use websvc_server::{Authentication, Limits, OriginConfig, Service, ServiceConfig};
 use websvc_store::Store;
 use websvc_transport::{Server, ServerConfig, TlsFiles};
 
@@ -47,6 +47,17 @@ pub(crate) struct Running {
 /// Opens the installation and binds the address; nothing is served before [`Running::run`].
 pub(crate) async fn start(config: &Config, data_dir: &DataDir) -> Result<Running> {
     let installation = installation::open(config, data_dir, IndexAccess::Write(data_dir.lock()?))?;
+    // A browser is started when a page needs it; what is known before is said now.
+    for warning in installation
+        .engine
+        .scraper()
+        .configured_browser()
+        .map(|browser| browser.health().warnings)
+        .into_iter()
+        .flatten()
+    {
+        tracing::warn!("{warning}");
+    }
     let authentication = if config.auth.required { Authentication::Required } else { Authentication::Open };
     let service = Service::new(ServiceConfig {
         engine: installation.engine.clone(),
@@ -54,7 +65,7 @@ pub(crate) async fn start(config: &Config, data_dir: &DataDir) -> Result<Running
         artifacts: installation.artifacts.clone(),
         origin: origin(config)?,
         authentication,
-        concurrency: config.limits.concurrency,
+        limits: limits(config),
     });
     let server = Server::bind(server_config(config)).await?;
     Ok(Running { server, service, installation })
@@ -114,8 +125,20 @@ fn server_config(config: &Config) -> ServerConfig {
     server
 }
 
+fn limits(config: &Config) -> Limits {
+    let config::Limits { requests_per_minute, concurrency, total_concurrency, queue, queue_wait_ms } =
+        config.limits;
+    Limits {
+        requests_per_minute,
+        concurrency,
+        total_concurrency: total_concurrency.get(),
+        queue,
+        queue_wait: Duration::from_millis(queue_wait_ms),
+    }
+}
+
 /// Returns where callers reach the service.
-fn origin(config: &Config) -> Result<OriginConfig> {
+pub(super) fn origin(config: &Config) -> Result<OriginConfig> {
     let config::Server { public_url, trusted_proxies, tls, .. } = &config.server;
     let public_url = match public_url {
         Some(url) => Some(url.parse::<Url>().context("server.public_url")?),

@@ -41,7 +41,10 @@ const SECTIONS: &[Section] = &[
     Section { name: "cache", keys: &[&["max_bytes", "max_age_days", "memory_bytes"]] },
     Section {
         name: "browser",
-        keys: &[&["path", "concurrency", "pages_per_process", "memory_bytes", "idle_shutdown_s", "lists"]],
+        keys: &[
+            &["path", "concurrency", "pages_per_process", "memory_bytes", "idle_shutdown_s", "lists"],
+            &["cdp_url", "egress_listen", "egress_host", "egress_from"],
+        ],
     },
     Section { name: "artifacts", keys: &[&["path", "max_bytes", "max_age_hours", "s3"]] },
     Section {
@@ -49,13 +52,17 @@ const SECTIONS: &[Section] = &[
         keys: &[&["endpoint", "region", "bucket", "prefix", "access_key_id", "secret_access_key"]],
     },
     Section { name: "proxy", keys: &[&["basic", "enhanced", "by_country"]] },
-    Section { name: "limits", keys: &[&["concurrency"]] },
+    Section { name: "threat", keys: &[super::Threat::KEYS] },
+    Section {
+        name: "limits",
+        keys: &[&["requests_per_minute", "concurrency", "total_concurrency", "queue", "queue_wait_ms"]],
+    },
+    Section { name: "usage", keys: &[&["log_rows", "log_days", "daily_days"]] },
     Section { name: "pricing", keys: &[websvc_engine::Pricing::KEYS] },
 ];
 
 /// The keys of the contract whose feature this version does not have: they are left out, and that is said.
-const NOT_YET: &[&str] =
-    &["audit", "browser.cdp_url", "llm", "store", "threat", "limits.requests_per_minute"];
+const NOT_YET: &[&str] = &["audit", "llm", "store"];
 
 /// A key that is in no section.
 #[derive(Debug, PartialEq, Eq)]
@@ -169,10 +176,8 @@ mod tests {
 
     #[test]
     fn keys_of_missing_features_are_taken_out_and_named() {
-        let mut table = "[browser]\ncdp_url = 'x'\n[server]\nlisten = '1'\n[limits]\nrequests_per_minute = 1"
-            .parse()
-            .unwrap();
-        assert_eq!(take_not_yet(&mut table), ["browser.cdp_url", "limits.requests_per_minute"]);
-        assert_eq!(table, "[browser]\n[server]\nlisten = '1'\n[limits]".parse().unwrap());
+        let mut table = "[audit]\nfile = 'x'\n[server]\nlisten = '1'\n[llm]\nmodel = 'x'".parse().unwrap();
+        assert_eq!(take_not_yet(&mut table), ["audit", "llm"]);
+        assert_eq!(table, "[server]\nlisten = '1'".parse().unwrap());
     }
 }

@@ -6,15 +6,19 @@
 mod keys;
 mod search;
 mod sources;
+mod threat;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use websvc_store::UsageLimits;
 
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
 pub(crate) use sources::{ConfigError, load};
+pub(crate) use threat::{ScannerKind, Threat};
 
 /// Everything an operator can set.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -29,7 +33,9 @@ pub(crate) struct Config {
     pub(crate) browser: Browser,
     pub(crate) proxy: Proxy,
     pub(crate) limits: Limits,
+    pub(crate) threat: Threat,
     pub(crate) pricing: websvc_engine::Pricing,
+    pub(crate) usage: Usage,
     /// Keys that were given and have no effect, for want of their feature.
     #[serde(skip)]
     pub(crate) not_yet: Vec<String>,
@@ -93,6 +99,14 @@ pub(crate) struct Proxy {
 pub(crate) struct Browser {
     /// The program; looked for where systems put it when there is none.
     pub(crate) path: Option<PathBuf>,
+    /// A Chromium that somebody else runs; its address may hold secrets.
+    pub(crate) cdp_url: Option<String>,
+    /// The address that the proxies of a remote browser's pages listen on.
+    pub(crate) egress_listen: Option<String>,
+    /// What the remote browser calls that address.
+    pub(crate) egress_host: Option<String>,
+    /// Networks that may use these proxies.
+    pub(crate) egress_from: Vec<String>,
     /// Pages open at one time; with 0 there is no browser.
     pub(crate) concurrency: usize,
     pub(crate) pages_per_process: u64,
@@ -142,11 +156,26 @@ impl fmt::Debug for S3 {
     }
 }
 
-/// `[limits]`: bounds of the work done at one time.
+/// `[limits]`: bounds of the work done, of teams of which nothing else is said and of all together.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Limits {
-    pub(crate) concurrency: usize,
+    pub(crate) requests_per_minute: Option<u32>,
+    pub(crate) concurrency: Option<u32>,
+    pub(crate) total_concurrency: NonZeroUsize,
+    pub(crate) queue: usize,
+    pub(crate) queue_wait_ms: u64,
+}
+
+/// `[usage]`: how long is kept what teams used.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Usage {
+    /// Requests in the log; with 0 there is none.
+    pub(crate) log_rows: u64,
+    pub(crate) log_days: u64,
+    /// The sums of a day.
+    pub(crate) daily_days: u64,
 }
 
 impl Default for Server {
@@ -185,6 +214,10 @@ impl Default for Browser {
     fn default() -> Self {
         Self {
             path: None,
+            cdp_url: None,
+            egress_listen: None,
+            egress_host: None,
+            egress_from: Vec::new(),
             concurrency: 8,
             pages_per_process: 500,
             memory_bytes: 2 * 1024 * 1024 * 1024,
@@ -206,8 +239,21 @@ impl Default for Artifacts {
     }
 }
 
+impl Default for Usage {
+    fn default() -> Self {
+        let UsageLimits { log_rows, log_days, daily_days } = UsageLimits::default();
+        Self { log_rows, log_days, daily_days }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        Self { concurrency: 256 }
+        Self {
+            requests_per_minute: None,
+            concurrency: None,
+            total_concurrency: NonZeroUsize::new(256).unwrap_or(NonZeroUsize::MIN),
+            queue: 1024,
+            queue_wait_ms: 2_000,
+        }
     }
 }

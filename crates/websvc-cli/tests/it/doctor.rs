@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use websvc_testkit::{Authority, ForwardProxy, Rules, World};
+use websvc_testkit::{Authority, ForwardProxy, Page, Rules, World};
 
 use crate::harness::{KEY, Service, Site, tea_world};
 
@@ -148,7 +148,7 @@ async fn an_installation_in_use_is_looked_at_beside_its_server() {
     case.site.succeed(&["keys", "create"]);
     let (is_content, findings) = case.examine();
     assert!(is_content, "{findings:#?}");
-    assert!(findings["database"].1.starts_with("sound, version 3, "), "{findings:#?}");
+    assert!(findings["database"].1.starts_with("sound, version "), "{findings:#?}");
     assert!(findings["index"].1.starts_with("2 documents, "), "{findings:#?}");
     assert_eq!(findings["keys"].1, "1 stored");
 
@@ -261,8 +261,7 @@ async fn proxies_are_connected_to_and_asked_for_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn providers_are_asked_one_question() {
-    let page =
-        websvc_testkit::Page::new("application/json", r#"{"results": [{"u": "http://a.test/", "t": "A"}]}"#);
+    let page = Page::new("application/json", r#"{"results": [{"u": "http://a.test/", "t": "A"}]}"#);
     let world = World::builder().page("http://own.test/search?q=web", page).start().await;
     let source = |path: &str| {
         format!(
@@ -283,4 +282,23 @@ async fn providers_are_asked_one_question() {
         "warning",
         "described and not used: own",
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_scanner_of_urls_is_asked() {
+    let world = World::builder()
+        .page("http://scanner.test/", Page::new("application/json", r#"{"score": 3}"#))
+        .page("http://other.test/", Page::html("<p>a page"))
+        .start()
+        .await;
+    for (url, state, message) in [
+        ("http://scanner.test/", "ok", "has the score 3"),
+        ("http://other.test/", "problem", "its answer cannot be read: not valid JSON"),
+        ("http://other.test/missing", "problem", "it answered with status 404"),
+        ("ftp://other.test/", "problem", "neither http nor https"),
+    ] {
+        let variables =
+            vec![("WEBSVC__THREAT__SCANNER", "http".to_owned()), ("WEBSVC__THREAT__URL", url.to_owned())];
+        Case { variables, ..Case::of(&world) }.check("threat protection", state, message);
+    }
 }

@@ -162,6 +162,24 @@ async fn every_page_of_a_pdf_is_charged_and_the_file_itself_is_one_page() {
 }
 
 #[tokio::test]
+async fn pages_that_a_budget_has_no_credits_for_are_forgiven() {
+    let world = world().await;
+    let site = Site::new(&world);
+    let change = websvc_store::TeamChange { credits: Some(Some(5)), ..websvc_store::TeamChange::default() };
+    websvc_store::Store::open(site.data_dir()).unwrap().set_team("default", &change).unwrap();
+    let service = site.serve();
+    service.list(&[("oolong", PDF)]).await;
+    // The listing has cost 2. What is left are the 3 that are held: for the result and one page.
+    let body = json!({"query": "oolong", "limit": 1, "scrapeOptions": {"formats": ["markdown"]}});
+    let answer = service.search(body.clone()).await;
+    assert_eq!((answer.status.as_u16(), &answer.body["creditsUsed"]), (200, &json!(3)), "{}", answer.body);
+    assert_eq!(answer.body["data"]["web"][0]["metadata"]["creditsUsed"], json!(2), "the price of both pages");
+    assert_eq!(service.search(body).await.status, 402);
+    let usage = service.get("/v2/team/credit-usage").await.body;
+    assert_eq!(usage["data"]["remainingCredits"], json!(0));
+}
+
+#[tokio::test]
 async fn office_files_and_tables_are_pages_too() {
     let world = world().await;
     let service = listing(&world, &[TABLE, BOOK]).await;

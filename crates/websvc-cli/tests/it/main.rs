@@ -6,8 +6,10 @@
     reason = "tests fail by panicking, and say what they skip"
 )]
 
+mod access;
 mod archives;
 mod artifacts;
+mod backup;
 mod bad_input;
 #[cfg(target_os = "linux")]
 mod bombs;
@@ -16,6 +18,8 @@ mod cache;
 mod canary;
 mod corpus;
 mod crash;
+mod credits;
+mod dashboard;
 mod deadline;
 mod demo;
 mod doctor;
@@ -28,6 +32,7 @@ mod indexing;
 mod keys;
 mod lists;
 mod maintenance;
+mod overload;
 mod profiles;
 mod reference;
 mod scraping;
@@ -36,4 +41,6 @@ mod secrets;
 mod security;
 mod serving;
 mod sources;
+mod threat;
+mod threat_drawn;
 mod verticals;

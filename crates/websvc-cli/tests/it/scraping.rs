@@ -45,6 +45,7 @@ async fn results_carry_the_formats_that_were_asked_for() {
     assert_eq!(metadata["sourceURL"], json!("http://tea.test/green.html"));
     assert_eq!(metadata["statusCode"], json!(200));
     assert_eq!(metadata["cacheState"], json!("miss"));
+    assert_eq!(metadata["creditsUsed"], json!(1));
     assert_eq!(answer.body["creditsUsed"], json!(3));
 }
 

@@ -79,7 +79,7 @@ async fn taken(config: &Config) -> Finding {
 }
 
 fn judge(listen: &str, readiness: &Readiness) -> Finding {
-    let Readiness { status, checks, sources } = readiness;
+    let Readiness { status, checks, sources, browser: _beside_its_program } = readiness;
     let running = format!("a websvc runs on {listen}");
     match status {
         ReadinessStatus::Ready => {
@@ -161,7 +161,7 @@ fn certificate(start: i64, end: i64, now: i64) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use websvc::types::status::{ReadinessChecks, SourceReadiness};
+    use websvc::types::status::{BrowserReadiness, ReadinessChecks, SourceReadiness};
 
     use super::super::finding::State;
     use super::*;
@@ -188,6 +188,7 @@ mod tests {
             status,
             checks: ReadinessChecks { store, index: Condition::Ok, cache: Condition::Ok },
             sources: Vec::new(),
+            browser: BrowserReadiness::default(),
         };
         let mut ready = readiness(ReadinessStatus::Ready, Condition::Ok);
         assert_eq!(judge("x:1", &ready), Finding::ok(LISTEN, "a websvc runs on x:1 and is ready"));

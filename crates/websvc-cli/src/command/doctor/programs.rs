@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use websvc_browser::Browser;
 use websvc_documents::DocumentKind;
 use websvc_scrape::{DocumentReader, ReadOptions};
 
@@ -13,6 +14,7 @@ use crate::installation;
 const DOCUMENTS: &str = "documents";
 const OCR: &str = "recognition";
 const BROWSER: &str = "browser";
+const BROWSER_SAFETY: &str = "browser safety";
 
 /// The language that pages are recognised in.
 const LANGUAGE: &str = "eng";
@@ -38,7 +40,11 @@ pub(super) async fn check(config: Option<&Config>) -> Vec<Finding> {
     let recognition = asking.await.unwrap_or_else(|error| {
         Finding::problem(OCR, error.to_string(), "report this: it is a defect of websvc")
     });
-    [documents, recognition].into_iter().chain(config.map(browser)).collect()
+    let mut findings = vec![documents, recognition];
+    if let Some(config) = config {
+        findings.extend(browser(config).await);
+    }
+    findings
 }
 
 /// Lets a worker read a document, as the service does.
@@ -112,25 +118,46 @@ fn output(program: &str, arguments: &[&str]) -> Option<String> {
     Some(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Looks whether the program of the browser is there; it is not started.
-fn browser(config: &Config) -> Finding {
-    let made = installation::client(config).map(|client| installation::browser(config, &client));
+/// Looks whether the browser is there: one that would be started here is not, a remote one is connected to.
+async fn browser(config: &Config) -> Vec<Finding> {
+    let made = installation::client(config).and_then(|client| installation::browser(config, &client));
     let browser = match made {
         Ok(Some(browser)) => browser,
-        Ok(None) => return Finding::ok(BROWSER, "turned off (browser.concurrency = 0)"),
+        Ok(None) => return vec![Finding::ok(BROWSER, "turned off (browser.concurrency = 0)")],
         // Said among the values.
         Err(error) => {
-            return Finding::warning(BROWSER, format!("not looked for: {error:#}"), "mend that first");
+            return vec![Finding::warning(BROWSER, format!("not looked for: {error:#}"), "mend that first")];
         }
     };
+    if config.browser.cdp_url.is_some() {
+        return vec![remote_browser(&browser).await];
+    }
+    let without = "pages that scripts draw stay empty, and there are no screenshots and no actions";
     match browser.executable() {
-        Ok(path) => Finding::ok(BROWSER, path.display().to_string()),
-        Err(error) => Finding::warning(
+        Ok(path) => {
+            let warnings = browser.health().warnings.into_iter();
+            let warnings = warnings.map(|warning| {
+                Finding::warning(BROWSER_SAFETY, warning, "see docs/security.md, The browser")
+            });
+            std::iter::once(Finding::ok(BROWSER, path.display().to_string())).chain(warnings).collect()
+        }
+        Err(error) => vec![Finding::warning(BROWSER, format!("{error}: {without}"), INSTALL_BROWSER)],
+    }
+}
+
+/// Connects to a remote browser as the service does, and leaves it again.
+async fn remote_browser(browser: &Browser) -> Finding {
+    let outcome = browser.prepare().await;
+    browser.stop().await;
+    match outcome {
+        Ok(()) => Finding::ok(
             BROWSER,
-            format!(
-                "{error}: pages that scripts draw stay empty, and there are no screenshots and no actions"
-            ),
-            INSTALL_BROWSER,
+            "the remote browser answers, and comes back to this service for what its pages want",
+        ),
+        Err(error) => Finding::problem(
+            BROWSER,
+            format!("{:#}", anyhow::Error::from(error)),
+            "see docs/scraping.md, A browser elsewhere",
         ),
     }
 }
@@ -159,22 +186,32 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_browser_is_there_missing_or_turned_off() {
-        let check = |path: &std::path::Path, concurrency| {
+    #[tokio::test]
+    async fn a_browser_is_there_missing_or_turned_off() {
+        let check = async |path: &std::path::Path, concurrency| {
             let mut config = Config::default();
             config.browser.path = Some(path.to_owned());
             config.browser.concurrency = concurrency;
-            browser(&config)
+            browser(&config).await.swap_remove(0)
         };
         let folder = tempfile::tempdir().unwrap();
-        let missing = check(&folder.path().join("none"), 1);
+        let missing = check(&folder.path().join("none"), 1).await;
         assert_eq!(missing.state, State::Warning, "{missing:?}");
         assert!(missing.message.contains("no screenshots"), "{missing:?}");
-        assert_eq!(check(&folder.path().join("none"), 0).state, State::Ok);
+        assert_eq!(check(&folder.path().join("none"), 0).await.state, State::Ok);
         let here = std::env::current_exe().unwrap();
-        let found = check(&here, 1);
+        let found = check(&here, 1).await;
         assert_eq!((found.state, found.message), (State::Ok, here.display().to_string()));
+    }
+
+    #[tokio::test]
+    async fn a_remote_browser_that_is_not_there_is_a_problem_with_its_address() {
+        let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+        let mut config = Config::default();
+        config.browser.cdp_url = Some(format!("http://{closed}"));
+        let found = browser(&config).await;
+        assert_eq!(found[0].state, State::Problem, "{found:?}");
+        assert!(found[0].message.contains(&closed.to_string()), "{found:?}");
     }
 
     #[test]

@@ -1,0 +1,108 @@
+//! `websvc backup`: what is worth keeping of a data directory, in one file, while a server runs.
+//!
+//! It is a tar archive of a data directory, so that nothing but `tar` is needed to bring it back.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use indicatif::HumanBytes;
+use serde::Serialize;
+use tar::{Builder, Header};
+use tempfile::{NamedTempFile, TempDir};
+use websvc_index::{Index, IndexConfig};
+use websvc_store::Store;
+
+use crate::Setting;
+use crate::args::Backup;
+use crate::data_dir::{DataDir, INDEX_DIR};
+use crate::show;
+
+/// How much is handed to the disk at one time.
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// What a backup came to.
+#[derive(Debug, Serialize)]
+struct Report {
+    files: u64,
+    bytes: u64,
+    elapsed_ms: u128,
+}
+
+/// Runs `websvc backup`.
+pub(crate) fn backup(setting: &Setting, arguments: &Backup) -> Result<()> {
+    let Backup { file, json } = arguments;
+    let started = Instant::now();
+    ensure!(
+        file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tar")),
+        "cannot write a backup to {}: the name must end with .tar",
+        file.display()
+    );
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let cannot = || format!("cannot write {}", file.display());
+    // Beside the file, so that the last step is a rename; gone when a step before it fails.
+    let draft = NamedTempFile::with_prefix_in(".websvc-backup-", folder).with_context(cannot)?;
+    let scratch = TempDir::with_prefix_in(".websvc-backup-", folder).with_context(cannot)?;
+    let mut archive = Archive::new(draft.as_file());
+    archive.add_database(&setting.data_dir, scratch.path())?;
+    archive.add_index(&setting.data_dir)?;
+    let (files, bytes) = archive.finish().with_context(cannot)?;
+    draft.as_file().sync_all().with_context(cannot)?;
+    draft.persist(file).with_context(cannot)?;
+    let report = Report { files, bytes, elapsed_ms: started.elapsed().as_millis() };
+    if *json {
+        return show::json(&report);
+    }
+    let Report { files, bytes, elapsed_ms } = report;
+    show::line(&format!("{files} files, {} in {elapsed_ms} ms", HumanBytes(bytes)))
+}
+
+/// The archive as far as it is written.
+struct Archive<'a> {
+    tar: Builder<BufWriter<&'a File>>,
+    files: u64,
+    bytes: u64,
+}
+
+impl<'a> Archive<'a> {
+    fn new(file: &'a File) -> Self {
+        Self { tar: Builder::new(BufWriter::with_capacity(BUFFER_BYTES, file)), files: 0, bytes: 0 }
+    }
+
+    fn add_database(&mut self, data_dir: &DataDir, scratch: &Path) -> Result<()> {
+        let copy = scratch.join(Store::FILE_NAME);
+        Store::open(data_dir.path())?.back_up(&copy)?;
+        let mut content = File::open(&copy).context("cannot read the copy of the database")?;
+        let bytes = content.metadata()?.len();
+        self.add(Path::new(Store::FILE_NAME), bytes, &mut content)
+    }
+
+    fn add_index(&mut self, data_dir: &DataDir) -> Result<()> {
+        if !data_dir.index().exists() {
+            return Ok(());
+        }
+        let index = Index::open(&data_dir.index(), IndexConfig::default())?;
+        index.each_file(|path, bytes, content| self.add(&Path::new(INDEX_DIR).join(path), bytes, content))
+    }
+
+    fn add(&mut self, path: &Path, bytes: u64, content: &mut dyn std::io::Read) -> Result<()> {
+        let mut header = Header::new_gnu();
+        header.set_size(bytes);
+        // For its owner alone, as in the data directory.
+        header.set_mode(0o600);
+        self.tar
+            .append_data(&mut header, path, content)
+            .with_context(|| format!("cannot add {}", path.display()))?;
+        self.files += 1;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    fn finish(self) -> std::io::Result<(u64, u64)> {
+        let Self { tar, files, bytes } = self;
+        tar.into_inner()?.flush()?;
+        Ok((files, bytes))
+    }
+}

@@ -1,0 +1,68 @@
+//! Whether the scanner of URLs answers.
+
+use std::time::{Duration, Instant};
+
+use websvc_threat::ScanError;
+use websvc_validate::Retention;
+
+use super::finding::Finding;
+use crate::config::Config;
+use crate::installation;
+
+const CHECK: &str = "threat protection";
+
+/// What the scanner is asked about: a domain that is kept free for examples (RFC 2606).
+const QUESTION: &str = "http://example.com/";
+
+/// Asks the scanner one question, if there is one.
+pub(super) async fn check(config: &Config) -> Option<Finding> {
+    let classifier = match installation::classifier(config) {
+        Ok(classifier) => classifier,
+        Err(error) => {
+            let advice = "correct what is named; `serve` does not start";
+            return Some(Finding::problem(CHECK, format!("{error:#}"), advice));
+        }
+    };
+    let started = Instant::now();
+    // Nothing of the check is remembered.
+    let answer = classifier.score(QUESTION, Retention::Zero).await?;
+    Some(of_answer(&answer, started.elapsed()))
+}
+
+fn of_answer(answer: &Result<u8, ScanError>, taken: Duration) -> Finding {
+    let message = match answer {
+        Ok(score) => {
+            return Finding::ok(
+                CHECK,
+                format!("the scanner answers in {} ms; {QUESTION} has the score {score}", taken.as_millis()),
+            );
+        }
+        Err(error) => format!("the scanner has no verdict: {error}"),
+    };
+    let advice = match answer {
+        Err(ScanError::Status { .. }) => "check `threat.api_key` and `threat.url`",
+        Err(ScanError::Unreadable { .. }) => {
+            "check `threat.url`; docs/threat-protection.md says what it has to answer"
+        }
+        Ok(_) | Err(_) => "check that it runs, `threat.url`, and the way to it",
+    };
+    Finding::problem(CHECK, message, advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::State;
+    use super::*;
+
+    #[test]
+    fn a_scanner_is_as_good_as_its_answer() {
+        let of = |answer| of_answer(&answer, Duration::from_millis(12));
+        assert_eq!(of(Ok(0)).state, State::Ok);
+        let status = of(Err(ScanError::Status { status: 403, retry_after: None }));
+        assert_eq!(
+            (status.state, status.advice.as_deref()),
+            (State::Problem, Some("check `threat.api_key` and `threat.url`"))
+        );
+        assert_eq!(of(Err(ScanError::Unreadable { what: "x" })).state, State::Problem);
+    }
+}

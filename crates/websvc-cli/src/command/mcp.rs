@@ -1,0 +1,26 @@
+//! `websvc mcp`: search and pages as tools of a language model's program, over the standard streams.
+
+use anyhow::Result;
+use websvc_server::{Authentication, Limits, Service, ServiceConfig, Tools};
+
+use super::serve::origin;
+use crate::Setting;
+use crate::installation::{self, IndexAccess};
+
+/// Runs `websvc mcp` until the standard input ends.
+pub(crate) async fn mcp(setting: Setting) -> Result<()> {
+    // It may run for days beside a server that starts later: that one is to write the index.
+    let installation = installation::open(&setting.config, &setting.data_dir, IndexAccess::Read)?;
+    let service = Service::new(ServiceConfig {
+        engine: installation.engine.clone(),
+        store: installation.store.clone(),
+        artifacts: installation.artifacts.clone(),
+        origin: origin(&setting.config)?,
+        // Whoever starts the program may read its data anyway.
+        authentication: Authentication::Open,
+        limits: Limits::default(),
+    });
+    Tools::of(service).serve_standard_streams().await?;
+    installation.close().await?;
+    Ok(())
+}

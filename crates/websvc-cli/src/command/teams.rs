@@ -1,0 +1,141 @@
+//! `websvc teams`: what the callers of each team may do, beside a running server too.
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use websvc_store::{Store, Team, TeamChange};
+
+use super::keys::time;
+use crate::Setting;
+use crate::args::{Amount, SetTeam, Switch, Teams};
+use crate::show::{self, Table};
+
+/// Runs `websvc teams`.
+pub(crate) fn teams(setting: &Setting, teams: Teams) -> Result<()> {
+    let store = Store::open(setting.data_dir.path())?;
+    match teams {
+        Teams::Set(arguments) => {
+            let team = store.set_team(&arguments.name, &change(&arguments))?;
+            show(&team, arguments.json)
+        }
+        Teams::List { json } => list(&store.list_teams()?, json),
+        Teams::Show { name, json } => {
+            let team = store.team(&name)?.with_context(|| format!("there is no team {name:?}"))?;
+            show(&team, json)
+        }
+        Teams::Delete { name } => {
+            ensure!(store.delete_team(&name)?, "there is no team {name:?}");
+            show::line(&format!("deleted team {name}"))
+        }
+    }
+}
+
+fn change(arguments: &SetTeam) -> TeamChange {
+    let SetTeam {
+        name: _,
+        zdr,
+        anon,
+        threat_protection,
+        threat_override,
+        credits,
+        requests_per_minute,
+        concurrency,
+        audit,
+        json: _,
+    } = arguments;
+    TeamChange {
+        zdr: *zdr,
+        anon: *anon,
+        threat_protection: *threat_protection,
+        threat_override: *threat_override,
+        credits: credits.map(Amount::number),
+        requests_per_minute: requests_per_minute.map(Amount::number),
+        concurrency: concurrency.map(Amount::number),
+        audit: audit.map(Switch::is_on),
+    }
+}
+
+fn list(teams: &[Team], as_json: bool) -> Result<()> {
+    if as_json {
+        return show::json(&teams.iter().map(as_value).collect::<Vec<_>>());
+    }
+    let header = ["NAME", "ZDR", "ANON", "THREATS", "CREDITS", "PER MINUTE", "AT A TIME", "AUDIT", "CREATED"];
+    let mut table = Table::new(header);
+    for team in teams {
+        table.row([
+            &team.name,
+            team.zdr.as_str(),
+            team.anon.as_str(),
+            team.threat_protection.as_str(),
+            &amount(team.credits, "unlimited"),
+            &amount(team.requests_per_minute, "default"),
+            &amount(team.concurrency, "default"),
+            on_or_off(team.audit),
+            &time(Some(team.created_at_ms)).unwrap_or_default(),
+        ]);
+    }
+    table.print()
+}
+
+fn show(team: &Team, as_json: bool) -> Result<()> {
+    if as_json {
+        return show::json(&as_value(team));
+    }
+    // Destructured, so that a new field is thought of here.
+    let Team {
+        name,
+        zdr,
+        anon,
+        threat_protection,
+        threat_override,
+        credits,
+        requests_per_minute,
+        concurrency,
+        audit,
+        created_at_ms,
+    } = team;
+    show::line(&format!("team                 {name}"))?;
+    show::line(&format!("zdr                  {zdr}"))?;
+    show::line(&format!("anon                 {anon}"))?;
+    show::line(&format!("threat-protection    {threat_protection}"))?;
+    show::line(&format!("threat-override      {threat_override}"))?;
+    show::line(&format!("credits              {}", amount(*credits, "unlimited")))?;
+    show::line(&format!("requests-per-minute  {}", amount(*requests_per_minute, "default")))?;
+    show::line(&format!("concurrency          {}", amount(*concurrency, "default")))?;
+    show::line(&format!("audit                {}", on_or_off(*audit)))?;
+    show::line(&format!("created              {}", time(Some(*created_at_ms)).unwrap_or_default()))
+}
+
+fn as_value(team: &Team) -> Value {
+    let Team {
+        name,
+        zdr,
+        anon,
+        threat_protection,
+        threat_override,
+        credits,
+        requests_per_minute,
+        concurrency,
+        audit,
+        created_at_ms,
+    } = team;
+    json!({
+        "name": name,
+        "zdr": zdr.as_str(),
+        "anon": anon.as_str(),
+        "threatProtection": threat_protection.as_str(),
+        "threatOverride": threat_override.as_str(),
+        "credits": credits,
+        "requestsPerMinute": requests_per_minute,
+        "concurrency": concurrency,
+        "audit": audit,
+        "createdAt": time(Some(*created_at_ms)),
+    })
+}
+
+fn amount<T: ToString>(number: Option<T>, without: &str) -> String {
+    number.map_or_else(|| without.to_owned(), |number| number.to_string())
+}
+
+fn on_or_off(is_on: bool) -> &'static str {
+    if is_on { "on" } else { "off" }
+}

@@ -1,0 +1,68 @@
+//! `websvc usage`: what teams have used and have left, beside a running server too.
+
+use anyhow::Result;
+use serde_json::json;
+use websvc_store::{Budget, DailyUsage, Store, UsageFilter};
+
+use super::keys::time;
+use crate::Setting;
+use crate::args::Usage;
+use crate::show::{self, Table};
+
+/// Runs `websvc usage`.
+pub(crate) fn usage(setting: &Setting, arguments: &Usage) -> Result<()> {
+    let Usage { team, days, json } = arguments;
+    let store = Store::open(setting.data_dir.path())?;
+    let team = team.as_deref();
+    let used = store.usage_by_day(UsageFilter { team, days: Some(*days) })?;
+    let mut budgets = Vec::new();
+    for record in store.list_teams()?.into_iter().filter(|record| team.is_none_or(|team| record.name == team))
+    {
+        if let Some(budget) = store.budget(&record.name)? {
+            budgets.push((record.name, budget));
+        }
+    }
+    if *json { print_json(&used, &budgets) } else { print(&used, &budgets) }
+}
+
+fn print_json(used: &[DailyUsage], budgets: &[(String, Budget)]) -> Result<()> {
+    let used = used.iter().map(|row| {
+        let DailyUsage { day, team, key, operation, requests, failed, credits } = row;
+        json!({
+            "day": day, "team": team, "key": key, "operation": operation,
+            "requests": requests, "failed": failed, "credits": credits,
+        })
+    });
+    let budgets = budgets.iter().map(|(team, budget)| {
+        let Budget { granted, granted_at_ms, spent, remaining } = budget;
+        json!({
+            "team": team, "granted": granted, "grantedAt": time(Some(*granted_at_ms)),
+            "spent": spent, "remaining": remaining,
+        })
+    });
+    show::json(&json!({ "usage": used.collect::<Vec<_>>(), "budgets": budgets.collect::<Vec<_>>() }))
+}
+
+fn print(used: &[DailyUsage], budgets: &[(String, Budget)]) -> Result<()> {
+    let mut table = Table::new(["DAY", "TEAM", "KEY", "OPERATION", "REQUESTS", "FAILED", "CREDITS"]);
+    for row in used {
+        let DailyUsage { day, team, key, operation, requests, failed, credits } = row;
+        table.row([
+            day,
+            team,
+            key.as_deref().unwrap_or("-"),
+            operation,
+            &requests.to_string(),
+            &failed.to_string(),
+            &credits.to_string(),
+        ]);
+    }
+    table.print()?;
+    for (team, Budget { granted, granted_at_ms, spent: _, remaining }) in budgets {
+        let since = time(Some(*granted_at_ms)).unwrap_or_default();
+        show::line(&format!(
+            "team {team} has {remaining} of the {granted} credits left that it was given at {since}"
+        ))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! What pages are told of who looks at them.
+
+use serde_json::json;
+use websvc_testkit::{Page, World};
+
+use super::{Stage, provided, stage, tea};
+
+#[tokio::test]
+async fn a_place_is_emulated() {
+    let Some(stage) = tea("a_place_is_emulated").await else { return };
+    for (location, expected) in [
+        (json!({"country": "DE"}), "A script wrote this in Europe/Berlin for de-DE."),
+        (
+            json!({"country": "JP", "languages": ["fr-FR", "en"]}),
+            "A script wrote this in Asia/Tokyo for fr-FR.",
+        ),
+    ] {
+        let (page, _) =
+            stage.scrape("tea.test", json!({"formats": ["markdown"], "location": location})).await;
+        assert!(page["markdown"].as_str().unwrap_or_default().contains(expected), "{page}");
+    }
+}
+
+#[tokio::test]
+async fn a_telephone_and_banners_are_as_asked_for() {
+    let test = "a_telephone_and_banners_are_as_asked_for";
+    let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };
+    let advert = "http://securepubads.g.doubleclick.net/tag/js/gpt.js";
+    let html = format!(
+        "<meta name=viewport content='width=device-width'><h1>News of the day</h1><p id=ad>quiet</p>
+         <div id=onetrust-banner-sdk>We value your privacy</div><script src={advert}></script>"
+    );
+    let world = World::builder()
+        .page("http://news.test/", Page::html(html))
+        .page(advert, Page::new("text/javascript", "document.querySelector('#ad').textContent = 'loud'"));
+    let stage = Stage::start(world, chromium, &["http://news.test/"]).await;
+    let look = "return [innerWidth, navigator.maxTouchPoints, document.querySelector('#ad').textContent,
+                getComputedStyle(document.querySelector('#onetrust-banner-sdk')).display]";
+    let actions = json!([{"type": "executeJavascript", "script": look}]);
+    for (options, expected) in [
+        (json!({}), json!([1280, 0, "quiet", "none"])),
+        (json!({"blockAds": false}), json!([1280, 0, "loud", "block"])),
+        (json!({"mobile": true}), json!([390, 5, "quiet", "none"])),
+    ] {
+        let mut options = options;
+        options["actions"] = actions.clone();
+        options["formats"] = json!(["markdown"]);
+        let (page, warning) = stage.scrape("news.test", options.clone()).await;
+        let returned = &page["actions"]["javascriptReturns"][0]["value"];
+        assert_eq!(*returned, expected, "{options} {page} {warning}");
+        let is_blocked = expected[2] == "quiet";
+        assert_eq!(stage.world.count(advert), usize::from(!is_blocked));
+        stage.world.forget();
+    }
+}
+
+/// What a page can find out about who looks at it.
+const ASK: &str = "return await new Promise((answer) => navigator.geolocation.getCurrentPosition(
+    (place) => answer([navigator.language, navigator.languages, Intl.DateTimeFormat().resolvedOptions().timeZone,
+        (1234.5).toLocaleString(), Math.round(place.coords.latitude), Math.round(place.coords.longitude)]),
+    (error) => answer(error.message)))";
+
+#[tokio::test]
+async fn languages_time_zone_formats_and_coordinates_are_those_of_the_place() {
+    let test = "languages_time_zone_formats_and_coordinates_are_those_of_the_place";
+    let Some(stage) = stage(test, &[("https://place.test/", "<title>Place</title>")]).await else { return };
+    for (location, accepted, expected) in [
+        (json!({"country": "DE"}), "de-DE", json!(["de-DE", ["de-DE"], "Europe/Berlin", "1.234,5", 53, 13])),
+        (
+            json!({"country": "JP", "languages": ["fr-FR", "en"]}),
+            "fr-FR,en;q=0.9",
+            json!(["fr-FR", ["fr-FR", "en"], "Asia/Tokyo", "1\u{202f}234,5", 36, 140]),
+        ),
+        (
+            json!({"country": "BR"}),
+            "pt-BR",
+            json!(["pt-BR", ["pt-BR"], "America/Sao_Paulo", "1.234,5", -16, -48]),
+        ),
+    ] {
+        stage.world.forget();
+        let actions = json!([{"type": "executeJavascript", "script": ASK}]);
+        let options = json!({"formats": ["markdown"], "skipTlsVerification": true, "location": location, "actions": actions});
+        let (page, _) = stage.scrape("place.test", options).await;
+        assert_eq!(page["actions"]["javascriptReturns"][0]["value"], expected, "{page}");
+        let requests = stage.world.requests();
+        assert_eq!(requests[0].header("accept-language"), Some(accepted), "{location}");
+    }
+}
+
+#[tokio::test]
+async fn a_telephone_is_touched_and_says_that_it_is_one() {
+    let html = "<meta name=viewport content='width=device-width'><title>Screens</title><p>words</p>";
+    let pages = [("http://screens.test/", html)];
+    let Some(stage) = stage("a_telephone_is_touched_and_says_that_it_is_one", &pages).await else { return };
+    let ask = "[innerWidth, innerHeight, devicePixelRatio, 'ontouchstart' in window,
+        matchMedia('(pointer: coarse)').matches, / Mobile /.test(navigator.userAgent)]";
+    let actions = json!([{"type": "executeJavascript", "script": ask},
+                         {"type": "executeJavascript", "script": "navigator.userAgent"}]);
+    for (mobile, expected) in
+        [(false, json!([1280, 800, 1, false, false, false])), (true, json!([390, 844, 3, true, true, true]))]
+    {
+        stage.world.forget();
+        let options = json!({"formats": ["markdown"], "mobile": mobile, "actions": actions});
+        let (page, _) = stage.scrape("screens.test", options).await;
+        let returns = &page["actions"]["javascriptReturns"];
+        assert_eq!(returns[0]["value"], expected, "{page}");
+        let agent = returns[1]["value"].as_str().unwrap();
+        assert!(agent.contains(" Chrome/") && !agent.contains("Headless"), "{agent}");
+        assert_eq!(stage.world.requests()[0].header("user-agent"), Some(agent));
+    }
+}
+
+#[tokio::test]
+async fn headers_and_cookies_of_the_caller_are_sent_to_the_page_alone() {
+    let test = "headers_and_cookies_of_the_caller_are_sent_to_the_page_alone";
+    let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };
+    let html = "<title>Headers</title><p>words<script src=/own.js></script><script src=http://other.test/other.js></script>";
+    let world = World::builder()
+        .page("http://headers.test/", Page::html(html))
+        .page("http://headers.test/own.js", Page::new("text/javascript", ""))
+        .page("http://other.test/other.js", Page::new("text/javascript", ""));
+    let stage = Stage::start(world, chromium, &["http://headers.test/"]).await;
+    let options = json!({
+        "formats": ["markdown"],
+        "headers": {"X-Tea": "green", "Cookie": "cup=2", "User-Agent": "tea-drinker/1"},
+        "actions": [{"type": "executeJavascript", "script": "[navigator.userAgent, document.cookie]"}],
+    });
+    let (page, _) = stage.scrape("headers.test", options).await;
+    let told = &page["actions"]["javascriptReturns"][0]["value"];
+    assert_eq!(*told, json!(["tea-drinker/1", "cup=2"]), "{page}");
+    let sent = |path: &str, name: &str| {
+        let requests = stage.world.requests();
+        let request = requests.iter().find(|request| request.url == path).unwrap();
+        request.header(name).map(str::to_owned)
+    };
+    for (path, tea, cookie) in [
+        ("http://headers.test/", Some("green"), Some("cup=2")),
+        ("http://headers.test/own.js", Some("green"), Some("cup=2")),
+        ("http://other.test/other.js", None, None),
+    ] {
+        assert_eq!(sent(path, "x-tea").as_deref(), tea, "{path}");
+        assert_eq!(sent(path, "cookie").as_deref(), cookie, "{path}");
+        assert_eq!(sent(path, "user-agent").as_deref(), Some("tea-drinker/1"), "{path}");
+    }
+}

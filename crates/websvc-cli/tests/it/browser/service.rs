@@ -1,0 +1,130 @@
+//! The browser as a part of the service: its end, its figures, its absence.
+
+use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
+
+use serde_json::json;
+use websvc_testkit::{Canary, Page, World};
+
+use super::{TEA, tea};
+use crate::harness::{KEY, Service, Site};
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn a_killed_service_leaves_no_browser_behind() {
+    let Some(stage) = tea("a_killed_service_leaves_no_browser_behind").await else { return };
+    let (page, _) = stage.scrape("tea.test", json!({"formats": ["markdown"], "waitFor": 1})).await;
+    assert!(page["markdown"].as_str().unwrap().contains("A script wrote this"), "{page}");
+    let service = i64::from(stage.service.id());
+    // Chromium leads a group of its own; the workers that read documents are in the one of the service.
+    let mut groups: Vec<i64> =
+        processes().iter().filter(|one| one.parent == service).map(|one| one.group).collect();
+    groups.retain(|&group| processes().iter().any(|one| one.id == group && one.parent == service));
+    assert_eq!(groups.len(), 1, "{:?}", processes());
+    let members = processes().iter().filter(|one| one.group == groups[0]).count();
+    assert!(members > 1, "a browser is several processes: {members}");
+    stage.service.kill();
+    let all_ended = async {
+        while processes().iter().any(|one| one.group == groups[0]) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), all_ended).await.expect("no process is left");
+}
+
+/// A process that runs; one that has ended and was not asked for yet does not.
+#[derive(Debug)]
+struct Running {
+    id: i64,
+    parent: i64,
+    group: i64,
+}
+
+fn processes() -> Vec<Running> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let stats = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
+    stats
+        .filter_map(|stat| {
+            // The name in parentheses may hold anything.
+            let (head, fields) = stat.rsplit_once(')')?;
+            let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
+            let [state, parent, group] = fields[..3] else { return None };
+            let id = head.split_once(' ')?.0.parse().ok()?;
+            (state != "Z").then_some(Running { id, parent: parent.parse().ok()?, group: group.parse().ok()? })
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn a_browser_tells_of_itself_in_readiness_and_figures() {
+    let Some(stage) = tea("a_browser_tells_of_itself_in_readiness_and_figures").await else { return };
+    let before = stage.service.get("/ready").await;
+    assert_eq!(
+        (before.status.as_u16(), &before.body["browser"]["state"]),
+        (200, &json!("ok")),
+        "{}",
+        before.body
+    );
+    assert!(
+        stage.service.text("/metrics").await.contains("websvc_browser_processes_total{event=\"started\"} 0")
+    );
+    stage.scrape("tea.test", json!({"formats": ["markdown"], "waitFor": 1})).await;
+    // The page is put away after the answer.
+    let mut figures = stage.service.text("/metrics").await;
+    while !figures.contains("websvc_browser_pages_open 0") {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        figures = stage.service.text("/metrics").await;
+    }
+    for line in [
+        "websvc_browser_processes_total{event=\"started\"} 1",
+        "websvc_browser_processes_total{event=\"crashed\"} 0",
+        "websvc_browser_pages_opened_total 1",
+        "websvc_browser_pages_open 0",
+        "websvc_browser_wait_seconds_count 1",
+        "websvc_browser_pages_failed_total{kind=\"crashed\"} 0",
+    ] {
+        assert!(figures.lines().any(|found| found == line), "{line}\n{figures}");
+    }
+    let is_root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
+    let warnings = stage.service.get("/ready").await.body["browser"]["warnings"].to_string();
+    assert!(!is_root || warnings.contains("without its sandbox"), "{warnings}");
+}
+
+#[tokio::test]
+async fn a_browser_that_is_not_there_degrades_and_does_not_stop_the_service() {
+    let world = World::builder().page("http://tea.test/", Page::html(TEA)).start().await;
+    let site = Site::new(&world);
+    let serve = |key: &str, value: &str| {
+        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+        command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__BROWSER__CONCURRENCY", "2").env(key, value);
+        Service::start(&mut command)
+    };
+    let service = serve("WEBSVC__BROWSER__PATH", "/no/such/chromium");
+    let ready = service.get("/ready").await;
+    assert_eq!(
+        (ready.status.as_u16(), &ready.body["browser"]["state"]),
+        (200, &json!("degraded")),
+        "{}",
+        ready.body
+    );
+    assert!(ready.body["browser"]["reason"].as_str().unwrap().contains("install chromium-headless-shell"));
+    service.stop();
+
+    // A remote one is not asked before a page needs it.
+    let canary = Canary::start().await;
+    let service = serve("WEBSVC__BROWSER__CDP_URL", &format!("http://{}", canary.addr()));
+    assert_eq!(service.get("/ready").await.body["browser"]["state"], json!("ok"));
+    assert_eq!(canary.connections(), 0);
+    let documents = json!({"documents": [{"url": "http://tea.test/", "title": "Tea", "body": "listed"}]});
+    service.post("/v2/index/documents", documents.to_string()).await;
+    service.search_until_found("listed").await;
+    let asked = json!({"query": "listed", "limit": 1,
+        "scrapeOptions": {"formats": ["markdown"], "actions": [{"type": "wait", "milliseconds": 1}]}});
+    let answer = service.search(asked).await;
+    let said = answer.body.to_string();
+    assert!(said.contains("the remote browser cannot be used"), "{said}");
+    assert!(!said.contains(&canary.addr().to_string()), "the address is for the operator: {said}");
+    let ready = service.get("/ready").await.body;
+    assert_eq!(ready["browser"], json!({"state": "degraded", "reason": "the remote browser cannot be used"}));
+    service.stop();
+}

@@ -1,0 +1,260 @@
+//! The dashboard as a person sees it: in a browser, with a key, from signing in to signing out.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use websvc_browser::{Browser, BrowserConfig, Matches, PageRequest, Rendered, Step, Viewport};
+use websvc_testkit::{Page, World};
+use websvc_transport::{AddressGuard, Client, ClientConfig};
+
+use crate::harness::{Service, Site, skip};
+
+/// What a script of a page says when it could run where it should not.
+const MARK: &str = "window.stolen=1";
+
+/// Functions for the scripts of the tests: to wait for something, to press a button, to open a page.
+const TOOLS: &str = r##"
+globalThis.until = async (what, found) => {
+  for (let i = 0; i < 600; i += 1) { const value = found(); if (value) return value; await new Promise((resolve) => setTimeout(resolve, 20)); }
+  throw new Error(`${what} did not come: ${document.querySelector("#alert").textContent} ${document.querySelector("main").innerText.slice(0, 400)}`);
+};
+globalThis.button = (text, within = document) => [...within.querySelectorAll("button")].find((one) => one.textContent === text);
+globalThis.visit = async (page, ready) => { location.hash = `#/${page}`; return until(page, () => document.querySelector("h1")?.textContent.toLowerCase() === page && document.querySelector(ready)); };
+globalThis.said = () => document.querySelector("#status").textContent;
+"##;
+
+struct Stage {
+    browser: Browser,
+    service: Service,
+    site: Site,
+    key: String,
+    _world: World,
+}
+
+/// Starts a service with an admin key, a page whose title and text try to be markup, and a browser.
+async fn stage(test: &str) -> Option<Stage> {
+    let Some(path) = std::env::var_os("WEBSVC_TEST_CHROMIUM").map(PathBuf::from) else {
+        skip(test, "WEBSVC_TEST_CHROMIUM is not set (cargo xtask test)");
+        return None;
+    };
+    let html = format!(
+        "<title>Tea &lt;img src=x onerror={MARK}&gt;</title><main><h1>Brewing tea</h1><p>Water of eighty degrees, \
+         &lt;script&gt;{MARK}&lt;/script&gt; and two minutes of patience make a good cup of green tea.</p></main>"
+    );
+    let world = World::builder().page("http://tea.test/", Page::html(html)).start().await;
+    let site = Site::new(&world);
+    let key = site.succeed(&["keys", "create", "--team", "default", "--admin"]).trim().to_owned();
+    let mut service = Service::start(&mut site.command(&["serve", "--listen", "127.0.0.1:0"]));
+    service.key.clone_from(&key);
+    let document = json!({"url": "http://tea.test/", "title": format!("Tea <img src=x onerror={MARK}>"), "body": "brewing"});
+    service.post("/v2/index/documents", json!({ "documents": [document] }).to_string()).await;
+    service.search_until_found("brewing").await;
+    let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
+    let browser = Browser::new(BrowserConfig { path: Some(path), ..BrowserConfig::default() }, client);
+    Some(Stage { browser, service, site, key, _world: world })
+}
+
+impl Stage {
+    async fn open(&self, path: &str, steps: Vec<Step>) -> Rendered {
+        let url = format!("{}{path}", self.service.address).parse().unwrap();
+        let request = PageRequest::new(url, Instant::now() + Duration::from_secs(120));
+        let viewport = Some(Viewport { width: 1200, height: 900 });
+        let rendered = self.browser.open(&PageRequest { steps, viewport, ..request }).await.unwrap();
+        assert!(rendered.warnings.is_empty(), "{:?}", rendered.warnings);
+        rendered
+    }
+
+    /// Returns the steps of a person that signs in with this key.
+    fn sign_in(key: &str) -> Vec<Step> {
+        vec![
+            Step::WaitFor("input[type=password]".to_owned()),
+            Step::Click { selector: "input[type=password]".to_owned(), matches: Matches::First },
+            Step::Write(key.to_owned()),
+            Step::Press("Enter".to_owned()),
+            Step::Script(TOOLS.to_owned()),
+        ]
+    }
+
+    /// Signs in, runs a script, and returns what it gave.
+    async fn signed_in(&self, script: &str) -> Value {
+        let mut steps = Self::sign_in(&self.key);
+        steps.push(Step::WaitFor("nav a".to_owned()));
+        steps.push(Step::Script(format!("(async () => {{ {script} }})()")));
+        let rendered = self.open("/", steps).await;
+        rendered.returns.last().unwrap().value.clone()
+    }
+}
+
+#[tokio::test]
+async fn a_person_searches_with_content_and_sees_texts_as_texts() {
+    let Some(stage) = stage("a_person_searches_with_content_and_sees_texts_as_texts").await else { return };
+    let found = stage
+        .signed_in(
+            r#"
+            const query = await until("the form", () => document.querySelector("input[type=search]"));
+            query.value = "brewing";
+            document.querySelector("fieldset input[value=markdown]").checked = true;
+            query.form.requestSubmit();
+            const card = await until("a result", () => document.querySelector(".result"));
+            const parts = [...document.querySelectorAll("main details")].filter((one) => one.closest("[aria-label=Answer]"));
+            for (const part of parts) part.open = true;
+            const rendered = await until("the content", () => document.querySelector(".rendered"));
+            return { title: card.querySelector("h3").textContent, rendered: rendered.innerText, marked: document.querySelectorAll("mark").length,
+              scripts: rendered.querySelectorAll("script, img").length, stolen: window.stolen ?? null, status: said(),
+              code: [...document.querySelectorAll("main summary")].map((one) => one.textContent),
+              curl: document.querySelector("main").textContent.includes('"formats": [\n      "markdown"') };
+            "#,
+        )
+        .await;
+    assert_eq!(found["title"], json!(format!("Tea <img src=x onerror={MARK}>")));
+    let rendered = found["rendered"].as_str().unwrap();
+    assert!(rendered.contains("Water of eighty degrees") && rendered.contains("<script>"), "{found}");
+    assert_eq!((&found["scripts"], &found["stolen"]), (&json!(0), &Value::Null), "{found}");
+    assert!(found["status"].as_str().unwrap().contains("credits"), "{found}");
+    for language in ["curl", "Python", "JavaScript", "Rust", "Answer as JSON"] {
+        assert!(found["code"].as_array().unwrap().contains(&json!(language)), "{found}");
+    }
+    assert_eq!(found["curl"], json!(true), "{found}");
+}
+
+#[tokio::test]
+async fn a_key_is_made_shown_once_used_and_revoked() {
+    let Some(stage) = stage("a_key_is_made_shown_once_used_and_revoked").await else { return };
+    let found = stage
+        .signed_in(
+            r#"
+            await visit("keys", "form");
+            document.querySelectorAll("form input")[1].value = "<b>for the test</b>";
+            document.querySelector("form").requestSubmit();
+            const secret = (await until("the secret", () => document.querySelector(".secret"))).textContent;
+            const row = await until("its row", () => [...document.querySelectorAll("tbody tr")].find((one) => one.textContent.includes("<b>for the test</b>")));
+            const asked = async () => (await fetch("/v2/index/stats", { headers: { authorization: `Bearer ${secret}` }, credentials: "omit" })).status;
+            const before = await asked();
+            button("Revoke", row).click();
+            const dialog = await until("the question", () => document.querySelector("dialog[open]"));
+            button("Revoke", dialog).click();
+            await until("its end", () => said().includes("was revoked"));
+            const after = await asked();
+            await visit("teams", "table");
+            const again = await visit("keys", "form");
+            return { before, after, secret: secret.slice(0, 3), shown: document.querySelectorAll(".secret").length, bold: document.querySelectorAll("main b").length };
+            "#,
+        )
+        .await;
+    assert_eq!(found, json!({"before": 200, "after": 401, "secret": "fc-", "shown": 0, "bold": 0}));
+    let listed = stage.site.succeed(&["keys", "list"]);
+    assert!(listed.contains("<b>for the test</b>") && listed.contains("revoked"), "{listed}");
+}
+
+#[tokio::test]
+async fn a_team_is_made_and_its_usage_is_seen() {
+    let Some(stage) = stage("a_team_is_made_and_its_usage_is_seen").await else { return };
+    let found = stage
+        .signed_in(
+            r#"
+            await visit("teams", "table");
+            button("A new team").click();
+            const form = await until("the form", () => document.querySelector("form"));
+            const inputs = form.querySelectorAll("input");
+            inputs[0].value = "<i>guests</i>";
+            inputs[1].value = "7";
+            form.requestSubmit();
+            await until("the team", () => [...document.querySelectorAll("tbody td")].some((one) => one.textContent === "<i>guests</i>"));
+            const italic = document.querySelectorAll("main i").length;
+            await visit("playground", "input[type=search]");
+            document.querySelector("input[type=search]").value = "brewing";
+            document.querySelector("form").requestSubmit();
+            await until("a result", () => document.querySelector(".result"));
+            await visit("usage", "svg");
+            const usage = await until("the search", () => [...document.querySelectorAll("tbody tr")].map((one) => one.textContent).find((one) => one.includes("search")));
+            const left = [...document.querySelectorAll("tbody tr")].map((one) => [...one.children].map((cell) => cell.textContent)).find(([name]) => name === "<i>guests</i>");
+            await visit("requests", "table");
+            const request = document.querySelector("tbody").textContent;
+            await visit("system", "dl");
+            const system = document.querySelector("main").textContent;
+            return { italic, usage, left, request, system };
+            "#,
+        )
+        .await;
+    assert_eq!(
+        (&found["italic"], &found["left"]),
+        (&json!(0), &json!(["<i>guests</i>", "7", "7"])),
+        "{found}"
+    );
+    assert!(found["usage"].as_str().unwrap().contains("default"), "{found}");
+    assert!(found["request"].as_str().unwrap().contains("search"), "{found}");
+    assert!(found["system"].as_str().unwrap().contains("Documents"), "{found}");
+}
+
+#[tokio::test]
+async fn nobody_gets_in_without_an_admin_key_and_a_session_ends_with_its_key() {
+    let test = "nobody_gets_in_without_an_admin_key_and_a_session_ends_with_its_key";
+    let Some(stage) = stage(test).await else { return };
+    let ordinary = stage.site.succeed(&["keys", "create", "--team", "default"]);
+    let refusal = "(async () => until('a refusal', () => document.querySelector('#alert').textContent))()";
+    for (key, expected) in
+        [("fc-00000000000000000000000000000000", "Unauthorized"), (ordinary.trim(), "admin")]
+    {
+        let mut steps = Stage::sign_in(key);
+        steps.push(Step::Script(refusal.to_owned()));
+        let said = stage.open("/", steps).await.returns.last().unwrap().value.clone();
+        assert!(said.as_str().unwrap().contains(expected), "{key}: {said}");
+    }
+    let found = stage
+        .signed_in(
+            r#"
+            const { csrfToken } = await (await fetch("/dashboard/session")).json();
+            const ask = async (method, path, headers = {}) => (await fetch(path, { method, headers })).status;
+            const forged = await ask("POST", "/dashboard/keys", { "content-type": "application/json" });
+            const searched = await ask("POST", "/v2/search", { "content-type": "application/json" });
+            const readable = document.cookie;
+            const keys = await (await fetch("/dashboard/keys")).json();
+            const own = keys.keys.find((key) => key.admin).id;
+            const revoked = await ask("DELETE", `/dashboard/keys/${own}`, { "x-csrf-token": csrfToken });
+            const after = await ask("GET", "/dashboard/keys");
+            await visit("keys", "input[type=password]").catch(() => {});
+            return { forged, searched, readable, revoked, after, title: document.title };
+            "#,
+        )
+        .await;
+    assert_eq!(
+        found,
+        json!({"forged": 403, "searched": 403, "readable": "", "revoked": 200, "after": 401, "title": "Sign in - websvc"})
+    );
+}
+
+#[tokio::test]
+async fn no_page_breaks_a_rule_of_accessibility() {
+    let test = "no_page_breaks_a_rule_of_accessibility";
+    let Some(stage) = stage(test).await else { return };
+    let Some(axe) = std::env::var_os("WEBSVC_TEST_AXE") else {
+        skip(test, "WEBSVC_TEST_AXE is not set (cargo xtask test)");
+        return;
+    };
+    let axe = std::fs::read_to_string(axe).unwrap();
+    let check =
+        "(async () => (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`))()";
+    let mut steps = vec![
+        Step::Script(format!("{axe}; 0")),
+        Step::WaitFor("form".to_owned()),
+        Step::Script(check.to_owned()),
+    ];
+    steps.extend(Stage::sign_in(&stage.key));
+    steps.push(Step::WaitFor("nav a".to_owned()));
+    let search = r#"(async () => { const query = await until("the form", () => document.querySelector("input[type=search]")); query.value = "brewing";
+        document.querySelector("fieldset input[value=markdown]").checked = true; query.form.requestSubmit(); await until("a result", () => document.querySelector(".result"));
+        for (const part of document.querySelectorAll("details")) part.open = true; await until("the content", () => document.querySelector(".rendered")); })()"#;
+    steps.extend([Step::Script(search.to_owned()), Step::Script(check.to_owned())]);
+    for (page, ready) in
+        [("usage", "svg"), ("requests", "table"), ("keys", "table"), ("teams", "table"), ("system", "dl")]
+    {
+        steps.push(Step::Script(format!("(async () => {{ await visit({page:?}, {ready:?}); }})()")));
+        steps.push(Step::Script(check.to_owned()));
+    }
+    let rendered = stage.open("/", steps).await;
+    let checked: Vec<&Value> =
+        rendered.returns.iter().map(|one| &one.value).filter(|value| value.is_array()).collect();
+    assert_eq!(checked, vec![&json!([]); 7], "{checked:?}");
+}
