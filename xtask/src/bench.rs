@@ -1,5 +1,6 @@
 //! Measures the service beside its parts: builds what is measured and runs the benchmark.
 
+pub(crate) mod browser;
 mod data;
 pub(crate) mod extraction;
 mod peer;
@@ -11,6 +12,8 @@ use crate::{Result, corpus, root};
 
 /// Names the program around htmd and dom_smoothie to the benchmark.
 const PEER_VARIABLE: &str = "WEBSVC_BENCH_PEER";
+/// The test that measures authentication and admission in process.
+const DOOR: &str = "teams_in_turn_all_pass_the_door";
 const PEER: &str = include_str!("bench/pages.rs");
 const PEER_DEPENDENCIES: &str = "dom_smoothie = \"=0.19.0\"\nhtmd = \"=0.5.6\"";
 
@@ -18,6 +21,14 @@ const PEER_DEPENDENCIES: &str = "dom_smoothie = \"=0.19.0\"\nhtmd = \"=0.5.6\"";
 pub(crate) fn run_part(part: &str) -> Result {
     build_service()?;
     measure(&[part], Vec::new())
+}
+
+/// Builds with the release profile and measures the door: what it costs in process, ten thousand teams, an overload.
+pub(crate) fn run_access() -> Result {
+    let mut door = Command::new(env!("CARGO"));
+    door.args(["test", "--release", "--package", "websvc-server", "--lib", "--", "--nocapture", DOOR]);
+    finish(door.env("WEBSVC_BENCH_TEAMS", "10000"))?;
+    run_part("access")
 }
 
 /// Builds with the release profile and runs the benchmark, whose table goes to stdout.

@@ -15,8 +15,22 @@ const PROGRAMS: [&str; 2] = ["/usr/lib/chromium/chromium-headless-shell", "/usr/
 /// The package that costs a third of the other, and the other.
 const PACKAGES: [&str; 2] = ["chromium-headless-shell", "chromium"];
 
+/// What tells Chromium of authorities, and the package it is in.
+const AUTHORITIES: (&str, &str) = ("/usr/bin/certutil", "libnss3-tools");
+
 /// Returns the program, installing it where it is missing and may be installed.
 pub(crate) fn prepare() -> Result<PathBuf> {
+    let program = prepare_program()?;
+    let (tool, package) = AUTHORITIES;
+    if !Path::new(tool).is_file()
+        && let Err(error) = install(package)
+    {
+        println!("warning: {package} cannot be installed, the tests of authorities skip themselves: {error}");
+    }
+    Ok(program)
+}
+
+fn prepare_program() -> Result<PathBuf> {
     if let Some(program) = installed() {
         return Ok(program);
     }

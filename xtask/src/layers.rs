@@ -38,6 +38,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-blocklist", &[]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
+    layer("websvc-threat", &["websvc-types", "websvc-validate", "websvc-transport"]),
     layer(
         "websvc-scrape",
         &[
@@ -51,6 +52,7 @@ const LAYERS: &[Layer] = &[
             "websvc-artifacts",
             "websvc-blocklist",
             "websvc-browser",
+            "websvc-threat",
         ],
     ),
     layer(
@@ -67,6 +69,7 @@ const LAYERS: &[Layer] = &[
             "websvc-scrape",
             "websvc-store",
             "websvc-artifacts",
+            "websvc-threat",
         ],
     ),
     layer("websvc-server", ENGINE_AND_BELOW),
@@ -90,11 +93,13 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-store",
     "websvc-artifacts",
     "websvc-browser",
+    "websvc-threat",
     "websvc-scrape",
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 18] = [
+const EVERYTHING: [&str; 19] = [
+    "websvc-threat",
     "websvc-blocklist",
     "websvc",
     "websvc-types",

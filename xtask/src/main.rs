@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the tasks talk to the person who runs them")]
 
 mod apps;
+mod axe;
 mod bench;
 mod cache;
 mod chromium;
@@ -32,7 +33,9 @@ const USAGE: &str = "usage: cargo xtask TASK
   schema       write docs/schema and docs/openapi.json (--check: only compare)
   bench        measure the service beside its parts
                (relevance: on judged collections; scale: in growing indexes;
-               extraction: on pages whose main content is known, beside dom_smoothie)
+               access: the door, ten thousand teams, an overload;
+               extraction: on pages whose main content is known, beside dom_smoothie;
+               browser: pages that scripts draw, beside Chromium alone and Playwright)
   layers       check which crate depends on what
   tidy         check files, names and links
   corpus       fetch the pages that the relevance tests search";
@@ -56,7 +59,9 @@ fn run(arguments: &[&str]) -> Result {
         ["tidy"] => tidy::run(),
         ["corpus"] => corpus::run(),
         ["bench"] => bench::run(),
+        ["bench", "browser"] => bench::browser::run(),
         ["bench", "extraction"] => bench::extraction::run(),
+        ["bench", "access"] => bench::run_access(),
         ["bench", part @ ("relevance" | "scale")] => bench::run_part(part),
         ["conformance"] => conformance::run(None),
         ["conformance", "--binary", binary] => conformance::run(Some(Path::new(binary))),

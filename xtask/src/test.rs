@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::bench::extraction;
 use crate::summary::Summary;
-use crate::{Result, apps, chromium, corpus, python, root};
+use crate::{Result, apps, axe, chromium, corpus, python, root};
 
 /// Names a file in which a test that has to skip itself adds one line, `name: reason`.
 ///
@@ -155,6 +155,7 @@ impl Provided {
         provide("corpus", corpus::VARIABLE, corpus::prepare);
         provide("chromium", chromium::VARIABLE, chromium::prepare);
         provide("apps", apps::VARIABLE, apps::prepare);
+        provide("axe", axe::VARIABLE, axe::prepare);
         provide("pages", extraction::VARIABLE, extraction::prepare);
         Self { variables, absent }
     }

@@ -10,10 +10,14 @@ import { address, announce, check, key, page } from "./checks.mjs";
 const { bin } = announce("firecrawl-cli");
 const program = join(dirname(createRequire(import.meta.url).resolve("firecrawl-cli/package.json")), bin.firecrawl);
 
-/** Runs the command line to its end; a null key is left out. */
+/** Runs a search to its end; a null key is left out. */
 function run(key, ...options) {
+  return command("search", key, ...options);
+}
+
+function command(name, key, ...options) {
   const keyed = key ? ["--api-key", key] : [];
-  const argv = [program, "search", ...options, "--json", "--api-url", address, ...keyed];
+  const argv = [program, name, ...options, "--json", "--api-url", address, ...keyed];
   return new Promise((resolve) => {
     execFile(process.execPath, argv, (error, stdout, stderr) => {
       resolve({ status: error ? error.code : 0, stdout, stderr });
@@ -51,6 +55,13 @@ await check("search with scraping", async () => {
 await check("search with filters", async () => {
   const found = await search("tea", "--limit", "1", "--sources", "web,news", "--country", "DE", "--no-highlights");
   assert.equal(found.web.length, 1);
+});
+
+await check("usage", async () => {
+  const { status, stdout, stderr } = await command("credit-usage", key);
+  assert.equal(status, 0, stderr);
+  const { data } = JSON.parse(stdout);
+  assert.ok(data.remainingCredits > 0 && data.planCredits === null);
 });
 
 await check("values over the limits are a bad request", () => refused(key, 400, "x".repeat(501)));

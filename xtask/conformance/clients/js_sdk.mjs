@@ -46,6 +46,25 @@ await check("search with filters", async () => {
   assert.deepEqual(elsewhere.web, []);
 });
 
+await check("usage", async () => {
+  const asked = client(key);
+  await asked.search("green tea water");
+  const credits = await asked.getCreditUsage();
+  assert.ok(credits.remainingCredits > 0);
+  assert.deepEqual([credits.planCredits ?? null, credits.billingPeriodEnd ?? null], [null, null]);
+  const tokens = await asked.getTokenUsage();
+  assert.equal(tokens.remainingTokens, credits.remainingCredits);
+  const months = (await asked.getCreditUsageHistorical()).periods;
+  assert.ok(months.length === 1 && months[0].creditsUsed >= 2 && months[0].endDate === null);
+  const keys = (await asked.getTokenUsageHistorical(true)).periods;
+  assert.equal(keys.reduce((sum, { tokensUsed }) => sum + tokensUsed, 0), months[0].creditsUsed);
+  assert.equal(keys.some(({ apiKey }) => apiKey), Boolean(key));
+  const queue = await asked.getQueueStatus();
+  assert.equal(queue.jobsInQueue, 0);
+  assert.ok(queue.maxConcurrency > 0 && queue.mostRecentSuccess.endsWith("Z"));
+  assert.deepEqual(await asked.getConcurrency(), { concurrency: 0, maxConcurrency: queue.maxConcurrency });
+});
+
 await check("values over the limits are a bad request", async () => {
   await assert.rejects(client(key).search("x".repeat(501)), refused(400, /query/));
   await assert.rejects(client(key).search("tea", { limit: 101 }), refused(400, /limit/));

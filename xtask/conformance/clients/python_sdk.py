@@ -67,6 +67,27 @@ async def over_limit(make):
         raise AssertionError(f"accepted: {found}")
 
 
+async def usage(make):
+    client = make(KEY)
+    await call(client.search("green tea water"))
+    credits = await call(client.get_credit_usage())
+    assert credits.remaining_credits > 0, credits
+    assert (credits.plan_credits, credits.billing_period_start, credits.billing_period_end) == (None, None, None)
+    tokens = await call(client.get_token_usage())
+    assert tokens.remaining_tokens == credits.remaining_credits, tokens
+    # The months are in its inner client alone.
+    inner = client._v2_client
+    months = (await call(inner.get_credit_usage_historical())).periods
+    assert len(months) == 1 and months[0].creditsUsed >= 2 and months[0].endDate is None, months
+    keys = (await call(inner.get_token_usage_historical(by_api_key=True))).periods
+    assert sum(period.tokensUsed for period in keys) == months[0].creditsUsed, keys
+    assert any(period.apiKey for period in keys) == bool(KEY), keys
+    queue = await call(client.get_queue_status())
+    assert queue.jobs_in_queue == 0 and queue.max_concurrency > 0 and queue.most_recent_success, queue
+    check = await call(client.get_concurrency())
+    assert (check.concurrency, check.max_concurrency) == (0, queue.max_concurrency), check
+
+
 async def refused(make):
     for key, reason in ((None, "Token missing"), ("fc-wrong", "Invalid token")):
         try:
@@ -89,6 +110,7 @@ async def main():
         ("search", plain),
         ("search with scraping", scraped),
         ("search with filters", filtered),
+        ("usage", usage),
         ("a query over the limit is a bad request", over_limit),
         key_check,
     ]

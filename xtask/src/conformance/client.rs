@@ -34,6 +34,7 @@ pub(super) fn prepare() -> Vec<Client> {
         node("JavaScript SDK", "js_sdk.mjs"),
         node("command line", "cli.mjs"),
         node("MCP server", "mcp.mjs"),
+        node("MCP client", "mcp_sdk.mjs"),
     ]
 }
 
@@ -61,7 +62,8 @@ impl Client {
         };
         let mut command = Command::new(program);
         command.arg(script).arg(&service.address).args(service.mode.key());
-        run_script(self.name, isolated(&mut command, scratch), service, report);
+        let command = isolated(&mut command, scratch).env("WEBSVC_MCP", service.mcp_command());
+        run_script(self.name, command, service, report);
     }
 }
 

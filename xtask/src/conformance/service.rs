@@ -13,6 +13,8 @@ use crate::debian::run;
 #[derive(Debug)]
 pub(super) struct Service {
     process: Child,
+    /// The program and what leads it to the data of this service.
+    program: Vec<String>,
     pub(super) address: String,
     pub(super) mode: Authentication,
 }
@@ -24,9 +26,10 @@ impl Service {
         fs::create_dir_all(&home)?;
         let config = home.join("websvc.toml");
         fs::write(&config, configuration(site, mode))?;
+        let data = home.join("data");
         let command = |arguments: &[&str]| {
             let mut command = Command::new(binary);
-            command.arg("--config").arg(&config).arg("--data-dir").arg(home.join("data")).args(arguments);
+            command.arg("--config").arg(&config).arg("--data-dir").arg(&data).args(arguments);
             command.env_clear().envs(mode.key().map(|key| ("WEBSVC_API_KEY", key)));
             command
         };
@@ -41,10 +44,21 @@ impl Service {
         BufReader::new(process.stdout.as_mut().expect("the standard output is piped"))
             .read_line(&mut line)?;
         // From here on the process is stopped whatever happens.
-        let mut service = Self { process, address: String::new(), mode };
+        let options = [Path::new("--config"), &config, Path::new("--data-dir"), &data];
+        let program = std::iter::once(binary).chain(options);
+        let program = program.map(|part| part.to_string_lossy().into_owned()).collect();
+        let mut service = Self { process, program, address: String::new(), mode };
         let address = line.trim().strip_prefix("websvc listening on ");
         service.address = address.ok_or_else(|| did_not_start(&log))?.to_owned();
         Ok(service)
+    }
+}
+
+impl Service {
+    /// Returns what starts the tools of MCP over this service's data, as a JSON array.
+    pub(super) fn mcp_command(&self) -> String {
+        let words: Vec<&str> = self.program.iter().map(String::as_str).chain(["mcp"]).collect();
+        serde_json::json!(words).to_string()
     }
 }
 

@@ -1,0 +1,117 @@
+//! The pages that are drawn: one without scripts, one of many scripts, and applications of the usual frameworks.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use super::site::{File, Files};
+use crate::Result;
+
+/// A page, and a text that it has once it is complete.
+pub(super) struct Page {
+    pub(super) name: &'static str,
+    pub(super) path: String,
+    pub(super) expected: &'static str,
+}
+
+const HTML: &str = "text/html; charset=utf-8";
+const SCRIPT: &str = "text/javascript";
+const JSON: &str = "application/json";
+
+/// Scripts of the page of many scripts, and functions in each.
+const SCRIPTS: usize = 24;
+const FUNCTIONS: usize = 80;
+
+/// Returns the pages that need nothing from elsewhere, and adds their files.
+pub(super) fn own(files: &mut Files) -> Vec<Page> {
+    let mut text = String::from("<!doctype html><title>Tides</title><h1>On the tides</h1>");
+    for part in 0..120 {
+        let _ = write!(
+            text,
+            "<h2 id=p{part}>Harbour {part}</h2><p>The water of harbour {part} rises twice a day by some metres, \
+             less at neap and more at spring tide, <a href=\"#p{part}\">as was said</a>.</p>"
+        );
+    }
+    text.push_str("<p>The end of the tables</p>");
+    add(files, "/static", HTML, text);
+
+    let mut page =
+        String::from("<!doctype html><title>Scripts</title><h1>Drawn by scripts</h1><main></main>");
+    for at in 0..SCRIPTS {
+        let _ = write!(page, "<script src=\"/scripts/{at}.js\"></script>");
+        add(files, &format!("/scripts/{at}.js"), SCRIPT, script(at));
+    }
+    // What comes last was asked for after what came before, and waits a moment, as what is typed into does.
+    page.push_str(
+        "<script>(async () => {
+            for (const name of ['one', 'two', 'three']) {
+                const rows = await (await fetch(`/scripts/${name}.json`)).json();
+                for (const row of rows) put('li', row);
+            }
+            setTimeout(put, 200, 'p', 'The end of ' + 'the scripts');
+        })()</script>",
+    );
+    for name in ["one", "two", "three"] {
+        let rows: Vec<String> = (0..50).map(|row| format!("\"row {row} of {name}\"")).collect();
+        add(files, &format!("/scripts/{name}.json"), JSON, format!("[{}]", rows.join(",")));
+    }
+    add(files, "/scripts", HTML, page);
+    vec![
+        Page { name: "static, 25 kB", path: "/static".to_owned(), expected: "The end of the tables" },
+        Page { name: "24 scripts, 200 kB", path: "/scripts".to_owned(), expected: "The end of the scripts" },
+    ]
+}
+
+/// Returns a script of functions that put rows into the page.
+fn script(at: usize) -> String {
+    let mut script = String::from(
+        "globalThis.put = (name, text) => { const row = document.createElement(name); row.textContent = text; \
+         document.querySelector('main').append(row); };\n",
+    );
+    for function in 0..FUNCTIONS {
+        let _ = writeln!(
+            script,
+            "function f{at}_{function}(n) {{ let sum = {function}; for (let i = 0; i < n; i++) sum = (sum * 31 + i) % 65521; return sum; }}"
+        );
+    }
+    let _ = writeln!(script, "for (let i = 0; i < 20; i++) put('p', 'row ' + f{at}_0(2000 + i));");
+    script
+}
+
+/// Returns the applications in `built`, and adds their files.
+pub(super) fn applications(built: &Path, files: &mut Files) -> Result<Vec<Page>> {
+    let notes: Vec<String> = (1..=30)
+        .map(|id| format!("{{\"id\":{id},\"title\":\"Note {id}\",\"text\":\"seen on day {id}\"}}"))
+        .collect();
+    let mut pages = Vec::new();
+    for name in ["react", "vue", "svelte"] {
+        add_folder(files, &built.join(name), &format!("/{name}"))?;
+        add(files, &format!("/{name}/notes.json"), JSON, format!("[{}]", notes.join(",")));
+        pages.push(Page { name, path: format!("/{name}/index.html"), expected: "seen on day 30" });
+    }
+    Ok(pages)
+}
+
+fn add_folder(files: &mut Files, folder: &Path, path: &str) -> Result {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?.path();
+        let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let path = format!("{path}/{name}");
+        if entry.is_dir() {
+            add_folder(files, &entry, &path)?;
+            continue;
+        }
+        let kind = match entry.extension().and_then(|extension| extension.to_str()) {
+            Some("html") => HTML,
+            Some("js") => SCRIPT,
+            Some("css") => "text/css",
+            _ => "application/octet-stream",
+        };
+        files.insert(path, File { kind, bytes: fs::read(&entry)? });
+    }
+    Ok(())
+}
+
+fn add(files: &mut Files, path: &str, kind: &'static str, text: String) {
+    files.insert(path.to_owned(), File { kind, bytes: text.into_bytes() });
+}
