@@ -17,6 +17,7 @@ mod schema;
 mod summary;
 mod test;
 mod tidy;
+mod watch;
 
 use std::error::Error;
 use std::path::Path;

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::bench::extraction;
 use crate::summary::Summary;
+use crate::watch::Watch;
 use crate::{Result, apps, axe, chromium, corpus, python, root};
 
 /// Names a file in which a test that has to skip itself adds one line, `name: reason`.
@@ -48,6 +49,8 @@ const CHECKS: &[Step] = &[
     xtask("layers", &["layers"]),
     cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
     xtask("schema", &["schema", "--check"]),
+    // So that the tests are silent only when they hang.
+    cargo("build", &["test", "--workspace", "--no-run"]),
     Step {
         variables: &[("RUSTDOCFLAGS", "-D warnings")],
         ..cargo("docs", &["doc", "--workspace", "--no-deps", "--lib"])
@@ -174,17 +177,20 @@ fn run_tests(provided: &Provided) -> Result<(Summary, Duration)> {
         .env(SKIP_LOG_VARIABLE, &skip_log)
         .stdout(Stdio::piped())
         .spawn()?;
+    let watch = Watch::over(child.id());
     let mut summary = Summary::default();
     let mut shown = std::io::stdout().lock();
     let output = BufReader::new(child.stdout.take().expect("the standard output is piped"));
     for line in output.split(b'\n') {
         // Tests print what they like: the bytes are passed on as they are.
         let line = line?;
+        watch.heard();
         shown.write_all(&line)?;
         shown.write_all(b"\n")?;
         summary.add_line(&String::from_utf8_lossy(&line));
     }
     drop(shown);
+    summary.failed += watch.finish();
     let status = child.wait()?;
     for skipped in fs::read_to_string(&skip_log)?.lines() {
         println!("skipped {skipped}");

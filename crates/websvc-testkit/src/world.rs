@@ -20,6 +20,7 @@ use websvc_transport::{
 use crate::authority::Authority;
 use crate::files;
 use crate::page::Page;
+use crate::until::until;
 
 /// The largest request body a world takes.
 const MAX_BODY: usize = 64 * 1024 * 1024;
@@ -133,6 +134,14 @@ impl World {
     #[must_use]
     pub fn count(&self, url: &str) -> usize {
         lock(&self.seen).iter().filter(|seen| seen.url == url).count()
+    }
+
+    /// Waits until a URL was requested.
+    ///
+    /// # Panics
+    /// When nobody asks for it within a minute.
+    pub async fn asked(&self, url: &str) {
+        until(&format!("{url} was requested"), || self.count(url) > 0).await;
     }
 
     /// Forgets the requests so far.

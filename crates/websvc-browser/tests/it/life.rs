@@ -89,9 +89,7 @@ async fn a_killed_chromium_loses_only_the_pages_in_flight() {
     let chromium = pid(&stage.browser.status().await);
     let browser = stage.browser.clone();
     let in_flight = tokio::spawn(async move { browser.open(&request("http://a.test/never")).await });
-    while stage.world.count("http://a.test/never") == 0 {
-        tokio::task::yield_now().await;
-    }
+    stage.world.asked("http://a.test/never").await;
     kill_process(chromium, Signal::KILL).unwrap();
     let lost = in_flight.await.unwrap();
     assert!(matches!(lost, Err(BrowserError::Crashed)), "{lost:?}");
@@ -108,9 +106,7 @@ async fn a_crashed_tab_loses_only_itself() {
     let browser = stage.browser.clone();
     let waiting = PageRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/alive") };
     let in_flight = tokio::spawn(async move { browser.open(&waiting).await });
-    while stage.world.count("http://a.test/beat") == 0 {
-        tokio::task::yield_now().await;
-    }
+    stage.world.asked("http://a.test/beat").await;
     for renderer in renderers_of(pid(&stage.browser.status().await)) {
         let _ = kill_process(renderer, Signal::KILL);
     }
@@ -141,9 +137,7 @@ async fn a_place_is_waited_for_until_the_deadline_and_no_longer() {
     stage.render("http://a.test/").await;
     let browser = stage.browser.clone();
     let slow = tokio::spawn(async move { browser.open(&request("http://a.test/slow")).await });
-    while stage.world.count("http://a.test/slow") == 0 {
-        tokio::task::yield_now().await;
-    }
+    stage.world.asked("http://a.test/slow").await;
     let busy = stage.open(&within("http://a.test/", Duration::from_millis(300))).await;
     assert!(matches!(busy, Err(BrowserError::Busy { .. })), "{busy:?}");
     assert!(stage.render("http://a.test/").await.html.contains("a page of some words"));
@@ -157,9 +151,7 @@ async fn a_dropped_request_leaves_its_place() {
     let stage = stage_with(world(), BrowserConfig { concurrency: 1, ..config }).await.unwrap();
     let browser = stage.browser.clone();
     let dropped = tokio::spawn(async move { browser.open(&request("http://a.test/never")).await });
-    while stage.world.count("http://a.test/never") == 0 {
-        tokio::task::yield_now().await;
-    }
+    stage.world.asked("http://a.test/never").await;
     dropped.abort();
     assert!(stage.render("http://a.test/").await.html.contains("a page of some words"));
     assert_eq!(stage.at_rest().await.pages, 0);

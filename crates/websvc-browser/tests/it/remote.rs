@@ -241,9 +241,7 @@ async fn a_lost_connection_fails_the_pages_in_flight_and_the_next_ones_work() {
     let stage = stage(world(), remote(&format!("http://{addr}"))).await;
     let browser = stage.browser.clone();
     let in_flight = tokio::spawn(async move { browser.open(&request("http://a.test/never")).await });
-    while stage.world.count("http://a.test/never") == 0 {
-        tokio::task::yield_now().await;
-    }
+    stage.world.asked("http://a.test/never").await;
     cut.notify_waiters();
     let lost = in_flight.await.unwrap();
     assert!(matches!(lost, Err(BrowserError::Crashed)), "{lost:?}");
@@ -294,9 +292,7 @@ async fn two_services_share_a_browser_and_nothing_else() {
     let waiting = PageRequest { wait_for: Duration::from_secs(2), ..request("http://a.test/cookie") };
     let browser = one.browser.clone();
     let open = tokio::spawn(async move { browser.open(&waiting).await });
-    while one.world.count("http://a.test/cookie") == 0 {
-        tokio::task::yield_now().await;
-    }
+    one.world.asked("http://a.test/cookie").await;
     let rendered = other.render("http://a.test/").await;
     assert!(
         rendered.html.contains("of the other") && rendered.html.contains("<title>0</title>"),
