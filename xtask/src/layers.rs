@@ -72,13 +72,26 @@ const LAYERS: &[Layer] = &[
             "websvc-threat",
         ],
     ),
-    layer("websvc-server", ENGINE_AND_BELOW),
+    layer(
+        "websvc-jobs",
+        &[
+            "websvc-types",
+            "websvc-address",
+            "websvc-validate",
+            "websvc-scrape",
+            "websvc-store",
+            "websvc-artifacts",
+            "websvc-engine",
+        ],
+    ),
+    layer("websvc-server", JOBS_AND_BELOW),
     layer("websvc-cli", &EVERYTHING),
     layer("websvc-testkit", &EVERYTHING),
     layer("xtask", &["websvc-types"]),
 ];
 
-const ENGINE_AND_BELOW: &[&str] = &[
+const JOBS_AND_BELOW: &[&str] = &[
+    "websvc-jobs",
     "websvc-blocklist",
     "websvc-types",
     "websvc-query",
@@ -98,7 +111,8 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 19] = [
+const EVERYTHING: [&str; 20] = [
+    "websvc-jobs",
     "websvc-threat",
     "websvc-blocklist",
     "websvc",

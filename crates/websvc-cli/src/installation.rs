@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod browser;
+mod jobs;
 mod mirrored;
 mod sources;
 mod threat;
@@ -25,6 +26,7 @@ use crate::config::{self, Config};
 use crate::data_dir::{DataDir, WriteLock};
 
 pub(crate) use browser::browser;
+pub(crate) use jobs::jobs_config;
 pub(crate) use mirrored::ensure_complete;
 pub(crate) use sources::{elsewhere, provider_urls, unused_sources};
 pub(crate) use threat::classifier;
@@ -83,6 +85,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
 pub(crate) fn check_values(config: &Config) -> Result<()> {
     browser(config, &client(config)?)?;
     scrape_config(config)?;
+    jobs_config(config)?;
     Ok(())
 }
 

@@ -26,6 +26,7 @@ static PAGES: &[Page] = pages![
     "getting-started",
     "search",
     "scraping",
+    "batch",
     "documents",
     "indexing",
     "sources",

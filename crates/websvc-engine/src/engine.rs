@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use url::Url;
-use websvc_scrape::{Files, OpenProfile, Page, Scraper};
+use websvc_scrape::{Files, OpenProfile, Page, Scraper, ShareConfig};
 use websvc_threat::Classifier;
 use websvc_validate::{ScrapePlan, SearchPlan};
 
@@ -61,6 +61,8 @@ pub struct Engine {
     config: Arc<EngineConfig>,
     /// The sources of the configuration with their counters.
     counted: Arc<[Arc<Counted>]>,
+    /// What gets pages, when that is not the one of the configuration.
+    scraper: Option<Scraper>,
 }
 
 impl Engine {
@@ -69,12 +71,18 @@ impl Engine {
         let counted: Arc<[_]> =
             config.sources.drain(..).map(|source| Arc::new(Counted::new(source))).collect();
         config.sources = counted.iter().map(|source| Arc::clone(source) as Arc<dyn SearchSource>).collect();
-        Self { config: Arc::new(config), counted }
+        Self { config: Arc::new(config), counted, scraper: None }
     }
 
     /// Returns what gets pages.
     pub fn scraper(&self) -> &Scraper {
-        &self.config.scraper
+        self.scraper.as_ref().unwrap_or(&self.config.scraper)
+    }
+
+    /// Returns the engine for pages that nobody waits for: it takes a share of the scraper's pools only.
+    #[must_use]
+    pub fn with_share(&self, share: ShareConfig) -> Self {
+        Self { scraper: Some(self.config.scraper.with_share(share)), ..self.clone() }
     }
 
     /// Returns what tells the risk of URLs.
@@ -132,9 +140,9 @@ impl Engine {
         deadline: Instant,
         bill: &mut Bill,
     ) -> Result<Page, EngineError> {
-        let Review { mut warnings } = review_page(plan, &self.config.scraper)?;
+        let Review { mut warnings } = review_page(plan, self.scraper())?;
         let inspections = Inspections::of_page(plan, &self.config.threat);
-        let scraper = inspections.scraper(&self.config.scraper);
+        let scraper = inspections.scraper(self.scraper());
         let profile = self.open_profile(team, Some(plan)).await?;
         let mut page = scraper.scrape_with(url, plan, profile.as_ref(), deadline).await;
         let unsaved = match profile {
@@ -197,6 +205,14 @@ impl Engine {
         let stages = Stages { find: gathering - begun, gather: gathering.elapsed() };
         let bill = charge(pricing, plan, &found, &mut pages);
         Ok(SearchOutcome { data: assemble(plan, found, pages), warnings, bill, stages })
+    }
+
+    /// Returns what a page by this plan will be told, before anything is got.
+    ///
+    /// # Errors
+    /// [`EngineError::NotSupported`] when this installation cannot do it.
+    pub fn review(&self, plan: &ScrapePlan) -> Result<Vec<String>, EngineError> {
+        review_page(plan, self.scraper()).map(|review| review.warnings)
     }
 
     /// Returns the most that a page may cost, a document of several pages and redirects that are scanned apart.

@@ -10,6 +10,7 @@ mod error;
 mod export;
 mod ingest;
 mod mirror;
+mod policy;
 mod pricing;
 mod search;
 mod source;
@@ -20,6 +21,7 @@ pub use error::EngineError;
 pub use export::to_wire;
 pub use ingest::{IngestError, ingest};
 pub use mirror::{Mirror, MirrorReport};
+pub use policy::{PolicyError, team_policy};
 pub use pricing::Pricing;
 pub use search::{PageOutcome, SearchOutcome, Stages, page_content};
 pub use source::{

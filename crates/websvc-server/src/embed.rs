@@ -12,6 +12,7 @@ use tokio::task::JoinError;
 use websvc_artifacts::{ArtifactError, Artifacts, ArtifactsConfig};
 use websvc_engine::{Engine, EngineConfig, IndexSource, IndexUse, Pricing};
 use websvc_index::{Index, IndexConfig, IndexError};
+use websvc_jobs::{Jobs, JobsConfig};
 use websvc_scrape::{DEFAULT_USER_AGENT, ScrapeConfig, Scraper};
 use websvc_store::{Store, StoreError};
 use websvc_threat::Classifier;
@@ -51,6 +52,8 @@ pub struct EmbedConfig {
     pub pricing: Pricing,
     /// How much is worked on.
     pub limits: Limits,
+    /// The bounds of what goes on after its request was answered.
+    pub jobs: JobsConfig,
 }
 
 impl EmbedConfig {
@@ -70,6 +73,7 @@ impl EmbedConfig {
             public_url: None,
             pricing: Pricing::default(),
             limits: Limits::default(),
+            jobs: JobsConfig::default(),
         }
     }
 }
@@ -158,6 +162,7 @@ impl Embedded {
             public_url,
             pricing,
             limits,
+            jobs,
         } = config;
         let parts = blocking(move || Parts::open(&data_dir, artifacts)).await?;
         let client = ClientConfig {
@@ -174,8 +179,10 @@ impl Embedded {
             threat: Classifier::none(),
         });
         let scheme = if server.tls.is_some() { "https" } else { "http" };
+        let jobs = Jobs::new(&engine, parts.store.clone(), parts.artifacts.clone(), jobs);
         let service = Service::new(ServiceConfig {
             engine,
+            jobs,
             store: parts.store.clone(),
             artifacts: parts.artifacts.clone(),
             origin: OriginConfig { public_url, scheme, trusted_proxies: Vec::new() },
@@ -212,6 +219,7 @@ impl Embedded {
             stop.await;
             told.stop();
         };
+        let jobs = service.jobs().clone();
         let handler = move |request| {
             let service = service.clone();
             async move { service.handle(request).await }
@@ -219,6 +227,7 @@ impl Embedded {
         let drained = tokio::select! {
             drained = server.run(handler, stop) => drained?,
             never = parts.artifacts.keep_swept() => match never {},
+            never = jobs.run() => match never {},
         };
         blocking(move || Ok(parts.index.flush()?)).await?;
         Ok(drained)

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use http::Method;
-use websvc_store::KeyScope;
+use websvc_store::{JobKind, KeyScope};
 
 use crate::dashboard::{self, SCRIPTS, STYLE};
+use crate::handler::JobOperation;
 use crate::handler::docs::{self, DocsFile};
 use crate::reply::Failure;
 use websvc_types::ErrorCode;
@@ -14,6 +15,7 @@ use websvc_types::ErrorCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Search,
+    Job(JobKind, JobOperation),
     AddDocuments,
     IndexStats,
     CreditUsage,
@@ -38,6 +40,8 @@ impl Operation {
     pub(crate) fn scope(self) -> Option<KeyScope> {
         match self {
             Self::Search => Some(KeyScope::Search),
+            Self::Job(JobKind::Batch, _) => Some(KeyScope::Batch),
+            Self::Job(JobKind::Crawl, _) => Some(KeyScope::Crawl),
             Self::AddDocuments | Self::IndexStats => Some(KeyScope::Index),
             // What its own team has used, every key may read.
             Self::CreditUsage
@@ -82,6 +86,10 @@ pub(crate) struct Route {
 /// Every operation, where it is and who may ask for it.
 pub(crate) static ROUTES: &[Route] = &[
     route(Method::POST, "/v2/search", Operation::Search, Access::Key),
+    batch(Method::POST, "/v2/batch/scrape", JobOperation::Start),
+    batch(Method::GET, "/v2/batch/scrape/{id}", JobOperation::Status),
+    batch(Method::DELETE, "/v2/batch/scrape/{id}", JobOperation::Cancel),
+    batch(Method::GET, "/v2/batch/scrape/{id}/errors", JobOperation::Errors),
     route(Method::POST, "/v2/index/documents", Operation::AddDocuments, Access::Key),
     route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
     route(Method::GET, "/v2/team/credit-usage", Operation::CreditUsage, Access::Key),
@@ -132,6 +140,10 @@ pub(crate) static ROUTES: &[Route] = &[
     file(SCRIPTS[10]),
     file(SCRIPTS[11]),
 ];
+
+const fn batch(method: Method, path: &'static str, operation: JobOperation) -> Route {
+    route(method, path, Operation::Job(JobKind::Batch, operation), Access::Key)
+}
 
 const fn dashboard(
     method: Method,

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use websvc_artifacts::Artifacts;
 use websvc_engine::Engine;
+use websvc_jobs::Jobs;
 use websvc_store::{Caller, KeyScope, Store};
 use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
@@ -35,6 +36,8 @@ pub struct ServiceConfig {
     pub store: Store,
     /// The files that requests leave behind.
     pub artifacts: Artifacts,
+    /// The work that goes on after its request was answered; whoever builds the service lets it [run](Jobs::run).
+    pub jobs: Jobs,
     /// Where callers reach the service.
     pub origin: OriginConfig,
     /// Whether callers have to show a key.
@@ -54,6 +57,7 @@ struct Parts {
     engine: Engine,
     store: Store,
     artifacts: Artifacts,
+    jobs: Jobs,
     origin: OriginConfig,
     authentication: Authentication,
     concurrency: usize,
@@ -69,6 +73,7 @@ pub(crate) struct Context<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) store: &'a Store,
     pub(crate) artifacts: &'a Artifacts,
+    pub(crate) jobs: &'a Jobs,
     pub(crate) origin: &'a OriginConfig,
     pub(crate) authentication: Authentication,
     /// How many requests of a team without a number of its own are worked on at one time.
@@ -90,7 +95,7 @@ pub(crate) struct Context<'a> {
 impl Service {
     /// Builds the service.
     pub fn new(config: ServiceConfig) -> Self {
-        let ServiceConfig { engine, store, artifacts, origin, authentication, limits } = config;
+        let ServiceConfig { engine, store, artifacts, jobs, origin, authentication, limits } = config;
         // What a team may have at one time of which nothing else is said.
         let concurrency = limits.concurrency.map_or(limits.total_concurrency, |most| most as usize);
         let admission = Admission::new(limits);
@@ -100,6 +105,7 @@ impl Service {
             engine,
             store,
             artifacts,
+            jobs,
             origin,
             authentication,
             concurrency,
@@ -120,6 +126,12 @@ impl Service {
     #[must_use]
     pub fn artifacts(&self) -> &Artifacts {
         &self.parts.artifacts
+    }
+
+    /// Returns the work that goes on after its request was answered.
+    #[must_use]
+    pub fn jobs(&self) -> &Jobs {
+        &self.parts.jobs
     }
 
     /// Returns where the sender of this request reaches the service, such as `https://websvc.test`, for the links of
@@ -234,6 +246,7 @@ impl Service {
             engine: &parts.engine,
             store: &parts.store,
             artifacts: &parts.artifacts,
+            jobs: &parts.jobs,
             origin: &parts.origin,
             authentication: parts.authentication,
             concurrency: parts.concurrency,
@@ -268,6 +281,7 @@ async fn perform(
 ) -> Result<Reply, Failure> {
     match operation {
         Operation::Search => handler::search(context, request).await,
+        Operation::Job(kind, operation) => handler::job(kind, operation, context, request).await,
         Operation::AddDocuments => handler::add_documents(context, request).await,
         Operation::IndexStats => handler::index_stats(&context),
         Operation::CreditUsage => handler::credit_usage(&context).await,

@@ -99,3 +99,22 @@ pub const BODY_MAX_BYTES: usize = 10 * 1024 * 1024;
 pub const SCREENSHOT_LIFETIME_S: u64 = 24 * 3_600;
 /// Life of an audio or video URL, in seconds.
 pub const MEDIA_LIFETIME_S: u64 = 3_600;
+
+/// Fewest `urls` of a batch.
+pub const BATCH_URLS_MIN: usize = 1;
+/// Most `urls` of a batch (our own).
+pub const BATCH_URLS_MAX: usize = 10_000;
+/// Longest address of a page in a batch, in Unicode scalar values (our own).
+pub const JOB_URL_MAX_CHARS: u32 = 8_192;
+/// Smallest `maxConcurrency` of a job.
+pub const JOB_CONCURRENCY_MIN: u32 = 1;
+/// Largest `maxConcurrency` of a job (our own).
+pub const JOB_CONCURRENCY_MAX: u32 = 1_000;
+/// Documents in one answer about a job, at most and by default.
+pub const JOB_PAGE_DOCUMENTS: u64 = 100;
+/// Bytes of the documents in one answer about a job; a larger document comes alone.
+pub const JOB_PAGE_BYTES: u64 = 10 * 1024 * 1024;
+/// Most entries of one answer about what a job could not get (our own).
+pub const JOB_ERRORS_MAX: usize = 10_000;
+/// Longest `x-idempotency-key`, in characters (our own).
+pub const IDEMPOTENCY_KEY_MAX_CHARS: usize = 256;

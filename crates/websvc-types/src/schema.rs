@@ -5,6 +5,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::index::{IndexReply, IndexStats, IndexUpload};
+use crate::job::{BatchScrapeRequest, JobCancelled, JobErrors, JobStarted, JobStatusResponse};
 use crate::usage::{ConcurrencyCheck, CreditHistory, CreditUsage, QueueStatus, TokenHistory, TokenUsage};
 use crate::{ErrorBody, SearchRequest, SearchResponse};
 
@@ -35,6 +36,11 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("token-history", response::<TokenHistory>()),
         ("queue-status", response::<QueueStatus>()),
         ("concurrency-check", response::<ConcurrencyCheck>()),
+        ("batch-scrape-request", request::<BatchScrapeRequest>()),
+        ("job-started", response::<JobStarted>()),
+        ("job-status", response::<JobStatusResponse>()),
+        ("job-cancelled", response::<JobCancelled>()),
+        ("job-errors", response::<JobErrors>()),
         ("error", response::<ErrorBody>()),
     ]
 }

@@ -26,6 +26,7 @@
 #![deny(missing_docs)]
 
 mod action;
+mod batch;
 mod bounds;
 mod checked;
 mod country;
@@ -33,6 +34,7 @@ mod domain;
 mod error;
 mod format;
 mod header;
+mod job;
 mod json_schema;
 mod language;
 mod nearest;
@@ -51,13 +53,14 @@ mod shape;
 mod threat;
 mod upload;
 
+pub use batch::BatchPlan;
 pub use checked::Checked;
 pub use domain::DomainFilter;
 pub use error::Rejection;
 pub use nearest::nearest;
 pub use policy::{Allowance, Policy, ThreatOverride, ThreatPolicy};
 pub use protection::Protection;
-pub use read::{read_index_upload, read_scrape_options, read_search};
+pub use read::{read_batch, read_index_upload, read_scrape_options, read_search};
 pub use retention::Retention;
 pub use scrape::check_scrape_options;
 pub use scrape_plan::{LocationPlan, ScrapePlan};

@@ -4,8 +4,10 @@ use std::sync::LazyLock;
 
 use serde::de::DeserializeOwned;
 use websvc_types::index::IndexUpload;
+use websvc_types::job::BatchScrapeRequest;
 use websvc_types::{ScrapeOptions, SearchRequest, ViolationCode, schema};
 
+use crate::batch::{self, BatchPlan};
 use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::path::Path;
@@ -19,6 +21,8 @@ use crate::{scrape, search, upload};
 static SEARCH: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<SearchRequest>().as_value()));
 static SCRAPE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ScrapeOptions>().as_value()));
 
+static BATCH: LazyLock<Shape> =
+    LazyLock::new(|| Shape::of(schema::request::<BatchScrapeRequest>().as_value()));
 static UPLOAD: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<IndexUpload>().as_value()));
 
 /// Reads and checks documents for the index.
@@ -40,6 +44,17 @@ pub fn read_search(body: &[u8], policy: &Policy) -> Result<Checked<SearchPlan>, 
     let mut report = Report::default();
     let request = read::<SearchRequest>(&mut report, body, &SEARCH)?;
     let plan = search::check(&mut report, request, policy);
+    report.finish(plan)
+}
+
+/// Reads and checks the body of a batch, where no formats mean markdown.
+///
+/// # Errors
+/// The syntax error, or every rule that the request breaks, or what the team may not do.
+pub fn read_batch(body: &[u8], policy: &Policy) -> Result<Checked<BatchPlan>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<BatchScrapeRequest>(&mut report, body, &BATCH)?;
+    let plan = batch::check(&mut report, request, policy);
     report.finish(plan)
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use url::Url;
-use websvc_server::{Authentication, Limits, OriginConfig, Service, ServiceConfig};
+use websvc_server::{Authentication, Jobs, Limits, OriginConfig, Service, ServiceConfig};
 use websvc_store::Store;
 use websvc_transport::{Server, ServerConfig, TlsFiles};
 
@@ -59,7 +59,14 @@ pub(crate) async fn start(config: &Config, data_dir: &DataDir) -> Result<Running
         tracing::warn!("{warning}");
     }
     let authentication = if config.auth.required { Authentication::Required } else { Authentication::Open };
+    let jobs = Jobs::new(
+        &installation.engine,
+        installation.store.clone(),
+        installation.artifacts.clone(),
+        installation::jobs_config(config)?,
+    );
     let service = Service::new(ServiceConfig {
+        jobs,
         engine: installation.engine.clone(),
         store: installation.store.clone(),
         artifacts: installation.artifacts.clone(),
@@ -102,6 +109,7 @@ impl Running {
             told.stop();
             tracing::info!("stopping");
         };
+        let jobs = service.jobs().clone();
         let handler = move |request| {
             let service = service.clone();
             async move { service.handle(request).await }
@@ -109,6 +117,7 @@ impl Running {
         let drained = tokio::select! {
             drained = server.run(handler, stop) => drained?,
             never = installation.artifacts.keep_swept() => match never {},
+            never = jobs.run() => match never {},
         };
         tracing::info!(?drained, "stopped");
         installation.close().await?;

@@ -58,6 +58,7 @@ const SECTIONS: &[Section] = &[
         keys: &[&["requests_per_minute", "concurrency", "total_concurrency", "queue", "queue_wait_ms"]],
     },
     Section { name: "usage", keys: &[&["log_rows", "log_days", "daily_days"]] },
+    Section { name: "jobs", keys: &[super::Jobs::KEYS] },
     Section { name: "pricing", keys: &[websvc_engine::Pricing::KEYS] },
 ];
 

@@ -3,6 +3,7 @@
 //! The names of sections and keys are part of the operator's contract; `docs/configuration.md` lists them
 //! with their defaults.
 
+mod jobs;
 mod keys;
 mod search;
 mod sources;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use websvc_store::UsageLimits;
 
+pub(crate) use jobs::Jobs;
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
 pub(crate) use sources::{ConfigError, load};
 pub(crate) use threat::{ScannerKind, Threat};
@@ -36,6 +38,7 @@ pub(crate) struct Config {
     pub(crate) threat: Threat,
     pub(crate) pricing: websvc_engine::Pricing,
     pub(crate) usage: Usage,
+    pub(crate) jobs: Jobs,
     /// Keys that were given and have no effect, for want of their feature.
     #[serde(skip)]
     pub(crate) not_yet: Vec<String>,

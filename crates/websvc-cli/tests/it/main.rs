@@ -11,6 +11,7 @@ mod archives;
 mod artifacts;
 mod backup;
 mod bad_input;
+mod batch;
 #[cfg(target_os = "linux")]
 mod bombs;
 mod browser;

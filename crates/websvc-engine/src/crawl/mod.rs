@@ -8,6 +8,7 @@ mod feed;
 mod frontier;
 mod host;
 mod images;
+mod pace;
 mod pattern;
 mod report;
 mod robots;
@@ -21,7 +22,9 @@ mod xml;
 #[cfg(test)]
 mod tests;
 
+pub use pace::{MAX_RETRIES, Pace};
 pub use pattern::UrlPattern;
+pub use scope::host_key;
 pub use report::{CrawlReport, Event};
 pub use run::{CrawlOptions, crawl};
 pub use sink::{IndexSink, Sink, SinkError, SinkFuture};

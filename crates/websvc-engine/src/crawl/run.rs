@@ -16,8 +16,9 @@ use websvc_types::index::IndexDocument;
 
 use super::feed::{self, Entry};
 use super::frontier::Frontier;
-use super::host::{MAX_RETRIES, PageTask, Task};
+use super::host::{PageTask, Task};
 use super::images::Images;
+use super::pace::MAX_RETRIES;
 use super::pattern::UrlPattern;
 use super::report::{CrawlReport, Event};
 use super::robots::{self, Rules};

@@ -53,7 +53,8 @@ impl Scope {
 }
 
 /// Returns the key by which a host is known: two ports are two sites, two schemes are one.
-pub(super) fn host_key(url: &Url) -> String {
+#[must_use]
+pub fn host_key(url: &Url) -> String {
     match (url.host_str().unwrap_or_default(), url.port()) {
         (host, Some(port)) => format!("{host}:{port}"),
         (host, None) => host.to_owned(),

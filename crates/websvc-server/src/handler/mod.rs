@@ -1,9 +1,11 @@
 //! The operations as HTTP sees them: a request to a reply, one file each.
 
 mod artifact;
+mod batch;
 mod body;
 pub(crate) mod docs;
 mod index;
+mod job;
 mod metrics;
 mod scrape;
 mod search;
@@ -14,6 +16,7 @@ pub(crate) use artifact::artifact;
 pub(crate) use body::read as read_body;
 pub(crate) use docs::docs;
 pub(crate) use index::{add_documents, index_stats};
+pub(crate) use job::{JobOperation, job};
 pub(crate) use metrics::metrics;
 pub(crate) use scrape::answer_scrape;
 pub(crate) use search::{answer_search, search};

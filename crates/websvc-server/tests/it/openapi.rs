@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use websvc_types::index::{IndexReply, IndexStats, IndexUpload};
+use websvc_types::job::{BatchScrapeRequest, JobCancelled, JobErrors, JobStarted, JobStatusResponse};
 use websvc_types::status::{Health, Readiness, Welcome};
 use websvc_types::usage::{
     ConcurrencyCheck, CreditHistory, CreditUsage, QueueStatus, TokenHistory, TokenUsage,
@@ -45,6 +46,11 @@ fn answers_have_the_form_of_their_types() {
     let answer =
         |path: &str, method: &str, status: &str| &document["paths"][path][method]["responses"][status];
     check::<SearchResponse>(answer("/v2/search", "post", "200"));
+    check::<BatchScrapeRequest>(&document["paths"]["/v2/batch/scrape"]["post"]["requestBody"]);
+    check::<JobStarted>(answer("/v2/batch/scrape", "post", "200"));
+    check::<JobStatusResponse>(answer("/v2/batch/scrape/{id}", "get", "200"));
+    check::<JobCancelled>(answer("/v2/batch/scrape/{id}", "delete", "200"));
+    check::<JobErrors>(answer("/v2/batch/scrape/{id}/errors", "get", "200"));
     check::<IndexUpload>(&document["paths"]["/v2/index/documents"]["post"]["requestBody"]);
     check::<IndexReply>(answer("/v2/index/documents", "post", "200"));
     check::<IndexStats>(answer("/v2/index/stats", "get", "200"));

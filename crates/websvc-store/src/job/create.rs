@@ -64,6 +64,21 @@ impl Store {
             })
         })
     }
+    /// Ends a job that runs and cannot go on, for a reason that its owner is told.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn fail_job(
+        &self,
+        job: i64,
+        error: &str,
+        limits: &JobLimits,
+        now_ms: u64,
+    ) -> Result<(), StoreError> {
+        self.database().write(Durability::Process, |transaction| {
+            end(transaction, job, (JobState::Failed, Some(error)), now_ms, later(now_ms, limits.keep)).map(drop)
+        })
+    }
 }
 
 fn create(

@@ -232,6 +232,8 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::MethodNotAllowed => "Method not allowed, use POST",
         ErrorCode::RequestTimeout => "Request timed out: the search was not done within its time of 60000 ms",
         ErrorCode::ScrapeTimeout => "the page was not done within 60000 ms",
+        ErrorCode::JobEnded => "Batch scrape is already completed",
+        ErrorCode::IdempotencyKeyUsed => "Idempotency key already used",
         ErrorCode::ProfileLocked => {
             "another request is about to save the profile \"shop\": try again later, or with saveChanges false"
         }

@@ -19,6 +19,7 @@ pub(super) enum Failure {
     MethodNotAllowed,
     Timeout,
     ProfileLocked,
+    JobConflict,
     PayloadTooLarge,
     UnsupportedMediaType,
     RateLimited,
@@ -27,7 +28,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    const ALL: [Failure; 16] = [
+    const ALL: [Failure; 17] = [
         Failure::InvalidSearch,
         Failure::InvalidBody,
         Failure::InvalidParameter,
@@ -39,6 +40,7 @@ impl Failure {
         Failure::MethodNotAllowed,
         Failure::Timeout,
         Failure::ProfileLocked,
+        Failure::JobConflict,
         Failure::PayloadTooLarge,
         Failure::UnsupportedMediaType,
         Failure::RateLimited,
@@ -64,6 +66,7 @@ impl Failure {
             Failure::MethodNotAllowed => &[ErrorCode::MethodNotAllowed],
             Failure::Timeout => &[ErrorCode::RequestTimeout],
             Failure::ProfileLocked => &[ErrorCode::ProfileLocked],
+            Failure::JobConflict => &[ErrorCode::JobEnded, ErrorCode::IdempotencyKeyUsed],
             Failure::PayloadTooLarge => &[ErrorCode::PayloadTooLarge],
             Failure::UnsupportedMediaType => &[ErrorCode::UnsupportedMediaType],
             Failure::RateLimited => &[ErrorCode::RateLimited],
@@ -91,6 +94,7 @@ impl Failure {
             | Failure::NotCached
             | Failure::Timeout
             | Failure::ProfileLocked
+            | Failure::JobConflict
             | Failure::PayloadTooLarge
             | Failure::UnsupportedMediaType
             | Failure::UnknownError

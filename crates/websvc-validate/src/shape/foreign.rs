@@ -39,12 +39,15 @@ const SCRAPE: Foreign = Foreign {
     takes_json_options: true,
 };
 
+const BATCH: Foreign = Foreign { spellings: SEARCH.spellings, ..SCRAPE };
+
 impl Foreign {
     /// Returns what is tolerated in the object with this definition.
     pub(super) fn of(definition: &str) -> Self {
         match definition {
             "SearchRequest" => SEARCH,
             "ScrapeOptions" => SCRAPE,
+            "BatchScrapeRequest" => BATCH,
             _ => Self::default(),
         }
     }

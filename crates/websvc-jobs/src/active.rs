@@ -1,0 +1,130 @@
+//! A job that is worked on.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+use url::Url;
+use websvc_engine::crawl::host_key;
+use websvc_engine::team_policy;
+use websvc_scrape::Files;
+use websvc_store::{DEFAULT_TEAM, JobLease, JobRecord, Team};
+use websvc_validate::{Checked, ScrapePlan, check_scrape_options};
+
+use crate::hosts::{Hosts, Readiness};
+use crate::jobs::Inner;
+use crate::request::JobRequest;
+
+/// What every page of a job needs.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) record: JobRecord,
+    pub(crate) request: JobRequest,
+    pub(crate) plan: ScrapePlan,
+    pub(crate) files: Files,
+}
+
+impl Work {
+    /// Reads what a job was asked for, by the rules of its team as they are now. Blocks.
+    ///
+    /// # Errors
+    /// Why it cannot be done, in words.
+    pub(crate) fn of(inner: &Inner, record: JobRecord) -> Result<Self, String> {
+        let request: JobRequest = serde_json::from_str(&record.request).map_err(|error| error.to_string())?;
+        let team = team(inner, &record)?;
+        let policy = team_policy(&inner.store, team.as_ref()).map_err(|error| error.to_string())?;
+        let Checked { plan, warnings: _told_at_the_start } = check_scrape_options(request.options.clone(), &policy)
+            .map_err(|rejection| format!("the options are not allowed any more: {rejection}"))?;
+        let files = match &request.base_url {
+            Some(base_url) => {
+                // As for any request: files of nobody's team have no owner.
+                let owner = record.key.as_ref().map_or("", |_| record.team.as_str());
+                let kept = inner.artifacts.of(owner, websvc_artifacts::Retention::Stored);
+                Files::kept(kept, base_url.clone())
+            }
+            None => Files::inline(),
+        };
+        Ok(Self { record, request, plan, files })
+    }
+
+    /// Returns how many of its pages may be worked on at one time.
+    fn most(&self) -> usize {
+        // Who saves a profile has it alone.
+        let alone = self.plan.profile().map(|_| 1);
+        alone.or(self.request.max_concurrency).unwrap_or(usize::MAX)
+    }
+}
+
+/// Returns whose job it is; `None` where nobody was asked for a key.
+pub(crate) fn team(inner: &Inner, record: &JobRecord) -> Result<Option<Team>, String> {
+    if record.key.is_none() && record.team == DEFAULT_TEAM {
+        return Ok(None);
+    }
+    match inner.store.team(&record.team) {
+        Ok(Some(team)) => Ok(Some(team)),
+        Ok(None) => Err("its team is gone".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A job with the URLs that are leased to this process and wait.
+#[derive(Debug)]
+pub(crate) struct Active {
+    pub(crate) work: Arc<Work>,
+    queue: VecDeque<(String, JobLease)>,
+    pub(crate) running: usize,
+    /// The store had no more, and nothing happened since.
+    pub(crate) is_dry: bool,
+}
+
+/// Whether a job can go on.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// With this page, of this host.
+    Page(String, JobLease),
+    /// Not before.
+    At(Instant),
+    /// When a page that is under way is done.
+    Later,
+    /// With what the store has.
+    Ask,
+}
+
+impl Active {
+    pub(crate) fn new(work: Work) -> Self {
+        Self { work: Arc::new(work), queue: VecDeque::new(), running: 0, is_dry: false }
+    }
+
+    /// Takes in what the store leased.
+    pub(crate) fn lent(&mut self, leases: Vec<JobLease>) {
+        self.is_dry = leases.is_empty();
+        let with_host = |lease: JobLease| {
+            let host = Url::parse(&lease.url.url).map(|url| host_key(&url)).unwrap_or_default();
+            (host, lease)
+        };
+        self.queue.extend(leases.into_iter().map(with_host));
+    }
+
+    /// Returns the first page whose host may be asked.
+    pub(crate) fn next(&mut self, hosts: &Hosts, per_host: usize, now: Instant) -> Next {
+        if self.running >= self.work.most() {
+            return Next::Later;
+        }
+        let mut at: Option<Instant> = None;
+        for place in 0..self.queue.len() {
+            match hosts.readiness(&self.queue[place].0, per_host, now) {
+                Readiness::Now => {
+                    let Some((host, lease)) = self.queue.remove(place) else { break };
+                    return Next::Page(host, lease);
+                }
+                Readiness::At(ready_at) => at = Some(at.map_or(ready_at, |at| at.min(ready_at))),
+                Readiness::Busy => {}
+            }
+        }
+        match at {
+            _ if self.queue.is_empty() && !self.is_dry => Next::Ask,
+            Some(at) => Next::At(at),
+            None => Next::Later,
+        }
+    }
+}
