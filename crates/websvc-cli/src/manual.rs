@@ -27,6 +27,7 @@ static PAGES: &[Page] = pages![
     "search",
     "scraping",
     "batch",
+    "crawl",
     "documents",
     "indexing",
     "sources",

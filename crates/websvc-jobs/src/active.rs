@@ -2,15 +2,16 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use url::Url;
-use websvc_engine::crawl::host_key;
+use websvc_engine::crawl::{Site, host_key};
 use websvc_engine::team_policy;
 use websvc_scrape::Files;
 use websvc_store::{DEFAULT_TEAM, JobLease, JobRecord, Team};
-use websvc_validate::{Checked, ScrapePlan, check_scrape_options};
+use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, check_crawl, check_scrape_options};
 
+use crate::crawling::Crawling;
 use crate::hosts::{Hosts, Readiness};
 use crate::jobs::Inner;
 use crate::request::JobRequest;
@@ -22,6 +23,8 @@ pub(crate) struct Work {
     pub(crate) request: JobRequest,
     pub(crate) plan: ScrapePlan,
     pub(crate) files: Files,
+    /// A crawl; `None` for a batch.
+    pub(crate) crawling: Option<Crawling>,
 }
 
 impl Work {
@@ -33,8 +36,7 @@ impl Work {
         let request: JobRequest = serde_json::from_str(&record.request).map_err(|error| error.to_string())?;
         let team = team(inner, &record)?;
         let policy = team_policy(&inner.store, team.as_ref()).map_err(|error| error.to_string())?;
-        let Checked { plan, warnings: _told_at_the_start } = check_scrape_options(request.options.clone(), &policy)
-            .map_err(|rejection| format!("the options are not allowed any more: {rejection}"))?;
+        let (plan, crawling) = plan(inner, &record, &request, &policy)?;
         let files = match &request.base_url {
             Some(base_url) => {
                 // As for any request: files of nobody's team have no owner.
@@ -44,15 +46,38 @@ impl Work {
             }
             None => Files::inline(),
         };
-        Ok(Self { record, request, plan, files })
+        Ok(Self { record, request, plan, files, crawling })
+    }
+
+    /// Returns the pause between two of its pages.
+    fn delay(&self) -> Option<Duration> {
+        self.crawling.as_ref().and_then(|crawling| crawling.site.plan().delay())
     }
 
     /// Returns how many of its pages may be worked on at one time.
     fn most(&self) -> usize {
         // Who saves a profile has it alone.
-        let alone = self.plan.profile().map(|_| 1);
+        let alone = self.plan.profile().map(|_| 1).or(self.delay().map(|_| 1));
         alone.or(self.request.max_concurrency).unwrap_or(usize::MAX)
     }
+}
+
+/// Returns how the pages of a job are got and, for a crawl, what it has met. Blocks.
+fn plan(
+    inner: &Inner,
+    record: &JobRecord,
+    request: &JobRequest,
+    policy: &Policy,
+) -> Result<(ScrapePlan, Option<Crawling>), String> {
+    let refused = |rejection: Rejection| format!("the options are not allowed any more: {rejection}");
+    let Some(crawl) = &request.crawl else {
+        let checked = check_scrape_options(request.options.clone(), policy).map_err(refused)?;
+        return Ok((checked.plan, None));
+    };
+    let Checked { plan, warnings: _told_at_the_start } =
+        check_crawl((**crawl).clone(), policy).map_err(refused)?;
+    let known = inner.store.job_urls(record.number).map_err(|error| error.to_string())?;
+    Ok((plan.scrape().clone(), Some(Crawling::new(Site::new(plan), &known))))
 }
 
 /// Returns whose job it is; `None` where nobody was asked for a key.
@@ -75,6 +100,8 @@ pub(crate) struct Active {
     pub(crate) running: usize,
     /// The store had no more, and nothing happened since.
     pub(crate) is_dry: bool,
+    /// Not before, because its pages have pauses between them.
+    ready_at: Option<Instant>,
 }
 
 /// Whether a job can go on.
@@ -92,7 +119,7 @@ pub(crate) enum Next {
 
 impl Active {
     pub(crate) fn new(work: Work) -> Self {
-        Self { work: Arc::new(work), queue: VecDeque::new(), running: 0, is_dry: false }
+        Self { work: Arc::new(work), queue: VecDeque::new(), running: 0, is_dry: false, ready_at: None }
     }
 
     /// Takes in what the store leased.
@@ -105,10 +132,19 @@ impl Active {
         self.queue.extend(leases.into_iter().map(with_host));
     }
 
+    /// Notes that a page is done.
+    pub(crate) fn finished(&mut self, now: Instant) {
+        self.running = self.running.saturating_sub(1);
+        self.ready_at = self.work.delay().map(|delay| now + delay);
+    }
+
     /// Returns the first page whose host may be asked.
     pub(crate) fn next(&mut self, hosts: &Hosts, per_host: usize, now: Instant) -> Next {
         if self.running >= self.work.most() {
             return Next::Later;
+        }
+        if let Some(ready_at) = self.ready_at.filter(|ready_at| *ready_at > now) {
+            return Next::At(ready_at);
         }
         let mut at: Option<Instant> = None;
         for place in 0..self.queue.len() {

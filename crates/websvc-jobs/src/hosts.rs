@@ -14,7 +14,15 @@ const MANY: usize = 1_024;
 /// The hosts that were asked a while ago.
 #[derive(Debug, Default)]
 pub(crate) struct Hosts {
-    paces: HashMap<String, Pace>,
+    paces: HashMap<String, Known>,
+}
+
+/// A host that was asked.
+#[derive(Debug)]
+struct Known {
+    pace: Pace,
+    /// It asks for pauses, which are between one request and the next.
+    is_slow: bool,
 }
 
 /// Whether a host may be asked.
@@ -30,8 +38,9 @@ pub(crate) enum Readiness {
 impl Hosts {
     /// Tells whether a host may be asked, with at most `per_host` requests at one time.
     pub(crate) fn readiness(&self, host: &str, per_host: usize, now: Instant) -> Readiness {
-        let Some(pace) = self.paces.get(host) else { return Readiness::Now };
-        if pace.running() >= per_host {
+        let Some(Known { pace, is_slow }) = self.paces.get(host) else { return Readiness::Now };
+        let most = if *is_slow { 1 } else { per_host };
+        if pace.running() >= most {
             return Readiness::Busy;
         }
         if pace.ready_at() <= now { Readiness::Now } else { Readiness::At(pace.ready_at()) }
@@ -40,21 +49,24 @@ impl Hosts {
     /// Notes that a request begins.
     pub(crate) fn start(&mut self, host: &str, now: Instant) {
         if self.paces.len() >= MANY {
-            self.paces.retain(|_, pace| pace.running() > 0 || pace.ready_at() + FORGOTTEN > now);
+            self.paces
+                .retain(|_, Known { pace, .. }| pace.running() > 0 || pace.ready_at() + FORGOTTEN > now);
         }
-        self.paces.entry(host.to_owned()).or_insert_with(|| Pace::new(now)).start();
+        let known = || Known { pace: Pace::new(now), is_slow: false };
+        self.paces.entry(host.to_owned()).or_insert_with(known).pace.start();
     }
 
     /// Notes the end of a request: see [`Pace::finish`].
     pub(crate) fn finish(&mut self, host: &str, now: Instant, elapsed: Option<Duration>, asked: Duration) {
-        if let Some(pace) = self.paces.get_mut(host) {
+        if let Some(Known { pace, is_slow }) = self.paces.get_mut(host) {
+            *is_slow |= !asked.is_zero();
             pace.finish(now, elapsed, asked);
         }
     }
 
     /// Notes that a host said it is overloaded.
     pub(crate) fn back_off(&mut self, host: &str, now: Instant) {
-        if let Some(pace) = self.paces.get_mut(host) {
+        if let Some(Known { pace, .. }) = self.paces.get_mut(host) {
             pace.back_off(now, None);
         }
     }

@@ -10,6 +10,7 @@ use websvc_store::{
 };
 
 use crate::config::JobsConfig;
+use crate::robots::Robots;
 
 /// Why jobs could not be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +36,7 @@ pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) artifacts: Artifacts,
     pub(crate) config: JobsConfig,
+    pub(crate) robots: Robots,
     /// That there are other jobs than there were.
     pub(crate) changed: Notify,
 }
@@ -45,7 +47,9 @@ impl Jobs {
     pub fn new(engine: &Engine, store: Store, artifacts: Artifacts, config: JobsConfig) -> Self {
         let engine = engine.with_share(config.share);
         let changed = Notify::new();
-        Self { inner: Arc::new(Inner { engine, store, artifacts, config, changed }) }
+        Self {
+            inner: Arc::new(Inner { engine, store, artifacts, config, robots: Robots::default(), changed }),
+        }
     }
 
     /// Returns the bounds.

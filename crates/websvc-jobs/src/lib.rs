@@ -8,10 +8,12 @@
 
 mod active;
 mod config;
+mod crawling;
 mod hosts;
 mod jobs;
 mod page;
 mod request;
+mod robots;
 mod runner;
 mod turns;
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use websvc_types::ScrapeOptions;
+use websvc_types::job::CrawlRequest;
 
 /// What a job was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -14,4 +15,7 @@ pub struct JobRequest {
     pub max_concurrency: Option<usize>,
     /// What the sender is told with every answer.
     pub warnings: Vec<String>,
+    /// The whole request of a crawl, `options` among it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crawl: Option<Box<CrawlRequest>>,
 }

@@ -206,12 +206,13 @@ impl Runner {
             Err(_aborted) => None,
         };
         let elapsed = done.as_ref().and_then(|done| done.elapsed);
-        self.hosts.finish(&host, now, elapsed, Duration::ZERO);
+        let asked = done.as_ref().map(|done| done.asked).unwrap_or_default();
+        self.hosts.finish(&host, now, elapsed, asked);
         if done.as_ref().is_some_and(|done| done.is_overload) {
             self.hosts.back_off(&host, now);
         }
         if let Some(active) = self.active.get_mut(&number) {
-            active.running -= 1;
+            active.finished(now);
             // There may be new URLs, or room for one more.
             active.is_dry = false;
         }

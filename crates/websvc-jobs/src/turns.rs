@@ -14,7 +14,8 @@ pub(crate) struct Turns {
 impl Turns {
     /// Takes in the jobs that run now; those that were there keep their places, and the others leave.
     pub(crate) fn update(&mut self, running: &[(i64, String)]) {
-        let is_running = |team: &str, job: i64| running.iter().any(|(number, of)| *number == job && of == team);
+        let is_running =
+            |team: &str, job: i64| running.iter().any(|(number, of)| *number == job && of == team);
         for (team, jobs) in &mut self.jobs {
             jobs.retain(|job| is_running(team, *job));
         }

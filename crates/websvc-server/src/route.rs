@@ -90,6 +90,13 @@ pub(crate) static ROUTES: &[Route] = &[
     batch(Method::GET, "/v2/batch/scrape/{id}", JobOperation::Status),
     batch(Method::DELETE, "/v2/batch/scrape/{id}", JobOperation::Cancel),
     batch(Method::GET, "/v2/batch/scrape/{id}/errors", JobOperation::Errors),
+    crawl(Method::POST, "/v2/crawl", JobOperation::Start),
+    // Before the identifiers, which they are none of.
+    crawl(Method::GET, "/v2/crawl/active", JobOperation::Active),
+    crawl(Method::GET, "/v2/crawl/ongoing", JobOperation::Active),
+    crawl(Method::GET, "/v2/crawl/{id}", JobOperation::Status),
+    crawl(Method::DELETE, "/v2/crawl/{id}", JobOperation::Cancel),
+    crawl(Method::GET, "/v2/crawl/{id}/errors", JobOperation::Errors),
     route(Method::POST, "/v2/index/documents", Operation::AddDocuments, Access::Key),
     route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
     route(Method::GET, "/v2/team/credit-usage", Operation::CreditUsage, Access::Key),
@@ -143,6 +150,10 @@ pub(crate) static ROUTES: &[Route] = &[
 
 const fn batch(method: Method, path: &'static str, operation: JobOperation) -> Route {
     route(method, path, Operation::Job(JobKind::Batch, operation), Access::Key)
+}
+
+const fn crawl(method: Method, path: &'static str, operation: JobOperation) -> Route {
+    route(method, path, Operation::Job(JobKind::Crawl, operation), Access::Key)
 }
 
 const fn dashboard(

@@ -116,5 +116,17 @@ pub const JOB_PAGE_DOCUMENTS: u64 = 100;
 pub const JOB_PAGE_BYTES: u64 = 10 * 1024 * 1024;
 /// Most entries of one answer about what a job could not get (our own).
 pub const JOB_ERRORS_MAX: usize = 10_000;
+/// Smallest `limit` of a crawl.
+pub const CRAWL_LIMIT_MIN: u64 = 1;
+/// `limit` of a crawl when none is given.
+pub const CRAWL_LIMIT_DEFAULT: u64 = 10_000;
+/// Largest `limit` of a crawl (our own).
+pub const CRAWL_LIMIT_MAX: u64 = 1_000_000;
+/// Largest `delay` of a crawl, in seconds.
+pub const CRAWL_DELAY_MAX_S: f64 = 60.0;
+/// Most `includePaths` and `excludePaths` of a crawl, each (our own).
+pub const CRAWL_PATTERNS_MAX: usize = 100;
+/// Longest regular expression of a crawl, in bytes (our own).
+pub const CRAWL_PATTERN_MAX_BYTES: usize = 2_000;
 /// Longest `x-idempotency-key`, in characters (our own).
 pub const IDEMPOTENCY_KEY_MAX_CHARS: usize = 256;

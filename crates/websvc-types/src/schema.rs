@@ -5,7 +5,9 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::index::{IndexReply, IndexStats, IndexUpload};
-use crate::job::{BatchScrapeRequest, JobCancelled, JobErrors, JobStarted, JobStatusResponse};
+use crate::job::{
+    ActiveCrawls, BatchScrapeRequest, CrawlRequest, JobCancelled, JobErrors, JobStarted, JobStatusResponse,
+};
 use crate::usage::{ConcurrencyCheck, CreditHistory, CreditUsage, QueueStatus, TokenHistory, TokenUsage};
 use crate::{ErrorBody, SearchRequest, SearchResponse};
 
@@ -37,6 +39,8 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("queue-status", response::<QueueStatus>()),
         ("concurrency-check", response::<ConcurrencyCheck>()),
         ("batch-scrape-request", request::<BatchScrapeRequest>()),
+        ("crawl-request", request::<CrawlRequest>()),
+        ("active-crawls", response::<ActiveCrawls>()),
         ("job-started", response::<JobStarted>()),
         ("job-status", response::<JobStatusResponse>()),
         ("job-cancelled", response::<JobCancelled>()),

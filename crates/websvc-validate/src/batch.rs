@@ -7,12 +7,12 @@ use websvc_types::job::BatchScrapeRequest;
 use websvc_types::limits::{BATCH_URLS_MAX, BATCH_URLS_MIN};
 use websvc_types::{ScrapeOptions, ViolationCode};
 
-use crate::job;
 use crate::path::Path;
 use crate::policy::Policy;
 use crate::report::{Report, quoted};
 use crate::scrape;
 use crate::scrape_plan::ScrapePlan;
+use crate::{bounds, job};
 
 /// A checked batch.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +74,7 @@ pub(crate) fn check(report: &mut Report, request: BatchScrapeRequest, policy: &P
         webhook,
         options,
     } = request;
-    job::check_retention(report, zero_data_retention, &options, policy);
+    job::check_retention(report, zero_data_retention, &Path::Root.key("lockdown"), &options, policy);
     job::check_webhook(report, webhook.as_ref());
     let max_concurrency = job::check_concurrency(report, max_concurrency);
     let scrape = scrape::check_single(report, options.clone(), policy);
@@ -85,10 +85,7 @@ pub(crate) fn check(report: &mut Report, request: BatchScrapeRequest, policy: &P
 fn addresses(report: &mut Report, given: Vec<String>, ignores: bool) -> (Vec<Url>, Option<Vec<String>>) {
     let body = Path::Root;
     let path = body.key("urls");
-    if given.len() > BATCH_URLS_MAX {
-        report.violation(&path, ViolationCode::TooLong, |name| {
-            format!("{name} may have at most {BATCH_URLS_MAX} items, not {}", given.len())
-        });
+    if !bounds::items(report, &path, given.len(), BATCH_URLS_MAX) {
         return (Vec::new(), None);
     }
     if given.len() < BATCH_URLS_MIN && !report.has(&path) {

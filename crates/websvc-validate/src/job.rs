@@ -31,7 +31,13 @@ fn has_scheme(text: &str) -> bool {
 
 /// Checks what may be kept: the documents of a job are kept until they are fetched, so that nobody who may leave nothing
 /// can have one.
-pub(crate) fn check_retention(report: &mut Report, zero: Option<bool>, options: &ScrapeOptions, policy: &Policy) {
+pub(crate) fn check_retention(
+    report: &mut Report,
+    zero: Option<bool>,
+    lockdown: &Path<'_>,
+    options: &ScrapeOptions,
+    policy: &Policy,
+) {
     let asked = zero == Some(true);
     if asked && policy.zdr == Allowance::Off {
         report.forbid("zeroDataRetention is not enabled for this team");
@@ -42,7 +48,7 @@ pub(crate) fn check_retention(report: &mut Report, zero: Option<bool>, options: 
         );
     }
     if options.lockdown == Some(true) {
-        report.violation(&Path::Root.key("lockdown"), ViolationCode::NotSupported, |name| {
+        report.violation(lockdown, ViolationCode::NotSupported, |name| {
             format!("{name} is not available in jobs: it counts as zero data retention, and their results are kept")
         });
     }

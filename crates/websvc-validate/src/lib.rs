@@ -30,6 +30,7 @@ mod batch;
 mod bounds;
 mod checked;
 mod country;
+mod crawl;
 mod domain;
 mod error;
 mod format;
@@ -55,12 +56,15 @@ mod upload;
 
 pub use batch::BatchPlan;
 pub use checked::Checked;
+pub use crawl::{CrawlPlan, check_crawl};
 pub use domain::DomainFilter;
 pub use error::Rejection;
 pub use nearest::nearest;
 pub use policy::{Allowance, Policy, ThreatOverride, ThreatPolicy};
 pub use protection::Protection;
-pub use read::{read_batch, read_index_upload, read_scrape_options, read_search};
+pub use read::{
+    read_batch, read_crawl, read_crawl_request, read_index_upload, read_scrape_options, read_search,
+};
 pub use retention::Retention;
 pub use scrape::check_scrape_options;
 pub use scrape_plan::{LocationPlan, ScrapePlan};

@@ -4,11 +4,12 @@ use std::sync::LazyLock;
 
 use serde::de::DeserializeOwned;
 use websvc_types::index::IndexUpload;
-use websvc_types::job::BatchScrapeRequest;
+use websvc_types::job::{BatchScrapeRequest, CrawlRequest};
 use websvc_types::{ScrapeOptions, SearchRequest, ViolationCode, schema};
 
 use crate::batch::{self, BatchPlan};
 use crate::checked::Checked;
+use crate::crawl::{self, CrawlPlan};
 use crate::error::Rejection;
 use crate::path::Path;
 use crate::policy::Policy;
@@ -23,6 +24,7 @@ static SCRAPE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<Sc
 
 static BATCH: LazyLock<Shape> =
     LazyLock::new(|| Shape::of(schema::request::<BatchScrapeRequest>().as_value()));
+static CRAWL: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<CrawlRequest>().as_value()));
 static UPLOAD: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<IndexUpload>().as_value()));
 
 /// Reads and checks documents for the index.
@@ -56,6 +58,30 @@ pub fn read_batch(body: &[u8], policy: &Policy) -> Result<Checked<BatchPlan>, Re
     let request = read::<BatchScrapeRequest>(&mut report, body, &BATCH)?;
     let plan = batch::check(&mut report, request, policy);
     report.finish(plan)
+}
+
+/// Reads and checks the body of a crawl, where no formats mean markdown.
+///
+/// # Errors
+/// The syntax error, or every rule that the request breaks, or what the team may not do.
+pub fn read_crawl(body: &[u8], policy: &Policy) -> Result<Checked<CrawlPlan>, Rejection> {
+    let Checked { plan: (_request, plan), warnings } = read_crawl_request(body, policy)?;
+    Ok(Checked { plan, warnings })
+}
+
+/// As [`read_crawl`], with the request beside the plan: it is checked again when the work begins, or goes on.
+///
+/// # Errors
+/// As there.
+pub fn read_crawl_request(
+    body: &[u8],
+    policy: &Policy,
+) -> Result<Checked<(CrawlRequest, CrawlPlan)>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<CrawlRequest>(&mut report, body, &CRAWL)?;
+    let plan = crawl::check(&mut report, request.clone(), policy);
+    let Checked { plan, warnings } = crawl::finish(report, plan)?;
+    Ok(Checked { plan: (request, plan), warnings })
 }
 
 /// Reads and checks a body of scrape options, where no formats mean markdown.

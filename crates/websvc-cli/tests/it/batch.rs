@@ -18,7 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(150);
 async fn site_of(pages: usize, answer_time: Duration) -> World {
     let mut world = World::builder();
     for number in 0..pages {
-        let text = format!("<title>Page {number}</title><main><h1>Page {number}</h1><p>Text {number}.</p></main>");
+        let text =
+            format!("<title>Page {number}</title><main><h1>Page {number}</h1><p>Text {number}.</p></main>");
         world = world.page(&format!("http://list.test/{number}"), Page::html(text).delay(answer_time));
     }
     world.start().await
@@ -28,22 +29,27 @@ fn urls(pages: usize) -> Vec<String> {
     (0..pages).map(|number| format!("http://list.test/{number}")).collect()
 }
 
-async fn delete(service: &Service, path: &str) -> Answer {
+pub(crate) async fn delete(service: &Service, path: &str) -> Answer {
     service.send(Method::DELETE, path, &[], String::new()).await
 }
 
 /// Begins a batch, and returns where it is asked for.
 async fn start(service: &Service, body: Value) -> String {
-    let answer = service.post(START, body.to_string()).await;
+    start_at(service, START, body).await
+}
+
+/// Begins a job of a kind, and returns where it is asked for.
+pub(crate) async fn start_at(service: &Service, kind: &str, body: Value) -> String {
+    let answer = service.post(kind, body.to_string()).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     let (id, url) = (answer.body["id"].as_str().unwrap(), answer.body["url"].as_str().unwrap());
-    let path = format!("{START}/{id}");
+    let path = format!("{kind}/{id}");
     assert_eq!(url, format!("{}{path}", service.address));
     path
 }
 
 /// Asks until a job is as it should be.
-async fn ask_until(service: &Service, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+pub(crate) async fn ask_until(service: &Service, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let asked = async {
         loop {
             let answer = service.get(path).await;
@@ -57,12 +63,12 @@ async fn ask_until(service: &Service, path: &str, is_so: impl Fn(&Value) -> bool
     tokio::time::timeout(PATIENCE, asked).await.expect("the job comes that far")
 }
 
-async fn ended(service: &Service, path: &str) -> Value {
+pub(crate) async fn ended(service: &Service, path: &str) -> Value {
     ask_until(service, path, |body| body["status"] != "scraping").await
 }
 
 /// Reads all documents by following `next`, as clients do; returns them, and how many requests that took.
-async fn read_all(service: &Service, path: &str) -> (Vec<Value>, usize) {
+pub(crate) async fn read_all(service: &Service, path: &str) -> (Vec<Value>, usize) {
     let (mut documents, mut requests, mut next) = (Vec::new(), 0, Some(path.to_owned()));
     while let Some(path) = next {
         let answer = service.get(&path).await;
@@ -74,7 +80,7 @@ async fn read_all(service: &Service, path: &str) -> (Vec<Value>, usize) {
     (documents, requests)
 }
 
-fn sources(documents: &[Value]) -> BTreeMap<String, usize> {
+pub(crate) fn sources(documents: &[Value]) -> BTreeMap<String, usize> {
     let mut sources = BTreeMap::new();
     for document in documents {
         let source = document["metadata"]["sourceURL"].as_str().unwrap();
@@ -97,12 +103,16 @@ async fn a_batch_gets_each_of_its_pages_once() {
     let path = format!("{START}/{}", answer.body["id"].as_str().unwrap());
     let status = ended(&service, &path).await;
     assert_eq!(status["status"], "completed", "{status}");
-    assert_eq!((&status["completed"], &status["total"], &status["creditsUsed"]), (&json!(3), &json!(3), &json!(3)));
+    assert_eq!(
+        (&status["completed"], &status["total"], &status["creditsUsed"]),
+        (&json!(3), &json!(3), &json!(3))
+    );
     assert!(status["next"].is_null() && status["expiresAt"].is_string() && status["duration"].is_number());
     let expected = ["http://list.test/0", "http://list.test/1", "http://list.test/gone"];
     let sources = sources(status["data"].as_array().unwrap());
     assert!(sources.keys().eq(expected) && sources.values().all(|count| *count == 1), "{sources:?}");
-    let page = status["data"].as_array().unwrap().iter().find(|page| page["metadata"]["sourceURL"] == expected[0]);
+    let page =
+        status["data"].as_array().unwrap().iter().find(|page| page["metadata"]["sourceURL"] == expected[0]);
     assert_eq!(page.unwrap()["markdown"], "# Page 0\n\nText 0.");
     assert_eq!(world.count("http://list.test/0"), 1);
     let errors = service.get(&format!("{path}/errors")).await;
@@ -118,11 +128,20 @@ async fn pages_that_cannot_be_had_are_told() {
     let service = Service::of(&world);
     let path = start(&service, json!({ "urls": ["http://list.test/0", "http://192.168.0.1/secret"] })).await;
     let status = ended(&service, &path).await;
-    assert_eq!((&status["status"], &status["completed"], &status["total"]), (&json!("completed"), &json!(1), &json!(2)));
+    assert_eq!(
+        (&status["status"], &status["completed"], &status["total"]),
+        (&json!("completed"), &json!(1), &json!(2))
+    );
     let errors = service.get(&format!("{path}/errors")).await.body;
     let error = &errors["errors"][0];
-    assert_eq!((&error["url"], &error["code"]), (&json!("http://192.168.0.1/secret"), &json!("SCRAPE_FORBIDDEN_URL")));
-    assert!(error["id"].is_string() && error["error"].is_string() && error["timestamp"].is_string(), "{errors}");
+    assert_eq!(
+        (&error["url"], &error["code"]),
+        (&json!("http://192.168.0.1/secret"), &json!("SCRAPE_FORBIDDEN_URL"))
+    );
+    assert!(
+        error["id"].is_string() && error["error"].is_string() && error["timestamp"].is_string(),
+        "{errors}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -164,7 +183,8 @@ async fn a_job_belongs_to_its_team() {
     assert_eq!(delete(&service, &path).await.status, 404);
     let own = start(&service, json!({ "urls": urls(1) })).await;
     assert_eq!(ended(&service, &own).await["status"], "completed");
-    service.key = site.succeed(&["keys", "create", "--team", "others", "--scope", "scrape"]).trim().to_owned();
+    service.key =
+        site.succeed(&["keys", "create", "--team", "others", "--scope", "scrape"]).trim().to_owned();
     assert_eq!(service.get(&own).await.status, 403);
 }
 
@@ -182,7 +202,10 @@ async fn a_batch_is_cancelled_and_what_it_has_is_kept() {
     let cancelled = delete(&service, &path).await;
     assert_eq!(cancelled.body, json!({ "success": true, "status": "cancelled" }));
     let status = service.get(&path).await.body;
-    assert_eq!((&status["status"], &status["completed"], &status["creditsUsed"]), (&json!("cancelled"), &json!(1), &json!(1)));
+    assert_eq!(
+        (&status["status"], &status["completed"], &status["creditsUsed"]),
+        (&json!("cancelled"), &json!(1), &json!(1))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -198,7 +221,10 @@ async fn pages_are_added_to_a_batch_that_runs_and_a_word_is_used_once() {
     let first = service.send(Method::POST, START, &headers, body.clone()).await;
     assert_eq!(first.status, 200, "{}", first.body);
     let second = service.send(Method::POST, START, &headers, body).await;
-    assert_eq!((second.status.as_u16(), &second.body["error"]), (409, &json!("Idempotency key already used")));
+    assert_eq!(
+        (second.status.as_u16(), &second.body["error"]),
+        (409, &json!("Idempotency key already used"))
+    );
     let id = first.body["id"].as_str().unwrap();
     let more = json!({ "urls": ["http://more.test/1", "http://list.test/0"], "appendToId": id });
     let added = service.post(START, more.to_string()).await;
@@ -227,7 +253,10 @@ async fn who_follows_next_without_a_pause_comes_to_an_end() {
     let (documents, requests) = read_all(&service, &format!("{path}?limit=2")).await;
     assert_eq!((documents.len(), requests), (3, 2));
     let beyond = service.get(&format!("{path}?skip=3")).await.body;
-    assert_eq!((&beyond["data"], beyond["next"].is_null(), &beyond["status"]), (&json!([]), true, &json!("scraping")));
+    assert_eq!(
+        (&beyond["data"], beyond["next"].is_null(), &beyond["status"]),
+        (&json!([]), true, &json!("scraping"))
+    );
     delete(&service, &path).await;
 }
 

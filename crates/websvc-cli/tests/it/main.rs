@@ -19,6 +19,7 @@ mod cache;
 mod canary;
 mod corpus;
 mod crash;
+mod crawling;
 mod credits;
 mod dashboard;
 mod deadline;

@@ -43,7 +43,7 @@ impl Scope {
 
     /// Returns whether `url` may be fetched as a page of the crawl.
     pub(super) fn takes(&self, url: &Url) -> bool {
-        self.takes_file(url) && !trap::is_trap(url) && !is_not_a_page(url) && self.chooses(url)
+        self.takes_file(url) && !trap::is_trap(url) && is_page(url) && self.chooses(url)
     }
 
     /// Returns whether `url` may be fetched as a file of the site, such as a sitemap.
@@ -61,10 +61,11 @@ pub fn host_key(url: &Url) -> String {
     }
 }
 
-fn is_not_a_page(url: &Url) -> bool {
+/// Returns whether a URL may be one of a page, as far as its ending tells.
+pub(super) fn is_page(url: &Url) -> bool {
     let name = url.path().rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.')
-        .is_some_and(|(_, ending)| NOT_PAGES.binary_search(&ending.to_ascii_lowercase().as_str()).is_ok())
+        .is_none_or(|(_, ending)| NOT_PAGES.binary_search(&ending.to_ascii_lowercase().as_str()).is_err())
 }
 
 #[cfg(test)]

@@ -6,12 +6,10 @@ use websvc_store::{JobKind, JobState, JobUrl, NewJob};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::job::JobStarted;
-use websvc_validate::{BatchPlan, Checked, ScrapePlan, read_batch};
+use websvc_validate::{BatchPlan, Checked, read_batch};
 
 use super::job::{self, failed};
 use super::search::{policy, team};
-use crate::authorise::authorise_format_names;
-use crate::charge;
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
 
@@ -23,7 +21,7 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
     let policy = policy(context.store, context.caller.as_ref())?;
     let Checked { plan, warnings } =
         context.admission.decode(body, move |body| read_batch(body, &policy)).await?;
-    admit(&context, plan.scrape()).await?;
+    job::admit(&context, plan.scrape()).await?;
     let urls = plan.urls().iter().map(|url| JobUrl { url: url.to_string(), key: url.to_string(), depth: 0 });
     let urls: Vec<JobUrl> = urls.collect();
     let id = match plan.append_to() {
@@ -34,6 +32,7 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
                 base_url: base_url.clone(),
                 max_concurrency: plan.max_concurrency(),
                 warnings: warnings.clone(),
+                crawl: None,
             };
             let new = NewJob {
                 id: context.id.clone(),
@@ -72,16 +71,4 @@ async fn append(context: &Context<'_>, id: &str, urls: Vec<JobUrl>) -> Result<St
         Some(_) => Ok(id),
         None => Err(Failure::new(ErrorCode::JobEnded, "Batch scrape has ended, nothing can be added to it")),
     }
-}
-
-/// Lets a caller have pages by this plan: the formats of the key, what this installation can do, and credits for one page.
-///
-/// # Errors
-/// 400, 402 and 403.
-pub(super) async fn admit(context: &Context<'_>, plan: &ScrapePlan) -> Result<(), Failure> {
-    authorise_format_names(context.caller.as_ref(), plan.formats())?;
-    context.engine.review(plan)?;
-    // Free again at once: each page holds its own.
-    drop(charge::hold(context, context.engine.most_page_credits(plan)).await?);
-    Ok(())
 }

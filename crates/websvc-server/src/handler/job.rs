@@ -8,13 +8,14 @@ use websvc_jobs::{JobRequest, JobsError};
 use websvc_store::{Cancelling, Creating, JobError, JobKind, JobRecord, JobState, NewJob};
 use websvc_transport::ServerBody;
 use websvc_types::job::{JobCancelled, JobDocument, JobErrors, JobFailure, JobStatus, JobStatusResponse};
-use websvc_types::limits::{
-    IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS,
-};
+use websvc_types::limits::{IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_types::{ErrorCode, Violation, ViolationCode};
+use websvc_validate::ScrapePlan;
 
-use super::batch;
 use super::search::team;
+use super::{batch, crawl};
+use crate::authorise::authorise_format_names;
+use crate::charge;
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
 
@@ -25,6 +26,8 @@ pub(crate) enum JobOperation {
     Status,
     Cancel,
     Errors,
+    /// The crawls that run.
+    Active,
 }
 
 /// Seconds after which a client may try again that has as many jobs as it may.
@@ -38,7 +41,11 @@ pub(crate) async fn job(
     request: Request<ServerBody>,
 ) -> Result<Reply, Failure> {
     match operation {
-        JobOperation::Start => batch::start(context, request).await,
+        JobOperation::Start => match kind {
+            JobKind::Batch => batch::start(context, request).await,
+            JobKind::Crawl => crawl::start(context, request).await,
+        },
+        JobOperation::Active => crawl::active(&context).await,
         JobOperation::Status => status(kind, &context, &request).await,
         JobOperation::Cancel => cancel(kind, &context, &request).await,
         JobOperation::Errors => errors(kind, &context, &request).await,
@@ -59,7 +66,7 @@ async fn status(
     let read = move || -> serde_json::Result<Vec<JobDocument>> {
         documents.iter().map(|document| serde_json::from_slice(document)).collect()
     };
-    let data = crate::charge::blocking(read)
+    let data = charge::blocking(read)
         .await?
         .map_err(|error| Failure::internal(&error, "a document of the job could not be read"))?;
     let base_url = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
@@ -71,10 +78,12 @@ async fn status(
 }
 
 fn response(record: &JobRecord, data: Vec<JobDocument>, next: Option<String>) -> JobStatusResponse {
-    let mut warnings =
-        serde_json::from_str::<JobRequest>(&record.request).map(|request| request.warnings).unwrap_or_default();
+    let mut warnings = serde_json::from_str::<JobRequest>(&record.request)
+        .map(|request| request.warnings)
+        .unwrap_or_default();
     if record.left_out > 0 {
-        warnings.push(format!("{} further pages found no room in the job and were left out", record.left_out));
+        warnings
+            .push(format!("{} further pages found no room in the job and were left out", record.left_out));
     }
     let millis = record.finished_at_ms.map(|end| end.saturating_sub(record.created_at_ms));
     JobStatusResponse {
@@ -119,7 +128,8 @@ async fn errors(
 ) -> Result<Reply, Failure> {
     let record = find(context, kind, &id(kind, request)?).await?;
     let found = context.jobs.errors(record.number, JOB_ERRORS_MAX).await.map_err(failed)?;
-    let (blocked, amiss): (Vec<JobError>, Vec<JobError>) = found.into_iter().partition(|error| error.is_blocked);
+    let (blocked, amiss): (Vec<JobError>, Vec<JobError>) =
+        found.into_iter().partition(|error| error.is_blocked);
     let failure = |error: JobError| JobFailure {
         id: format!("{}-{}", record.id, error.place),
         timestamp: timestamp(error.ended_at_ms),
@@ -167,6 +177,18 @@ pub(super) async fn create(context: &Context<'_>, job: NewJob) -> Result<String,
     }
 }
 
+/// Lets a caller have pages by this plan: the formats of the key, what this installation can do, and credits for one page.
+///
+/// # Errors
+/// 400, 402 and 403.
+pub(super) async fn admit(context: &Context<'_>, plan: &ScrapePlan) -> Result<(), Failure> {
+    authorise_format_names(context.caller.as_ref(), plan.formats())?;
+    context.engine.review(plan)?;
+    // Free again at once: each page holds its own.
+    drop(charge::hold(context, context.engine.most_page_credits(plan)).await?);
+    Ok(())
+}
+
 /// Returns the word by which a request is known when it is sent again.
 ///
 /// # Errors
@@ -177,7 +199,8 @@ pub(super) fn idempotency(headers: &HeaderMap) -> Result<Option<String>, Failure
         Ok("") => Ok(None),
         Ok(word) if word.len() <= IDEMPOTENCY_KEY_MAX_CHARS => Ok(Some(word.to_owned())),
         Ok(_) | Err(_) => {
-            let text = format!("x-idempotency-key must be at most {IDEMPOTENCY_KEY_MAX_CHARS} visible characters");
+            let text =
+                format!("x-idempotency-key must be at most {IDEMPOTENCY_KEY_MAX_CHARS} visible characters");
             Err(Failure::new(ErrorCode::BadRequest, text))
         }
     }
@@ -275,7 +298,7 @@ fn wire_status(state: JobState) -> JobStatus {
     }
 }
 
-fn timestamp(unix_ms: u64) -> String {
+pub(super) fn timestamp(unix_ms: u64) -> String {
     let at = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
     at.unwrap_or(Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
 }

@@ -3,6 +3,7 @@
 mod artifact;
 mod batch;
 mod body;
+mod crawl;
 pub(crate) mod docs;
 mod index;
 mod job;

@@ -4,7 +4,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use websvc_types::index::{IndexReply, IndexStats, IndexUpload};
-use websvc_types::job::{BatchScrapeRequest, JobCancelled, JobErrors, JobStarted, JobStatusResponse};
+use websvc_types::job::{
+    ActiveCrawls, BatchScrapeRequest, CrawlRequest, JobCancelled, JobErrors, JobStarted, JobStatusResponse,
+};
 use websvc_types::status::{Health, Readiness, Welcome};
 use websvc_types::usage::{
     ConcurrencyCheck, CreditHistory, CreditUsage, QueueStatus, TokenHistory, TokenUsage,
@@ -47,6 +49,8 @@ fn answers_have_the_form_of_their_types() {
         |path: &str, method: &str, status: &str| &document["paths"][path][method]["responses"][status];
     check::<SearchResponse>(answer("/v2/search", "post", "200"));
     check::<BatchScrapeRequest>(&document["paths"]["/v2/batch/scrape"]["post"]["requestBody"]);
+    check::<CrawlRequest>(&document["paths"]["/v2/crawl"]["post"]["requestBody"]);
+    check::<ActiveCrawls>(answer("/v2/crawl/active", "get", "200"));
     check::<JobStarted>(answer("/v2/batch/scrape", "post", "200"));
     check::<JobStatusResponse>(answer("/v2/batch/scrape/{id}", "get", "200"));
     check::<JobCancelled>(answer("/v2/batch/scrape/{id}", "delete", "200"));

@@ -32,13 +32,11 @@ impl Store {
         limits: &JobLimits,
         now_ms: u64,
     ) -> Result<Option<u64>, StoreError> {
-        self.database().write(Durability::Power, |transaction| {
-            match find(transaction, team, id, now_ms)? {
-                Some(job) if job.state == JobState::Running => {
-                    add_urls(transaction, job.number, urls, limits.urls).map(Some)
-                }
-                Some(_) | None => Ok(None),
+        self.database().write(Durability::Power, |transaction| match find(transaction, team, id, now_ms)? {
+            Some(job) if job.state == JobState::Running => {
+                add_urls(transaction, job.number, urls, limits.urls).map(Some)
             }
+            Some(_) | None => Ok(None),
         })
     }
 
@@ -68,15 +66,10 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn fail_job(
-        &self,
-        job: i64,
-        error: &str,
-        limits: &JobLimits,
-        now_ms: u64,
-    ) -> Result<(), StoreError> {
+    pub fn fail_job(&self, job: i64, error: &str, limits: &JobLimits, now_ms: u64) -> Result<(), StoreError> {
         self.database().write(Durability::Process, |transaction| {
-            end(transaction, job, (JobState::Failed, Some(error)), now_ms, later(now_ms, limits.keep)).map(drop)
+            end(transaction, job, (JobState::Failed, Some(error)), now_ms, later(now_ms, limits.keep))
+                .map(drop)
         })
     }
 }
@@ -95,7 +88,8 @@ fn create(
              WHERE team = ?1 AND idempotency = ?2 AND state <> 'running' AND expires_at <= ?3",
             params![team, word, now_ms],
         )?;
-        let mut used = transaction.prepare_cached("SELECT 1 FROM jobs WHERE team = ?1 AND idempotency = ?2")?;
+        let mut used =
+            transaction.prepare_cached("SELECT 1 FROM jobs WHERE team = ?1 AND idempotency = ?2")?;
         if used.exists([team, word])? {
             return Ok(Creating::KeyUsed);
         }

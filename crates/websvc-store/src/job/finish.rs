@@ -25,7 +25,7 @@ impl Store {
         limits: &JobLimits,
         now_ms: u64,
     ) -> Result<PageFinished, StoreError> {
-        let PageFinish { lease, end, alias, found, mut charge } = finish;
+        let PageFinish { lease, end, aliases, found, mut charge } = finish;
         let packed = match &end {
             PageEnd::Document(json) => {
                 zstd::bulk::compress(json, COMPRESSION_LEVEL).expect("compressing into memory cannot fail")
@@ -35,10 +35,10 @@ impl Store {
         let mut charged = None;
         let finished = self.database().write(Durability::Process, |transaction| {
             let Some(job) = held(transaction, &lease)? else { return Ok(PageFinished::LeaseLost) };
-            let is_known = match &alias {
-                Some(key) if *key != lease.url.key => is_other(transaction, &lease, key)?,
-                Some(_) | None => false,
-            };
+            let mut is_known = false;
+            for key in aliases.iter().filter(|key| **key != lease.url.key) {
+                is_known = is_other(transaction, &lease, key)? || is_known;
+            }
             let end = if is_known { &PageEnd::Dropped } else { &end };
             note(transaction, &lease, end, now_ms)?;
             add_urls(transaction, job.number, &found, limits.urls)?;
@@ -88,12 +88,7 @@ fn is_other(transaction: &Transaction<'_>, lease: &JobLease, key: &str) -> rusql
     Ok(known.is_some())
 }
 
-fn note(
-    transaction: &Transaction<'_>,
-    lease: &JobLease,
-    end: &PageEnd,
-    now_ms: u64,
-) -> rusqlite::Result<()> {
+fn note(transaction: &Transaction<'_>, lease: &JobLease, end: &PageEnd, now_ms: u64) -> rusqlite::Result<()> {
     let (state, code, error) = match end {
         PageEnd::Document(_) => ("document", None, None),
         PageEnd::Failed { code, error } => ("failed", Some(code), Some(error)),
@@ -157,12 +152,15 @@ pub(super) fn settle(
     let is_full = job.page_limit.is_some_and(|limit| job.documents >= limit);
     let is_open = || {
         transaction
-            .prepare_cached("SELECT 1 FROM job_urls WHERE job = ?1 AND state IN ('waiting', 'leased') LIMIT 1")?
+            .prepare_cached(
+                "SELECT 1 FROM job_urls WHERE job = ?1 AND state IN ('waiting', 'leased') LIMIT 1",
+            )?
             .exists([number])
     };
     let expires_at_ms = later(now_ms, limits.keep);
     if job.bytes > limits.bytes {
-        let error = format!("the documents are larger than {} bytes together, the most of a job", limits.bytes);
+        let error =
+            format!("the documents are larger than {} bytes together, the most of a job", limits.bytes);
         end(transaction, number, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
         return Ok(JobState::Failed);
     }

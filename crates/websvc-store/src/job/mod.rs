@@ -204,9 +204,9 @@ pub struct PageFinish {
     pub lease: JobLease,
     /// How it ended.
     pub end: PageEnd,
-    /// Another key under which the page is known now. When the job met it before, under another URL, the document is
-    /// dropped and nothing is charged.
-    pub alias: Option<String>,
+    /// Other keys under which the page is known now. When the job met one of them before, under another URL, the document
+    /// is dropped and nothing is charged.
+    pub aliases: Vec<String>,
     /// What was found on it.
     pub found: Vec<JobUrl>,
     /// What was held for it, and what it costs.

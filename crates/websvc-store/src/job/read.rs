@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use super::row::{COLUMNS, by_number, find, record};
-use super::{DocumentsPage, JobError, JobKind, JobRecord};
+use super::{DocumentsPage, JobError, JobKind, JobRecord, JobUrl};
 use crate::error::StoreError;
 use crate::store::Store;
 
@@ -99,6 +99,21 @@ impl Store {
         })?;
         let documents = rows.into_iter().map(|(length, packed)| self.unpack(job, length, &packed));
         Ok(DocumentsPage { documents: documents.collect::<Result<_, _>>()?, next })
+    }
+
+    /// Returns all URLs of a job, in the order in which they were met; other names of the same pages among them.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn job_urls(&self, job: i64) -> Result<Vec<JobUrl>, StoreError> {
+        self.database().read(|connection| {
+            connection
+                .prepare_cached("SELECT url, key, depth FROM job_urls WHERE job = ?1 ORDER BY place")?
+                .query_map([job], |row| {
+                    Ok(JobUrl { url: row.get(0)?, key: row.get(1)?, depth: row.get(2)? })
+                })?
+                .collect()
+        })
     }
 
     /// Returns up to `most` URLs of a job of which there is no document, in the order in which they were met.

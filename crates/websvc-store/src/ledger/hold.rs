@@ -163,7 +163,11 @@ impl Hold {
 
     /// Charges for a request as [`settle`](Self::settle) does, as a part of a transaction: the charge is durable when that
     /// is, and otherwise never was. [`settled`](Self::settled) has to follow the commit.
-    pub(crate) fn settle_within(&mut self, transaction: &Transaction<'_>, usage: Usage) -> rusqlite::Result<u64> {
+    pub(crate) fn settle_within(
+        &mut self,
+        transaction: &Transaction<'_>,
+        usage: Usage,
+    ) -> rusqlite::Result<u64> {
         let price = usage.price();
         let mut pending = Pending::default();
         let charged = match &self.lease {

@@ -56,7 +56,7 @@ fn finish_with(
     let finish = PageFinish {
         lease: lease.clone(),
         end,
-        alias: alias.map(str::to_owned),
+        aliases: alias.map(str::to_owned).into_iter().collect(),
         found: found.iter().map(|name| url(name)).collect(),
         charge: None,
     };
@@ -130,7 +130,7 @@ fn a_page_met_under_another_url_is_dropped_and_not_charged() {
     let twin = PageFinish {
         lease: leases[1].clone(),
         end: document("b"),
-        alias: Some("c".to_owned()),
+        aliases: vec!["x".to_owned(), "c".to_owned()],
         found: vec![url("e")],
         charge,
     };
@@ -177,14 +177,11 @@ fn a_cancelled_job_takes_no_more_and_charges_no_more() {
     let late = PageFinish {
         lease: leases[1].clone(),
         end: document("b"),
-        alias: None,
+        aliases: Vec::new(),
         found: Vec::new(),
         charge: Some((enough(&store, &team, 5), usage(5))),
     };
-    assert_eq!(
-        store.finish_job_url(late, &JobLimits::default(), 6).unwrap(),
-        PageFinished::LeaseLost
-    );
+    assert_eq!(store.finish_job_url(late, &JobLimits::default(), 6).unwrap(), PageFinished::LeaseLost);
     assert_eq!(remaining(&store, "tea"), 10);
     assert_eq!(store.extend_job("tea", "j", &[url("c")], &JobLimits::default(), 6).unwrap(), None);
     assert_eq!(store.job_documents(number, 0, 9, 100).unwrap().documents, [b"a"]);
@@ -202,11 +199,9 @@ fn bounds_are_kept() {
     let number = store.job("tea", JobKind::Batch, "j", 0).unwrap().unwrap().number;
     assert_eq!(store.job_by_number(number).unwrap().unwrap().left_out, 1);
     let lease = store.lease_job_urls(number, 1, 0, LIFE).unwrap().remove(0);
-    let large = PageFinish { lease, end: document("1234"), alias: None, found: Vec::new(), charge: None };
-    assert_eq!(
-        store.finish_job_url(large, &limits, 0).unwrap(),
-        PageFinished::Noted(JobState::Failed)
-    );
+    let large =
+        PageFinish { lease, end: document("1234"), aliases: Vec::new(), found: Vec::new(), charge: None };
+    assert_eq!(store.finish_job_url(large, &limits, 0).unwrap(), PageFinished::Noted(JobState::Failed));
     assert_eq!(start("k", &["a"]), Creating::Created { urls: 1 });
     store.cancel_job("tea", JobKind::Batch, "k", &limits, 0).unwrap();
     assert_eq!(start("l", &["a"]), Creating::TooManyKept);
@@ -357,7 +352,7 @@ impl Model {
         let finish = PageFinish {
             lease: lease.clone(),
             end,
-            alias: None,
+            aliases: Vec::new(),
             found: found.iter().map(|name| url(name)).collect(),
             charge: Some((hold, usage(price))),
         };

@@ -9,7 +9,13 @@ use super::response::Failure;
 const START: &[&[Failure]] = &[
     KEYED,
     WITH_BODY,
-    &[Failure::InvalidSearch, Failure::InsufficientCredits, Failure::Forbidden, Failure::NotFound, Failure::JobConflict],
+    &[
+        Failure::InvalidSearch,
+        Failure::InsufficientCredits,
+        Failure::Forbidden,
+        Failure::NotFound,
+        Failure::JobConflict,
+    ],
 ];
 
 const READ: &[&[Failure]] = &[KEYED, &[Failure::InvalidParameter, Failure::Forbidden, Failure::NotFound]];
@@ -26,6 +32,83 @@ pub(super) fn add_batch(paths: &mut Value) {
         "delete": with_id(cancel("cancelBatch").to_value()),
     });
     paths[format!("{path}/{{id}}/errors")] = json!({ "get": with_id(errors("getBatchErrors").to_value()) });
+}
+
+/// Adds the operations of a crawl to the paths.
+pub(super) fn add_crawl(paths: &mut Value) {
+    let path = "/v2/crawl";
+    paths[path] = json!({ "post": with_idempotency(start_crawl().to_value()) });
+    paths[format!("{path}/{{id}}")] = json!({
+        "get": with_range(with_id(status("getCrawl", "crawl").to_value())),
+        "delete": with_id(cancel("cancelCrawl").to_value()),
+    });
+    paths[format!("{path}/{{id}}/errors")] = json!({ "get": with_id(errors("getCrawlErrors").to_value()) });
+    paths[format!("{path}/active")] = json!({ "get": active("activeCrawls").to_value() });
+    paths[format!("{path}/ongoing")] = json!({ "get": active("ongoingCrawls").to_value() });
+}
+
+fn start_crawl() -> Operation {
+    Operation {
+        id: "startCrawl",
+        tag: "jobs",
+        summary: "Begins to get the pages of a site",
+        description: "Answers at once; the pages are found and got afterwards, also when the service is started anew in \
+            between. Each is got once and has the price of a scrape. robots.txt is obeyed.",
+        body: Some((
+            "CrawlRequest",
+            vec![example(
+                "docs",
+                "The documentation of a site",
+                json!({
+                    "url": "https://tea.test/docs/",
+                    "limit": 100,
+                    "excludePaths": ["/old/"],
+                    "scrapeOptions": { "formats": ["markdown"] },
+                }),
+            )],
+        )),
+        answer: (
+            "JobStarted",
+            vec![example(
+                "started",
+                "It began",
+                json!({
+                    "success": true,
+                    "id": REQUEST_ID,
+                    "url": format!("https://websvc.test/v2/crawl/{REQUEST_ID}"),
+                }),
+            )],
+        ),
+        failures: START,
+    }
+}
+
+fn active(id: &'static str) -> Operation {
+    Operation {
+        id,
+        tag: "jobs",
+        summary: "Returns the crawls of the team that run",
+        description: "The oldest first.",
+        body: None,
+        answer: (
+            "ActiveCrawls",
+            vec![example(
+                "one",
+                "One runs",
+                json!({
+                    "success": true,
+                    "crawls": [{
+                        "id": REQUEST_ID,
+                        "teamId": "default",
+                        "url": "https://tea.test/docs/",
+                        "created_at": "2026-11-22T12:30:00.000Z",
+                        "options": { "url": "https://tea.test/docs/", "limit": 100 },
+                    }],
+                }),
+            )],
+        ),
+        failures: &[KEYED, &[Failure::Forbidden]],
+    }
 }
 
 fn start_batch() -> Operation {
@@ -184,8 +267,16 @@ fn with_range(mut operation: Value) -> Value {
     add_parameters(
         &mut operation,
         vec![
-            number("skip", "How many documents to leave out", json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX, "default": 0 })),
-            number("limit", "How many documents at most; more than 100 are 100", json!({ "type": "integer", "minimum": 1, "maximum": u64::MAX, "default": 100 })),
+            number(
+                "skip",
+                "How many documents to leave out",
+                json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX, "default": 0 }),
+            ),
+            number(
+                "limit",
+                "How many documents at most; more than 100 are 100",
+                json!({ "type": "integer", "minimum": 1, "maximum": u64::MAX, "default": 100 }),
+            ),
         ],
     );
     operation

@@ -39,6 +39,8 @@ const SCRAPE: Foreign = Foreign {
     takes_json_options: true,
 };
 
+const CRAWL: Foreign = Foreign { keys: SCRAPE.keys, spellings: &[], names: &[], takes_json_options: false };
+
 const BATCH: Foreign = Foreign { spellings: SEARCH.spellings, ..SCRAPE };
 
 impl Foreign {
@@ -48,6 +50,7 @@ impl Foreign {
             "SearchRequest" => SEARCH,
             "ScrapeOptions" => SCRAPE,
             "BatchScrapeRequest" => BATCH,
+            "CrawlRequest" => CRAWL,
             _ => Self::default(),
         }
     }
