@@ -85,7 +85,6 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
 pub(crate) fn check_values(config: &Config) -> Result<()> {
     browser(config, &client(config)?)?;
     scrape_config(config)?;
-    jobs_config(config)?;
     Ok(())
 }
 

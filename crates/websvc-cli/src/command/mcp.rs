@@ -16,7 +16,7 @@ pub(crate) async fn mcp(setting: Setting) -> Result<()> {
         &installation.engine,
         installation.store.clone(),
         installation.artifacts.clone(),
-        installation::jobs_config(&setting.config)?,
+        installation::jobs_config(&setting.config),
     );
     let service = Service::new(ServiceConfig {
         jobs,

@@ -63,7 +63,7 @@ pub(crate) async fn start(config: &Config, data_dir: &DataDir) -> Result<Running
         &installation.engine,
         installation.store.clone(),
         installation.artifacts.clone(),
-        installation::jobs_config(config)?,
+        installation::jobs_config(config),
     );
     let service = Service::new(ServiceConfig {
         jobs,

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
 use websvc_scrape::ShareConfig;
 use websvc_server::JobsConfig;
 use websvc_store::JobLimits;
@@ -10,7 +9,7 @@ use websvc_store::JobLimits;
 use crate::config::{self, Config};
 
 /// Returns the bounds of jobs.
-pub(crate) fn jobs_config(config: &Config) -> Result<JobsConfig> {
+pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
     let config::Jobs {
         concurrency,
         per_host,
@@ -20,13 +19,9 @@ pub(crate) fn jobs_config(config: &Config) -> Result<JobsConfig> {
         max_kept_per_team,
         keep_hours,
     } = config.jobs;
+    // The other half is for requests that somebody waits for.
     let most = (config.fetch.concurrency / 2).max(1);
-    ensure!(
-        concurrency.get() <= most,
-        "jobs.concurrency: {concurrency} is more than half of fetch.concurrency; with at most {most}, requests that \
-         somebody waits for find room"
-    );
-    Ok(JobsConfig {
+    JobsConfig {
         limits: JobLimits {
             urls: max_urls,
             bytes: max_bytes,
@@ -34,8 +29,8 @@ pub(crate) fn jobs_config(config: &Config) -> Result<JobsConfig> {
             kept: max_kept_per_team,
             keep: Duration::from_secs(keep_hours.get().saturating_mul(3_600)),
         },
-        concurrency: concurrency.get(),
+        concurrency: concurrency.get().min(most),
         per_host: per_host.get(),
         share: ShareConfig { drawing: config.browser.concurrency / 2, ..ShareConfig::default() },
-    })
+    }
 }
