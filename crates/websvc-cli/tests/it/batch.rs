@@ -113,7 +113,7 @@ async fn a_batch_gets_each_of_its_pages_once() {
     assert!(sources.keys().eq(expected) && sources.values().all(|count| *count == 1), "{sources:?}");
     let page =
         status["data"].as_array().unwrap().iter().find(|page| page["metadata"]["sourceURL"] == expected[0]);
-    assert_eq!(page.unwrap()["markdown"], "# Page 0\n\nText 0.");
+    assert_eq!(page.unwrap()["markdown"], "# Page 0\n\nText 0.\n");
     assert_eq!(world.count("http://list.test/0"), 1);
     let errors = service.get(&format!("{path}/errors")).await;
     assert_eq!(errors.body, json!({ "errors": [], "robotsBlocked": [] }));
