@@ -79,10 +79,10 @@ impl Stage {
         let team = Mark::new().named("crew");
         let own = change(kind);
         let keys = Keys { store: &store, team: &team, own: &own };
-        let poor = keys.of_other("poor", TeamChange { credits: Some(Some(1)), ..own });
-        let busy = keys.of_other("busy", TeamChange { requests_per_minute: Some(Some(1)), ..own });
+        let poor = keys.of_other("poor", &TeamChange { credits: Some(Some(1)), ..own });
+        let busy = keys.of_other("busy", &TeamChange { requests_per_minute: Some(Some(1)), ..own });
         let unprotected =
-            keys.of_other("unprotected", TeamChange { threat_protection: Some(ThreatPolicy::Off), ..own });
+            keys.of_other("unprotected", &TeamChange { threat_protection: Some(ThreatPolicy::Off), ..own });
         let NewKey { id, secret } = keys.own(&KeyRights::default());
         let (key_id, key) = (id.to_string(), secret.expose().to_owned());
         let secret = |rights: KeyRights| keys.own(&rights).secret.expose().to_owned();
@@ -160,8 +160,8 @@ impl Keys<'_> {
         self.store.create_key_with(self.team, "", rights).unwrap()
     }
 
-    fn of_other(&self, name: &str, change: TeamChange) -> String {
-        self.store.set_team(name, &change).unwrap();
+    fn of_other(&self, name: &str, change: &TeamChange) -> String {
+        self.store.set_team(name, change).unwrap();
         self.store.create_key(name, "").unwrap().secret.expose().to_owned()
     }
 }

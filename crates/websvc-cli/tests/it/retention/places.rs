@@ -122,7 +122,7 @@ fn rows(sqlite: &Connection, table: &str) -> Vec<u8> {
             match row.get_ref(column).unwrap() {
                 ValueRef::Text(bytes) => all.extend_from_slice(bytes),
                 ValueRef::Blob(bytes) if bytes.starts_with(ZSTD) => {
-                    all.extend(zstd::decode_all(bytes).unwrap())
+                    all.extend(zstd::decode_all(bytes).unwrap());
                 }
                 ValueRef::Blob(bytes) => all.extend_from_slice(bytes),
                 ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => {}
