@@ -35,6 +35,7 @@ mod maintenance;
 mod overload;
 mod profiles;
 mod reference;
+mod retention;
 mod scraping;
 mod sdk;
 mod secrets;
