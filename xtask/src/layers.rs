@@ -23,17 +23,19 @@ const fn layer(name: &'static str, may_use: &'static [&'static str]) -> Layer {
 }
 
 const LAYERS: &[Layer] = &[
+    layer("websvc-stage", &[]),
     layer("websvc-types", &[]),
     layer("websvc-query", &[]),
     layer("websvc-address", &[]),
     layer("websvc-selector", &[]),
     layer("websvc-validate", &["websvc-types", "websvc-query", "websvc-selector"]),
     layer("websvc-transport", &[]),
+    layer("websvc-otlp", &["websvc-stage", "websvc-transport"]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
     layer("websvc-extract", &["websvc-selector"]),
     layer("websvc-documents", &[]),
     layer("websvc-redact", &[]),
-    layer("websvc-index", &["websvc-query", "websvc-address"]),
+    layer("websvc-index", &["websvc-query", "websvc-address", "websvc-stage"]),
     layer("websvc-store", &[]),
     layer("websvc-blocklist", &[]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
@@ -48,6 +50,7 @@ const LAYERS: &[Layer] = &[
             "websvc-extract",
             "websvc-documents",
             "websvc-redact",
+            "websvc-stage",
             "websvc-store",
             "websvc-artifacts",
             "websvc-blocklist",
@@ -67,6 +70,7 @@ const LAYERS: &[Layer] = &[
             "websvc-transport",
             "websvc-index",
             "websvc-scrape",
+            "websvc-stage",
             "websvc-store",
             "websvc-artifacts",
             "websvc-threat",
@@ -79,6 +83,7 @@ const LAYERS: &[Layer] = &[
 ];
 
 const ENGINE_AND_BELOW: &[&str] = &[
+    "websvc-stage",
     "websvc-blocklist",
     "websvc-types",
     "websvc-query",
@@ -98,7 +103,9 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 19] = [
+const EVERYTHING: [&str; 21] = [
+    "websvc-stage",
+    "websvc-otlp",
     "websvc-threat",
     "websvc-blocklist",
     "websvc",

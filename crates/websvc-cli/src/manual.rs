@@ -34,6 +34,7 @@ static PAGES: &[Page] = pages![
     "credits",
     "dashboard",
     "mcp",
+    "observability",
     "security",
     "threat-protection",
     "clients",

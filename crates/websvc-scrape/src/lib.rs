@@ -21,6 +21,7 @@ mod image;
 mod index_copy;
 mod inspecting;
 mod keeping;
+mod lookup;
 mod page;
 mod plain_file;
 mod profile;
@@ -36,6 +37,7 @@ mod scraper;
 mod shell;
 mod survey;
 mod visible;
+mod writing;
 
 pub use browse::Takings;
 pub use clock::Clock;

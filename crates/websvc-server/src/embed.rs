@@ -201,6 +201,7 @@ impl Embedded {
             origin: OriginConfig { public_url, scheme, trusted_proxies: Vec::new() },
             authentication,
             limits,
+            traces: None,
         });
         let server = Server::bind(server.with_error_reply(Service::error_reply)).await?;
         Ok(Self { server, service, parts })

@@ -14,8 +14,10 @@ mod dashboard;
 mod embed;
 mod handler;
 mod mcp;
+mod meters;
 mod origin;
 mod reply;
+mod request_id;
 mod route;
 mod service;
 

@@ -33,7 +33,70 @@ pub(crate) enum Operation {
     Mcp,
 }
 
+/// What operations are counted as in metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Group {
+    Search,
+    Index,
+    Team,
+    Status,
+    Docs,
+    Artifacts,
+    Dashboard,
+    Mcp,
+    /// There is no such path or method.
+    None,
+}
+
+impl Group {
+    /// All of them, in the order of their numbers.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Search,
+        Self::Index,
+        Self::Team,
+        Self::Status,
+        Self::Docs,
+        Self::Artifacts,
+        Self::Dashboard,
+        Self::Mcp,
+        Self::None,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Search => "search",
+            Self::Index => "index",
+            Self::Team => "team",
+            Self::Status => "status",
+            Self::Docs => "docs",
+            Self::Artifacts => "artifacts",
+            Self::Dashboard => "dashboard",
+            Self::Mcp => "mcp",
+            Self::None => "none",
+        }
+    }
+}
+
 impl Operation {
+    /// Returns what it is counted as.
+    pub(crate) fn group(self) -> Group {
+        match self {
+            Self::Search => Group::Search,
+            Self::AddDocuments | Self::IndexStats => Group::Index,
+            Self::CreditUsage
+            | Self::CreditHistory
+            | Self::TokenUsage
+            | Self::TokenHistory
+            | Self::QueueStatus
+            | Self::ConcurrencyCheck => Group::Team,
+            Self::Health | Self::Ready | Self::Metrics => Group::Status,
+            Self::OpenApi | Self::Docs(_) => Group::Docs,
+            Self::Artifact => Group::Artifacts,
+            Self::Root | Self::Dashboard(_) => Group::Dashboard,
+            Self::Mcp => Group::Mcp,
+        }
+    }
+
     /// Returns the scope that a key has to have, when it may be made without.
     pub(crate) fn scope(self) -> Option<KeyScope> {
         match self {

@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Method, Request, StatusCode};
+use http::{Method, Request, StatusCode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 use websvc_artifacts::Artifacts;
 use websvc_engine::Engine;
+use websvc_stage::{RequestSpan, Stage, TraceCounters};
 use websvc_store::{Caller, KeyScope, Store};
 use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
@@ -22,8 +23,10 @@ use crate::cors;
 use crate::dashboard::{self, session::Sessions};
 use crate::handler;
 use crate::mcp;
+use crate::meters::Meters;
 use crate::origin::OriginConfig;
 use crate::reply::{Failure, Reply};
+use crate::request_id::RequestId;
 use crate::route::{self, Access, Operation, Route};
 
 /// What a service is built of.
@@ -41,6 +44,8 @@ pub struct ServiceConfig {
     pub authentication: Authentication,
     /// How much is worked on.
     pub limits: Limits,
+    /// What becomes of the spans of traces, where they are sent to a collector.
+    pub traces: Option<TraceCounters>,
 }
 
 /// The HTTP interface. Cheap to clone.
@@ -58,6 +63,8 @@ struct Parts {
     authentication: Authentication,
     concurrency: usize,
     admission: Admission,
+    meters: Meters,
+    traces: Option<TraceCounters>,
     sessions: Sessions,
     serving_since_ms: u64,
     stopping: AtomicBool,
@@ -74,6 +81,10 @@ pub(crate) struct Context<'a> {
     /// How many requests of a team without a number of its own are worked on at one time.
     pub(crate) concurrency: usize,
     pub(crate) admission: &'a Admission,
+    pub(crate) meters: &'a Meters,
+    pub(crate) traces: Option<&'a TraceCounters>,
+    /// The request, as the log and traces know it.
+    pub(crate) span: RequestSpan,
     pub(crate) sessions: &'a Sessions,
     /// The whole, for what answers in more than one step.
     pub(crate) service: &'a Service,
@@ -81,7 +92,7 @@ pub(crate) struct Context<'a> {
     pub(crate) serving_since_ms: u64,
     /// Who calls; `None` where nobody is asked.
     pub(crate) caller: Option<Caller>,
-    /// The identifier of the request.
+    /// The identifier of the answer, of the request in the usage log.
     pub(crate) id: String,
     pub(crate) started: Instant,
     pub(crate) stopping: bool,
@@ -90,7 +101,7 @@ pub(crate) struct Context<'a> {
 impl Service {
     /// Builds the service.
     pub fn new(config: ServiceConfig) -> Self {
-        let ServiceConfig { engine, store, artifacts, origin, authentication, limits } = config;
+        let ServiceConfig { engine, store, artifacts, origin, authentication, limits, traces } = config;
         // What a team may have at one time of which nothing else is said.
         let concurrency = limits.concurrency.map_or(limits.total_concurrency, |most| most as usize);
         let admission = Admission::new(limits);
@@ -104,6 +115,8 @@ impl Service {
             authentication,
             concurrency,
             admission,
+            meters: Meters::default(),
+            traces,
             sessions: Sessions::default(),
             serving_since_ms,
             stopping,
@@ -132,43 +145,72 @@ impl Service {
 
     /// Answers one request. Every answer has an `x-request-id`, and makes one line in the log.
     pub async fn handle(&self, request: Request<ServerBody>) -> Reply {
-        let started = Instant::now();
         let id = Uuid::now_v7().to_string();
-        let method = request.method().clone();
-        let path = request.uri().path().to_owned();
-        let mut reply = self.answer(request, &id, started).await.unwrap_or_else(Failure::into_reply);
-        cors::allow(self.parts.authentication, reply.headers_mut());
-        if let Ok(value) = HeaderValue::from_str(&id) {
-            reply.headers_mut().insert(HeaderName::from_static("x-request-id"), value);
-        }
-        let status = reply.status().as_u16();
-        let elapsed_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        tracing::info!(id, method = method.as_str(), path, status, elapsed_us, "request");
+        let request_id = RequestId::of(request.headers(), &id);
+        let traceparent = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
+        let span = RequestSpan::new(request_id.as_str(), request.method().as_str(), traceparent);
+        let mut reply = span.run(self.handle_within(request, id, &request_id, &span)).await;
+        request_id.write(reply.headers_mut());
         reply
     }
 
-    /// Returns the reply to what the transport refuses by itself, and to a request whose handling panicked.
+    /// Answers one request within its span.
+    async fn handle_within(
+        &self,
+        request: Request<ServerBody>,
+        id: String,
+        request_id: &RequestId,
+        span: &RequestSpan,
+    ) -> Reply {
+        let started = Instant::now();
+        let method = request.method().clone();
+        let path = request.uri().path().to_owned();
+        let route = route::find(&method, &path);
+        let operation = route.as_ref().ok().map(|route| route.operation);
+        if let Ok(route) = &route {
+            span.has_route(route.path);
+        }
+        let context = self.context(&id, span.clone(), started);
+        let mut reply = self.answer(request, route, context).await.unwrap_or_else(Failure::into_reply);
+        cors::allow(self.parts.authentication, reply.headers_mut());
+        let status = reply.status().as_u16();
+        span.has_status(status);
+        let took = started.elapsed();
+        self.parts.meters.answered(operation, status, took);
+        let elapsed_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let replaced_id = request_id.replaces.then_some(true);
+        tracing::info!(id, method = method.as_str(), path, status, elapsed_us, replaced_id, "request");
+        reply
+    }
+
+    /// Returns the reply to what the transport refuses by itself, and to a request whose handling panicked. It has an
+    /// `x-request-id`, too, and makes a line in the log.
     pub fn error_reply(status: StatusCode) -> Reply {
+        let id = Uuid::now_v7().to_string();
+        let request_id = RequestId::of(&http::HeaderMap::new(), &id);
+        RequestSpan::new(&id, "", None)
+            .in_scope(|| tracing::info!(status = status.as_u16(), "request refused by the transport"));
         let (code, text) = match status {
             StatusCode::REQUEST_TIMEOUT => (ErrorCode::RequestTimeout, "The request did not arrive in time"),
             StatusCode::INTERNAL_SERVER_ERROR => (ErrorCode::UnknownError, "An unexpected error occurred"),
             _ => (ErrorCode::BadRequest, "Bad request"),
         };
-        Failure::new(code, text).into_reply()
+        let mut reply = Failure::new(code, text).into_reply();
+        request_id.write(reply.headers_mut());
+        reply
     }
 
     async fn answer(
         &self,
         mut request: Request<ServerBody>,
-        id: &str,
-        started: Instant,
+        route: Result<&Route, Failure>,
+        mut context: Context<'_>,
     ) -> Result<Reply, Failure> {
         if request.method() == Method::OPTIONS {
             return Ok(self.preflight());
         }
-        let Route { operation, access, .. } = route::find(request.method(), request.uri().path())?;
-        let parts = &*self.parts;
-        let mut context = self.context(id, started);
+        let Route { operation, access, .. } = route?;
+        let (parts, stages) = (&*self.parts, self.parts.engine.stages());
         if *access != Access::Public {
             parts.sessions.unfold(&mut request)?;
         }
@@ -176,8 +218,9 @@ impl Service {
         match access {
             Access::Public => perform(*operation, context, request).await,
             Access::Admin => {
-                context.caller =
-                    authenticate(parts.authentication, &parts.store, request.headers(), address)?;
+                context.caller = stages.time(Stage::Authenticate, || {
+                    authenticate(parts.authentication, &parts.store, request.headers(), address)
+                })?;
                 match &context.caller {
                     Some(caller) => authorise_admin(caller)?,
                     None => dashboard::admit_without_key(&request)?,
@@ -185,11 +228,14 @@ impl Service {
                 perform(*operation, context, request).await
             }
             Access::Key => {
-                let caller = authenticate(parts.authentication, &parts.store, request.headers(), address)?;
+                let caller = stages.time(Stage::Authenticate, || {
+                    authenticate(parts.authentication, &parts.store, request.headers(), address)
+                })?;
                 if let Some(scope) = operation.scope() {
                     authorise(caller.as_ref(), scope)?;
                 }
-                let Admitted { rate, permit } = parts.admission.admit(caller.as_ref()).await;
+                let admitting = parts.admission.admit(caller.as_ref());
+                let Admitted { rate, permit } = stages.run(Stage::Admit, admitting).await;
                 context.caller = caller;
                 let performed = match permit {
                     Ok(_permit) => perform(*operation, context, request).await,
@@ -212,8 +258,9 @@ impl Service {
         body: Bytes,
     ) -> Result<String, Failure> {
         authorise(caller.as_ref(), KeyScope::Search)?;
-        let context = Context { caller, ..self.context(&Uuid::now_v7().to_string(), Instant::now()) };
-        as_text(&handler::answer_search(context, origin, body).await?)
+        let (id, span) = self.tool_call("search");
+        let context = Context { caller, ..self.context(&id, span.clone(), Instant::now()) };
+        as_text(&span.run(handler::answer_search(context, origin, body)).await?)
     }
 
     /// Answers a request of this caller for a page, as JSON.
@@ -224,11 +271,19 @@ impl Service {
         arguments: Map<String, Value>,
     ) -> Result<String, Failure> {
         authorise(caller.as_ref(), KeyScope::Scrape)?;
-        let context = Context { caller, ..self.context(&Uuid::now_v7().to_string(), Instant::now()) };
-        as_text(&handler::answer_scrape(context, origin, arguments).await?)
+        let (id, span) = self.tool_call("scrape");
+        let context = Context { caller, ..self.context(&id, span.clone(), Instant::now()) };
+        as_text(&span.run(handler::answer_scrape(context, origin, arguments)).await?)
     }
 
-    fn context(&self, id: &str, started: Instant) -> Context<'_> {
+    /// Returns the identity of a call of a tool: it is a request of its own, within that of HTTP when there is one.
+    fn tool_call(&self, tool: &'static str) -> (String, RequestSpan) {
+        let id = Uuid::now_v7().to_string();
+        let span = RequestSpan::within(&id, tool);
+        (id, span)
+    }
+
+    fn context(&self, id: &str, span: RequestSpan, started: Instant) -> Context<'_> {
         let parts = &*self.parts;
         Context {
             engine: &parts.engine,
@@ -238,6 +293,9 @@ impl Service {
             authentication: parts.authentication,
             concurrency: parts.concurrency,
             admission: &parts.admission,
+            meters: &parts.meters,
+            traces: parts.traces.as_ref(),
+            span,
             sessions: &parts.sessions,
             service: self,
             serving_since_ms: parts.serving_since_ms,

@@ -11,6 +11,7 @@ mod finding;
 mod listening;
 mod machine;
 mod programs;
+mod telemetry;
 mod threat;
 
 use anyhow::{Result, bail};
@@ -58,6 +59,8 @@ async fn look(common: &Common, config: Option<&Config>) -> Vec<Finding> {
         findings.push(access::keys(config, store.as_ref()));
         findings.extend(elsewhere::check(config).await);
         findings.extend(threat::check(config).await);
+        findings.extend(telemetry::check(config).await);
+        findings.extend(elsewhere::bucket(config).await);
     }
     findings.extend(machine::check(config));
     findings.extend(programs::check(config).await);

@@ -19,6 +19,7 @@ pub(crate) async fn mcp(setting: Setting) -> Result<()> {
         // Whoever starts the program may read its data anyway.
         authentication: Authentication::Open,
         limits: Limits::default(),
+        traces: None,
     });
     Tools::of(service).serve_standard_streams().await?;
     installation.close().await?;

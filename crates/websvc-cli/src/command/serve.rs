@@ -5,35 +5,53 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use tokio::sync::oneshot;
 use url::Url;
 use websvc_server::{Authentication, Limits, OriginConfig, Service, ServiceConfig};
+use websvc_stage::TraceCounters;
 use websvc_store::Store;
 use websvc_transport::{Server, ServerConfig, TlsFiles};
 
-use crate::Setting;
 use crate::args::Serve;
 use crate::config::{self, Config};
 use crate::data_dir::DataDir;
 use crate::installation::{self, IndexAccess, Installation};
 use crate::show;
+use crate::{Setting, Tracing};
 
 /// The variable that holds a key which is valid beside the stored ones.
 pub(crate) const KEY_VARIABLE: &str = "WEBSVC_API_KEY";
 
 /// Runs `websvc serve`.
-pub(crate) async fn serve(setting: Setting, arguments: Serve) -> Result<()> {
+pub(crate) async fn serve(setting: Setting, arguments: Serve, tracing: Option<Tracing>) -> Result<()> {
     let Setting { mut config, data_dir } = setting;
     if let Some(listen) = arguments.listen {
         config.server.listen = listen;
     }
-    let running = start(&config, &data_dir).await?;
+    let exporting = match tracing {
+        Some(Tracing { settings, exporter }) => Some((settings.destination(&config)?, exporter)),
+        None => None,
+    };
+    let counters = exporting.as_ref().map(|(_, exporter)| exporter.counters());
+    let running = start(&config, &data_dir, counters).await?;
     refuse_open_door(&config, running.server.local_addr(), arguments.insecure)?;
     announce_key(&config, running.store())?;
     running.evict_stale_pages(&config).await?;
     // Before the line: whoever reads it may send a signal at once.
     let stop = stop_signal()?;
     show::line(&format!("websvc listening on {}", running.address()))?;
-    running.run(stop).await
+    let Some((destination, exporter)) = exporting else { return running.run(stop).await };
+    // What is in work at the end has spans, too: they are sent when all is done.
+    let (done, ended) = oneshot::channel();
+    let ended = async move { ended.await.unwrap_or_default() };
+    let serving = async move {
+        let served = running.run(stop).await;
+        // The exporter is there for as long as this is.
+        let _ = done.send(());
+        served
+    };
+    let (served, ()) = tokio::join!(serving, exporter.run(destination, ended));
+    served
 }
 
 /// A service that is bound to its address.
@@ -45,7 +63,11 @@ pub(crate) struct Running {
 }
 
 /// Opens the installation and binds the address; nothing is served before [`Running::run`].
-pub(crate) async fn start(config: &Config, data_dir: &DataDir) -> Result<Running> {
+pub(crate) async fn start(
+    config: &Config,
+    data_dir: &DataDir,
+    traces: Option<TraceCounters>,
+) -> Result<Running> {
     let installation = installation::open(config, data_dir, IndexAccess::Write(data_dir.lock()?))?;
     // A browser is started when a page needs it; what is known before is said now.
     for warning in installation
@@ -66,6 +88,7 @@ pub(crate) async fn start(config: &Config, data_dir: &DataDir) -> Result<Running
         origin: origin(config)?,
         authentication,
         limits: limits(config),
+        traces,
     });
     let server = Server::bind(server_config(config)).await?;
     Ok(Running { server, service, installation })

@@ -59,6 +59,8 @@ const SECTIONS: &[Section] = &[
     },
     Section { name: "usage", keys: &[&["log_rows", "log_days", "daily_days"]] },
     Section { name: "pricing", keys: &[websvc_engine::Pricing::KEYS] },
+    Section { name: "log", keys: &[super::Log::KEYS] },
+    Section { name: "traces", keys: &[super::Traces::KEYS] },
 ];
 
 /// The keys of the contract whose feature this version does not have: they are left out, and that is said.

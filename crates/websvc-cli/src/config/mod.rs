@@ -6,6 +6,7 @@
 mod keys;
 mod search;
 mod sources;
+mod telemetry;
 mod threat;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use websvc_store::UsageLimits;
 
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
 pub(crate) use sources::{ConfigError, load};
+pub(crate) use telemetry::{Log, LogFormat, Traces};
 pub(crate) use threat::{ScannerKind, Threat};
 
 /// Everything an operator can set.
@@ -36,6 +38,8 @@ pub(crate) struct Config {
     pub(crate) threat: Threat,
     pub(crate) pricing: websvc_engine::Pricing,
     pub(crate) usage: Usage,
+    pub(crate) log: Log,
+    pub(crate) traces: Traces,
     /// Keys that were given and have no effect, for want of their feature.
     #[serde(skip)]
     pub(crate) not_yet: Vec<String>,

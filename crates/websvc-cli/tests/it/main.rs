@@ -42,6 +42,7 @@ mod secrets;
 mod security;
 mod serving;
 mod sources;
+mod telemetry;
 mod threat;
 mod threat_drawn;
 mod verticals;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use websvc_stage::{Stage, StageTimes};
 use websvc_validate::SourceKind;
 
 use super::{Answer, AnswerFuture, Ask, Condition, Failure, Filters, SearchSource};
@@ -36,6 +37,7 @@ pub struct SourceFigures {
 #[derive(Debug)]
 pub(crate) struct Counted {
     source: Arc<dyn SearchSource>,
+    stages: StageTimes,
     results: AtomicU64,
     none: AtomicU64,
     unavailable: [AtomicU64; Failure::ALL.len()],
@@ -46,9 +48,10 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    pub(crate) fn new(source: Arc<dyn SearchSource>) -> Self {
+    pub(crate) fn new(source: Arc<dyn SearchSource>, stages: StageTimes) -> Self {
         Self {
             source,
+            stages,
             results: AtomicU64::default(),
             none: AtomicU64::default(),
             unavailable: Default::default(),
@@ -95,7 +98,8 @@ impl SearchSource for Counted {
     fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a> {
         Box::pin(async move {
             let mut question = Question { counted: self, asked: Instant::now(), is_answered: false };
-            let answer = self.source.search(ask).await;
+            let asking = self.source.search(ask);
+            let answer = self.stages.run_of_source(Stage::Source, self.source.name(), asking).await;
             question.is_answered = true;
             self.count(&answer);
             answer

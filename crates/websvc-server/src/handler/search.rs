@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use websvc_engine::{Bill, EngineError, Stages};
 use websvc_scrape::Files;
+use websvc_stage::Stage;
 use websvc_store::{self as store, Caller, DEFAULT_TEAM, Store, Team, UsageRetention};
 use websvc_transport::ServerBody;
 use websvc_types::{SearchResponse, ThreatProtection};
@@ -23,7 +24,9 @@ use crate::service::Context;
 pub(crate) async fn search(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
     let origin = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
     let body = body::read(request).await?;
-    Ok(json(StatusCode::OK, &answer_search(context, origin, body).await?))
+    let stages = context.engine.stages();
+    let answer = answer_search(context, origin, body).await?;
+    Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &answer)))
 }
 
 /// Answers the body of a search, wherever it came from.
@@ -33,8 +36,10 @@ pub(crate) async fn answer_search(
     body: Bytes,
 ) -> Result<SearchResponse, Failure> {
     let policy = policy(context.store, context.caller.as_ref())?;
-    let Checked { plan, warnings } =
-        context.admission.decode(body, move |body| read_search(body, &policy)).await?;
+    let decoding = context.admission.decode(body, move |body| read_search(body, &policy));
+    let Checked { plan, warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
+    let lockdown = plan.scrape().is_some_and(ScrapePlan::lockdown);
+    let retention = context.keeps(plan.retention(), lockdown);
     let formats = plan.scrape().map_or(&[][..], ScrapePlan::formats);
     authorise_formats(context.caller.as_ref(), formats)?;
     if context.started.elapsed() >= plan.timeout() {
@@ -47,14 +52,14 @@ pub(crate) async fn answer_search(
         Ok(mut outcome) => {
             outcome.warnings.splice(..0, warnings);
             let (bill, stages) = (std::mem::take(&mut outcome.bill), outcome.stages);
-            let done = done(&plan, StatusCode::OK.as_u16(), bill, stages);
+            let done = done(&plan, retention, StatusCode::OK.as_u16(), bill, stages);
             let credits = charge::settle(&context, hold, done).await?;
             Ok(outcome.into_response(context.id, credits))
         }
         Err(mut error) => {
             let bill = error.take_bill();
             let failure = Failure::from(error);
-            let done = done(&plan, failure.status(), bill, Stages::default());
+            let done = done(&plan, retention, failure.status(), bill, Stages::default());
             charge::settle(&context, hold, done).await?;
             Err(failure)
         }
@@ -62,16 +67,27 @@ pub(crate) async fn answer_search(
 }
 
 /// Returns what the usage log is told.
-fn done(plan: &SearchPlan, status: u16, bill: Bill, stages: Stages) -> Outcome {
-    let retention = match plan.retention() {
-        Retention::Anonymous => UsageRetention::Anonymous,
-        Retention::Zero => UsageRetention::Zero,
-        // Lockdown is treated as zero data retention (specification, section 2.2).
-        Retention::Normal if plan.scrape().is_some_and(ScrapePlan::lockdown) => UsageRetention::Zero,
-        Retention::Normal => UsageRetention::Whole,
-    };
+fn done(plan: &SearchPlan, retention: UsageRetention, status: u16, bill: Bill, stages: Stages) -> Outcome {
     let query = (retention == UsageRetention::Whole).then(|| plan.query_text().to_owned());
     Outcome { operation: "search", status, bill, stages, query, retention }
+}
+
+impl Context<'_> {
+    /// Decides what may be kept of a request, before anything is done for it: the one place that does, for the usage log,
+    /// the log and traces.
+    pub(super) fn keeps(&self, retention: Retention, lockdown: bool) -> UsageRetention {
+        let kept = match retention {
+            Retention::Anonymous => UsageRetention::Anonymous,
+            Retention::Zero => UsageRetention::Zero,
+            // Lockdown is treated as zero data retention (specification, section 2.2).
+            Retention::Normal if lockdown => UsageRetention::Zero,
+            Retention::Normal => UsageRetention::Whole,
+        };
+        if kept == UsageRetention::Zero || lockdown {
+            self.span.is_private();
+        }
+        kept
+    }
 }
 
 /// Returns where the files of a request go: to the artifacts of the team, unless nothing may be kept or nobody knows

@@ -159,7 +159,7 @@ pub(super) fn welcome() -> Vec<Example> {
 pub(super) fn ready() -> Vec<Example> {
     let value = json!({
         "status": "ready",
-        "checks": { "store": "ok", "index": "ok", "cache": "ok" },
+        "checks": { "store": "ok", "index": "ok", "cache": "ok", "artifacts": "ok" },
         "sources": [
             { "name": "index", "state": "ok" },
             {
@@ -169,21 +169,33 @@ pub(super) fn ready() -> Vec<Example> {
                 "reason": "it did not answer within 10000 ms"
             }
         ],
-        "browser": { "state": "degraded", "reason": "the remote browser cannot be used" }
+        "browser": { "state": "degraded", "reason": "the remote browser cannot be used" },
+        "threat": { "state": "ok" },
+        "degraded": ["source:searxng", "browser"]
     });
     vec![example("ready", "Requests are served", value)]
 }
 
 pub(super) fn not_ready() -> Vec<Example> {
     let sources = json!([{ "name": "index", "state": "ok" }]);
-    let good = json!({ "store": "ok", "index": "ok", "cache": "ok" });
+    let good = json!({ "store": "ok", "index": "ok", "cache": "ok", "artifacts": "ok" });
+    let threat = json!({ "state": "off" });
     let browser = json!({ "state": "ok" });
-    let stopping = json!({ "status": "stopping", "checks": good, "sources": sources, "browser": browser });
-    let broken = json!({
-        "status": "not ready",
-        "checks": { "store": "unavailable", "index": "ok", "cache": "ok" },
+    let stopping = json!({
+        "status": "stopping",
+        "checks": good,
         "sources": sources,
         "browser": browser,
+        "threat": threat,
+        "degraded": [],
+    });
+    let broken = json!({
+        "status": "not ready",
+        "checks": { "store": "unavailable", "index": "ok", "cache": "ok", "artifacts": "ok" },
+        "sources": sources,
+        "browser": browser,
+        "threat": threat,
+        "degraded": ["store"],
     });
     vec![
         example("stopping", "The service finishes what it has begun", stopping),
