@@ -36,6 +36,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-index", &["websvc-query", "websvc-address"]),
     layer("websvc-store", &[]),
     layer("websvc-blocklist", &[]),
+    layer("websvc-audit", &["websvc-transport"]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
     layer("websvc-threat", &["websvc-types", "websvc-validate", "websvc-transport"]),
@@ -92,13 +93,15 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-index",
     "websvc-store",
     "websvc-artifacts",
+    "websvc-audit",
     "websvc-browser",
     "websvc-threat",
     "websvc-scrape",
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 19] = [
+const EVERYTHING: [&str; 20] = [
+    "websvc-audit",
     "websvc-threat",
     "websvc-blocklist",
     "websvc",

@@ -1,6 +1,7 @@
 //! The parts of an installation, put together from the configuration and the data directory.
 
 mod artifacts;
+mod audit;
 mod browser;
 mod mirrored;
 mod sources;
@@ -24,6 +25,7 @@ use crate::args::PARSE_DOCUMENT;
 use crate::config::{self, Config};
 use crate::data_dir::{DataDir, WriteLock};
 
+pub(crate) use audit::{audit, sinks};
 pub(crate) use browser::browser;
 pub(crate) use mirrored::ensure_complete;
 pub(crate) use sources::{elsewhere, provider_urls, unused_sources};

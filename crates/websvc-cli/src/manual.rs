@@ -36,6 +36,7 @@ static PAGES: &[Page] = pages![
     "mcp",
     "security",
     "threat-protection",
+    "audit",
     "clients",
     "statuses",
     "conformance",

@@ -18,6 +18,7 @@ mod origin;
 mod reply;
 mod route;
 mod service;
+mod trail;
 
 pub use admit::Limits;
 pub use authenticate::Authentication;
@@ -26,3 +27,4 @@ pub use mcp::{Tools, ToolsError};
 pub use origin::OriginConfig;
 pub use service::{Service, ServiceConfig};
 pub use websvc_artifacts as artifacts;
+pub use websvc_audit as audit;

@@ -1,5 +1,6 @@
 //! The service: its parts, and the path of one request through the stages.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -10,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 use websvc_artifacts::Artifacts;
+use websvc_audit::Audit;
 use websvc_engine::Engine;
 use websvc_store::{Caller, KeyScope, Store};
 use websvc_transport::{Body, ServerBody};
@@ -25,6 +27,7 @@ use crate::mcp;
 use crate::origin::OriginConfig;
 use crate::reply::{Failure, Reply};
 use crate::route::{self, Access, Operation, Route};
+use crate::trail::Trail;
 
 /// What a service is built of.
 #[derive(Debug)]
@@ -41,6 +44,8 @@ pub struct ServiceConfig {
     pub authentication: Authentication,
     /// How much is worked on.
     pub limits: Limits,
+    /// Where the events of teams go that want them; whoever builds the service delivers them.
+    pub audit: Option<Audit>,
 }
 
 /// The HTTP interface. Cheap to clone.
@@ -58,6 +63,7 @@ struct Parts {
     authentication: Authentication,
     concurrency: usize,
     admission: Admission,
+    audit: Option<Audit>,
     sessions: Sessions,
     serving_since_ms: u64,
     stopping: AtomicBool,
@@ -75,6 +81,9 @@ pub(crate) struct Context<'a> {
     pub(crate) concurrency: usize,
     pub(crate) admission: &'a Admission,
     pub(crate) sessions: &'a Sessions,
+    /// What an audit event will tell of the request.
+    pub(crate) trail: &'a Trail,
+    pub(crate) audit: Option<&'a Audit>,
     /// The whole, for what answers in more than one step.
     pub(crate) service: &'a Service,
     /// When the service was built, in milliseconds since the Unix epoch.
@@ -87,10 +96,19 @@ pub(crate) struct Context<'a> {
     pub(crate) stopping: bool,
 }
 
+/// Who asks for what comes within another request.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Asker {
+    pub(crate) caller: Option<Caller>,
+    /// Where the caller reaches the service; without it, files are in the answers themselves.
+    pub(crate) origin: Option<String>,
+    pub(crate) address: Option<IpAddr>,
+}
+
 impl Service {
     /// Builds the service.
     pub fn new(config: ServiceConfig) -> Self {
-        let ServiceConfig { engine, store, artifacts, origin, authentication, limits } = config;
+        let ServiceConfig { engine, store, artifacts, origin, authentication, limits, audit } = config;
         // What a team may have at one time of which nothing else is said.
         let concurrency = limits.concurrency.map_or(limits.total_concurrency, |most| most as usize);
         let admission = Admission::new(limits);
@@ -104,6 +122,7 @@ impl Service {
             authentication,
             concurrency,
             admission,
+            audit,
             sessions: Sessions::default(),
             serving_since_ms,
             stopping,
@@ -168,33 +187,48 @@ impl Service {
         }
         let Route { operation, access, .. } = route::find(request.method(), request.uri().path())?;
         let parts = &*self.parts;
-        let mut context = self.context(id, started);
         if *access != Access::Public {
             parts.sessions.unfold(&mut request)?;
         }
         let address = parts.origin.client(request.body().peer_addr().ip(), request.headers());
+        let trail = Trail::new(parts.audit.as_ref(), operation.name(), id, Some(address), started);
+        let answer = self.admit(*operation, *access, self.context(id, started, &trail), request).await;
+        trail.end(&answer);
+        answer
+    }
+
+    /// Lets a request in as its operation wants it, and answers it.
+    async fn admit(
+        &self,
+        operation: Operation,
+        access: Access,
+        mut context: Context<'_>,
+        request: Request<ServerBody>,
+    ) -> Result<Reply, Failure> {
+        let parts = &*self.parts;
         match access {
-            Access::Public => perform(*operation, context, request).await,
+            Access::Public => perform(operation, context, request).await,
             Access::Admin => {
-                context.caller =
-                    authenticate(parts.authentication, &parts.store, request.headers(), address)?;
+                context.caller = self.authenticate(&context, &request)?;
                 match &context.caller {
                     Some(caller) => authorise_admin(caller)?,
                     None => dashboard::admit_without_key(&request)?,
                 }
-                perform(*operation, context, request).await
+                perform(operation, context, request).await
             }
             Access::Key => {
-                let caller = authenticate(parts.authentication, &parts.store, request.headers(), address)?;
+                let caller = self.authenticate(&context, &request)?;
                 if let Some(scope) = operation.scope() {
                     authorise(caller.as_ref(), scope)?;
                 }
                 let Admitted { rate, permit } = parts.admission.admit(caller.as_ref()).await;
                 context.caller = caller;
+                let trail = context.trail;
                 let performed = match permit {
-                    Ok(_permit) => perform(*operation, context, request).await,
+                    Ok(_permit) => perform(operation, context, request).await,
                     Err(refused) => Err(refused),
                 };
+                trail.end(&performed);
                 let mut reply = performed.unwrap_or_else(Failure::into_reply);
                 if let Some(rate) = rate {
                     rate.write(reply.headers_mut());
@@ -204,31 +238,59 @@ impl Service {
         }
     }
 
-    /// Answers a search as a request of this caller, as JSON.
-    pub(crate) async fn search_as(
+    fn authenticate(
         &self,
-        caller: Option<Caller>,
-        origin: Option<String>,
-        body: Bytes,
-    ) -> Result<String, Failure> {
-        authorise(caller.as_ref(), KeyScope::Search)?;
-        let context = Context { caller, ..self.context(&Uuid::now_v7().to_string(), Instant::now()) };
-        as_text(&handler::answer_search(context, origin, body).await?)
+        context: &Context<'_>,
+        request: &Request<ServerBody>,
+    ) -> Result<Option<Caller>, Failure> {
+        let (parts, headers) = (&*self.parts, request.headers());
+        let address = parts.origin.client(request.body().peer_addr().ip(), headers);
+        authenticate(parts.authentication, &parts.store, headers, address, context.trail)
     }
 
-    /// Answers a request of this caller for a page, as JSON.
+    /// Answers a search of this asker, as JSON.
+    pub(crate) async fn search_as(&self, asker: &Asker, body: Bytes) -> Result<String, Failure> {
+        self.within(asker, KeyScope::Search, async |context| {
+            as_text(&handler::answer_search(context, asker.origin.clone(), body).await?)
+        })
+        .await
+    }
+
+    /// Answers a request of this asker for a page, as JSON.
     pub(crate) async fn scrape_as(
         &self,
-        caller: Option<Caller>,
-        origin: Option<String>,
+        asker: &Asker,
         arguments: Map<String, Value>,
     ) -> Result<String, Failure> {
-        authorise(caller.as_ref(), KeyScope::Scrape)?;
-        let context = Context { caller, ..self.context(&Uuid::now_v7().to_string(), Instant::now()) };
-        as_text(&handler::answer_scrape(context, origin, arguments).await?)
+        self.within(asker, KeyScope::Scrape, async |context| {
+            as_text(&handler::answer_scrape(context, asker.origin.clone(), arguments).await?)
+        })
+        .await
     }
 
-    fn context(&self, id: &str, started: Instant) -> Context<'_> {
+    /// Answers what came within another request, as a request of its own.
+    async fn within(
+        &self,
+        asker: &Asker,
+        scope: KeyScope,
+        answer: impl AsyncFnOnce(Context<'_>) -> Result<String, Failure>,
+    ) -> Result<String, Failure> {
+        let (id, started) = (Uuid::now_v7().to_string(), Instant::now());
+        let audit = self.parts.audit.as_ref();
+        let trail = Trail::new(audit, Some(scope.as_str()), &id, asker.address, started);
+        let caller = asker.caller.clone();
+        if let Some(caller) = &caller {
+            trail.known(caller);
+        }
+        let answer = match authorise(caller.as_ref(), scope) {
+            Ok(()) => answer(Context { caller, ..self.context(&id, started, &trail) }).await,
+            Err(refused) => Err(refused),
+        };
+        trail.end_within(&answer);
+        answer
+    }
+
+    fn context<'a>(&'a self, id: &str, started: Instant, trail: &'a Trail) -> Context<'a> {
         let parts = &*self.parts;
         Context {
             engine: &parts.engine,
@@ -239,6 +301,8 @@ impl Service {
             concurrency: parts.concurrency,
             admission: &parts.admission,
             sessions: &parts.sessions,
+            trail,
+            audit: parts.audit.as_ref(),
             service: self,
             serving_since_ms: parts.serving_since_ms,
             caller: None,

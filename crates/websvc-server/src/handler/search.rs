@@ -18,6 +18,7 @@ use crate::authorise::authorise_formats;
 use crate::charge::{self, Outcome};
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
+use crate::trail::Asked;
 
 /// Answers a search.
 pub(crate) async fn search(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
@@ -36,6 +37,14 @@ pub(crate) async fn answer_search(
     let Checked { plan, warnings } =
         context.admission.decode(body, move |body| read_search(body, &policy)).await?;
     let formats = plan.scrape().map_or(&[][..], ScrapePlan::formats);
+    context.trail.asked(
+        kept(&plan),
+        &Asked {
+            username: plan.scrape().and_then(ScrapePlan::audit).map(|audit| audit.username.as_str()),
+            query: Some(plan.query_text()),
+            url: None,
+        },
+    );
     authorise_formats(context.caller.as_ref(), formats)?;
     if context.started.elapsed() >= plan.timeout() {
         // It waited for its turn for all of its time: nobody is there any more to read an answer.
@@ -64,15 +73,13 @@ pub(crate) async fn answer_search(
 
 /// Returns what the usage log is told.
 fn done(plan: &SearchPlan, status: u16, bill: Bill, stages: Stages) -> Outcome {
-    let retention = match plan.retention() {
-        Retention::Anonymous => UsageRetention::Anonymous,
-        Retention::Zero => UsageRetention::Zero,
-        // Lockdown is treated as zero data retention (specification, section 2.2).
-        Retention::Normal if plan.scrape().is_some_and(ScrapePlan::lockdown) => UsageRetention::Zero,
-        Retention::Normal => UsageRetention::Whole,
-    };
+    let retention = kept(plan);
     let query = (retention == UsageRetention::Whole).then(|| plan.query_text().to_owned());
     Outcome { operation: "search", status, bill, stages, query, retention }
+}
+
+fn kept(plan: &SearchPlan) -> UsageRetention {
+    charge::kept(plan.retention(), plan.scrape().is_some_and(ScrapePlan::lockdown))
 }
 
 /// Returns where the files of a request go: to the artifacts of the team, unless nothing may be kept or nobody knows
@@ -91,6 +98,12 @@ pub(super) fn files(context: &Context<'_>, retention: Retention, origin: Option<
 /// Returns whose profiles a request uses: where nobody is asked for a key, everybody is one team.
 pub(super) fn team<'a>(context: &'a Context<'_>) -> &'a str {
     context.caller.as_ref().map_or(DEFAULT_TEAM, |caller| caller.team.name.as_str())
+}
+
+/// Returns how much of any request of a team may be kept, whatever the request says.
+pub(crate) fn demanded(team: &Team) -> UsageRetention {
+    let policy = Policy { zdr: allowance(team.zdr), anon: allowance(team.anon), ..Policy::default() };
+    charge::kept(Retention::demanded(&policy), false)
 }
 
 /// Returns what the caller's team may ask for; where nobody is asked for a key, none of the enterprise features.

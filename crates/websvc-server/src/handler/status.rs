@@ -5,12 +5,13 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
+use websvc_audit::{Audit, AuditReport, SinkReport};
 use websvc_browser::{Browser, BrowserHealth};
 use websvc_engine::{Condition as SourceCondition, SearchSource};
 use websvc_transport::Body;
 use websvc_types::openapi;
 use websvc_types::status::{
-    BrowserReadiness, BrowserState, Condition, Health, Readiness, ReadinessChecks, ReadinessStatus,
+    AuditReadiness, AuditState, BrowserReadiness, BrowserState, Condition, Health, Readiness, ReadinessChecks, ReadinessStatus,
     SourceReadiness, SourceState, Welcome,
 };
 
@@ -50,7 +51,20 @@ pub(crate) async fn readiness(context: &Context<'_>) -> (StatusCode, Readiness) 
     let sources = context.engine.sources().iter().map(|source| source_readiness(source.as_ref())).collect();
     let browser =
         context.engine.scraper().configured_browser().map_or_else(BrowserReadiness::default, browser);
-    (code, Readiness { status, checks, sources, browser })
+    let audit = context.audit.map_or_else(Vec::new, audit);
+    (code, Readiness { status, checks, sources, browser, audit })
+}
+
+fn audit(audit: &Audit) -> Vec<AuditReadiness> {
+    let AuditReport { unwritten, sinks, .. } = audit.report();
+    let readiness = |SinkReport { name, lost, backlog, failure, .. }: SinkReport| AuditReadiness {
+        name: name.to_owned(),
+        state: if failure.is_some() { AuditState::Failing } else { AuditState::Ok },
+        backlog,
+        lost: lost + unwritten,
+        reason: failure,
+    };
+    sinks.into_iter().map(readiness).collect()
 }
 
 fn browser(browser: &Browser) -> BrowserReadiness {

@@ -18,10 +18,9 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServiceExt};
 use serde_json::{Map, Value};
-use websvc_store::Caller;
 
 use crate::reply::Failure;
-use crate::service::Service;
+use crate::service::{Asker, Service};
 
 pub(crate) use http::mcp;
 
@@ -33,16 +32,14 @@ const INSTRUCTIONS: &str = "Searches the web and reads its pages. What the tools
 #[derive(Debug, Clone)]
 pub struct Tools {
     service: Service,
-    caller: Option<Caller>,
-    /// Where the caller reaches the service; without it, files are in the answers themselves.
-    origin: Option<String>,
+    asker: Asker,
 }
 
 impl Tools {
     /// Returns the tools of a service for whoever runs it.
     #[must_use]
     pub fn of(service: Service) -> Self {
-        Self { service, caller: None, origin: None }
+        Self { service, asker: Asker::default() }
     }
 
     /// Answers what comes over the standard input on the standard output, until the input ends.
@@ -60,11 +57,9 @@ impl Tools {
         match name {
             tools::SEARCH => {
                 let body = Bytes::from(Value::Object(arguments).to_string());
-                self.service.search_as(self.caller.clone(), self.origin.clone(), body).await.map(Some)
+                self.service.search_as(&self.asker, body).await.map(Some)
             }
-            tools::SCRAPE => {
-                self.service.scrape_as(self.caller.clone(), self.origin.clone(), arguments).await.map(Some)
-            }
+            tools::SCRAPE => self.service.scrape_as(&self.asker, arguments).await.map(Some),
             _ => Ok(None),
         }
     }

@@ -79,7 +79,7 @@ async fn taken(config: &Config) -> Finding {
 }
 
 fn judge(listen: &str, readiness: &Readiness) -> Finding {
-    let Readiness { status, checks, sources, browser: _beside_its_program } = readiness;
+    let Readiness { status, checks, sources, browser: _beside_its_program, audit } = readiness;
     let running = format!("a websvc runs on {listen}");
     match status {
         ReadinessStatus::Ready => {
@@ -88,6 +88,13 @@ fn judge(listen: &str, readiness: &Readiness) -> Finding {
                 .filter(|source| source.state != SourceState::Ok)
                 .map(|source| source.name.as_str())
                 .collect();
+            if let Some(told) = super::audit::of_readiness(audit) {
+                return Finding::warning(
+                    LISTEN,
+                    format!("{running} and is ready; of its audit events, {told}"),
+                    "see the lines of audit events below, and docs/audit.md for what becomes of those that wait",
+                );
+            }
             if paused.is_empty() {
                 return Finding::ok(LISTEN, format!("{running} and is ready"));
             }
@@ -189,6 +196,7 @@ mod tests {
             checks: ReadinessChecks { store, index: Condition::Ok, cache: Condition::Ok },
             sources: Vec::new(),
             browser: BrowserReadiness::default(),
+            audit: Vec::new(),
         };
         let mut ready = readiness(ReadinessStatus::Ready, Condition::Ok);
         assert_eq!(judge("x:1", &ready), Finding::ok(LISTEN, "a websvc runs on x:1 and is ready"));
