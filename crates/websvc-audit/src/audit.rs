@@ -192,7 +192,9 @@ impl Audit {
     async fn keep_synced(&self) -> std::convert::Infallible {
         loop {
             sleep(SYNC_INTERVAL).await;
-            self.sync().await;
+            if self.0.spool.is_dirty() {
+                self.sync().await;
+            }
         }
     }
 

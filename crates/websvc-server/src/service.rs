@@ -192,7 +192,7 @@ impl Service {
         }
         let address = parts.origin.client(request.body().peer_addr().ip(), request.headers());
         let trail = Trail::new(parts.audit.as_ref(), operation.name(), id, Some(address), started);
-        let answer = self.admit(*operation, *access, self.context(id, started, &trail), request).await;
+        let answer = self.admit(*operation, *access, self.context(&trail), request).await;
         trail.end(&answer);
         answer
     }
@@ -250,10 +250,13 @@ impl Service {
 
     /// Answers a search of this asker, as JSON.
     pub(crate) async fn search_as(&self, asker: &Asker, body: Bytes) -> Result<String, Failure> {
-        self.within(asker, KeyScope::Search, async |context| {
-            as_text(&handler::answer_search(context, asker.origin.clone(), body).await?)
-        })
-        .await
+        let trail = self.trail_within(asker, KeyScope::Search);
+        let answer = match self.enter(asker, KeyScope::Search, &trail) {
+            Ok(context) => handler::answer_search(context, asker.origin.clone(), body).await,
+            Err(refused) => Err(refused),
+        };
+        trail.end_within(&answer);
+        as_text(&answer?)
     }
 
     /// Answers a request of this asker for a page, as JSON.
@@ -262,35 +265,42 @@ impl Service {
         asker: &Asker,
         arguments: Map<String, Value>,
     ) -> Result<String, Failure> {
-        self.within(asker, KeyScope::Scrape, async |context| {
-            as_text(&handler::answer_scrape(context, asker.origin.clone(), arguments).await?)
-        })
-        .await
-    }
-
-    /// Answers what came within another request, as a request of its own.
-    async fn within(
-        &self,
-        asker: &Asker,
-        scope: KeyScope,
-        answer: impl AsyncFnOnce(Context<'_>) -> Result<String, Failure>,
-    ) -> Result<String, Failure> {
-        let (id, started) = (Uuid::now_v7().to_string(), Instant::now());
-        let audit = self.parts.audit.as_ref();
-        let trail = Trail::new(audit, Some(scope.as_str()), &id, asker.address, started);
-        let caller = asker.caller.clone();
-        if let Some(caller) = &caller {
-            trail.known(caller);
-        }
-        let answer = match authorise(caller.as_ref(), scope) {
-            Ok(()) => answer(Context { caller, ..self.context(&id, started, &trail) }).await,
+        let trail = self.trail_within(asker, KeyScope::Scrape);
+        let answer = match self.enter(asker, KeyScope::Scrape, &trail) {
+            Ok(context) => handler::answer_scrape(context, asker.origin.clone(), arguments).await,
             Err(refused) => Err(refused),
         };
         trail.end_within(&answer);
-        answer
+        as_text(&answer?)
     }
 
-    fn context<'a>(&'a self, id: &str, started: Instant, trail: &'a Trail) -> Context<'a> {
+    /// Begins the trail of what came within another request: it is one of its own.
+    fn trail_within(&self, asker: &Asker, scope: KeyScope) -> Trail {
+        let id = Uuid::now_v7().to_string();
+        let trail = Trail::new(
+            self.parts.audit.as_ref(),
+            Some(scope.as_str()),
+            &id,
+            asker.address,
+            Instant::now(),
+        );
+        if let Some(caller) = &asker.caller {
+            trail.known(caller);
+        }
+        trail
+    }
+
+    fn enter<'a>(
+        &'a self,
+        asker: &Asker,
+        scope: KeyScope,
+        trail: &'a Trail,
+    ) -> Result<Context<'a>, Failure> {
+        authorise(asker.caller.as_ref(), scope)?;
+        Ok(Context { caller: asker.caller.clone(), ..self.context(trail) })
+    }
+
+    fn context<'a>(&'a self, trail: &'a Trail) -> Context<'a> {
         let parts = &*self.parts;
         Context {
             engine: &parts.engine,
@@ -306,8 +316,8 @@ impl Service {
             service: self,
             serving_since_ms: parts.serving_since_ms,
             caller: None,
-            id: id.to_owned(),
-            started,
+            id: trail.request().to_owned(),
+            started: trail.started(),
             stopping: parts.stopping.load(Ordering::Relaxed),
         }
     }

@@ -54,6 +54,15 @@ impl Trail {
         Self { audit: audit.cloned(), started, event: Mutex::default(), start }
     }
 
+    /// Returns the identifier of the request.
+    pub(crate) fn request(&self) -> &str {
+        &self.start.request
+    }
+
+    pub(crate) fn started(&self) -> Instant {
+        self.started
+    }
+
     /// Notes who asks.
     pub(crate) fn known(&self, caller: &Caller) {
         let Some(operation) = self.start.operation.filter(|_| self.audit.is_some() && caller.team.audit) else {
@@ -147,5 +156,96 @@ fn of(retention: UsageRetention) -> Kept {
         UsageRetention::Whole => Kept::Whole,
         UsageRetention::Zero => Kept::Zero,
         UsageRetention::Anonymous => Kept::Anonymous,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::{Value, json};
+    use tempfile::TempDir;
+    use websvc_audit::{AuditConfig, Sink};
+    use websvc_store::{Retention, Store, TeamChange};
+    use websvc_types::ErrorCode;
+
+    use super::*;
+
+    struct Case {
+        dir: TempDir,
+        audit: Audit,
+        caller: Caller,
+    }
+
+    impl Case {
+        fn new(change: TeamChange) -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let store = Store::open(dir.path()).unwrap();
+            store.set_team("red", &change).unwrap();
+            let key = store.create_key("red", "").unwrap();
+            let caller = store.authenticate(key.secret.expose()).unwrap().unwrap();
+            let sinks = vec![Sink::file(dir.path().join("audit.jsonl"))];
+            let audit = Audit::open(&dir.path().join("audit"), AuditConfig { sinks, max_bytes: 1 << 20 });
+            Self { dir, audit: audit.unwrap(), caller }
+        }
+
+        fn trail(&self) -> Trail {
+            Trail::new(Some(&self.audit), Some("search"), "r", None, Instant::now())
+        }
+
+        async fn told(self) -> Vec<Value> {
+            self.audit.deliver(std::future::ready(()), Duration::from_secs(60)).await;
+            let text = std::fs::read_to_string(self.dir.path().join("audit.jsonl")).unwrap_or_default();
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        }
+    }
+
+    fn audited() -> TeamChange {
+        TeamChange { audit: Some(true), ..TeamChange::default() }
+    }
+
+    #[tokio::test]
+    async fn a_request_that_nobody_waits_for_any_more_is_told_without_a_status() {
+        let case = Case::new(audited());
+        let trail = case.trail();
+        trail.known(&case.caller);
+        trail.asked(UsageRetention::Whole, &Asked { query: Some("tea"), ..Asked::default() });
+        trail.charged(2);
+        drop(trail);
+        let told = case.told().await;
+        assert_eq!((told.len(), told[0].get("status")), (1, None));
+        assert_eq!((&told[0]["query"], &told[0]["creditsUsed"]), (&json!("tea"), &json!(2)));
+    }
+
+    #[tokio::test]
+    async fn a_request_is_told_once_with_its_first_end() {
+        let case = Case::new(audited());
+        let trail = case.trail();
+        trail.known(&case.caller);
+        trail.end(&Err(Failure::new(ErrorCode::RateLimited, "text")));
+        trail.end_within(&Ok(()));
+        drop(trail);
+        let told = case.told().await;
+        assert_eq!((told.len(), &told[0]["status"], &told[0]["code"]), (1, &json!(429), &json!("RATE_LIMITED")));
+    }
+
+    #[tokio::test]
+    async fn without_a_caller_or_a_team_that_wants_it_there_is_no_event() {
+        let case = Case::new(TeamChange::default());
+        let trail = case.trail();
+        trail.known(&case.caller);
+        trail.end_within(&Ok(()));
+        case.trail().end_within(&Ok(()));
+        assert_eq!(case.told().await, Vec::<Value>::new());
+    }
+
+    #[tokio::test]
+    async fn what_is_forced_for_a_team_holds_for_requests_that_were_never_read() {
+        let case = Case::new(TeamChange { anon: Some(Retention::Forced), ..audited() });
+        let trail = case.trail();
+        trail.known(&case.caller);
+        trail.end(&Err(Failure::new(ErrorCode::RateLimited, "text")));
+        let told = case.told().await;
+        assert_eq!((&told[0]["retention"], told[0].get("team")), (&json!("anonymous"), None));
     }
 }

@@ -21,7 +21,10 @@ impl FileSink {
     }
 
     pub(super) async fn check(&mut self) -> Result<(), SinkError> {
-        self.write(Vec::new()).await
+        let path = Arc::clone(&self.path);
+        let checking = tokio::task::spawn_blocking(move || check(&path));
+        let checked = checking.await.map_err(|_| SinkError::new("the process is ending"))?;
+        checked.map_err(|error| SinkError::io("the file cannot be written", &error))
     }
 
     pub(super) async fn deliver(&mut self, batch: &Batch) -> Result<(), SinkError> {
@@ -42,16 +45,27 @@ impl FileSink {
     }
 }
 
+/// Sees whether the file could be written to. It is not made: it would be of whoever asks, not of who writes it.
+fn check(path: &Path) -> io::Result<()> {
+    match OpenOptions::new().append(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let mut beside = path.as_os_str().to_owned();
+            beside.push(".websvc-check");
+            OpenOptions::new().append(true).create_new(true).open(&beside)?;
+            std::fs::remove_file(&beside)
+        }
+        opened => opened.map(drop),
+    }
+}
+
 /// Adds lines, and returns the file when they are on the disk.
 fn write(path: &Path, file: Option<File>, lines: &[u8]) -> io::Result<File> {
     let mut file = match file {
         Some(file) if is_at(&file, path)? => file,
         _ => open(path)?,
     };
-    if !lines.is_empty() {
-        file.write_all(lines)?;
-        file.sync_data()?;
-    }
+    file.write_all(lines)?;
+    file.sync_data()?;
     Ok(file)
 }
 

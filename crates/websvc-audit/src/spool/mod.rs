@@ -230,6 +230,12 @@ impl Spool {
         cursor::store(&self.dir, name, next)
     }
 
+    /// Tells whether a failure of power could take something.
+    pub(crate) fn is_dirty(&self) -> bool {
+        let state = self.lock();
+        state.is_dirty || !state.to_sync.is_empty()
+    }
+
     /// Sees to it that what was added until now survives a failure of power, too.
     pub(crate) fn sync(&self) -> io::Result<()> {
         let (full, last) = {

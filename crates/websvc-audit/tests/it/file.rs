@@ -64,6 +64,19 @@ async fn what_a_dead_process_left_of_a_line_stays_a_line_of_its_own() {
     assert_eq!(numbers(&path), [7]);
 }
 
+#[tokio::test]
+async fn to_look_whether_a_file_can_be_written_leaves_nothing_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("audit.jsonl");
+    Sink::file(path.clone()).check().await.unwrap();
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    std::fs::write(&path, "{").unwrap();
+    Sink::file(path.clone()).check().await.unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{");
+    let missing = Sink::file(dir.path().join("missing/audit.jsonl")).check().await.unwrap_err();
+    assert!(missing.to_string().starts_with("the file cannot be written: "), "{missing}");
+}
+
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_else_can_read_the_file() {
