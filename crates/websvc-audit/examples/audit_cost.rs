@@ -26,6 +26,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let recorded = started.elapsed();
     audit.deliver(std::future::ready(()), Duration::from_secs(600)).await;
     let delivered = started.elapsed() - recorded;
-    println!("{EVENTS} events: {:?} for each to record, {:?} to deliver", recorded / EVENTS, delivered / EVENTS);
+    println!(
+        "{EVENTS} events: {:?} for each to record, {:?} to deliver",
+        recorded / EVENTS,
+        delivered / EVENTS
+    );
     Ok(())
 }

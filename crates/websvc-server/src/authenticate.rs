@@ -46,12 +46,7 @@ pub(crate) fn authenticate(
 ///
 /// # Errors
 /// As for [`authenticate`].
-pub(crate) fn identify(
-    store: &Store,
-    key: &str,
-    address: IpAddr,
-    trail: &Trail,
-) -> Result<Caller, Failure> {
+pub(crate) fn identify(store: &Store, key: &str, address: IpAddr, trail: &Trail) -> Result<Caller, Failure> {
     let found = store.authenticate(key);
     if let Ok(Some(caller)) = &found {
         trail.known(caller);

@@ -277,25 +277,15 @@ impl Service {
     /// Begins the trail of what came within another request: it is one of its own.
     fn trail_within(&self, asker: &Asker, scope: KeyScope) -> Trail {
         let id = Uuid::now_v7().to_string();
-        let trail = Trail::new(
-            self.parts.audit.as_ref(),
-            Some(scope.as_str()),
-            &id,
-            asker.address,
-            Instant::now(),
-        );
+        let trail =
+            Trail::new(self.parts.audit.as_ref(), Some(scope.as_str()), &id, asker.address, Instant::now());
         if let Some(caller) = &asker.caller {
             trail.known(caller);
         }
         trail
     }
 
-    fn enter<'a>(
-        &'a self,
-        asker: &Asker,
-        scope: KeyScope,
-        trail: &'a Trail,
-    ) -> Result<Context<'a>, Failure> {
+    fn enter<'a>(&'a self, asker: &Asker, scope: KeyScope, trail: &'a Trail) -> Result<Context<'a>, Failure> {
         authorise(asker.caller.as_ref(), scope)?;
         Ok(Context { caller: asker.caller.clone(), ..self.context(trail) })
     }

@@ -65,7 +65,8 @@ impl Trail {
 
     /// Notes who asks.
     pub(crate) fn known(&self, caller: &Caller) {
-        let Some(operation) = self.start.operation.filter(|_| self.audit.is_some() && caller.team.audit) else {
+        let Some(operation) = self.start.operation.filter(|_| self.audit.is_some() && caller.team.audit)
+        else {
             return;
         };
         *self.lock() = Some(Event {
@@ -226,7 +227,10 @@ mod tests {
         trail.end_within(&Ok(()));
         drop(trail);
         let told = case.told().await;
-        assert_eq!((told.len(), &told[0]["status"], &told[0]["code"]), (1, &json!(429), &json!("RATE_LIMITED")));
+        assert_eq!(
+            (told.len(), &told[0]["status"], &told[0]["code"]),
+            (1, &json!(429), &json!("RATE_LIMITED"))
+        );
     }
 
     #[tokio::test]

@@ -116,7 +116,8 @@ impl WebhookSink {
         let id = format!("msg_{}", hexadecimal(&Sha256::digest(body)[..16]));
         let timestamp = Timestamp::now().as_second();
         let signature = self.secret.sign(&id, timestamp, body);
-        let value = |text: &str| HeaderValue::from_str(text).map_err(|_| SinkError::new("a header is not valid"));
+        let value =
+            |text: &str| HeaderValue::from_str(text).map_err(|_| SinkError::new("a header is not valid"));
         request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         request.headers.insert(ID, value(&id)?);
         request.headers.insert(TIMESTAMP, HeaderValue::from(timestamp));
@@ -132,7 +133,8 @@ impl WebhookSink {
             status if status.is_success() => Ok(Answer::Taken),
             StatusCode::PAYLOAD_TOO_LARGE => Ok(Answer::TooLarge),
             status => {
-                let seconds = answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+                let seconds =
+                    answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
                 Err(SinkError {
                     text: format!("it answers with status {}", status.as_u16()),
                     retry_after: seconds.map(Duration::from_secs),
@@ -200,7 +202,8 @@ mod tests {
     fn a_signature_is_that_of_the_published_example() {
         // From the test of the reference libraries of Standard Webhooks.
         let secret = WebhookSecret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
-        let signature = secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, br#"{"test": 2432232314}"#);
+        let signature =
+            secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, br#"{"test": 2432232314}"#);
         assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
     }
 

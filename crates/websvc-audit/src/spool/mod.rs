@@ -172,7 +172,13 @@ impl Spool {
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     let Segment { first, end, bytes } = segment;
                     let damaged = end - next;
-                    return Ok(Batch { events: Vec::new(), first: next, next: end, place: (first, bytes), damaged });
+                    return Ok(Batch {
+                        events: Vec::new(),
+                        first: next,
+                        next: end,
+                        place: (first, bytes),
+                        damaged,
+                    });
                 }
                 read => return read,
             }
@@ -341,7 +347,11 @@ impl State {
         for cursor in &mut self.cursors {
             if cursor.next < start {
                 let lost = start - cursor.next;
-                tracing::error!(sink = cursor.sink, lost, "audit events left the spool before they were delivered");
+                tracing::error!(
+                    sink = cursor.sink,
+                    lost,
+                    "audit events left the spool before they were delivered"
+                );
                 cursor.lost += lost;
                 cursor.next = start;
                 cursor.place = None;

@@ -11,7 +11,10 @@ use crate::support::{Delivering, number, record};
 
 fn numbers(path: &Path) -> Vec<u32> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).map(|event| number(&event)).collect()
+    text.lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .map(|event| number(&event))
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

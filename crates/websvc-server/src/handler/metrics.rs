@@ -140,10 +140,16 @@ fn audit(report: &AuditReport) -> String {
     out.line(name, &[], &recorded.to_string());
     type Figure = fn(&SinkReport) -> u64;
     let of_sinks: [(&str, &str, &str, Figure); 4] = [
-        ("websvc_audit_events_delivered_total", "counter", "Audit events that a sink took.", |sink| sink.delivered),
-        ("websvc_audit_failures_total", "counter", "Attempts to deliver audit events that failed.", |sink| sink.failures),
+        ("websvc_audit_events_delivered_total", "counter", "Audit events that a sink took.", |sink| {
+            sink.delivered
+        }),
+        ("websvc_audit_failures_total", "counter", "Attempts to deliver audit events that failed.", |sink| {
+            sink.failures
+        }),
         ("websvc_audit_backlog_events", "gauge", "Audit events that wait for a sink.", |sink| sink.backlog),
-        ("websvc_audit_sink_failing", "gauge", "1 while a sink takes no audit events.", |sink| u64::from(sink.failure.is_some())),
+        ("websvc_audit_sink_failing", "gauge", "1 while a sink takes no audit events.", |sink| {
+            u64::from(sink.failure.is_some())
+        }),
     ];
     for (name, kind, help, figure) in of_sinks {
         out.begin(name, kind, help);
@@ -152,7 +158,11 @@ fn audit(report: &AuditReport) -> String {
         }
     }
     let name = "websvc_audit_events_lost_total";
-    out.begin(name, "counter", "Audit events that a sink will never get, by whether they left the full spool or never came into it.");
+    out.begin(
+        name,
+        "counter",
+        "Audit events that a sink will never get, by whether they left the full spool or never came into it.",
+    );
     for sink in sinks {
         out.line(name, &[("sink", sink.name), ("reason", "spool")], &sink.lost.to_string());
         out.line(name, &[("sink", sink.name), ("reason", "unwritten")], &unwritten.to_string());

@@ -11,8 +11,8 @@ use websvc_engine::{Condition as SourceCondition, SearchSource};
 use websvc_transport::Body;
 use websvc_types::openapi;
 use websvc_types::status::{
-    AuditReadiness, AuditState, BrowserReadiness, BrowserState, Condition, Health, Readiness, ReadinessChecks, ReadinessStatus,
-    SourceReadiness, SourceState, Welcome,
+    AuditReadiness, AuditState, BrowserReadiness, BrowserState, Condition, Health, Readiness,
+    ReadinessChecks, ReadinessStatus, SourceReadiness, SourceState, Welcome,
 };
 
 use crate::dashboard;

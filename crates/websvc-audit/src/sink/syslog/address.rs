@@ -40,7 +40,8 @@ impl FromStr for SyslogAddress {
         if text.starts_with('/') {
             return Ok(Self::Unix(text.into()));
         }
-        let url = Url::parse(text).map_err(|_| failed("it is neither a URL nor a path that begins with /"))?;
+        let url =
+            Url::parse(text).map_err(|_| failed("it is neither a URL nor a path that begins with /"))?;
         if url.scheme() == "unix" {
             return match (url.host(), url.path()) {
                 (None, path) if path.starts_with('/') && path.len() > 1 => Ok(Self::Unix(path.into())),
@@ -91,8 +92,17 @@ mod tests {
         check("/dev/log", Some(SyslogAddress::Unix("/dev/log".into())));
         check("unix:///dev/log", Some(SyslogAddress::Unix("/dev/log".into())));
         for bad in [
-            "", "siem.example", "siem.example:514", "http://siem.example", "udp://", "tcp://:514", "unix://",
-            "unix://host/dev/log", "tcp://a@siem.example", "tcp://siem.example/path", "tcp://siem.example?a",
+            "",
+            "siem.example",
+            "siem.example:514",
+            "http://siem.example",
+            "udp://",
+            "tcp://:514",
+            "unix://",
+            "unix://host/dev/log",
+            "tcp://a@siem.example",
+            "tcp://siem.example/path",
+            "tcp://siem.example?a",
         ] {
             check(bad, None);
         }

@@ -31,10 +31,10 @@ impl Connection {
     ) -> Result<Self, SinkError> {
         let opened = match address {
             SyslogAddress::Udp(host, port) => client.datagrams(host, *port, limit).await.map(Self::Udp),
-            SyslogAddress::Tcp(host, port) => {
-                client.tunnel(host, *port, None, limit).await.map(Self::Stream)
+            SyslogAddress::Tcp(host, port) => client.tunnel(host, *port, None, limit).await.map(Self::Stream),
+            SyslogAddress::Tls(host, port) => {
+                client.secure_tunnel(host, *port, limit).await.map(Self::Stream)
             }
-            SyslogAddress::Tls(host, port) => client.secure_tunnel(host, *port, limit).await.map(Self::Stream),
             SyslogAddress::Unix(path) => return local(path),
         };
         opened.map_err(|error| unreachable(&error))

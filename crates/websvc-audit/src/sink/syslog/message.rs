@@ -34,7 +34,8 @@ impl Sender {
         let (time, operation) =
             (told["time"].as_str().unwrap_or("-"), told["operation"].as_str().unwrap_or("-"));
         let Self { hostname, process } = self;
-        let mut message = format!("<{priority}>1 {time} {hostname} websvc {process} {operation} - ").into_bytes();
+        let mut message =
+            format!("<{priority}>1 {time} {hostname} websvc {process} {operation} - ").into_bytes();
         message.extend_from_slice(event);
         message
     }

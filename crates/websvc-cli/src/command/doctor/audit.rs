@@ -56,7 +56,9 @@ fn advice(sink: &str) -> &'static str {
     match sink {
         "file" => "make the directory of `audit.file`, and let this user write to it",
         "syslog" => "check that the collector runs, `audit.syslog`, and the way to it",
-        _ => "check `audit.webhook` and that it answers a signed batch with a status of 200 to 299; docs/audit.md says how",
+        _ => {
+            "check `audit.webhook` and that it answers a signed batch with a status of 200 to 299; docs/audit.md says how"
+        }
     }
 }
 

@@ -15,8 +15,7 @@ use crate::harness::{Service, tea_world};
 async fn hook() -> (World, Arc<AtomicBool>) {
     let is_up = Arc::new(AtomicBool::new(true));
     let taking = Arc::clone(&is_up);
-    let answer =
-        move |_: &Seen| Page::text("").status(if taking.load(Ordering::SeqCst) { 204 } else { 503 });
+    let answer = move |_: &Seen| Page::text("").status(if taking.load(Ordering::SeqCst) { 204 } else { 503 });
     (World::builder().page_with("http://127.0.0.1/hook", answer).start().await, is_up)
 }
 
