@@ -3,7 +3,7 @@
 mod delivery;
 mod telling;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
@@ -54,9 +54,11 @@ impl Watched {
         Service::start(self.command(&["serve", "--listen", "127.0.0.1:0"]).env("WEBSVC_API_KEY", KEY))
     }
 
-    /// Returns the events of the file so far.
+    /// Returns the events of the file so far: its whole lines. One that a killed process began is none.
     fn told(&self) -> Vec<Value> {
-        lines(&self.file())
+        let text = std::fs::read_to_string(self.file()).unwrap_or_default();
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        whole.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     /// Waits until the file has so many events.
@@ -66,13 +68,6 @@ impl Watched {
         assert_eq!(told.len(), count, "{told:#?}");
         told
     }
-}
-
-/// Returns the whole lines of a file of events.
-fn lines(path: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn request_id(answer: &Answer) -> String {
