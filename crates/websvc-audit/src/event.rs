@@ -26,15 +26,18 @@ pub enum Kept {
     Anonymous,
 }
 
-/// One event. [`Event::new`] gives it an id and a time; the rest is public.
+/// One event. [`Event::new`] gives it an id and a time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
-    version: u8,
+    /// 1: a reader that knows it knows the fields below.
+    pub version: u8,
+    /// By which an event that comes again is told.
     #[serde(serialize_with = "as_text")]
-    id: Uuid,
+    pub id: Uuid,
+    /// When it began.
     #[serde(serialize_with = "with_microseconds")]
-    time: Timestamp,
+    pub time: Timestamp,
     /// What was asked for, such as `search`.
     pub operation: &'static str,
     /// The identifier of the request, as in `x-request-id`.
@@ -75,8 +78,9 @@ pub struct Event {
     /// What an action of administration was done to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// Whether texts were cut because they were too long.
     #[serde(skip_serializing_if = "is_false")]
-    truncated: bool,
+    pub truncated: bool,
 }
 
 impl Event {

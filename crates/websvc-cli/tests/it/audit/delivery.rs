@@ -187,8 +187,9 @@ async fn a_full_spool_says_what_was_lost() {
 async fn the_doctor_looks_at_every_sink() {
     let world = World::builder().start().await;
     let examine = |watched: &Watched| {
-        let output = watched.command(&["doctor", "--json"]).env("WEBSVC__SERVER__LISTEN", "127.0.0.1:0");
-        let found: Value = serde_json::from_slice(&output.output().unwrap().stdout).unwrap();
+        let mut doctor = watched.command(&["doctor", "--json"]);
+        let output = doctor.env("WEBSVC__SERVER__LISTEN", "127.0.0.1:0").output().unwrap();
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
         let checks = found["checks"].as_array().unwrap().clone();
         let audit = checks.into_iter().filter(|found| found["check"].as_str().unwrap().starts_with("audit"));
         audit.map(|found| (found["state"].clone(), found["message"].clone())).collect::<Vec<_>>()
