@@ -36,7 +36,7 @@ impl SyslogSink {
     }
 
     pub(super) async fn check(&mut self) -> Result<(), SinkError> {
-        self.connect().await.map(drop)
+        connect(&self.client, &self.address).await.map(drop)
     }
 
     pub(super) async fn deliver(&mut self, batch: &Batch) -> Result<(), SinkError> {
@@ -44,7 +44,7 @@ impl SyslogSink {
         let known = self.connection.take().and_then(Connection::if_alive);
         let mut connection = match known {
             Some(connection) => connection,
-            None => self.connect().await?,
+            None => connect(&self.client, &self.address).await?,
         };
         let messages: Vec<Vec<u8>> = batch.events.iter().map(|event| self.sender.message(event)).collect();
         match timeout(PATIENCE, connection.send(&messages)).await {
@@ -57,11 +57,11 @@ impl SyslogSink {
         self.connection = Some(connection);
         Ok(())
     }
+}
 
-    async fn connect(&self) -> Result<Connection, SinkError> {
-        match timeout(PATIENCE, Connection::open(&self.client, &self.address, PATIENCE)).await {
-            Ok(opened) => opened,
-            Err(_) => Err(SinkError::new("it could not be connected to in time")),
-        }
+async fn connect(client: &Client, address: &SyslogAddress) -> Result<Connection, SinkError> {
+    match timeout(PATIENCE, Connection::open(client, address, PATIENCE)).await {
+        Ok(opened) => opened,
+        Err(_) => Err(SinkError::new("it could not be connected to in time")),
     }
 }

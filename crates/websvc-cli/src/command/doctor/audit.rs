@@ -1,7 +1,7 @@
 //! Whether audit events arrive.
 
 use websvc_server::audit::{Sink, SinkError};
-use websvc_store::{Store, Team};
+use websvc_store::Inspection;
 use websvc_types::status::{AuditReadiness, AuditState};
 
 use super::finding::Finding;
@@ -10,8 +10,8 @@ use crate::installation;
 
 const CHECK: &str = "audit events";
 
-/// Looks at each sink, and at the teams that want events.
-pub(super) async fn check(config: &Config, store: Option<&Store>) -> Vec<Finding> {
+/// Looks at each sink, and without one at the teams that want events.
+pub(super) async fn check(config: &Config, store: Option<&Inspection>) -> Vec<Finding> {
     let sinks = match installation::sinks(config) {
         Ok(sinks) => sinks,
         Err(error) => {
@@ -20,8 +20,7 @@ pub(super) async fn check(config: &Config, store: Option<&Store>) -> Vec<Finding
         }
     };
     if sinks.is_empty() {
-        let teams = store.and_then(|store| store.list_teams().ok()).unwrap_or_default();
-        return unheard(&teams).into_iter().collect();
+        return unheard(store.map_or(0, |store| store.audited_teams)).into_iter().collect();
     }
     let mut findings = Vec::new();
     for mut sink in sinks {
@@ -31,15 +30,14 @@ pub(super) async fn check(config: &Config, store: Option<&Store>) -> Vec<Finding
     findings
 }
 
-/// Names the teams whose events go nowhere.
-fn unheard(teams: &[Team]) -> Option<Finding> {
-    let names: Vec<&str> = teams.iter().filter(|team| team.audit).map(|team| team.name.as_str()).collect();
-    (!names.is_empty()).then(|| {
+/// Tells of teams whose events go nowhere.
+fn unheard(teams: u64) -> Option<Finding> {
+    (teams > 0).then(|| {
         Finding::problem(
             CHECK,
-            format!("these teams want audit events, and there is no place for them: {}", names.join(", ")),
+            format!("there is no place for those of the teams that want them ({teams})"),
             "give `audit.file`, `audit.syslog` or `audit.webhook`, or turn them off with `websvc teams set NAME --audit \
-             off`",
+             off`; `websvc teams list` shows who wants them",
         )
     })
 }

@@ -196,7 +196,7 @@ async fn the_doctor_looks_at_every_sink() {
     };
     let problem = |message: &str| (json!("problem"), json!(message));
     let none = examine(&Watched::new(&world));
-    assert_eq!(none, [problem("these teams want audit events, and there is no place for them: default")]);
+    assert_eq!(none, [problem("there is no place for those of the teams that want them (1)")]);
     let (hook, is_up) = hook().await;
     let good = watched(&world, &hook).with_file();
     let delivered = (json!("ok"), json!("they can be delivered"));
