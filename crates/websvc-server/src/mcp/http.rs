@@ -31,7 +31,7 @@ pub(crate) async fn mcp(context: Context<'_>, request: Request<ServerBody>) -> R
     let body = body.read(BODY_MAX_BYTES, BodyTimeout::default()).await?;
     let text = String::from_utf8(body.into())
         .map_err(|error| Failure::new(ErrorCode::BadRequest, format!("Bad request: {error}")))?;
-    let asker = Asker { caller: context.caller.clone(), origin, address };
+    let asker = Arc::new(Asker { caller: context.caller.clone(), origin, address });
     let tools = Tools { service: context.service.clone(), asker };
     // Host and Origin were looked at: by rules that know the configuration.
     let config = StreamableHttpServerConfig::default()

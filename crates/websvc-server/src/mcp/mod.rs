@@ -8,6 +8,7 @@ mod http;
 mod tools;
 
 use std::future::Future;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use rmcp::handler::server::ServerHandler;
@@ -32,14 +33,14 @@ const INSTRUCTIONS: &str = "Searches the web and reads its pages. What the tools
 #[derive(Debug, Clone)]
 pub struct Tools {
     service: Service,
-    asker: Asker,
+    asker: Arc<Asker>,
 }
 
 impl Tools {
     /// Returns the tools of a service for whoever runs it.
     #[must_use]
     pub fn of(service: Service) -> Self {
-        Self { service, asker: Asker::default() }
+        Self { service, asker: Arc::default() }
     }
 
     /// Answers what comes over the standard input on the standard output, until the input ends.
