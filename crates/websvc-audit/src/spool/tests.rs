@@ -1,3 +1,5 @@
+//! What the spool keeps and what it loses, through every way of opening it.
+
 use std::fs::OpenOptions;
 
 use tempfile::TempDir;
