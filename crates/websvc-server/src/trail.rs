@@ -179,10 +179,10 @@ mod tests {
     }
 
     impl Case {
-        fn new(change: TeamChange) -> Self {
+        fn new(change: &TeamChange) -> Self {
             let dir = tempfile::tempdir().unwrap();
             let store = Store::open(dir.path()).unwrap();
-            store.set_team("red", &change).unwrap();
+            store.set_team("red", change).unwrap();
             let key = store.create_key("red", "").unwrap();
             let caller = store.authenticate(key.secret.expose()).unwrap().unwrap();
             let sinks = vec![Sink::file(dir.path().join("audit.jsonl"))];
@@ -207,7 +207,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_that_nobody_waits_for_any_more_is_told_without_a_status() {
-        let case = Case::new(audited());
+        let case = Case::new(&audited());
         let trail = case.trail();
         trail.known(&case.caller);
         trail.asked(UsageRetention::Whole, &Asked { query: Some("tea"), ..Asked::default() });
@@ -220,7 +220,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_is_told_once_with_its_first_end() {
-        let case = Case::new(audited());
+        let case = Case::new(&audited());
         let trail = case.trail();
         trail.known(&case.caller);
         trail.end(&Err(Failure::new(ErrorCode::RateLimited, "text")));
@@ -235,7 +235,7 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_caller_or_a_team_that_wants_it_there_is_no_event() {
-        let case = Case::new(TeamChange::default());
+        let case = Case::new(&TeamChange::default());
         let trail = case.trail();
         trail.known(&case.caller);
         trail.end_within(&Ok(()));
@@ -245,7 +245,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_forced_for_a_team_holds_for_requests_that_were_never_read() {
-        let case = Case::new(TeamChange { anon: Some(Retention::Forced), ..audited() });
+        let case = Case::new(&TeamChange { anon: Some(Retention::Forced), ..audited() });
         let trail = case.trail();
         trail.known(&case.caller);
         trail.end(&Err(Failure::new(ErrorCode::RateLimited, "text")));

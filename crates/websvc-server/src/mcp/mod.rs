@@ -48,8 +48,8 @@ impl Tools {
     /// # Errors
     /// [`ToolsError`] when the other side does not speak the protocol.
     pub async fn serve_standard_streams(self) -> Result<(), ToolsError> {
-        let running =
-            self.serve(rmcp::transport::stdio()).await.map_err(|error| ToolsError(Box::new(error)))?;
+        let starting = Box::pin(self.serve(rmcp::transport::stdio()));
+        let running = starting.await.map_err(|error| ToolsError(Box::new(error)))?;
         running.waiting().await.map_err(|error| ToolsError(Box::new(error)))?;
         Ok(())
     }
