@@ -38,6 +38,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-index", &["websvc-query", "websvc-address", "websvc-stage"]),
     layer("websvc-store", &[]),
     layer("websvc-blocklist", &[]),
+    layer("websvc-audit", &["websvc-transport"]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
     layer("websvc-threat", &["websvc-types", "websvc-validate", "websvc-transport"]),
@@ -97,13 +98,15 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-index",
     "websvc-store",
     "websvc-artifacts",
+    "websvc-audit",
     "websvc-browser",
     "websvc-threat",
     "websvc-scrape",
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 21] = [
+const EVERYTHING: [&str; 22] = [
+    "websvc-audit",
     "websvc-stage",
     "websvc-otlp",
     "websvc-threat",

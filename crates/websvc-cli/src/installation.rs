@@ -1,6 +1,7 @@
 //! The parts of an installation, put together from the configuration and the data directory.
 
 mod artifacts;
+mod audit;
 mod browser;
 mod mirrored;
 mod sources;
@@ -27,6 +28,7 @@ use crate::config::{self, Config};
 use crate::data_dir::{DataDir, WriteLock};
 
 pub(crate) use artifacts::bucket_place;
+pub(crate) use audit::{audit, sinks};
 pub(crate) use browser::browser;
 pub(crate) use mirrored::ensure_complete;
 pub(crate) use sources::{elsewhere, provider_urls, unused_sources};

@@ -37,6 +37,7 @@ static PAGES: &[Page] = pages![
     "observability",
     "security",
     "threat-protection",
+    "audit",
     "clients",
     "statuses",
     "conformance",

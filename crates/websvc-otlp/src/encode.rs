@@ -15,7 +15,7 @@ const ERROR: u8 = 2;
 
 /// Returns the body of one export.
 pub(crate) fn body(resource: &[(String, String)], spans: &[Ended]) -> Vec<u8> {
-    let resource: Vec<Json> = resource.iter().map(|(key, text)| attribute(key, text_value(text))).collect();
+    let resource: Vec<Json> = resource.iter().map(|(key, text)| attribute(key, &text_value(text))).collect();
     let scope = json!({ "name": "websvc", "version": env!("CARGO_PKG_VERSION") });
     let spans: Vec<Json> = spans.iter().map(span).collect();
     let body = json!({ "resourceSpans": [{
@@ -33,7 +33,7 @@ fn span(ended: &Ended) -> Json {
         "kind": if ended.is_request { SERVER } else { INTERNAL },
         "startTimeUnixNano": nanos(ended.began),
         "endTimeUnixNano": nanos(ended.ended),
-        "attributes": ended.attributes.iter().map(|(name, value)| attribute(key(name), typed(value))).collect::<Vec<_>>(),
+        "attributes": ended.attributes.iter().map(|(name, value)| attribute(key(name), &typed(value))).collect::<Vec<_>>(),
     });
     if let Some(parent) = ended.parent {
         span["parentSpanId"] = parent.to_string().into();
@@ -73,7 +73,7 @@ fn key(name: &'static str) -> &'static str {
     }
 }
 
-fn attribute(key: &str, value: Json) -> Json {
+fn attribute(key: &str, value: &Json) -> Json {
     json!({ "key": key, "value": value })
 }
 

@@ -8,6 +8,7 @@ use websvc_store::{
     Caller, DEFAULT_TEAM, Held, Hold, StoreError, Usage, UsageItem, UsageRetention, UsageStage,
 };
 use websvc_types::ErrorCode;
+use websvc_validate::Retention;
 
 use crate::reply::Failure;
 use crate::service::Context;
@@ -49,6 +50,17 @@ fn insufficient(most: u64, remaining: u64) -> Failure {
     Failure::new(ErrorCode::InsufficientCredits, text)
 }
 
+/// Returns how much of a request may be kept.
+pub(crate) fn kept(retention: Retention, lockdown: bool) -> UsageRetention {
+    match retention {
+        Retention::Anonymous => UsageRetention::Anonymous,
+        Retention::Zero => UsageRetention::Zero,
+        // Lockdown is treated as zero data retention (specification, section 2.2).
+        Retention::Normal if lockdown => UsageRetention::Zero,
+        Retention::Normal => UsageRetention::Whole,
+    }
+}
+
 /// What became of a request that credits were held for.
 #[derive(Debug)]
 pub(crate) struct Outcome {
@@ -77,16 +89,20 @@ async fn charge(context: &Context<'_>, hold: Hold, outcome: Outcome) -> Result<u
     let usage = usage(context, outcome);
     let price = usage.price();
     if hold.covers(price) {
-        return Ok(hold.settle(usage));
+        let charged = hold.settle(usage);
+        context.trail.charged(charged);
+        return Ok(charged);
     }
-    blocking(move || {
+    let charged = blocking(move || {
         if let Err(error) = hold.extend(price) {
             // What is held has to do.
             tracing::error!(error = &error as &dyn std::error::Error, "credits could not be borrowed");
         }
         hold.settle(usage)
     })
-    .await
+    .await?;
+    context.trail.charged(charged);
+    Ok(charged)
 }
 
 fn usage(context: &Context<'_>, outcome: Outcome) -> Usage {

@@ -20,6 +20,7 @@ mod reply;
 mod request_id;
 mod route;
 mod service;
+mod trail;
 
 pub use admit::Limits;
 pub use authenticate::Authentication;
@@ -28,4 +29,5 @@ pub use mcp::{Tools, ToolsError};
 pub use origin::OriginConfig;
 pub use service::{Service, ServiceConfig};
 pub use websvc_artifacts as artifacts;
+pub use websvc_audit as audit;
 pub use websvc_threat as threat;

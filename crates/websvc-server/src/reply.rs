@@ -79,6 +79,11 @@ impl Failure {
         self.code.status()
     }
 
+    /// Returns the code of the error.
+    pub(crate) fn code(&self) -> &'static str {
+        self.code.as_str()
+    }
+
     pub(crate) fn into_reply(self) -> Reply {
         let body = ErrorBody {
             success: false,

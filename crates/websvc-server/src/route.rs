@@ -97,6 +97,25 @@ impl Operation {
         }
     }
 
+    /// Returns what audit events call it; what nobody has to answer for, and what only shows the dashboard, leaves none.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Search => Some("search"),
+            Self::AddDocuments => Some("index-documents"),
+            Self::IndexStats => Some("index-stats"),
+            Self::CreditUsage => Some("credit-usage"),
+            Self::CreditHistory => Some("credit-history"),
+            Self::TokenUsage => Some("token-usage"),
+            Self::TokenHistory => Some("token-history"),
+            Self::QueueStatus => Some("queue-status"),
+            Self::ConcurrencyCheck => Some("concurrency-check"),
+            Self::Artifact => Some("artifact"),
+            Self::Mcp => Some("mcp"),
+            Self::Dashboard(operation) => operation.name(),
+            Self::Health | Self::Ready | Self::Metrics | Self::OpenApi | Self::Docs(_) | Self::Root => None,
+        }
+    }
+
     /// Returns the scope that a key has to have, when it may be made without.
     pub(crate) fn scope(self) -> Option<KeyScope> {
         match self {

@@ -1,5 +1,7 @@
 //! The service: its parts, and the path of one request through the stages.
 
+use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -10,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 use websvc_artifacts::Artifacts;
+use websvc_audit::Audit;
 use websvc_engine::Engine;
 use websvc_stage::{RequestSpan, Stage, TraceCounters};
 use websvc_store::{Caller, KeyScope, Store};
@@ -28,6 +31,7 @@ use crate::origin::OriginConfig;
 use crate::reply::{Failure, Reply};
 use crate::request_id::RequestId;
 use crate::route::{self, Access, Operation, Route};
+use crate::trail::Trail;
 
 /// What a service is built of.
 #[derive(Debug)]
@@ -46,6 +50,8 @@ pub struct ServiceConfig {
     pub limits: Limits,
     /// What becomes of the spans of traces, where they are sent to a collector.
     pub traces: Option<TraceCounters>,
+    /// Where the events of teams go that want them; whoever builds the service delivers them.
+    pub audit: Option<Audit>,
 }
 
 /// The HTTP interface. Cheap to clone.
@@ -65,6 +71,7 @@ struct Parts {
     admission: Admission,
     meters: Meters,
     traces: Option<TraceCounters>,
+    audit: Option<Audit>,
     sessions: Sessions,
     serving_since_ms: u64,
     stopping: AtomicBool,
@@ -86,6 +93,9 @@ pub(crate) struct Context<'a> {
     /// The request, as the log and traces know it.
     pub(crate) span: RequestSpan,
     pub(crate) sessions: &'a Sessions,
+    /// What an audit event will tell of the request.
+    pub(crate) trail: &'a Trail,
+    pub(crate) audit: Option<&'a Audit>,
     /// The whole, for what answers in more than one step.
     pub(crate) service: &'a Service,
     /// When the service was built, in milliseconds since the Unix epoch.
@@ -98,10 +108,20 @@ pub(crate) struct Context<'a> {
     pub(crate) stopping: bool,
 }
 
+/// Who asks for what comes within another request.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Asker {
+    pub(crate) caller: Option<Caller>,
+    /// Where the caller reaches the service; without it, files are in the answers themselves.
+    pub(crate) origin: Option<String>,
+    pub(crate) address: Option<IpAddr>,
+}
+
 impl Service {
     /// Builds the service.
     pub fn new(config: ServiceConfig) -> Self {
-        let ServiceConfig { engine, store, artifacts, origin, authentication, limits, traces } = config;
+        let ServiceConfig { engine, store, artifacts, origin, authentication, limits, traces, audit } =
+            config;
         // What a team may have at one time of which nothing else is said.
         let concurrency = limits.concurrency.map_or(limits.total_concurrency, |most| most as usize);
         let admission = Admission::new(limits);
@@ -117,6 +137,7 @@ impl Service {
             admission,
             meters: Meters::default(),
             traces,
+            audit,
             sessions: Sessions::default(),
             serving_since_ms,
             stopping,
@@ -170,8 +191,8 @@ impl Service {
         if let Ok(route) = &route {
             span.has_route(route.path);
         }
-        let context = self.context(&id, span.clone(), started);
-        let mut reply = self.answer(request, route, context).await.unwrap_or_else(Failure::into_reply);
+        let answer = self.answer(request, route, &id, span, started).await;
+        let mut reply = answer.unwrap_or_else(Failure::into_reply);
         cors::allow(self.parts.authentication, reply.headers_mut());
         let status = reply.status().as_u16();
         span.has_status(status);
@@ -204,43 +225,58 @@ impl Service {
         &self,
         mut request: Request<ServerBody>,
         route: Result<&Route, Failure>,
-        mut context: Context<'_>,
+        id: &str,
+        span: &RequestSpan,
+        started: Instant,
     ) -> Result<Reply, Failure> {
         if request.method() == Method::OPTIONS {
             return Ok(self.preflight());
         }
         let Route { operation, access, .. } = route?;
-        let (parts, stages) = (&*self.parts, self.parts.engine.stages());
+        let parts = &*self.parts;
         if *access != Access::Public {
             parts.sessions.unfold(&mut request)?;
         }
         let address = parts.origin.client(request.body().peer_addr().ip(), request.headers());
+        let trail = Trail::new(parts.audit.as_ref(), operation.name(), id, Some(address), started);
+        let answer = self.admit(*operation, *access, self.context(&trail, span.clone()), request).await;
+        trail.end(&answer);
+        answer
+    }
+
+    /// Lets a request in as its operation wants it, and answers it.
+    async fn admit(
+        &self,
+        operation: Operation,
+        access: Access,
+        mut context: Context<'_>,
+        request: Request<ServerBody>,
+    ) -> Result<Reply, Failure> {
+        let parts = &*self.parts;
         match access {
-            Access::Public => perform(*operation, context, request).await,
+            Access::Public => perform(operation, context, request).await,
             Access::Admin => {
-                context.caller = stages.time(Stage::Authenticate, || {
-                    authenticate(parts.authentication, &parts.store, request.headers(), address)
-                })?;
+                context.caller = self.authenticate(&context, &request)?;
                 match &context.caller {
                     Some(caller) => authorise_admin(caller)?,
                     None => dashboard::admit_without_key(&request)?,
                 }
-                perform(*operation, context, request).await
+                perform(operation, context, request).await
             }
             Access::Key => {
-                let caller = stages.time(Stage::Authenticate, || {
-                    authenticate(parts.authentication, &parts.store, request.headers(), address)
-                })?;
+                let caller = self.authenticate(&context, &request)?;
                 if let Some(scope) = operation.scope() {
                     authorise(caller.as_ref(), scope)?;
                 }
                 let admitting = parts.admission.admit(caller.as_ref());
-                let Admitted { rate, permit } = stages.run(Stage::Admit, admitting).await;
+                let Admitted { rate, permit } = parts.engine.stages().run(Stage::Admit, admitting).await;
                 context.caller = caller;
+                let trail = context.trail;
                 let performed = match permit {
-                    Ok(_permit) => perform(*operation, context, request).await,
+                    Ok(_permit) => perform(operation, context, request).await,
                     Err(refused) => Err(refused),
                 };
+                trail.end(&performed);
                 let mut reply = performed.unwrap_or_else(Failure::into_reply);
                 if let Some(rate) = rate {
                     rate.write(reply.headers_mut());
@@ -250,40 +286,72 @@ impl Service {
         }
     }
 
-    /// Answers a search as a request of this caller, as JSON.
-    pub(crate) async fn search_as(
+    fn authenticate(
         &self,
-        caller: Option<Caller>,
-        origin: Option<String>,
-        body: Bytes,
-    ) -> Result<String, Failure> {
-        authorise(caller.as_ref(), KeyScope::Search)?;
-        let (id, span) = self.tool_call("search");
-        let context = Context { caller, ..self.context(&id, span.clone(), Instant::now()) };
-        as_text(&span.run(handler::answer_search(context, origin, body)).await?)
+        context: &Context<'_>,
+        request: &Request<ServerBody>,
+    ) -> Result<Option<Caller>, Failure> {
+        let (parts, headers) = (&*self.parts, request.headers());
+        let address = parts.origin.client(request.body().peer_addr().ip(), headers);
+        parts.engine.stages().time(Stage::Authenticate, || {
+            authenticate(parts.authentication, &parts.store, headers, address, context.trail)
+        })
     }
 
-    /// Answers a request of this caller for a page, as JSON.
+    /// Answers a search of this asker, as JSON.
+    pub(crate) async fn search_as(&self, asker: &Asker, body: Bytes) -> Result<String, Failure> {
+        let (id, span) = tool_call(KeyScope::Search);
+        let trail = self.trail_within(asker, KeyScope::Search, &id);
+        let answer = match self.enter(asker, KeyScope::Search, &trail, &span) {
+            Ok(context) => {
+                span.run(Box::pin(handler::answer_search(context, asker.origin.clone(), body))).await
+            }
+            Err(refused) => Err(refused),
+        };
+        trail.end_within(&answer);
+        as_text(&answer?)
+    }
+
+    /// Answers a request of this asker for a page, as JSON.
     pub(crate) async fn scrape_as(
         &self,
-        caller: Option<Caller>,
-        origin: Option<String>,
+        asker: &Asker,
         arguments: Map<String, Value>,
     ) -> Result<String, Failure> {
-        authorise(caller.as_ref(), KeyScope::Scrape)?;
-        let (id, span) = self.tool_call("scrape");
-        let context = Context { caller, ..self.context(&id, span.clone(), Instant::now()) };
-        as_text(&span.run(handler::answer_scrape(context, origin, arguments)).await?)
+        let (id, span) = tool_call(KeyScope::Scrape);
+        let trail = self.trail_within(asker, KeyScope::Scrape, &id);
+        let answer = match self.enter(asker, KeyScope::Scrape, &trail, &span) {
+            Ok(context) => {
+                span.run(Box::pin(handler::answer_scrape(context, asker.origin.clone(), arguments))).await
+            }
+            Err(refused) => Err(refused),
+        };
+        trail.end_within(&answer);
+        as_text(&answer?)
     }
 
-    /// Returns the identity of a call of a tool: it is a request of its own, within that of HTTP when there is one.
-    fn tool_call(&self, tool: &'static str) -> (String, RequestSpan) {
-        let id = Uuid::now_v7().to_string();
-        let span = RequestSpan::within(&id, tool);
-        (id, span)
+    /// Begins the trail of what came within another request.
+    fn trail_within(&self, asker: &Asker, scope: KeyScope, id: &str) -> Trail {
+        let trail =
+            Trail::new(self.parts.audit.as_ref(), Some(scope.as_str()), id, asker.address, Instant::now());
+        if let Some(caller) = &asker.caller {
+            trail.known(caller);
+        }
+        trail
     }
 
-    fn context(&self, id: &str, span: RequestSpan, started: Instant) -> Context<'_> {
+    fn enter<'a>(
+        &'a self,
+        asker: &Asker,
+        scope: KeyScope,
+        trail: &'a Trail,
+        span: &RequestSpan,
+    ) -> Result<Context<'a>, Failure> {
+        authorise(asker.caller.as_ref(), scope)?;
+        Ok(Context { caller: asker.caller.clone(), ..self.context(trail, span.clone()) })
+    }
+
+    fn context<'a>(&'a self, trail: &'a Trail, span: RequestSpan) -> Context<'a> {
         let parts = &*self.parts;
         Context {
             engine: &parts.engine,
@@ -297,11 +365,13 @@ impl Service {
             traces: parts.traces.as_ref(),
             span,
             sessions: &parts.sessions,
+            trail,
+            audit: parts.audit.as_ref(),
             service: self,
             serving_since_ms: parts.serving_since_ms,
             caller: None,
-            id: id.to_owned(),
-            started,
+            id: trail.request().to_owned(),
+            started: trail.started(),
             stopping: parts.stopping.load(Ordering::Relaxed),
         }
     }
@@ -314,12 +384,27 @@ impl Service {
     }
 }
 
+/// Returns the identity of a call of a tool: it is a request of its own, within that of HTTP when there is one.
+fn tool_call(tool: KeyScope) -> (String, RequestSpan) {
+    let id = Uuid::now_v7().to_string();
+    let span = RequestSpan::within(&id, tool.as_str());
+    (id, span)
+}
+
 fn as_text<T: Serialize>(answer: &T) -> Result<String, Failure> {
     serde_json::to_string(answer)
         .map_err(|error| Failure::internal(&error, "the answer could not be written"))
 }
 
-async fn perform(
+/// Does what an operation is there for. The type of the future is left out: what is around it would become too deep for
+/// the compiler otherwise.
+fn perform(operation: Operation, context: Context<'_>, request: Request<ServerBody>) -> Performing<'_> {
+    Box::pin(dispatch(operation, context, request))
+}
+
+type Performing<'a> = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send + 'a>>;
+
+async fn dispatch(
     operation: Operation,
     context: Context<'_>,
     request: Request<ServerBody>,

@@ -34,6 +34,9 @@ pub struct Readiness {
     /// well; a service with something in it may be ready all the same.
     #[serde(default)]
     pub degraded: Vec<String>,
+    /// Where audit events go. One that takes none gets them later, so they take no part in `status`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub audit: Vec<AuditReadiness>,
 }
 
 /// Whether the scanner of threat protection is asked.
@@ -63,6 +66,33 @@ pub enum ThreatState {
     /// There is none: the lists alone decide.
     #[default]
     Off,
+}
+
+/// Whether a place takes audit events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditReadiness {
+    /// `file`, `syslog` or `webhook`.
+    pub name: String,
+    /// Whether it takes events.
+    pub state: AuditState,
+    /// Events that wait for it.
+    pub backlog: u64,
+    /// Events that it has lost since the process began.
+    pub lost: u64,
+    /// Why it takes none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Whether a place takes audit events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AuditState {
+    /// It took the last ones.
+    Ok,
+    /// It does not take events now; it is tried again and again.
+    Failing,
 }
 
 /// Whether pages can be drawn by a browser. Nothing is started for the answer.

@@ -4,6 +4,7 @@
 //! can be tested by a table. To add one, write it in the module of its subject and name it in that module's list.
 
 mod access;
+mod audit;
 mod configuration;
 mod data;
 mod elsewhere;
@@ -61,6 +62,7 @@ async fn look(common: &Common, config: Option<&Config>) -> Vec<Finding> {
         findings.extend(threat::check(config).await);
         findings.extend(telemetry::check(config).await);
         findings.extend(elsewhere::bucket(config).await);
+        findings.extend(audit::check(config, store.as_ref()).await);
     }
     findings.extend(machine::check(config));
     findings.extend(programs::check(config).await);

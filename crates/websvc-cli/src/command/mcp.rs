@@ -20,6 +20,8 @@ pub(crate) async fn mcp(setting: Setting) -> Result<()> {
         authentication: Authentication::Open,
         limits: Limits::default(),
         traces: None,
+        // Events are of teams, and here is nobody's key.
+        audit: None,
     });
     Tools::of(service).serve_standard_streams().await?;
     installation.close().await?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use tokio::sync::oneshot;
 use url::Url;
+use websvc_server::audit::Audit;
 use websvc_server::{Authentication, Limits, OriginConfig, Service, ServiceConfig};
 use websvc_stage::TraceCounters;
 use websvc_store::Store;
@@ -21,6 +22,9 @@ use crate::{Setting, Tracing};
 
 /// The variable that holds a key which is valid beside the stored ones.
 pub(crate) const KEY_VARIABLE: &str = "WEBSVC_API_KEY";
+
+/// How long the end waits for the last audit events; what is left is delivered at the next start.
+const LAST_EVENTS_LIMIT: Duration = Duration::from_secs(10);
 
 /// Runs `websvc serve`.
 pub(crate) async fn serve(setting: Setting, arguments: Serve, tracing: Option<Tracing>) -> Result<()> {
@@ -60,6 +64,7 @@ pub(crate) struct Running {
     server: Server,
     service: Service,
     installation: Installation,
+    audit: Option<Audit>,
 }
 
 /// Opens the installation and binds the address; nothing is served before [`Running::run`].
@@ -80,6 +85,10 @@ pub(crate) async fn start(
     {
         tracing::warn!("{warning}");
     }
+    let audit = installation::audit(config, data_dir)?;
+    if audit.is_none() {
+        warn_of_unheard(&installation.store)?;
+    }
     let authentication = if config.auth.required { Authentication::Required } else { Authentication::Open };
     let service = Service::new(ServiceConfig {
         engine: installation.engine.clone(),
@@ -89,9 +98,10 @@ pub(crate) async fn start(
         authentication,
         limits: limits(config),
         traces,
+        audit: audit.clone(),
     });
     let server = Server::bind(server_config(config)).await?;
-    Ok(Running { server, service, installation })
+    Ok(Running { server, service, installation, audit })
 }
 
 impl Running {
@@ -118,7 +128,7 @@ impl Running {
 
     /// Serves until `stop` is ready, finishes what is in work and closes the index.
     pub(crate) async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        let Self { server, service, installation } = self;
+        let Self { server, service, installation, audit } = self;
         let told = service.clone();
         let stop = async move {
             stop.await;
@@ -129,14 +139,36 @@ impl Running {
             let service = service.clone();
             async move { service.handle(request).await }
         };
-        let drained = tokio::select! {
-            drained = server.run(handler, stop) => drained?,
-            never = installation.artifacts.keep_swept() => match never {},
+        // The last request ends before the delivery of events does.
+        let (served, is_over) = oneshot::channel::<()>();
+        let serving = async {
+            let drained = tokio::select! {
+                drained = server.run(handler, stop) => drained,
+                never = installation.artifacts.keep_swept() => match never {},
+            };
+            drop(served);
+            drained
         };
+        let delivering = async {
+            if let Some(audit) = audit {
+                let is_over = async { drop(is_over.await) };
+                audit.deliver(is_over, LAST_EVENTS_LIMIT).await;
+            }
+        };
+        let (drained, ()) = tokio::join!(serving, delivering);
+        let drained = drained?;
         tracing::info!(?drained, "stopped");
         installation.close().await?;
         Ok(())
     }
+}
+
+/// Says which teams want audit events that go nowhere.
+fn warn_of_unheard(store: &Store) -> Result<()> {
+    for team in store.list_teams()?.into_iter().filter(|team| team.audit) {
+        tracing::warn!(team = team.name, "the team wants audit events, and [audit] names no place for them");
+    }
+    Ok(())
 }
 
 fn server_config(config: &Config) -> ServerConfig {

@@ -53,6 +53,7 @@ const SECTIONS: &[Section] = &[
     },
     Section { name: "proxy", keys: &[&["basic", "enhanced", "by_country"]] },
     Section { name: "threat", keys: &[super::Threat::KEYS] },
+    Section { name: "audit", keys: &[super::Audit::KEYS] },
     Section {
         name: "limits",
         keys: &[&["requests_per_minute", "concurrency", "total_concurrency", "queue", "queue_wait_ms"]],
@@ -64,7 +65,7 @@ const SECTIONS: &[Section] = &[
 ];
 
 /// The keys of the contract whose feature this version does not have: they are left out, and that is said.
-const NOT_YET: &[&str] = &["audit", "llm", "store"];
+const NOT_YET: &[&str] = &["llm", "store"];
 
 /// A key that is in no section.
 #[derive(Debug, PartialEq, Eq)]
@@ -178,8 +179,8 @@ mod tests {
 
     #[test]
     fn keys_of_missing_features_are_taken_out_and_named() {
-        let mut table = "[audit]\nfile = 'x'\n[server]\nlisten = '1'\n[llm]\nmodel = 'x'".parse().unwrap();
-        assert_eq!(take_not_yet(&mut table), ["audit", "llm"]);
+        let mut table = "[store]\nurl = 'x'\n[server]\nlisten = '1'\n[llm]\nmodel = 'x'".parse().unwrap();
+        assert_eq!(take_not_yet(&mut table), ["llm", "store"]);
         assert_eq!(table, "[server]\nlisten = '1'".parse().unwrap());
     }
 }

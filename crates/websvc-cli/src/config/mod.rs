@@ -3,6 +3,7 @@
 //! The names of sections and keys are part of the operator's contract; `docs/configuration.md` lists them
 //! with their defaults.
 
+mod audit;
 mod keys;
 mod search;
 mod sources;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use websvc_store::UsageLimits;
 
+pub(crate) use audit::Audit;
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
 pub(crate) use sources::{ConfigError, load};
 pub(crate) use telemetry::{Log, LogFormat, Traces};
@@ -36,6 +38,7 @@ pub(crate) struct Config {
     pub(crate) proxy: Proxy,
     pub(crate) limits: Limits,
     pub(crate) threat: Threat,
+    pub(crate) audit: Audit,
     pub(crate) pricing: websvc_engine::Pricing,
     pub(crate) usage: Usage,
     pub(crate) log: Log,

@@ -9,6 +9,7 @@
 mod access;
 mod archives;
 mod artifacts;
+mod audit;
 mod backup;
 mod bad_input;
 #[cfg(target_os = "linux")]

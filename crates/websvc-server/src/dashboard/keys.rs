@@ -60,14 +60,18 @@ struct NewKey {
 /// `POST /dashboard/keys`: makes a key; the answer is the only place that ever has its secret.
 pub(super) async fn create(context: &Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
     let NewKey { team, name } = read(request).await?;
+    context.trail.concerns(|| format!("team {team}"));
     let store = context.store.clone();
+    let of = team.clone();
     let key = stored(move || store.create_key(&team, &name)).await?;
+    context.trail.concerns(|| format!("key {} of team {of}", key.id));
     Ok(json(StatusCode::OK, &serde_json::json!({ "id": key.id.as_str(), "secret": key.secret.expose() })))
 }
 
 /// `DELETE /dashboard/keys/{id}`.
 pub(super) async fn revoke(context: &Context<'_>, request: &Request<ServerBody>) -> Result<Reply, Failure> {
     let id = request.uri().path().trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+    context.trail.concerns(|| format!("key {id}"));
     let store = context.store.clone();
     stored(move || store.revoke_key(&id)).await?;
     Ok(done())

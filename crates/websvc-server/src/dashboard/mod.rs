@@ -44,6 +44,27 @@ pub(crate) enum Operation {
     Render,
 }
 
+impl Operation {
+    /// Returns what audit events call it: only what changes something leaves one.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        match self {
+            Self::SignIn => Some("sign-in"),
+            Self::SignOut => Some("sign-out"),
+            Self::CreateKey => Some("create-key"),
+            Self::RevokeKey => Some("revoke-key"),
+            Self::SetTeam => Some("set-team"),
+            Self::File(_)
+            | Self::Session
+            | Self::Keys
+            | Self::Teams
+            | Self::Usage
+            | Self::Requests
+            | Self::System
+            | Self::Render => None,
+        }
+    }
+}
+
 /// Answers what the page asks for.
 pub(crate) async fn perform(
     operation: Operation,

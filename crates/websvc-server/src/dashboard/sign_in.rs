@@ -96,7 +96,7 @@ pub(crate) fn admit_without_key(request: &Request<ServerBody>) -> Result<(), Fai
 
 /// Returns the administrator with this key.
 fn admin(context: &Context<'_>, key: &str, address: IpAddr) -> Result<Caller, Failure> {
-    let caller = identify(context.store, key, address)?;
+    let caller = identify(context.store, key, address, context.trail)?;
     authorise_admin(&caller)?;
     Ok(caller)
 }

@@ -6,6 +6,7 @@ mod lines;
 mod work;
 
 use http::StatusCode;
+use websvc_audit::{AuditReport, SinkReport};
 use websvc_browser::{BrowserFigures, WAIT_BOUNDS_MS};
 use websvc_engine::{Condition, LATENCY_BOUNDS_MS, MirrorReport, SourceFigures};
 use websvc_scrape::CacheReport;
@@ -36,6 +37,9 @@ pub(crate) async fn metrics(context: &Context<'_>) -> Reply {
     text.push_str(&work::credits(context.meters.credits()));
     if let Some(traces) = context.traces {
         text.push_str(&work::traces(traces.figures()));
+    }
+    if let Some(events) = context.audit {
+        text.push_str(&audit(&events.report()));
     }
     if let Some(configured) = context.engine.scraper().configured_browser() {
         text.push_str(&browser(&configured.figures().await));
@@ -149,6 +153,47 @@ fn admission(figures: Figures) -> String {
         out.begin(name, "gauge", help);
         out.line(name, &[], &count.to_string());
     }
+    out.0
+}
+
+fn audit(report: &AuditReport) -> String {
+    let AuditReport { recorded, unwritten, spool_bytes, sinks } = report;
+    let mut out = Lines::default();
+    let name = "websvc_audit_events_total";
+    out.begin(name, "counter", "Audit events that were to be written.");
+    out.line(name, &[], &recorded.to_string());
+    type Figure = fn(&SinkReport) -> u64;
+    let of_sinks: [(&str, &str, &str, Figure); 4] = [
+        ("websvc_audit_events_delivered_total", "counter", "Audit events that a sink took.", |sink| {
+            sink.delivered
+        }),
+        ("websvc_audit_failures_total", "counter", "Attempts to deliver audit events that failed.", |sink| {
+            sink.failures
+        }),
+        ("websvc_audit_backlog_events", "gauge", "Audit events that wait for a sink.", |sink| sink.backlog),
+        ("websvc_audit_sink_failing", "gauge", "1 while a sink takes no audit events.", |sink| {
+            u64::from(sink.failure.is_some())
+        }),
+    ];
+    for (name, kind, help, figure) in of_sinks {
+        out.begin(name, kind, help);
+        for sink in sinks {
+            out.line(name, &[("sink", sink.name)], &figure(sink).to_string());
+        }
+    }
+    let name = "websvc_audit_events_lost_total";
+    out.begin(
+        name,
+        "counter",
+        "Audit events that a sink will never get, by whether they left the full spool or never came into it.",
+    );
+    for sink in sinks {
+        out.line(name, &[("sink", sink.name), ("reason", "spool")], &sink.lost.to_string());
+        out.line(name, &[("sink", sink.name), ("reason", "unwritten")], &unwritten.to_string());
+    }
+    let name = "websvc_audit_spool_bytes";
+    out.begin(name, "gauge", "The spool of audit events on the disk.");
+    out.line(name, &[], &spool_bytes.to_string());
     out.0
 }
 

@@ -18,6 +18,7 @@ use crate::authorise::authorise_formats;
 use crate::charge::{self, Outcome};
 use crate::reply::Failure;
 use crate::service::Context;
+use crate::trail::Asked;
 
 /// The answer: the content of the page as official clients read it.
 #[derive(Debug, Serialize)]
@@ -41,6 +42,8 @@ pub(crate) async fn answer_scrape(
     let decoding = context.admission.decode(body, move |body| read_scrape_options(body, &rules));
     let Checked { plan, mut warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
     let kept = context.keeps(retention, plan.lockdown());
+    let username = plan.audit().map(|audit| audit.username.as_str());
+    context.trail.asked(kept, &Asked { username, query: None, url: Some(url.as_str()) });
     authorise_formats(context.caller.as_ref(), plan.formats())?;
     let files = files(&context, retention, origin);
     let hold = charge::hold(&context, context.engine.most_page_credits(&plan)).await?;

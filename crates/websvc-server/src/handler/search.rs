@@ -19,6 +19,7 @@ use crate::authorise::authorise_formats;
 use crate::charge::{self, Outcome};
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
+use crate::trail::Asked;
 
 /// Answers a search.
 pub(crate) async fn search(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
@@ -41,6 +42,14 @@ pub(crate) async fn answer_search(
     let lockdown = plan.scrape().is_some_and(ScrapePlan::lockdown);
     let retention = context.keeps(plan.retention(), lockdown);
     let formats = plan.scrape().map_or(&[][..], ScrapePlan::formats);
+    context.trail.asked(
+        retention,
+        &Asked {
+            username: plan.scrape().and_then(ScrapePlan::audit).map(|audit| audit.username.as_str()),
+            query: Some(plan.query_text()),
+            url: None,
+        },
+    );
     authorise_formats(context.caller.as_ref(), formats)?;
     if context.started.elapsed() >= plan.timeout() {
         // It waited for its turn for all of its time: nobody is there any more to read an answer.
@@ -74,15 +83,9 @@ fn done(plan: &SearchPlan, retention: UsageRetention, status: u16, bill: Bill, s
 
 impl Context<'_> {
     /// Decides what may be kept of a request, before anything is done for it: the one place that does, for the usage log,
-    /// the log and traces.
+    /// audit events, the log and traces.
     pub(super) fn keeps(&self, retention: Retention, lockdown: bool) -> UsageRetention {
-        let kept = match retention {
-            Retention::Anonymous => UsageRetention::Anonymous,
-            Retention::Zero => UsageRetention::Zero,
-            // Lockdown is treated as zero data retention (specification, section 2.2).
-            Retention::Normal if lockdown => UsageRetention::Zero,
-            Retention::Normal => UsageRetention::Whole,
-        };
+        let kept = charge::kept(retention, lockdown);
         if kept == UsageRetention::Zero || lockdown {
             self.span.is_private();
         }
@@ -106,6 +109,12 @@ pub(super) fn files(context: &Context<'_>, retention: Retention, origin: Option<
 /// Returns whose profiles a request uses: where nobody is asked for a key, everybody is one team.
 pub(super) fn team<'a>(context: &'a Context<'_>) -> &'a str {
     context.caller.as_ref().map_or(DEFAULT_TEAM, |caller| caller.team.name.as_str())
+}
+
+/// Returns how much of any request of a team may be kept, whatever the request says.
+pub(crate) fn demanded(team: &Team) -> UsageRetention {
+    let policy = Policy { zdr: allowance(team.zdr), anon: allowance(team.anon), ..Policy::default() };
+    charge::kept(Retention::demanded(&policy), false)
 }
 
 /// Returns what the caller's team may ask for; where nobody is asked for a key, none of the enterprise features.

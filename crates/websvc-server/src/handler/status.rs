@@ -5,14 +5,15 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
+use websvc_audit::{Audit, AuditReport, SinkReport};
 use websvc_browser::{Browser, BrowserHealth};
 use websvc_engine::{Condition as SourceCondition, SearchSource};
 use websvc_threat::Condition as ScannerCondition;
 use websvc_transport::Body;
 use websvc_types::openapi;
 use websvc_types::status::{
-    BrowserReadiness, BrowserState, Condition, Health, Readiness, ReadinessChecks, ReadinessStatus,
-    SourceReadiness, SourceState, ThreatReadiness, ThreatState, Welcome,
+    AuditReadiness, AuditState, BrowserReadiness, BrowserState, Condition, Health, Readiness,
+    ReadinessChecks, ReadinessStatus, SourceReadiness, SourceState, ThreatReadiness, ThreatState, Welcome,
 };
 
 use crate::dashboard;
@@ -55,7 +56,8 @@ pub(crate) async fn readiness(context: &Context<'_>) -> (StatusCode, Readiness) 
         context.engine.scraper().configured_browser().map_or_else(BrowserReadiness::default, browser);
     let threat = threat(context.engine.threat().condition());
     let degraded = degraded(&checks, &sources, &browser, &threat);
-    (code, Readiness { status, checks, sources, browser, threat, degraded })
+    let audit = context.audit.map_or_else(Vec::new, audit);
+    (code, Readiness { status, checks, sources, browser, threat, degraded, audit })
 }
 
 /// Returns the names of what is less than it should be.
@@ -89,6 +91,18 @@ fn threat(condition: Option<ScannerCondition>) -> ThreatReadiness {
         Some(ScannerCondition::Probing { reason }) => (ThreatState::Probing, None, Some(reason)),
     };
     ThreatReadiness { state, retry_after_ms, reason }
+}
+
+fn audit(audit: &Audit) -> Vec<AuditReadiness> {
+    let AuditReport { unwritten, sinks, .. } = audit.report();
+    let readiness = |SinkReport { name, lost, backlog, failure, .. }: SinkReport| AuditReadiness {
+        name: name.to_owned(),
+        state: if failure.is_some() { AuditState::Failing } else { AuditState::Ok },
+        backlog,
+        lost: lost + unwritten,
+        reason: failure,
+    };
+    sinks.into_iter().map(readiness).collect()
 }
 
 fn browser(browser: &Browser) -> BrowserReadiness {

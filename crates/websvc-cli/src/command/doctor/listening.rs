@@ -79,10 +79,17 @@ async fn taken(config: &Config) -> Finding {
 }
 
 fn judge(listen: &str, readiness: &Readiness) -> Finding {
-    let Readiness { status, checks, degraded, .. } = readiness;
+    let Readiness { status, checks, degraded, audit, .. } = readiness;
     let running = format!("a websvc runs on {listen}");
     match status {
         ReadinessStatus::Ready => {
+            if let Some(told) = super::audit::of_readiness(audit) {
+                return Finding::warning(
+                    LISTEN,
+                    format!("{running} and is ready; of its audit events, {told}"),
+                    "see the lines of audit events below, and docs/audit.md for what becomes of those that wait",
+                );
+            }
             if degraded.is_empty() {
                 return Finding::ok(LISTEN, format!("{running} and is ready"));
             }
@@ -192,6 +199,7 @@ mod tests {
             browser: BrowserReadiness::default(),
             threat: ThreatReadiness::default(),
             degraded: Vec::new(),
+            audit: Vec::new(),
         };
         let mut ready = readiness(ReadinessStatus::Ready, Condition::Ok);
         assert_eq!(judge("x:1", &ready), Finding::ok(LISTEN, "a websvc runs on x:1 and is ready"));
