@@ -14,6 +14,7 @@ use websvc_validate::{
 };
 
 use super::body;
+use crate::admit::{Held, Turn};
 use crate::authorise::authorise_formats;
 use crate::charge::{self, Outcome};
 use crate::reply::{Failure, Reply, json};
@@ -37,14 +38,12 @@ pub(crate) async fn answer_search(
         context.admission.decode(body, move |body| read_search(body, &policy)).await?;
     let formats = plan.scrape().map_or(&[][..], ScrapePlan::formats);
     authorise_formats(context.caller.as_ref(), formats)?;
-    if context.started.elapsed() >= plan.timeout() {
-        // It waited for its turn for all of its time: nobody is there any more to read an answer.
-        let timeout_ms = u64::try_from(plan.timeout().as_millis()).unwrap_or(u64::MAX);
-        return Err(EngineError::Timeout { timeout_ms }.into());
-    }
+    let turn = turn(&context, &plan).await?;
     let files = files(&context, plan.retention(), origin);
     let hold = charge::hold(&context, context.engine.most_credits(&plan)).await?;
-    match context.engine.search(&plan, team(&context), &files, context.started).await {
+    let held = if context.engine.only_computes(&plan) { Held::Throughout } else { Held::UntilWaiting };
+    let search = context.engine.search(&plan, team(&context), &files, context.started);
+    match turn.spend(held, search).await {
         Ok(mut outcome) => {
             outcome.warnings.splice(..0, warnings);
             let (bill, stages) = (std::mem::take(&mut outcome.bill), outcome.stages);
@@ -58,6 +57,23 @@ pub(crate) async fn answer_search(
             let done = done(&plan, failure.status(), bill, Stages::default());
             charge::settle(&context, hold, done).await?;
             Err(failure)
+        }
+    }
+}
+
+/// Waits for the turn to compute.
+///
+/// # Errors
+/// 429 when too many wait; 408 when it has waited for all of its time, here or before it was let in: nobody is there any
+/// more to read an answer.
+async fn turn(context: &Context<'_>, plan: &SearchPlan) -> Result<Turn, Failure> {
+    let left = plan.timeout().saturating_sub(context.started.elapsed());
+    let turn = context.admission.turn(context.caller.as_ref());
+    match tokio::time::timeout(left, turn).await {
+        Ok(turn) if !left.is_zero() => turn,
+        Ok(_) | Err(_) => {
+            let timeout_ms = u64::try_from(plan.timeout().as_millis()).unwrap_or(u64::MAX);
+            Err(EngineError::Timeout { timeout_ms }.into())
         }
     }
 }
