@@ -118,7 +118,7 @@ impl Gate {
             keys: HashMap::new(),
             work: Line::new(limits.total_concurrency),
             processors: Line::new(limits.processors),
-            overload: Overload::new(limits.processors, limits.overload_wait, limits.overload_after),
+            overload: Overload::new(limits.processors, limits.overload_wait, limits.overload_after, now),
             emptied: now,
             next_sweep: now + SWEEP,
             counted: Figures::default(),
@@ -204,6 +204,7 @@ impl Gate {
         let place = self.processors.join(team, now);
         if place.turn.is_none() {
             self.overload.waited(Duration::ZERO, 0, now);
+            self.overload.taken(self.processors.taken(), now);
         }
         place
     }
@@ -214,6 +215,7 @@ impl Gate {
         while let Some(waited) = self.processors.let_one_in(now) {
             self.overload.waited(waited, self.processors.waiting(), now);
         }
+        self.overload.taken(self.processors.taken(), now);
     }
 
     /// Counts a request that waited for as long as it may, or had to make room for one of another team.
