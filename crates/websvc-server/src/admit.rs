@@ -193,8 +193,8 @@ impl Admission {
         };
         if let Some((turn, at_most)) = turn
             && !matches!(tokio::time::timeout(at_most, turn).await, Ok(Ok(())))
+            && lock(&self.gate).give_up(name_of(team), number)
         {
-            lock(&self.gate).count_overload();
             return Admitted { rate, permit: Err(failure(Refusal::Overload)) };
         }
         Admitted { rate, permit: Ok(permit) }

@@ -198,6 +198,16 @@ impl Gate {
         }
     }
 
+    /// Turns away a request that waited for as long as it may; false when it was let in at this very moment.
+    pub(super) fn give_up(&mut self, team: &str, number: u64) -> bool {
+        let is_waiting = !self.work.has(number);
+        if is_waiting {
+            self.work.leave(team, number);
+            self.count_overload();
+        }
+        is_waiting
+    }
+
     /// Gives a request that was let in a processor, or lets it wait for one; whoever has one or waits has to say when it
     /// has [`computed`](Self::computed).
     pub(super) fn compute(&mut self, team: &str, now: Instant) -> Place {
@@ -218,7 +228,7 @@ impl Gate {
         self.overload.taken(self.processors.taken(), now);
     }
 
-    /// Counts a request that waited for as long as it may, or had to make room for one of another team.
+    /// Counts a request that was let in or waited and is turned away after all.
     pub(super) fn count_overload(&mut self) {
         self.counted.refused_overload += 1;
     }

@@ -50,6 +50,11 @@ impl Line {
         self.taken.len()
     }
 
+    /// Tells whether this number has a place.
+    pub(super) fn has(&self, number: u64) -> bool {
+        self.taken.contains(&number)
+    }
+
     pub(super) fn waiting(&self) -> usize {
         self.waiting
     }
