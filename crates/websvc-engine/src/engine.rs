@@ -168,6 +168,15 @@ impl Engine {
         Ok(page)
     }
 
+    /// Tells whether a search waits for nobody elsewhere: it asks only sources that are here, gets no pages and has no
+    /// URLs scanned.
+    #[must_use]
+    pub fn only_computes(&self, plan: &SearchPlan) -> bool {
+        plan.scrape().is_none()
+            && plan.protection().is_none()
+            && self.config.sources.iter().all(|source| source.is_here())
+    }
+
     /// Runs a search: finds the hits, gets their pages when the plan asks for formats, and counts the credits.
     ///
     /// One deadline, the plan's timeout from `started`, bounds it all. When only pages are late, their results

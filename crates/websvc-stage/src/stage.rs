@@ -40,10 +40,12 @@ macro_rules! stages {
 stages! {
     /// Who calls.
     Authenticate = "authenticate",
-    /// The wait for a turn.
+    /// The wait to be let in.
     Admit = "admit",
     /// The body to a plan.
     Decode = "decode",
+    /// The wait of a search for a turn on the processors.
+    Turn = "turn",
     /// Credits are held.
     Hold = "hold",
     /// The results of a search, from all sources.

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -181,14 +182,25 @@ fn server_config(config: &Config) -> ServerConfig {
 }
 
 fn limits(config: &Config) -> Limits {
-    let config::Limits { requests_per_minute, concurrency, total_concurrency, queue, queue_wait_ms } =
-        config.limits;
+    let config::Limits {
+        requests_per_minute,
+        concurrency,
+        total_concurrency,
+        queue,
+        queue_wait_ms,
+        processors,
+        overload_wait_ms,
+        overload_after_ms,
+    } = config.limits;
     Limits {
         requests_per_minute,
         concurrency,
         total_concurrency: total_concurrency.get(),
         queue,
         queue_wait: Duration::from_millis(queue_wait_ms),
+        processors: processors.map_or_else(|| Limits::default().processors, NonZeroUsize::get),
+        overload_wait: Duration::from_millis(overload_wait_ms),
+        overload_after: Duration::from_millis(overload_after_ms),
     }
 }
 

@@ -56,7 +56,10 @@ const SECTIONS: &[Section] = &[
     Section { name: "audit", keys: &[super::Audit::KEYS] },
     Section {
         name: "limits",
-        keys: &[&["requests_per_minute", "concurrency", "total_concurrency", "queue", "queue_wait_ms"]],
+        keys: &[
+            &["requests_per_minute", "concurrency", "total_concurrency", "queue", "queue_wait_ms"],
+            &["processors", "overload_wait_ms", "overload_after_ms"],
+        ],
     },
     Section { name: "usage", keys: &[&["log_rows", "log_days", "daily_days"]] },
     Section { name: "pricing", keys: &[websvc_engine::Pricing::KEYS] },

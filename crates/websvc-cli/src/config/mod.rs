@@ -172,6 +172,10 @@ pub(crate) struct Limits {
     pub(crate) total_concurrency: NonZeroUsize,
     pub(crate) queue: usize,
     pub(crate) queue_wait_ms: u64,
+    /// Requests that compute at one time; as many as there are processors when it is not said.
+    pub(crate) processors: Option<NonZeroUsize>,
+    pub(crate) overload_wait_ms: u64,
+    pub(crate) overload_after_ms: u64,
 }
 
 /// `[usage]`: how long is kept what teams used.
@@ -261,6 +265,9 @@ impl Default for Limits {
             total_concurrency: NonZeroUsize::new(256).unwrap_or(NonZeroUsize::MIN),
             queue: 1024,
             queue_wait_ms: 2_000,
+            processors: None,
+            overload_wait_ms: 25,
+            overload_after_ms: 100,
         }
     }
 }

@@ -110,6 +110,10 @@ impl SearchSource for Counted {
         self.source.offers(kind)
     }
 
+    fn is_here(&self) -> bool {
+        self.source.is_here()
+    }
+
     fn filters(&self) -> Filters {
         self.source.filters()
     }

@@ -27,6 +27,10 @@ impl SearchSource for IndexSource {
         "index"
     }
 
+    fn is_here(&self) -> bool {
+        true
+    }
+
     fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a> {
         Box::pin(async move {
             let options = options(ask);

@@ -128,6 +128,9 @@ fn admission(figures: Figures) -> String {
     let Figures {
         in_work,
         waiting,
+        computing,
+        waiting_to_compute,
+        is_overloaded,
         remembered,
         admitted,
         refused_rate,
@@ -148,6 +151,9 @@ fn admission(figures: Figures) -> String {
     for (name, help, count) in [
         ("websvc_requests_in_work", "Requests with a key that are worked on.", in_work),
         ("websvc_requests_waiting", "Requests with a key that wait for their turn.", waiting),
+        ("websvc_requests_computing", "Of those in work, searches that compute.", computing),
+        ("websvc_requests_waiting_to_compute", "Searches that wait for a processor.", waiting_to_compute),
+        ("websvc_overloaded", "1 while more is to be computed than can be done.", is_overloaded.into()),
         ("websvc_admission_accounts", "Teams and keys whose requests are remembered.", remembered),
     ] {
         out.begin(name, "gauge", help);

@@ -15,6 +15,7 @@ use websvc_validate::{
 };
 
 use super::body;
+use crate::admit::{Held, Turn};
 use crate::authorise::authorise_formats;
 use crate::charge::{self, Outcome};
 use crate::reply::{Failure, Reply, json};
@@ -51,13 +52,12 @@ pub(crate) async fn answer_search(
         },
     );
     authorise_formats(context.caller.as_ref(), formats)?;
-    if context.started.elapsed() >= plan.timeout() {
-        // It waited for its turn for all of its time: nobody is there any more to read an answer.
-        return Err(EngineError::late(&plan).into());
-    }
+    let turn = context.engine.stages().run(Stage::Turn, turn(&context, &plan)).await?;
     let files = files(&context, plan.retention(), origin);
     let hold = charge::hold(&context, context.engine.most_credits(&plan)).await?;
-    match context.engine.search(&plan, team(&context), &files, context.started).await {
+    let held = if context.engine.only_computes(&plan) { Held::Throughout } else { Held::UntilWaiting };
+    let search = context.engine.search(&plan, team(&context), &files, context.started);
+    match turn.spend(held, search).await {
         Ok(mut outcome) => {
             outcome.warnings.splice(..0, warnings);
             let (bill, stages) = (std::mem::take(&mut outcome.bill), outcome.stages);
@@ -72,6 +72,20 @@ pub(crate) async fn answer_search(
             charge::settle(&context, hold, done).await?;
             Err(failure)
         }
+    }
+}
+
+/// Waits for the turn to compute.
+///
+/// # Errors
+/// 429 when too many wait; 408 when it has waited for all of its time, here or before it was let in: nobody is there any
+/// more to read an answer.
+async fn turn(context: &Context<'_>, plan: &SearchPlan) -> Result<Turn, Failure> {
+    let left = plan.timeout().saturating_sub(context.started.elapsed());
+    let turn = context.admission.turn(context.caller.as_ref());
+    match tokio::time::timeout(left, turn).await {
+        Ok(turn) if !left.is_zero() => turn,
+        Ok(_) | Err(_) => Err(EngineError::late(plan).into()),
     }
 }
 
