@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 use websvc_browser::Browser;
 use websvc_documents::DocumentKind;
-use websvc_store::{CacheLimits, PageKey, Store};
+use websvc_store::{PageKey, Store};
 use websvc_threat::Inspection;
 use websvc_transport::Client;
 use websvc_types::ErrorCode;
@@ -23,7 +23,7 @@ use crate::fetcher::{Fetcher, Route, remaining};
 use crate::flight::Flights;
 use crate::freshness::{Decision, Freshness};
 use crate::image;
-use crate::keeping::{CacheReport, Keeping};
+use crate::keeping::{Keeping, Lookup};
 use crate::page::Page;
 use crate::profile::OpenProfile;
 use crate::proxies::ProxyConfig;
@@ -46,7 +46,7 @@ pub(crate) struct Inner {
     pub(crate) fetcher: Fetcher,
     drawer: Drawer,
     store: Store,
-    config: ScrapeConfig,
+    pub(crate) config: ScrapeConfig,
     rendered: Rendered,
     flights: Flights<PageKey, Landed>,
     documents: DocumentReader,
@@ -54,7 +54,7 @@ pub(crate) struct Inner {
     parsing: Arc<Semaphore>,
     /// One large page is parsed at one time: what it takes while it is written is a multiple of its size.
     large: Arc<Semaphore>,
-    keeping: Keeping,
+    pub(crate) keeping: Keeping,
 }
 
 /// A page of more bytes than this is large.
@@ -154,13 +154,18 @@ impl Scraper {
         let key = cache::page_key(url, plan, self.proxies(), need);
         if need != Need::Now {
             if let Some(page) = self.rendered(url, key.as_ref(), plan, freshness) {
+                self.inner.keeping.looked_up(Lookup::Written);
                 self.inspect_end(page.metadata.url.as_deref()).await?;
                 return Ok(page);
             }
             if let Some((page, fetched_at_ms)) = self.cached(url, key.as_ref(), freshness).await? {
+                self.inner.keeping.looked_up(Lookup::Received { bytes: page.body.len() });
                 self.inspect(&page.url).await?;
                 return self.render(page, key.zip(Some(fetched_at_ms)), plan.clone(), deadline).await;
             }
+        }
+        if need != Need::Now && freshness.asks_cache() {
+            self.inner.keeping.looked_up(Lookup::Missed);
         }
         let Some(key) = key else {
             let page = self.fetch_anew(url, None, plan, need, deadline).await?.0;
@@ -340,16 +345,6 @@ impl Scraper {
         let fetched = self.inner.fetcher.plain(request, deadline).await?;
         let (page, unchanged) = renewed(url, known, fetched);
         Ok((self.put(page, key).await?.0, unchanged))
-    }
-
-    /// Returns how the page cache fares.
-    pub fn cache_report(&self) -> CacheReport {
-        self.inner.keeping.report(self.clock().now_ms())
-    }
-
-    /// Returns the bounds of the page cache.
-    pub(crate) fn cache_limits(&self) -> CacheLimits {
-        self.inner.config.cache
     }
 
     /// Returns the page as it was written before, when that may answer.

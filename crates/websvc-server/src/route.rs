@@ -15,6 +15,7 @@ use websvc_types::ErrorCode;
 pub(crate) enum Operation {
     Search,
     AddDocuments,
+    CrawlProgress,
     IndexStats,
     CreditUsage,
     CreditHistory,
@@ -38,7 +39,7 @@ impl Operation {
     pub(crate) fn scope(self) -> Option<KeyScope> {
         match self {
             Self::Search => Some(KeyScope::Search),
-            Self::AddDocuments | Self::IndexStats => Some(KeyScope::Index),
+            Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
             // What its own team has used, every key may read.
             Self::CreditUsage
             | Self::CreditHistory
@@ -83,6 +84,7 @@ pub(crate) struct Route {
 pub(crate) static ROUTES: &[Route] = &[
     route(Method::POST, "/v2/search", Operation::Search, Access::Key),
     route(Method::POST, "/v2/index/documents", Operation::AddDocuments, Access::Key),
+    route(Method::POST, "/v2/index/progress", Operation::CrawlProgress, Access::Key),
     route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
     route(Method::GET, "/v2/team/credit-usage", Operation::CreditUsage, Access::Key),
     route(Method::GET, "/v2/team/credit-usage/historical", Operation::CreditHistory, Access::Key),
@@ -131,6 +133,7 @@ pub(crate) static ROUTES: &[Route] = &[
     file(SCRIPTS[9]),
     file(SCRIPTS[10]),
     file(SCRIPTS[11]),
+    file(SCRIPTS[12]),
 ];
 
 const fn dashboard(
@@ -268,7 +271,7 @@ mod tests {
             others.into_iter().partition(|path| path.starts_with("/dashboard/files/"));
         assert_eq!(others[..6], ["/health", "/ready", "/metrics", "/openapi.json", "/artifacts/{file}", "/"]);
         assert_eq!(others[6..], ["/dashboard/session", "/dashboard/session"]);
-        assert_eq!(dashboard.len(), 13);
+        assert_eq!(dashboard.len(), 14);
         assert_eq!(docs.len(), 7);
     }
 }

@@ -17,9 +17,10 @@ use websvc_types::ErrorCode;
 
 use crate::admit::{Admission, Admitted, Limits};
 use crate::authenticate::{Authentication, authenticate};
-use crate::authorise::{authorise, authorise_admin};
+use crate::authorise::authorise;
 use crate::cors;
-use crate::dashboard::{self, session::Sessions};
+use crate::crawls::Crawls;
+use crate::dashboard::{self, Attempts, session::Sessions};
 use crate::handler;
 use crate::mcp;
 use crate::origin::OriginConfig;
@@ -59,6 +60,8 @@ struct Parts {
     concurrency: usize,
     admission: Admission,
     sessions: Sessions,
+    attempts: Attempts,
+    crawls: Crawls,
     serving_since_ms: u64,
     stopping: AtomicBool,
 }
@@ -75,6 +78,8 @@ pub(crate) struct Context<'a> {
     pub(crate) concurrency: usize,
     pub(crate) admission: &'a Admission,
     pub(crate) sessions: &'a Sessions,
+    pub(crate) attempts: &'a Attempts,
+    pub(crate) crawls: &'a Crawls,
     /// The whole, for what answers in more than one step.
     pub(crate) service: &'a Service,
     /// When the service was built, in milliseconds since the Unix epoch.
@@ -105,6 +110,8 @@ impl Service {
             concurrency,
             admission,
             sessions: Sessions::default(),
+            attempts: Attempts::default(),
+            crawls: Crawls::default(),
             serving_since_ms,
             stopping,
         };
@@ -176,11 +183,9 @@ impl Service {
         match access {
             Access::Public => perform(*operation, context, request).await,
             Access::Admin => {
-                context.caller =
-                    authenticate(parts.authentication, &parts.store, request.headers(), address)?;
-                match &context.caller {
-                    Some(caller) => authorise_admin(caller)?,
-                    None => dashboard::admit_without_key(&request)?,
+                context.caller = dashboard::administrator(&context, &request, address)?;
+                if context.caller.is_none() {
+                    dashboard::admit_without_key(&request)?;
                 }
                 perform(*operation, context, request).await
             }
@@ -239,6 +244,8 @@ impl Service {
             concurrency: parts.concurrency,
             admission: &parts.admission,
             sessions: &parts.sessions,
+            attempts: &parts.attempts,
+            crawls: &parts.crawls,
             service: self,
             serving_since_ms: parts.serving_since_ms,
             caller: None,
@@ -269,6 +276,7 @@ async fn perform(
     match operation {
         Operation::Search => handler::search(context, request).await,
         Operation::AddDocuments => handler::add_documents(context, request).await,
+        Operation::CrawlProgress => handler::crawl_progress(&context, request).await,
         Operation::IndexStats => handler::index_stats(&context),
         Operation::CreditUsage => handler::credit_usage(&context).await,
         Operation::CreditHistory => handler::credit_history(&context, request.uri().query()).await,

@@ -14,6 +14,7 @@ mod packed;
 mod page;
 mod reader;
 mod sink;
+mod telling;
 mod warc;
 
 use anyhow::Result;

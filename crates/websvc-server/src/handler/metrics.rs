@@ -52,7 +52,16 @@ fn text(sources: &[SourceFigures], mirrors: &[MirrorReport]) -> String {
 }
 
 fn cache(report: CacheReport) -> String {
-    let CacheReport { stored, failed, passed_over, is_full } = report;
+    let CacheReport {
+        stored,
+        failed,
+        passed_over,
+        is_full,
+        hits_in_memory: _,
+        hits: _,
+        hit_bytes: _,
+        misses: _,
+    } = report;
     let mut out = Lines::default();
     let name = "websvc_page_cache_pages_total";
     out.begin(
@@ -337,6 +346,7 @@ mod tests {
             given_up: 0,
             took: vec![0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 5, 6],
             total_us: 12_500_000,
+            last_failure: None,
             condition: Condition::Probing { reason: "x".to_owned() },
         };
         let mirror = MirrorReport {
