@@ -39,8 +39,13 @@ struct Stage {
     _world: World,
 }
 
-/// Starts a service with an admin key, a page whose title and text try to be markup, and a browser.
+/// Starts a service with an admin key, a page whose title and text try to be markup, and a browser to look at it with.
 async fn stage(test: &str) -> Option<Stage> {
+    stage_with(test, 0).await
+}
+
+/// The same, with so many pages at a time in a browser of the service's own.
+async fn stage_with(test: &str, pages: usize) -> Option<Stage> {
     let Some(path) = std::env::var_os("WEBSVC_TEST_CHROMIUM").map(PathBuf::from) else {
         skip(test, "WEBSVC_TEST_CHROMIUM is not set (cargo xtask test)");
         return None;
@@ -52,7 +57,9 @@ async fn stage(test: &str) -> Option<Stage> {
     let world = World::builder().page("http://tea.test/", Page::html(html)).start().await;
     let site = Site::new(&world);
     let key = site.succeed(&["keys", "create", "--team", "default", "--admin"]).trim().to_owned();
-    let mut service = Service::start(&mut site.command(&["serve", "--listen", "127.0.0.1:0"]));
+    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("WEBSVC__BROWSER__PATH", &path).env("WEBSVC__BROWSER__CONCURRENCY", pages.to_string());
+    let mut service = Service::start(&mut command);
     service.key.clone_from(&key);
     let document = json!({"url": "http://tea.test/", "title": format!("Tea <img src=x onerror={MARK}>"), "body": "brewing"});
     service.post("/v2/index/documents", json!({ "documents": [document] }).to_string()).await;
@@ -128,6 +135,29 @@ async fn a_person_searches_with_content_and_sees_texts_as_texts() {
         assert!(found["code"].as_array().unwrap().contains(&json!(language)), "{found}");
     }
     assert_eq!(found["curl"], json!(true), "{found}");
+}
+
+#[tokio::test]
+async fn a_screenshot_is_shown_with_its_result_and_the_browser_is_seen_at_work() {
+    let test = "a_screenshot_is_shown_with_its_result_and_the_browser_is_seen_at_work";
+    let Some(stage) = stage_with(test, 1).await else { return };
+    let found = stage
+        .signed_in(
+            r#"
+            const query = await until("the form", () => document.querySelector("input[type=search]"));
+            query.value = "brewing";
+            document.querySelector("fieldset input[value=screenshot]").checked = true;
+            query.form.requestSubmit();
+            const picture = await until("the picture", () => [...document.querySelectorAll(".shot")].find((one) => one.naturalWidth > 0));
+            const { width } = picture.getBoundingClientRect();
+            await visit("system", "[aria-label=Browser] dl");
+            return { wide: picture.naturalWidth, seen: width > 0, alt: picture.alt, browser: document.querySelector("[aria-label=Browser]").textContent };
+            "#,
+        )
+        .await;
+    assert!(found["wide"].as_u64().unwrap() > 100 && found["seen"] == json!(true), "{found}");
+    assert_eq!(found["alt"], json!("Screenshot of http://tea.test/"), "{found}");
+    assert!(found["browser"].as_str().unwrap().contains("1 opened"), "{found}");
 }
 
 #[tokio::test]
