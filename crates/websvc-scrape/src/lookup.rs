@@ -40,7 +40,8 @@ impl Scraper {
     }
 
     /// Returns the bounds of the page cache.
-    pub(crate) fn cache_limits(&self) -> CacheLimits {
+    #[must_use]
+    pub fn cache_limits(&self) -> CacheLimits {
         self.inner.config.cache
     }
 

@@ -10,6 +10,7 @@ mod authenticate;
 mod authorise;
 mod charge;
 mod cors;
+mod crawls;
 mod dashboard;
 mod embed;
 mod handler;

@@ -15,6 +15,7 @@ use websvc_types::ErrorCode;
 pub(crate) enum Operation {
     Search,
     AddDocuments,
+    CrawlProgress,
     IndexStats,
     CreditUsage,
     CreditHistory,
@@ -82,7 +83,7 @@ impl Operation {
     pub(crate) fn group(self) -> Group {
         match self {
             Self::Search => Group::Search,
-            Self::AddDocuments | Self::IndexStats => Group::Index,
+            Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Group::Index,
             Self::CreditUsage
             | Self::CreditHistory
             | Self::TokenUsage
@@ -112,6 +113,8 @@ impl Operation {
             Self::Artifact => Some("artifact"),
             Self::Mcp => Some("mcp"),
             Self::Dashboard(operation) => operation.name(),
+            // It is told every few seconds.
+            Self::CrawlProgress => None,
             Self::Health | Self::Ready | Self::Metrics | Self::OpenApi | Self::Docs(_) | Self::Root => None,
         }
     }
@@ -120,7 +123,7 @@ impl Operation {
     pub(crate) fn scope(self) -> Option<KeyScope> {
         match self {
             Self::Search => Some(KeyScope::Search),
-            Self::AddDocuments | Self::IndexStats => Some(KeyScope::Index),
+            Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
             // What its own team has used, every key may read.
             Self::CreditUsage
             | Self::CreditHistory
@@ -165,6 +168,7 @@ pub(crate) struct Route {
 pub(crate) static ROUTES: &[Route] = &[
     route(Method::POST, "/v2/search", Operation::Search, Access::Key),
     route(Method::POST, "/v2/index/documents", Operation::AddDocuments, Access::Key),
+    route(Method::POST, "/v2/index/progress", Operation::CrawlProgress, Access::Key),
     route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
     route(Method::GET, "/v2/team/credit-usage", Operation::CreditUsage, Access::Key),
     route(Method::GET, "/v2/team/credit-usage/historical", Operation::CreditHistory, Access::Key),
@@ -213,6 +217,7 @@ pub(crate) static ROUTES: &[Route] = &[
     file(SCRIPTS[9]),
     file(SCRIPTS[10]),
     file(SCRIPTS[11]),
+    file(SCRIPTS[12]),
 ];
 
 const fn dashboard(
@@ -350,7 +355,7 @@ mod tests {
             others.into_iter().partition(|path| path.starts_with("/dashboard/files/"));
         assert_eq!(others[..6], ["/health", "/ready", "/metrics", "/openapi.json", "/artifacts/{file}", "/"]);
         assert_eq!(others[6..], ["/dashboard/session", "/dashboard/session"]);
-        assert_eq!(dashboard.len(), 13);
+        assert_eq!(dashboard.len(), 14);
         assert_eq!(docs.len(), 7);
     }
 }

@@ -21,9 +21,10 @@ use websvc_types::ErrorCode;
 
 use crate::admit::{Admission, Admitted, Limits};
 use crate::authenticate::{Authentication, authenticate};
-use crate::authorise::{authorise, authorise_admin};
+use crate::authorise::authorise;
 use crate::cors;
-use crate::dashboard::{self, session::Sessions};
+use crate::crawls::Crawls;
+use crate::dashboard::{self, Attempts, session::Sessions};
 use crate::handler;
 use crate::mcp;
 use crate::meters::Meters;
@@ -73,6 +74,8 @@ struct Parts {
     traces: Option<TraceCounters>,
     audit: Option<Audit>,
     sessions: Sessions,
+    attempts: Attempts,
+    crawls: Crawls,
     serving_since_ms: u64,
     stopping: AtomicBool,
 }
@@ -96,6 +99,8 @@ pub(crate) struct Context<'a> {
     /// What an audit event will tell of the request.
     pub(crate) trail: &'a Trail,
     pub(crate) audit: Option<&'a Audit>,
+    pub(crate) attempts: &'a Attempts,
+    pub(crate) crawls: &'a Crawls,
     /// The whole, for what answers in more than one step.
     pub(crate) service: &'a Service,
     /// When the service was built, in milliseconds since the Unix epoch.
@@ -139,6 +144,8 @@ impl Service {
             traces,
             audit,
             sessions: Sessions::default(),
+            attempts: Attempts::default(),
+            crawls: Crawls::default(),
             serving_since_ms,
             stopping,
         };
@@ -256,10 +263,9 @@ impl Service {
         match access {
             Access::Public => perform(operation, context, request).await,
             Access::Admin => {
-                context.caller = self.authenticate(&context, &request)?;
-                match &context.caller {
-                    Some(caller) => authorise_admin(caller)?,
-                    None => dashboard::admit_without_key(&request)?,
+                context.caller = dashboard::administrator(&context, &request)?;
+                if context.caller.is_none() {
+                    dashboard::admit_without_key(&request)?;
                 }
                 perform(operation, context, request).await
             }
@@ -367,6 +373,8 @@ impl Service {
             sessions: &parts.sessions,
             trail,
             audit: parts.audit.as_ref(),
+            attempts: &parts.attempts,
+            crawls: &parts.crawls,
             service: self,
             serving_since_ms: parts.serving_since_ms,
             caller: None,
@@ -412,6 +420,7 @@ async fn dispatch(
     match operation {
         Operation::Search => handler::search(context, request).await,
         Operation::AddDocuments => handler::add_documents(context, request).await,
+        Operation::CrawlProgress => handler::crawl_progress(&context, request).await,
         Operation::IndexStats => handler::index_stats(&context),
         Operation::CreditUsage => handler::credit_usage(&context).await,
         Operation::CreditHistory => handler::credit_history(&context, request.uri().query()).await,

@@ -57,7 +57,7 @@ pub use error::Rejection;
 pub use nearest::nearest;
 pub use policy::{Allowance, Policy, ThreatOverride, ThreatPolicy};
 pub use protection::Protection;
-pub use read::{read_index_upload, read_scrape_options, read_search};
+pub use read::{read_crawl_progress, read_index_upload, read_scrape_options, read_search};
 pub use retention::Retention;
 pub use scrape::check_scrape_options;
 pub use scrape_plan::{LocationPlan, ScrapePlan};

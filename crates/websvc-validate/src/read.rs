@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use serde::de::DeserializeOwned;
-use websvc_types::index::IndexUpload;
+use websvc_types::index::{CrawlProgress, IndexUpload};
 use websvc_types::{ScrapeOptions, SearchRequest, ViolationCode, schema};
 
 use crate::checked::Checked;
@@ -20,6 +20,18 @@ static SEARCH: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<Se
 static SCRAPE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ScrapeOptions>().as_value()));
 
 static UPLOAD: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<IndexUpload>().as_value()));
+
+static PROGRESS: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<CrawlProgress>().as_value()));
+
+/// Reads and checks how far a crawl is.
+///
+/// # Errors
+/// The syntax error, or every rule that it breaks.
+pub fn read_crawl_progress(body: &[u8]) -> Result<Checked<CrawlProgress>, Rejection> {
+    let mut report = Report::default();
+    let progress = read::<CrawlProgress>(&mut report, body, &PROGRESS)?;
+    report.finish(progress)
+}
 
 /// Reads and checks documents for the index.
 ///

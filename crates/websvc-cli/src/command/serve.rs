@@ -27,6 +27,9 @@ pub(crate) const KEY_VARIABLE: &str = "WEBSVC_API_KEY";
 /// How long the end waits for the last audit events; what is left is delivered at the next start.
 const LAST_EVENTS_LIMIT: Duration = Duration::from_secs(10);
 
+/// The variable that holds a key which administers, beside the stored ones.
+const ADMIN_VARIABLE: &str = "WEBSVC_ADMIN_KEY";
+
 /// Runs `websvc serve`.
 pub(crate) async fn serve(setting: Setting, arguments: Serve, tracing: Option<Tracing>) -> Result<()> {
     let Setting { mut config, data_dir } = setting;
@@ -40,7 +43,7 @@ pub(crate) async fn serve(setting: Setting, arguments: Serve, tracing: Option<Tr
     let counters = exporting.as_ref().map(|(_, exporter)| exporter.counters());
     let running = start(&config, &data_dir, counters).await?;
     refuse_open_door(&config, running.server.local_addr(), arguments.insecure)?;
-    announce_key(&config, running.store())?;
+    announce_key(&config, running.store(), &running.address())?;
     running.evict_stale_pages(&config).await?;
     // Before the line: whoever reads it may send a signal at once.
     let stop = stop_signal()?;
@@ -236,8 +239,27 @@ fn refuse_open_door(config: &Config, address: SocketAddr, insecure: bool) -> Res
     Ok(())
 }
 
+/// Makes sure that there are keys, and says what the dashboard asks for.
+fn announce_key(config: &Config, store: &Store, address: &str) -> Result<()> {
+    announce_first_key(config, store)?;
+    // An empty variable is how compose files write one that is not set.
+    let administers = match std::env::var(ADMIN_VARIABLE) {
+        Ok(key) if !key.is_empty() => {
+            store.static_admin_key(&key).context(ADMIN_VARIABLE)?;
+            true
+        }
+        _ => store.list_keys()?.iter().any(|key| key.rights.admin && key.revoked_at_ms.is_none()),
+    };
+    if config.auth.required && !administers {
+        show::note(&format!(
+            "the dashboard at {address}/ waits for an admin key: `websvc keys create --admin` makes one while the service runs"
+        ));
+    }
+    Ok(())
+}
+
 /// Makes sure that there is a key: the one of the environment, else one that is made at the first start.
-fn announce_key(config: &Config, store: &Store) -> Result<()> {
+fn announce_first_key(config: &Config, store: &Store) -> Result<()> {
     if let Ok(key) = std::env::var(KEY_VARIABLE) {
         return store.static_key(&key).context(KEY_VARIABLE);
     }

@@ -1,8 +1,8 @@
 //! A source whose answers are counted: by outcome, by reason, and how long they took.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Instant, SystemTime};
 
 use websvc_stage::{Stage, StageTimes};
 use websvc_validate::SourceKind;
@@ -29,6 +29,8 @@ pub struct SourceFigures {
     pub took: Vec<u64>,
     /// What all questions took together, in microseconds.
     pub total_us: u64,
+    /// When a question was last left without an answer, and why.
+    pub last_failure: Option<(SystemTime, Failure)>,
     /// Whether it is asked at present.
     pub condition: Condition,
 }
@@ -45,6 +47,8 @@ pub(crate) struct Counted {
     /// By class, not summed up.
     took: [AtomicU64; LATENCY_BOUNDS_MS.len() + 1],
     total_us: AtomicU64,
+    /// In few kinds: the words of a failure may be those of a request that leaves nothing behind.
+    last_failure: Mutex<Option<(SystemTime, Failure)>>,
 }
 
 impl Counted {
@@ -58,6 +62,7 @@ impl Counted {
             given_up: AtomicU64::default(),
             took: Default::default(),
             total_us: AtomicU64::default(),
+            last_failure: Mutex::default(),
         }
     }
 
@@ -76,6 +81,7 @@ impl Counted {
             given_up: read(&self.given_up),
             took: sums.collect(),
             total_us: read(&self.total_us),
+            last_failure: *self.last_failure.lock().unwrap_or_else(PoisonError::into_inner),
             condition: self.source.condition(),
         }
     }
@@ -84,7 +90,11 @@ impl Counted {
         let counter = match answer {
             Answer::Results { hits, .. } if hits.is_empty() => &self.none,
             Answer::Results { .. } => &self.results,
-            Answer::Unavailable { failure, .. } => &self.unavailable[*failure as usize],
+            Answer::Unavailable { failure, .. } => {
+                let last = Some((SystemTime::now(), *failure));
+                *self.last_failure.lock().unwrap_or_else(PoisonError::into_inner) = last;
+                &self.unavailable[*failure as usize]
+            }
         };
         counter.fetch_add(1, Ordering::Relaxed);
     }

@@ -360,6 +360,7 @@ mod tests {
             given_up: 0,
             took: vec![0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 5, 6],
             total_us: 12_500_000,
+            last_failure: None,
             condition: Condition::Probing { reason: "x".to_owned() },
         };
         let mirror = MirrorReport {

@@ -13,7 +13,7 @@ mod usage;
 pub(crate) use artifact::artifact;
 pub(crate) use body::read as read_body;
 pub(crate) use docs::docs;
-pub(crate) use index::{add_documents, index_stats};
+pub(crate) use index::{add_documents, crawl_progress, index_stats};
 pub(crate) use metrics::metrics;
 pub(crate) use scrape::answer_scrape;
 pub(crate) use search::{answer_search, demanded, search};

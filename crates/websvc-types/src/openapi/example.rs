@@ -137,6 +137,15 @@ pub(super) fn upload_replies() -> Vec<Example> {
     vec![example("taken", "The document was taken", json!({ "success": true, "accepted": 1 }))]
 }
 
+pub(super) fn progress() -> Vec<Example> {
+    let value = json!({ "id": "docs", "hosts": ["docs.example"], "pages": 120, "failed": 2, "skipped": 7, "waiting": 840 });
+    vec![example("under-way", "A crawl under way", value)]
+}
+
+pub(super) fn progress_replies() -> Vec<Example> {
+    vec![example("noted", "It was noted", json!({ "success": true }))]
+}
+
 pub(super) fn stats() -> Vec<Example> {
     let value = json!({ "success": true, "documents": 1250, "bytes": 8_388_608, "segments": 3 });
     vec![example("some", "An index in use", value)]
