@@ -23,19 +23,22 @@ const fn layer(name: &'static str, may_use: &'static [&'static str]) -> Layer {
 }
 
 const LAYERS: &[Layer] = &[
+    layer("websvc-stage", &[]),
     layer("websvc-types", &[]),
     layer("websvc-query", &[]),
     layer("websvc-address", &[]),
     layer("websvc-selector", &[]),
     layer("websvc-validate", &["websvc-types", "websvc-query", "websvc-selector"]),
     layer("websvc-transport", &[]),
+    layer("websvc-otlp", &["websvc-stage", "websvc-transport"]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
     layer("websvc-extract", &["websvc-selector"]),
     layer("websvc-documents", &[]),
     layer("websvc-redact", &[]),
-    layer("websvc-index", &["websvc-query", "websvc-address"]),
+    layer("websvc-index", &["websvc-query", "websvc-address", "websvc-stage"]),
     layer("websvc-store", &[]),
     layer("websvc-blocklist", &[]),
+    layer("websvc-audit", &["websvc-transport"]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
     layer("websvc-threat", &["websvc-types", "websvc-validate", "websvc-transport"]),
@@ -48,6 +51,7 @@ const LAYERS: &[Layer] = &[
             "websvc-extract",
             "websvc-documents",
             "websvc-redact",
+            "websvc-stage",
             "websvc-store",
             "websvc-artifacts",
             "websvc-blocklist",
@@ -67,6 +71,7 @@ const LAYERS: &[Layer] = &[
             "websvc-transport",
             "websvc-index",
             "websvc-scrape",
+            "websvc-stage",
             "websvc-store",
             "websvc-artifacts",
             "websvc-threat",
@@ -79,6 +84,7 @@ const LAYERS: &[Layer] = &[
             "websvc-address",
             "websvc-validate",
             "websvc-scrape",
+            "websvc-stage",
             "websvc-store",
             "websvc-artifacts",
             "websvc-engine",
@@ -92,6 +98,7 @@ const LAYERS: &[Layer] = &[
 
 const JOBS_AND_BELOW: &[&str] = &[
     "websvc-jobs",
+    "websvc-stage",
     "websvc-blocklist",
     "websvc-types",
     "websvc-query",
@@ -105,14 +112,18 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-index",
     "websvc-store",
     "websvc-artifacts",
+    "websvc-audit",
     "websvc-browser",
     "websvc-threat",
     "websvc-scrape",
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 20] = [
+const EVERYTHING: [&str; 23] = [
     "websvc-jobs",
+    "websvc-audit",
+    "websvc-stage",
+    "websvc-otlp",
     "websvc-threat",
     "websvc-blocklist",
     "websvc",

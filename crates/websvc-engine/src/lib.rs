@@ -21,7 +21,7 @@ pub use error::EngineError;
 pub use export::to_wire;
 pub use ingest::{IngestError, ingest};
 pub use mirror::{Mirror, MirrorReport};
-pub use policy::{PolicyError, team_policy};
+pub use policy::{PolicyError, team_policy, team_retention};
 pub use pricing::Pricing;
 pub use search::{PageOutcome, SearchOutcome, Stages, page_content};
 pub use source::{

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use websvc_store::{self as store, Store, StoreError, Team};
 use websvc_types::ThreatProtection;
-use websvc_validate::{Allowance, Policy, ThreatOverride, ThreatPolicy};
+use websvc_validate::{Allowance, Policy, Retention, ThreatOverride, ThreatPolicy};
 
 /// Why it is not known what a team may ask for.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +37,12 @@ pub fn team_policy(store: &Store, team: Option<&Team>) -> Result<Policy, PolicyE
         },
         threat_values: threat_values(store, team)?,
     })
+}
+
+/// Returns how much of any request of a team may be kept, whatever the request says.
+#[must_use]
+pub fn team_retention(team: &Team) -> Retention {
+    Retention::demanded(&Policy { zdr: allowance(team.zdr), anon: allowance(team.anon), ..Policy::default() })
 }
 
 fn threat_values(store: &Store, team: &Team) -> Result<Arc<ThreatProtection>, PolicyError> {

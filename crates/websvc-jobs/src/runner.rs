@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
+use websvc_stage::RequestSpan;
 use websvc_store::{JobLease, JobState};
 
 use crate::active::{Active, Next, Work};
@@ -189,7 +190,10 @@ impl Runner {
         self.hosts.start(&host, now);
         self.turns.took(number);
         let work = page::work(self.jobs.clone(), Arc::clone(&active.work), lease.clone());
-        let handle = self.pages.spawn(work);
+        // Its lines in the log and its stages are found by the identifier of the job.
+        let record = &active.work.record;
+        let span = RequestSpan::new(&record.id, record.kind.as_str(), None);
+        let handle = self.pages.spawn(span.run(work));
         self.tasks.insert(handle.id(), Task { job: number, host, lease, handle });
     }
 

@@ -22,6 +22,7 @@ mod index_copy;
 mod inspecting;
 mod keeping;
 mod leads;
+mod lookup;
 mod page;
 mod plain_file;
 mod profile;
@@ -38,6 +39,7 @@ mod share;
 mod shell;
 mod survey;
 mod visible;
+mod writing;
 
 pub use browse::Takings;
 pub use clock::Clock;

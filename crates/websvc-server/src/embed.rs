@@ -31,7 +31,7 @@ const LOCK_FILE: &str = "lock";
 /// How long pages stay in the cache: 30 days.
 const CACHE_MAX_AGE: Duration = Duration::from_secs(30 * 86_400);
 
-/// What an embedded service is told.
+/// What an embedded service is told. It has no place for audit events: whoever wants them builds a [`Service`].
 #[derive(Debug, Clone)]
 pub struct EmbedConfig {
     /// Where the index, the keys and the page cache are kept; made when it does not exist.
@@ -54,6 +54,24 @@ pub struct EmbedConfig {
     pub limits: Limits,
     /// The bounds of what goes on after its request was answered.
     pub jobs: JobsConfig,
+    /// What tells the risk of URLs for teams with threat protection; without a scanner their lists alone decide.
+    ///
+    /// ```
+    /// use websvc_server::EmbedConfig;
+    /// use websvc_server::threat::{Classifier, ClassifierConfig, Scanner};
+    /// use websvc_transport::{AddressGuard, Client, ClientConfig};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // The scanner is the operator's own choice: its client may reach it wherever it is, that of pages may not.
+    /// let client = Client::new(ClientConfig::new(AddressGuard::open()))?;
+    /// let scanner = Scanner::http(client, "http://127.0.0.1:8080/scan".parse()?, Some("its key"))?;
+    /// let mut config = EmbedConfig::new("/var/lib/my-program/search");
+    /// config.threat = Classifier::new(scanner, ClassifierConfig::default());
+    /// assert!(config.threat.has_scanner());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub threat: Classifier,
 }
 
 impl EmbedConfig {
@@ -74,6 +92,7 @@ impl EmbedConfig {
             pricing: Pricing::default(),
             limits: Limits::default(),
             jobs: JobsConfig::default(),
+            threat: Classifier::none(),
         }
     }
 }
@@ -163,6 +182,7 @@ impl Embedded {
             pricing,
             limits,
             jobs,
+            threat,
         } = config;
         let parts = blocking(move || Parts::open(&data_dir, artifacts)).await?;
         let client = ClientConfig {
@@ -176,7 +196,7 @@ impl Embedded {
             index_use: IndexUse::Filled,
             mirrors: Vec::new(),
             pricing,
-            threat: Classifier::none(),
+            threat,
         });
         let scheme = if server.tls.is_some() { "https" } else { "http" };
         let jobs = Jobs::new(&engine, parts.store.clone(), parts.artifacts.clone(), jobs);
@@ -188,6 +208,8 @@ impl Embedded {
             origin: OriginConfig { public_url, scheme, trusted_proxies: Vec::new() },
             authentication,
             limits,
+            traces: None,
+            audit: None,
         });
         let server = Server::bind(server.with_error_reply(Service::error_reply)).await?;
         Ok(Self { server, service, parts })

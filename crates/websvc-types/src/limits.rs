@@ -130,3 +130,9 @@ pub const CRAWL_PATTERNS_MAX: usize = 100;
 pub const CRAWL_PATTERN_MAX_BYTES: usize = 2_000;
 /// Longest `x-idempotency-key`, in characters (our own).
 pub const IDEMPOTENCY_KEY_MAX_CHARS: usize = 256;
+
+/// Most characters of the name of a crawl (our own).
+pub const CRAWL_ID_MAX_CHARS: usize = 64;
+
+/// Most hosts that a crawl names (our own).
+pub const CRAWL_HOSTS_MAX: usize = 16;

@@ -63,7 +63,8 @@ pub use nearest::nearest;
 pub use policy::{Allowance, Policy, ThreatOverride, ThreatPolicy};
 pub use protection::Protection;
 pub use read::{
-    read_batch, read_crawl, read_crawl_request, read_index_upload, read_scrape_options, read_search,
+    read_batch, read_crawl, read_crawl_progress, read_crawl_request, read_index_upload, read_scrape_options,
+    read_search,
 };
 pub use retention::Retention;
 pub use scrape::check_scrape_options;

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use serde::de::DeserializeOwned;
-use websvc_types::index::IndexUpload;
+use websvc_types::index::{CrawlProgress, IndexUpload};
 use websvc_types::job::{BatchScrapeRequest, CrawlRequest};
 use websvc_types::{ScrapeOptions, SearchRequest, ViolationCode, schema};
 
@@ -26,6 +26,18 @@ static BATCH: LazyLock<Shape> =
     LazyLock::new(|| Shape::of(schema::request::<BatchScrapeRequest>().as_value()));
 static CRAWL: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<CrawlRequest>().as_value()));
 static UPLOAD: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<IndexUpload>().as_value()));
+
+static PROGRESS: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<CrawlProgress>().as_value()));
+
+/// Reads and checks how far a crawl is.
+///
+/// # Errors
+/// The syntax error, or every rule that it breaks.
+pub fn read_crawl_progress(body: &[u8]) -> Result<Checked<CrawlProgress>, Rejection> {
+    let mut report = Report::default();
+    let progress = read::<CrawlProgress>(&mut report, body, &PROGRESS)?;
+    report.finish(progress)
+}
 
 /// Reads and checks documents for the index.
 ///

@@ -1,12 +1,14 @@
 //! `POST /v2/batch/scrape`.
 
 use http::{Request, StatusCode};
+use url::Url;
 use websvc_jobs::JobRequest;
+use websvc_stage::Stage;
 use websvc_store::{JobKind, JobState, JobUrl, NewJob};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::job::JobStarted;
-use websvc_validate::{BatchPlan, Checked, read_batch};
+use websvc_validate::{BatchPlan, Checked, Retention, read_batch};
 
 use super::job::{self, failed};
 use super::search::{policy, team};
@@ -19,8 +21,11 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
     let idempotency = job::idempotency(request.headers())?;
     let body = super::read_body(request).await?;
     let policy = policy(context.store, context.caller.as_ref())?;
-    let Checked { plan, warnings } =
-        context.admission.decode(body, move |body| read_batch(body, &policy)).await?;
+    let retention = Retention::demanded(&policy);
+    let decoding = context.admission.decode(body, move |body| read_batch(body, &policy));
+    let Checked { plan, warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
+    let addresses: Vec<&str> = plan.urls().iter().map(Url::as_str).collect();
+    job::note(&context, retention, plan.scrape(), &addresses);
     job::admit(&context, plan.scrape()).await?;
     let urls = plan.urls().iter().map(|url| JobUrl { url: url.to_string(), key: url.to_string(), depth: 0 });
     let urls: Vec<JobUrl> = urls.collect();

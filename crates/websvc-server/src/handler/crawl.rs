@@ -3,10 +3,11 @@
 use http::{Request, StatusCode};
 use websvc_engine::crawl::Site;
 use websvc_jobs::JobRequest;
+use websvc_stage::Stage;
 use websvc_store::{JobKind, JobRecord, JobUrl, NewJob};
 use websvc_transport::ServerBody;
 use websvc_types::job::{ActiveCrawl, ActiveCrawls, JobStarted};
-use websvc_validate::{Checked, read_crawl_request};
+use websvc_validate::{Checked, Retention, read_crawl_request};
 
 use super::job;
 use super::search::{policy, team};
@@ -19,8 +20,11 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
     let idempotency = job::idempotency(request.headers())?;
     let body = super::read_body(request).await?;
     let policy = policy(context.store, context.caller.as_ref())?;
+    let retention = Retention::demanded(&policy);
+    let decoding = context.admission.decode(body, move |body| read_crawl_request(body, &policy));
     let Checked { plan: (request, plan), warnings } =
-        context.admission.decode(body, move |body| read_crawl_request(body, &policy)).await?;
+        context.engine.stages().run(Stage::Decode, decoding).await?;
+    job::note(&context, retention, plan.scrape(), &[plan.url().as_str()]);
     job::admit(&context, plan.scrape()).await?;
     let page_limit = Some(plan.limit());
     let site = Site::new(plan);

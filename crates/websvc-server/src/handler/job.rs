@@ -5,12 +5,13 @@ use jiff::Timestamp;
 use serde::Serialize;
 use uuid::Uuid;
 use websvc_jobs::{JobRequest, JobsError};
+use websvc_stage::Stage;
 use websvc_store::{Cancelling, Creating, JobError, JobKind, JobRecord, JobState, NewJob};
 use websvc_transport::ServerBody;
 use websvc_types::job::{JobCancelled, JobDocument, JobErrors, JobFailure, JobStatus, JobStatusResponse};
 use websvc_types::limits::{IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_types::{ErrorCode, Violation, ViolationCode};
-use websvc_validate::ScrapePlan;
+use websvc_validate::{Retention, ScrapePlan};
 
 use super::search::team;
 use super::{batch, crawl};
@@ -18,6 +19,7 @@ use crate::authorise::authorise_format_names;
 use crate::charge;
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
+use crate::trail::Asked;
 
 /// What can be asked of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +30,24 @@ pub(crate) enum JobOperation {
     Errors,
     /// The crawls that run.
     Active,
+}
+
+impl JobOperation {
+    /// Returns what audit events call it.
+    pub(crate) fn name(self, kind: JobKind) -> &'static str {
+        match (self, kind) {
+            (Self::Start, JobKind::Batch) => "batch",
+            (Self::Start, JobKind::Crawl) => "crawl",
+            (Self::Status, JobKind::Batch) => "batch-status",
+            (Self::Status, JobKind::Crawl) => "crawl-status",
+            (Self::Cancel, JobKind::Batch) => "batch-cancel",
+            (Self::Cancel, JobKind::Crawl) => "crawl-cancel",
+            (Self::Errors, JobKind::Batch) => "batch-errors",
+            (Self::Errors, JobKind::Crawl) => "crawl-errors",
+            (Self::Active, JobKind::Batch) => "batch-active",
+            (Self::Active, JobKind::Crawl) => "crawl-active",
+        }
+    }
 }
 
 /// Seconds after which a client may try again that has as many jobs as it may.
@@ -74,7 +94,8 @@ async fn status(
         let limit = limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
         format!("{}?skip={skip}{limit}", url(base_url.as_deref(), kind, &record.id))
     });
-    Ok(json(StatusCode::OK, &response(&record, data, next)))
+    let answer = response(&record, data, next);
+    Ok(context.engine.stages().time(Stage::Encode, || json(StatusCode::OK, &answer)))
 }
 
 fn response(record: &JobRecord, data: Vec<JobDocument>, next: Option<String>) -> JobStatusResponse {
@@ -109,6 +130,7 @@ async fn cancel(
     request: &Request<ServerBody>,
 ) -> Result<Reply, Failure> {
     let id = id(kind, request)?;
+    context.trail.concerns(|| format!("job {id}"));
     match context.jobs.cancel(team(context), kind, &id).await.map_err(failed)? {
         Cancelling::Cancelled => {
             Ok(json(StatusCode::OK, &JobCancelled { success: true, status: JobStatus::Cancelled }))
@@ -149,6 +171,7 @@ async fn errors(
 /// # Errors
 /// 404, also for that of another team.
 pub(super) async fn find(context: &Context<'_>, kind: JobKind, id: &str) -> Result<JobRecord, Failure> {
+    context.trail.concerns(|| format!("job {id}"));
     context.jobs.job(team(context), kind, id).await.map_err(failed)?.ok_or_else(not_found)
 }
 
@@ -175,6 +198,13 @@ pub(super) async fn create(context: &Context<'_>, job: NewJob) -> Result<String,
             too_many(format!("Rate limit exceeded: no more than {} jobs of a team are kept", limits.kept))
         }
     }
+}
+
+/// Notes what is asked for. A plan of a job keeps everything: who may leave nothing has none.
+pub(super) fn note(context: &Context<'_>, demanded: Retention, scrape: &ScrapePlan, urls: &[&str]) {
+    let kept = context.keeps(demanded, scrape.lockdown());
+    let username = scrape.audit().map(|audit| audit.username.as_str());
+    context.trail.asked(kept, &Asked { username, query: None, urls });
 }
 
 /// Lets a caller have pages by this plan: the formats of the key, what this installation can do, and credits for one page.

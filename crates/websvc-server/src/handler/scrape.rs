@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use url::Url;
 use websvc_engine::{PageOutcome, Stages, page_content};
+use websvc_stage::Stage;
 use websvc_store::UsageRetention;
 use websvc_types::{ErrorCode, PageContent, Violation, ViolationCode};
 use websvc_validate::{Checked, Retention, read_scrape_options};
@@ -17,6 +18,7 @@ use crate::authorise::authorise_formats;
 use crate::charge::{self, Outcome};
 use crate::reply::Failure;
 use crate::service::Context;
+use crate::trail::Asked;
 
 /// The answer: the content of the page as official clients read it.
 #[derive(Debug, Serialize)]
@@ -37,21 +39,18 @@ pub(crate) async fn answer_scrape(
     let rules = policy(context.store, context.caller.as_ref())?;
     let retention = Retention::demanded(&rules);
     let body = Bytes::from(Value::Object(arguments).to_string());
-    let Checked { plan, mut warnings } =
-        context.admission.decode(body, move |body| read_scrape_options(body, &rules)).await?;
+    let decoding = context.admission.decode(body, move |body| read_scrape_options(body, &rules));
+    let Checked { plan, mut warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
+    let kept = context.keeps(retention, plan.lockdown());
+    let username = plan.audit().map(|audit| audit.username.as_str());
+    context.trail.asked(kept, &Asked { username, query: None, urls: &[url.as_str()] });
     authorise_formats(context.caller.as_ref(), plan.formats())?;
     let files = files(&context, retention, origin);
     let hold = charge::hold(&context, context.engine.most_page_credits(&plan)).await?;
     let deadline = context.started + plan.timeout().max(Duration::from_secs(1));
     let done = |status, bill| {
-        let retention = match retention {
-            Retention::Zero => UsageRetention::Zero,
-            Retention::Normal if plan.lockdown() => UsageRetention::Zero,
-            Retention::Anonymous => UsageRetention::Anonymous,
-            Retention::Normal => UsageRetention::Whole,
-        };
-        let query = (retention == UsageRetention::Whole).then(|| url.to_string());
-        Outcome { operation: "scrape", status, bill, stages: Stages::default(), query, retention }
+        let query = (kept == UsageRetention::Whole).then(|| url.to_string());
+        Outcome { operation: "scrape", status, bill, stages: Stages::default(), query, retention: kept }
     };
     let PageOutcome { page, bill } =
         context.engine.scrape(&url, &plan, team(&context), &files, deadline).await;

@@ -32,6 +32,7 @@ pub(super) fn paths() -> Value {
     let mut paths = json!({
         "/v2/search": { "post": search().to_value() },
         "/v2/index/documents": { "post": add_documents().to_value() },
+        "/v2/index/progress": { "post": crawl_progress().to_value() },
         "/v2/index/stats": { "get": index_stats().to_value() },
         "/v2/team/credit-usage": { "get": usage::credit_usage().to_value() },
         "/v2/team/credit-usage/historical": { "get": usage::by_key(usage::credit_history().to_value()) },
@@ -86,6 +87,19 @@ fn add_documents() -> Operation {
         body: Some(("IndexUpload", example::uploads())),
         answer: ("IndexReply", example::upload_replies()),
         failures: &[KEYED, WITH_BODY, &[Failure::InvalidBody, Failure::Unavailable]],
+    }
+}
+
+fn crawl_progress() -> Operation {
+    Operation {
+        id: "crawlProgress",
+        tag: "index",
+        summary: "Tells how far a crawl is that fills the index from elsewhere",
+        description: "For the dashboard, which shows it. It is kept in memory alone, for ten minutes after the last word of \
+            the crawl; `websvc index crawl --server` sends one every three seconds.",
+        body: Some(("CrawlProgress", example::progress())),
+        answer: ("ProgressReply", example::progress_replies()),
+        failures: &[KEYED, WITH_BODY, &[Failure::InvalidBody]],
     }
 }
 
@@ -181,7 +195,11 @@ impl Operation {
     pub(super) fn to_value(&self) -> Value {
         let (schema, examples) = &self.answer;
         let mut responses = Map::new();
-        responses.insert("200".to_owned(), response::success("Success", schema, examples));
+        let mut success = response::success("Success", schema, examples);
+        if self.failures.concat().contains(&Failure::RateLimited) {
+            response::add_rate(&mut success["headers"]);
+        }
+        responses.insert("200".to_owned(), success);
         for failure in self.failures.iter().copied().flatten() {
             responses.insert(failure.status().to_string(), failure.reference());
         }
