@@ -10,7 +10,7 @@ use websvc_types::ErrorCode;
 use websvc_types::job::JobStarted;
 use websvc_validate::{BatchPlan, Checked, Retention, read_batch};
 
-use super::job::{self, failed};
+use super::job;
 use super::search::{policy, team};
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
@@ -69,7 +69,7 @@ async fn append(context: &Context<'_>, id: &str, urls: Vec<JobUrl>) -> Result<St
     let id = job::parse_id(id)?;
     let record = job::find(context, JobKind::Batch, &id).await?;
     let added = match record.state {
-        JobState::Running => context.jobs.extend(team(context), &id, urls).await.map_err(failed)?,
+        JobState::Running => context.jobs.extend(team(context), &id, urls).await?,
         JobState::Completed | JobState::Cancelled | JobState::Failed => None,
     };
     match added {

@@ -60,7 +60,7 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
 
 /// Returns the crawls of the caller's team that run.
 pub(super) async fn active(context: &Context<'_>) -> Result<Reply, Failure> {
-    let running = context.jobs.running(team(context), JobKind::Crawl).await.map_err(job::failed)?;
+    let running = context.jobs.running(team(context), JobKind::Crawl).await?;
     let crawls = running.into_iter().filter_map(active_crawl).collect();
     Ok(json(StatusCode::OK, &ActiveCrawls { success: true, crawls }))
 }

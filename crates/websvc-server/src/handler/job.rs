@@ -80,7 +80,7 @@ async fn status(
     let record = find(context, kind, &id(kind, request)?).await?;
     let Range { skip, limit } = range(request.uri().query())?;
     let most = limit.unwrap_or(JOB_PAGE_DOCUMENTS).min(JOB_PAGE_DOCUMENTS);
-    let page = context.jobs.documents(record.number, skip, most, JOB_PAGE_BYTES).await.map_err(failed)?;
+    let page = context.jobs.documents(record.number, skip, most, JOB_PAGE_BYTES).await?;
     let documents = page.documents;
     // Megabytes of JSON hold nobody up there.
     let read = move || -> serde_json::Result<Vec<JobDocument>> {
@@ -131,7 +131,7 @@ async fn cancel(
 ) -> Result<Reply, Failure> {
     let id = id(kind, request)?;
     context.trail.concerns(|| format!("job {id}"));
-    match context.jobs.cancel(team(context), kind, &id).await.map_err(failed)? {
+    match context.jobs.cancel(team(context), kind, &id).await? {
         Cancelling::Cancelled => {
             Ok(json(StatusCode::OK, &JobCancelled { success: true, status: JobStatus::Cancelled }))
         }
@@ -149,7 +149,7 @@ async fn errors(
     request: &Request<ServerBody>,
 ) -> Result<Reply, Failure> {
     let record = find(context, kind, &id(kind, request)?).await?;
-    let found = context.jobs.errors(record.number, JOB_ERRORS_MAX).await.map_err(failed)?;
+    let found = context.jobs.errors(record.number, JOB_ERRORS_MAX).await?;
     let (blocked, amiss): (Vec<JobError>, Vec<JobError>) =
         found.into_iter().partition(|error| error.is_blocked);
     let failure = |error: JobError| JobFailure {
@@ -172,7 +172,7 @@ async fn errors(
 /// 404, also for that of another team.
 pub(super) async fn find(context: &Context<'_>, kind: JobKind, id: &str) -> Result<JobRecord, Failure> {
     context.trail.concerns(|| format!("job {id}"));
-    context.jobs.job(team(context), kind, id).await.map_err(failed)?.ok_or_else(not_found)
+    context.jobs.job(team(context), kind, id).await?.ok_or_else(not_found)
 }
 
 /// Begins a job, and returns its identifier.
@@ -183,7 +183,7 @@ pub(super) async fn create(context: &Context<'_>, job: NewJob) -> Result<String,
     let id = job.id.clone();
     let limits = context.jobs.config().limits;
     let too_many = |text: String| Err(Failure::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S));
-    match context.jobs.create(job).await.map_err(failed)? {
+    match context.jobs.create(job).await? {
         Creating::Created { .. } => Ok(id),
         Creating::KeyUsed => Err(Failure::new(ErrorCode::IdempotencyKeyUsed, "Idempotency key already used")),
         Creating::TooManyUrls => Err(invalid(
@@ -315,8 +315,10 @@ fn not_found() -> Failure {
     Failure::new(ErrorCode::NotFound, "Job not found")
 }
 
-pub(super) fn failed(error: JobsError) -> Failure {
-    Failure::internal(&error, "the jobs could not be read or changed")
+impl From<JobsError> for Failure {
+    fn from(error: JobsError) -> Self {
+        Self::internal(&error, "the jobs could not be read or changed")
+    }
 }
 
 fn wire_status(state: JobState) -> JobStatus {
