@@ -176,7 +176,7 @@ impl Scraper {
 
     /// Fetches a page together with all who ask for it now, and stores it when the plan says so. Returns with it when
     /// it was fetched, if the cache has it now.
-    async fn fetch_once(
+    pub(crate) async fn fetch_once(
         &self,
         url: &Url,
         key: &PageKey,
@@ -212,7 +212,7 @@ impl Scraper {
 
     /// Gets a page that the cache cannot answer: from its host, or drawn by the browser. It is stored under `key` when
     /// the plan says so.
-    async fn fetch_anew(
+    pub(crate) async fn fetch_anew(
         &self,
         url: &Url,
         key: Option<&PageKey>,
@@ -376,7 +376,7 @@ impl Scraper {
     }
 
     /// Returns the cached page that may answer, and when it was fetched.
-    async fn cached(
+    pub(crate) async fn cached(
         &self,
         url: &Url,
         key: Option<&PageKey>,
@@ -445,7 +445,7 @@ impl Scraper {
     }
 
     /// Waits for the turn of a large page; others need none. It goes with the work, which outlives who waits for it.
-    async fn turn(
+    pub(crate) async fn turn(
         &self,
         page: &RawPage,
         converted: Option<&Converted>,
@@ -458,7 +458,7 @@ impl Scraper {
     }
 
     /// Turns a document into a page; `None` for what is a page already, and for PDFs without options.
-    async fn convert(
+    pub(crate) async fn convert(
         &self,
         page: &RawPage,
         options: Option<ReadOptions>,

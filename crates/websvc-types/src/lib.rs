@@ -23,6 +23,7 @@ pub mod foreign;
 pub mod format;
 pub mod index;
 pub mod limits;
+pub mod map;
 mod metadata;
 pub mod openapi;
 pub mod pattern;
@@ -37,6 +38,7 @@ pub mod usage;
 pub use action::Action;
 pub use error::{ErrorBody, ErrorCode, Violation, ViolationCode};
 pub use format::Format;
+pub use map::{MapLink, MapRequest, MapResponse, SitemapUse};
 pub use metadata::{CacheState, Metadata, ProxyUsed};
 pub use scrape::{
     AuditMetadata, Location, Parser, ParserKind, ParserMode, Profile, Proxy, RedactEntity, RedactMode,

@@ -23,6 +23,21 @@ pub const SEARCH_TIMEOUT_FLOOR_MS: u64 = 1_000;
 /// `country` when none is given.
 pub const COUNTRY_DEFAULT: &str = "US";
 
+/// Longest `url` of a map, in Unicode scalar values (our own).
+pub const URL_MAX_CHARS: u32 = 8_192;
+/// Smallest `limit` of a map.
+pub const MAP_LIMIT_MIN: u32 = 1;
+/// Largest `limit` of a map.
+pub const MAP_LIMIT_MAX: u32 = 100_000;
+/// `limit` of a map when none is given.
+pub const MAP_LIMIT_DEFAULT: u32 = 5_000;
+/// Largest `delay` of a map, in seconds.
+pub const MAP_DELAY_MAX_S: f64 = 60.0;
+/// Most items of `includePaths` and `excludePaths`, each (our own).
+pub const PATH_PATTERNS_MAX: usize = 100;
+/// Longest item of `includePaths` and `excludePaths`, in Unicode scalar values (our own).
+pub const PATH_PATTERN_MAX_CHARS: u32 = 1_000;
+
 /// Smallest `scrapeOptions.timeout`, in milliseconds.
 pub const SCRAPE_TIMEOUT_MIN_MS: u64 = 1_000;
 /// Largest `scrapeOptions.timeout`, in milliseconds.

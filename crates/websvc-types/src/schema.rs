@@ -5,6 +5,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::index::{IndexReply, IndexStats, IndexUpload};
+use crate::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
 use crate::usage::{ConcurrencyCheck, CreditHistory, CreditUsage, QueueStatus, TokenHistory, TokenUsage};
 use crate::{ErrorBody, SearchRequest, SearchResponse};
 
@@ -26,6 +27,10 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
     vec![
         ("search-request", request::<SearchRequest>()),
         ("search-response", response::<SearchResponse>()),
+        ("map-request", request::<MapRequest>()),
+        ("map-response", response::<MapResponse>()),
+        ("map-request-v1", request::<MapRequestV1>()),
+        ("map-response-v1", response::<MapResponseV1>()),
         ("index-upload", request::<IndexUpload>()),
         ("index-reply", response::<IndexReply>()),
         ("index-stats", response::<IndexStats>()),

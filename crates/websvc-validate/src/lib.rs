@@ -5,8 +5,9 @@
 //! holds one need not check again. Nothing here does IO.
 //!
 //! - [`read_search`] and [`read_scrape_options`] take bytes: syntax, shape and rules, all violations in one answer.
+//! - [`read_map`] and [`read_map_v1`] do the same for the URLs of a site.
 //! - [`read_index_upload`] takes documents for the index, in the same way.
-//! - [`check_search`] and [`check_scrape_options`] take typed requests of Rust callers.
+//! - [`check_search`], [`check_map`] and [`check_scrape_options`] take typed requests of Rust callers.
 //!
 //! The shape of a body (types, names, required and unknown fields) is checked against the published JSON Schema
 //! itself, so that the two cannot drift apart; see the module `shape`.
@@ -35,8 +36,11 @@ mod format;
 mod header;
 mod json_schema;
 mod language;
+mod map;
+mod map_plan;
 mod nearest;
 mod path;
+mod path_filter;
 mod policy;
 mod protection;
 mod read;
@@ -54,10 +58,13 @@ mod upload;
 pub use checked::Checked;
 pub use domain::DomainFilter;
 pub use error::Rejection;
+pub use map::check_map;
+pub use map_plan::MapPlan;
 pub use nearest::nearest;
+pub use path_filter::PathFilter;
 pub use policy::{Allowance, Policy, ThreatOverride, ThreatPolicy};
 pub use protection::Protection;
-pub use read::{read_index_upload, read_scrape_options, read_search};
+pub use read::{read_index_upload, read_map, read_map_v1, read_scrape_options, read_search};
 pub use retention::Retention;
 pub use scrape::check_scrape_options;
 pub use scrape_plan::{LocationPlan, ScrapePlan};

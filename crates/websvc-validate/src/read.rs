@@ -4,22 +4,46 @@ use std::sync::LazyLock;
 
 use serde::de::DeserializeOwned;
 use websvc_types::index::IndexUpload;
+use websvc_types::map::{MapRequest, MapRequestV1};
 use websvc_types::{ScrapeOptions, SearchRequest, ViolationCode, schema};
 
 use crate::checked::Checked;
 use crate::error::Rejection;
+use crate::map_plan::MapPlan;
 use crate::path::Path;
 use crate::policy::Policy;
 use crate::report::Report;
 use crate::scrape_plan::ScrapePlan;
 use crate::search_plan::SearchPlan;
 use crate::shape::{Shape, Tree};
-use crate::{scrape, search, upload};
+use crate::{map, scrape, search, upload};
 
 static SEARCH: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<SearchRequest>().as_value()));
 static SCRAPE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ScrapeOptions>().as_value()));
 
 static UPLOAD: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<IndexUpload>().as_value()));
+static MAP: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<MapRequest>().as_value()));
+static MAP_V1: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<MapRequestV1>().as_value()));
+
+/// Reads and checks the body of a map.
+///
+/// # Errors
+/// The syntax error, or every rule that the request breaks, or what the team may not do.
+pub fn read_map(body: &[u8], policy: &Policy) -> Result<Checked<MapPlan>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<MapRequest>(&mut report, body, &MAP)?;
+    map::plan(report, request, policy)
+}
+
+/// Reads and checks the body of a map in the words of the first version.
+///
+/// # Errors
+/// As [`read_map`].
+pub fn read_map_v1(body: &[u8], policy: &Policy) -> Result<Checked<MapPlan>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<MapRequestV1>(&mut report, body, &MAP_V1)?;
+    map::plan(report, request.into(), policy)
+}
 
 /// Reads and checks documents for the index.
 ///

@@ -231,6 +231,8 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::ScrapeLockdownCacheMiss => "lockdown is set and the page is not in the cache",
         ErrorCode::MethodNotAllowed => "Method not allowed, use POST",
         ErrorCode::RequestTimeout => "Request timed out: the search was not done within its time of 60000 ms",
+        ErrorCode::MapTimeout => "Request timed out: the map was not done within its time of 60000 ms",
+        ErrorCode::MapFailed => "the site could not be mapped: the host of this URL cannot be reached",
         ErrorCode::ScrapeTimeout => "the page was not done within 60000 ms",
         ErrorCode::ProfileLocked => {
             "another request is about to save the profile \"shop\": try again later, or with saveChanges false"

@@ -1,6 +1,7 @@
 //! The OpenAPI 3.1 document of the service, made of the published schemas and of the table of errors.
 
 mod example;
+mod map;
 mod operation;
 mod response;
 mod usage;
@@ -41,6 +42,7 @@ pub fn document() -> Value {
         "servers": [{ "url": "/", "description": "The service that this document comes from" }],
         "tags": [
             { "name": "search", "description": "Searching, and scraping of what is found" },
+            { "name": "map", "description": "The URLs of a site" },
             { "name": "index", "description": "The embedded index" },
             { "name": "usage", "description": "What the caller's own team may use and has used" },
             { "name": "status", "description": "What the service says of itself, to anybody" },

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::example::{self, Example};
+use super::map;
 use super::response::{self, Failure};
 use super::usage;
 
@@ -10,7 +11,7 @@ use super::usage;
 pub(super) const KEYED: &[Failure] = &[Failure::Unauthorized, Failure::RateLimited, Failure::UnknownError];
 
 /// How every operation with a body may end beside that.
-const WITH_BODY: &[Failure] = &[Failure::Timeout, Failure::PayloadTooLarge, Failure::UnsupportedMediaType];
+pub(super) const WITH_BODY: &[Failure] = &[Failure::Timeout, Failure::PayloadTooLarge, Failure::UnsupportedMediaType];
 
 /// One operation of the document.
 pub(super) struct Operation {
@@ -29,6 +30,8 @@ pub(super) struct Operation {
 pub(super) fn paths() -> Value {
     json!({
         "/v2/search": { "post": search().to_value() },
+        "/v2/map": { "post": map::map().to_value() },
+        "/v1/map": { "post": map::first_version().to_value() },
         "/v2/index/documents": { "post": add_documents().to_value() },
         "/v2/index/stats": { "get": index_stats().to_value() },
         "/v2/team/credit-usage": { "get": usage::credit_usage().to_value() },
@@ -173,7 +176,7 @@ fn openapi() -> Value {
 }
 
 impl Operation {
-    fn to_value(&self) -> Value {
+    pub(super) fn to_value(&self) -> Value {
         let (schema, examples) = &self.answer;
         let mut responses = Map::new();
         responses.insert("200".to_owned(), response::success("Success", schema, examples));

@@ -24,10 +24,13 @@ pub(super) enum Failure {
     RateLimited,
     UnknownError,
     Unavailable,
+    MapForbidden,
+    MapTimeout,
+    MapFailed,
 }
 
 impl Failure {
-    const ALL: [Failure; 16] = [
+    const ALL: [Failure; 19] = [
         Failure::InvalidSearch,
         Failure::InvalidBody,
         Failure::InvalidParameter,
@@ -44,6 +47,9 @@ impl Failure {
         Failure::RateLimited,
         Failure::UnknownError,
         Failure::Unavailable,
+        Failure::MapForbidden,
+        Failure::MapTimeout,
+        Failure::MapFailed,
     ];
 
     /// Returns the conditions that end so; they have one status.
@@ -69,6 +75,16 @@ impl Failure {
             Failure::RateLimited => &[ErrorCode::RateLimited],
             Failure::UnknownError => &[ErrorCode::UnknownError],
             Failure::Unavailable => &[ErrorCode::SearchUnavailable],
+            Failure::MapForbidden => {
+                &[ErrorCode::Forbidden, ErrorCode::UnsafeDomainBlocked, ErrorCode::ScrapeForbiddenUrl]
+            }
+            Failure::MapTimeout => &[ErrorCode::MapTimeout, ErrorCode::RequestTimeout],
+            Failure::MapFailed => &[
+                ErrorCode::UnknownError,
+                ErrorCode::MapFailed,
+                ErrorCode::ScrapeDnsResolutionError,
+                ErrorCode::ScrapeSslError,
+            ],
         }
     }
 
@@ -94,7 +110,10 @@ impl Failure {
             | Failure::PayloadTooLarge
             | Failure::UnsupportedMediaType
             | Failure::UnknownError
-            | Failure::Unavailable => None,
+            | Failure::Unavailable
+            | Failure::MapForbidden
+            | Failure::MapTimeout
+            | Failure::MapFailed => None,
         }
     }
 
@@ -123,7 +142,11 @@ fn codes_schema(codes: &[ErrorCode]) -> Value {
     if codes == [ErrorCode::RequestTimeout] {
         return json!({ "properties": { "code": false } });
     }
-    let names: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
+    let named = codes.iter().filter(|code| **code != ErrorCode::RequestTimeout);
+    let names: Vec<&str> = named.map(|code| code.as_str()).collect();
+    if names.len() < codes.len() {
+        return json!({ "properties": { "code": { "enum": names } } });
+    }
     json!({ "properties": { "code": { "enum": names } }, "required": ["code"] })
 }
 
