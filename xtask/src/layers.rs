@@ -27,6 +27,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-query", &[]),
     layer("websvc-address", &[]),
     layer("websvc-selector", &[]),
+    layer("websvc-sitemap", &[]),
     layer("websvc-validate", &["websvc-types", "websvc-query", "websvc-selector"]),
     layer("websvc-transport", &[]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
@@ -66,6 +67,7 @@ const LAYERS: &[Layer] = &[
             "websvc-validate",
             "websvc-transport",
             "websvc-index",
+            "websvc-sitemap",
             "websvc-scrape",
             "websvc-store",
             "websvc-artifacts",
@@ -84,6 +86,7 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-query",
     "websvc-address",
     "websvc-selector",
+    "websvc-sitemap",
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
@@ -98,7 +101,7 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 19] = [
+const EVERYTHING: [&str; 20] = [
     "websvc-threat",
     "websvc-blocklist",
     "websvc",
@@ -106,6 +109,7 @@ const EVERYTHING: [&str; 19] = [
     "websvc-query",
     "websvc-address",
     "websvc-selector",
+    "websvc-sitemap",
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
@@ -137,6 +141,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-query",
     "websvc-address",
     "websvc-selector",
+    "websvc-sitemap",
     "websvc-validate",
     "websvc-extract",
     "websvc-documents",

@@ -26,6 +26,7 @@ static PAGES: &[Page] = pages![
     "getting-started",
     "search",
     "scraping",
+    "map",
     "documents",
     "indexing",
     "sources",

@@ -211,8 +211,13 @@ impl Engine {
         ceiling(&self.prices(), self.config.scraper.proxies(), plan)
     }
 
+    /// Returns the price list.
+    pub(crate) fn pricing(&self) -> &Pricing {
+        &self.config.pricing
+    }
+
     /// Returns the prices of what there is.
-    fn prices(&self) -> Pricing {
+    pub(crate) fn prices(&self) -> Pricing {
         let mut pricing = self.config.pricing;
         if !self.config.threat.has_scanner() {
             pricing.threat_scan = 0;

@@ -22,6 +22,15 @@ pub enum EngineError {
         /// The time the request had.
         timeout_ms: u64,
     },
+    /// Nothing of a site was found within the time of its map.
+    #[error("the map was not done within its time of {timeout_ms} ms")]
+    MapTimeout {
+        /// The time the request had.
+        timeout_ms: u64,
+    },
+    /// Nothing of a site could be had.
+    #[error("the site could not be mapped: {0}")]
+    MapFailed(#[source] ScrapeError),
     /// No source could answer.
     #[error("no search source could answer: {}", reasons.join("; "))]
     NoSource {
@@ -75,6 +84,8 @@ impl EngineError {
         match self {
             Self::CacheMiss { bill, .. } => std::mem::take(bill),
             Self::Timeout { .. }
+            | Self::MapTimeout { .. }
+            | Self::MapFailed(_)
             | Self::NoSource { .. }
             | Self::NotSupported { .. }
             | Self::Profile(_)

@@ -128,6 +128,10 @@ impl From<EngineError> for Failure {
             EngineError::Timeout { .. } => {
                 Failure::new(ErrorCode::RequestTimeout, format!("Request timed out: {text}"))
             }
+            EngineError::MapTimeout { .. } => {
+                Failure::new(ErrorCode::MapTimeout, format!("Request timed out: {text}"))
+            }
+            EngineError::MapFailed(_) => Failure::new(ErrorCode::MapFailed, text),
             EngineError::NoSource { .. } => Failure::new(ErrorCode::SearchUnavailable, text),
             EngineError::NotSupported { code, violations } => Failure::invalid(code, violations),
             EngineError::Profile(error) if error.code() == ErrorCode::UnknownError => {

@@ -14,6 +14,8 @@ use websvc_types::ErrorCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Search,
+    Map,
+    MapV1,
     AddDocuments,
     IndexStats,
     CreditUsage,
@@ -38,6 +40,7 @@ impl Operation {
     pub(crate) fn scope(self) -> Option<KeyScope> {
         match self {
             Self::Search => Some(KeyScope::Search),
+            Self::Map | Self::MapV1 => Some(KeyScope::Map),
             Self::AddDocuments | Self::IndexStats => Some(KeyScope::Index),
             // What its own team has used, every key may read.
             Self::CreditUsage
@@ -82,6 +85,8 @@ pub(crate) struct Route {
 /// Every operation, where it is and who may ask for it.
 pub(crate) static ROUTES: &[Route] = &[
     route(Method::POST, "/v2/search", Operation::Search, Access::Key),
+    route(Method::POST, "/v2/map", Operation::Map, Access::Key),
+    route(Method::POST, "/v1/map", Operation::MapV1, Access::Key),
     route(Method::POST, "/v2/index/documents", Operation::AddDocuments, Access::Key),
     route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
     route(Method::GET, "/v2/team/credit-usage", Operation::CreditUsage, Access::Key),

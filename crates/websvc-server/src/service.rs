@@ -228,6 +228,13 @@ impl Service {
         as_text(&handler::answer_scrape(context, origin, arguments).await?)
     }
 
+    /// Answers a map as a request of this caller, as JSON.
+    pub(crate) async fn map_as(&self, caller: Option<Caller>, body: Bytes) -> Result<String, Failure> {
+        authorise(caller.as_ref(), KeyScope::Map)?;
+        let context = Context { caller, ..self.context(&Uuid::now_v7().to_string(), Instant::now()) };
+        as_text(&handler::answer_map(context, body, websvc_validate::read_map).await?)
+    }
+
     fn context(&self, id: &str, started: Instant) -> Context<'_> {
         let parts = &*self.parts;
         Context {
@@ -268,6 +275,8 @@ async fn perform(
 ) -> Result<Reply, Failure> {
     match operation {
         Operation::Search => handler::search(context, request).await,
+        Operation::Map => handler::map(context, request).await,
+        Operation::MapV1 => handler::map_v1(context, request).await,
         Operation::AddDocuments => handler::add_documents(context, request).await,
         Operation::IndexStats => handler::index_stats(&context),
         Operation::CreditUsage => handler::credit_usage(&context).await,

@@ -57,6 +57,15 @@ await check("search with filters", async () => {
   assert.equal(found.web.length, 1);
 });
 
+await check("map", async () => {
+  const { status, stdout, stderr } = await command("map", key, "http://tea.test/", "--limit", "2", "--search", "oolong");
+  assert.equal(status, 0, stderr);
+  const answer = JSON.parse(stdout);
+  const { links } = answer.data ?? answer;
+  assert.equal(links.length, 2);
+  assert.equal(links[0].url, "http://tea.test/oolong.html");
+});
+
 await check("usage", async () => {
   const { status, stdout, stderr } = await command("credit-usage", key);
   assert.equal(status, 0, stderr);

@@ -46,6 +46,15 @@ await check("search with filters", async () => {
   assert.deepEqual(elsewhere.web, []);
 });
 
+await check("map", async () => {
+  const { links } = await client(key).map("http://tea.test/", { limit: 10 });
+  assert.deepEqual(links.map(({ url }) => url).sort(), ["http://tea.test/", page, "http://tea.test/oolong.html"].sort());
+  assert.equal(links.find(({ url }) => url === page).title, "Green tea");
+  const best = await client(key).map("tea.test", { search: "oolong", limit: 1, sitemap: "only", timeout: 30000 });
+  assert.deepEqual(best.links.map(({ url }) => url), ["http://tea.test/oolong.html"]);
+  await assert.rejects(client(key).map("http://169.254.169.254/"), refused(403, /may not be connected to/));
+});
+
 await check("usage", async () => {
   const asked = client(key);
   await asked.search("green tea water");

@@ -51,8 +51,12 @@ class Server {
   }
 
   /** Calls the search tool; returns whether it failed, and its text. */
-  async search(options) {
-    const answer = await this.request("tools/call", { name: "firecrawl_search", arguments: options });
+  search(options) {
+    return this.call("firecrawl_search", options);
+  }
+
+  async call(name, options) {
+    const answer = await this.request("tools/call", { name, arguments: options });
     return { failed: answer.isError ?? false, text: answer.content[0].text };
   }
 
@@ -114,6 +118,15 @@ await check("search with filters", () =>
   withServer(key, async (server) => {
     const { data } = await server.find({ query: "tea", limit: 1, includeDomains: ["tea.test"], tbs: "sbd:1" });
     assert.equal(data.web.length, 1);
+  }),
+);
+
+await check("map", () =>
+  withServer(key, async (server) => {
+    const { failed, text } = await server.call("firecrawl_map", { url: "http://tea.test/", search: "oolong", limit: 1 });
+    assert.ok(!failed, text);
+    assert.match(text, /http:\/\/tea\.test\/oolong\.html/);
+    assert.doesNotMatch(text, /green\.html/);
   }),
 );
 

@@ -12,6 +12,7 @@ from firecrawl.v2.utils.error_handler import BadRequestError, UnauthorizedError
 ADDRESS = sys.argv[1]
 KEY = sys.argv[2] if len(sys.argv) > 2 else None
 PAGE = "http://tea.test/green.html"
+OOLONG = "http://tea.test/oolong.html"
 
 
 async def call(value):
@@ -56,6 +57,20 @@ async def filtered(make):
     assert len(found.web) == 1 and found.web[0].url.startswith("http://tea.test/"), found
     elsewhere = await call(make(KEY).search("tea", exclude_domains=["tea.test"]))
     assert elsewhere.web == [], elsewhere
+
+
+async def mapped(make):
+    found = await call(make(KEY).map("http://tea.test/", limit=10))
+    titles = {link.url: link.title for link in found.links}
+    assert titles == {"http://tea.test/": "Tea house", PAGE: "Green tea", OOLONG: "Oolong"}, found
+    best = await call(make(KEY).map("tea.test", search="oolong", limit=1, sitemap="only", include_subdomains=False))
+    assert [link.url for link in best.links] == [OOLONG], best
+    try:
+        await call(make(KEY).map("http://169.254.169.254/"))
+    except Exception as error:  # noqa: BLE001 - the clients have no class of their own for it
+        assert "may not be connected to" in str(error), error
+    else:
+        raise AssertionError("an address of the network was mapped")
 
 
 async def over_limit(make):
@@ -110,6 +125,7 @@ async def main():
         ("search", plain),
         ("search with scraping", scraped),
         ("search with filters", filtered),
+        ("map", mapped),
         ("usage", usage),
         ("a query over the limit is a bad request", over_limit),
         key_check,

@@ -32,6 +32,7 @@ mod indexing;
 mod keys;
 mod lists;
 mod maintenance;
+mod map;
 mod overload;
 mod profiles;
 mod reference;

@@ -30,8 +30,8 @@ impl Found {
     /// Adds a URL, or what is said of one that is known. Breaks when there is no room for more.
     pub(super) fn add(&mut self, url: Url, title: Option<&str>, description: Option<&str>) -> ControlFlow<()> {
         let key = if self.every_spelling { url.to_string() } else { Identity::of_url(&url).into() };
-        match self.places.get(&key) {
-            Some(&place) => {
+        match self.places.get(&key).copied() {
+            Some(place) => {
                 let known = &mut self.links[place];
                 if known.url.starts_with("http:") && url.scheme() == "https" {
                     known.url = url.into();

@@ -12,7 +12,7 @@ pub(super) struct Notes {
     files: Vec<String>,
     more_files: usize,
     /// How many files were left out, by the reason.
-    left_out: BTreeMap<&'static str, usize>,
+    left_out: BTreeMap<String, usize>,
 }
 
 impl Notes {
@@ -31,9 +31,9 @@ impl Notes {
     }
 
     /// Notes that so many sitemaps were left out.
-    pub(super) fn left_out(&mut self, reason: &'static str, count: usize) {
+    pub(super) fn left_out(&mut self, reason: impl Into<String>, count: usize) {
         if count > 0 {
-            *self.left_out.entry(reason).or_default() += count;
+            *self.left_out.entry(reason.into()).or_default() += count;
         }
     }
 

@@ -1,4 +1,4 @@
-//! The Model Context Protocol: searches and pages as tools of language models, over HTTP at `/mcp` and over the standard
+//! The Model Context Protocol: searches, pages and maps of sites as tools of language models, over HTTP at `/mcp` and over the standard
 //! streams by `websvc mcp`.
 //!
 //! A tool is one of the interface's operations: what it is given is checked, admitted, charged and answered as a request
@@ -64,6 +64,10 @@ impl Tools {
             }
             tools::SCRAPE => {
                 self.service.scrape_as(self.caller.clone(), self.origin.clone(), arguments).await.map(Some)
+            }
+            tools::MAP => {
+                let body = Bytes::from(Value::Object(arguments).to_string());
+                self.service.map_as(self.caller.clone(), body).await.map(Some)
             }
             _ => Ok(None),
         }

@@ -13,6 +13,7 @@ mod format;
 mod header;
 mod json_schema;
 mod language;
+mod map;
 mod nearest;
 mod policy;
 mod property;
