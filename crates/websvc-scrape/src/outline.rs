@@ -64,7 +64,12 @@ impl Scraper {
     }
 
     /// Gets a page as received, from the cache by its rules, else from the network.
-    async fn received(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<RawPage, ScrapeError> {
+    async fn received(
+        &self,
+        url: &Url,
+        plan: &ScrapePlan,
+        deadline: Instant,
+    ) -> Result<RawPage, ScrapeError> {
         // Where links lead does not depend on who looks at them: a browser is for empty shells alone.
         let need = Need::IfShell;
         let key = cache::page_key(url, plan, self.proxies(), need);

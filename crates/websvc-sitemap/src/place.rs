@@ -229,9 +229,7 @@ impl Draft {
     }
 
     fn finish(self) -> Option<Entry> {
-        let Self {
-            location, permalink, title, description, published, updated, picture, images, ..
-        } = self;
+        let Self { location, permalink, title, description, published, updated, picture, images, .. } = self;
         let url = location.or(permalink)?;
         let title = title.map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
         Some(Entry { url, title, description, date: published.or(updated), image: picture, images })

@@ -18,6 +18,7 @@ use crate::policy::Policy;
 use crate::report::{Report, quoted};
 use crate::retention::Retention;
 use crate::scrape::{self, Setting};
+use crate::scrape_plan::ScrapePlan;
 use crate::{bounds, path_filter};
 
 /// Checks a map.
@@ -44,64 +45,63 @@ pub(crate) fn plan(
 }
 
 /// Checks a map. The plan holds only if the report has no violation; without a URL there is none.
-fn check(report: &mut Report, request: MapRequest, policy: &Policy) -> Option<MapPlan> {
-    let MapRequest {
-        url,
-        search,
-        sitemap,
-        include_subdomains,
-        ignore_query_parameters,
-        limit,
-        timeout,
-        location,
-        headers,
-        include_paths,
-        exclude_paths,
-        regex_on_full_url,
-        max_discovery_depth,
-        crawl_entire_domain,
-        allow_external_links,
-        allow_subdomains,
-        ignore_robots_txt,
-        robots_user_agent,
-        deduplicate_similar_urls,
-        delay,
-        filter_by_path,
-        use_index,
-        ignore_cache,
-        threat_protection,
-        audit_metadata,
-        // Of interest to the log alone.
-        origin: _,
-        integration: _,
-    } = request;
+fn check(report: &mut Report, mut request: MapRequest, policy: &Policy) -> Option<MapPlan> {
     let body = Path::Root;
-    let url = start(report, &body.key("url"), &url);
-    let search = search.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    let url = start(report, &body.key("url"), &request.url);
+    let search = request.search.take().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     if let Some(search) = &search {
         bounds::chars(report, &body.key("search"), search, 0, QUERY_MAX_CHARS);
     }
-    let limit = limit.unwrap_or(MAP_LIMIT_DEFAULT);
+    let limit = request.limit.unwrap_or(MAP_LIMIT_DEFAULT);
     bounds::number(report, &body.key("limit"), limit, MAP_LIMIT_MIN, MAP_LIMIT_MAX);
-    let timeout_ms = timeout.unwrap_or(SEARCH_TIMEOUT_DEFAULT_MS);
+    let timeout_ms = request.timeout.unwrap_or(SEARCH_TIMEOUT_DEFAULT_MS);
     bounds::number(report, &body.key("timeout"), timeout_ms, SEARCH_TIMEOUT_MIN_MS, SEARCH_TIMEOUT_MAX_MS);
-    let delay = delay.unwrap_or(0.0);
+    let delay = request.delay.unwrap_or(0.0);
     let has_delay = bounds::number(report, &body.key("delay"), delay, 0.0, MAP_DELAY_MAX_S);
-    let paths =
-        path_filter::check(report, &body, include_paths, exclude_paths, regex_on_full_url.unwrap_or(false));
-    if ignore_robots_txt == Some(true) {
-        report.forbid("ignoreRobotsTxt is not enabled for this team");
-    }
-    if robots_user_agent.is_some_and(|name| !name.trim().is_empty()) {
-        report.forbid("robotsUserAgent is not enabled for this team");
-    }
-    if max_discovery_depth.is_some_and(|depth| depth > 1) {
+    let on_whole_url = request.regex_on_full_url.unwrap_or(false);
+    let (include, exclude) = (request.include_paths.take(), request.exclude_paths.take());
+    let paths = path_filter::check(report, &body, include, exclude, on_whole_url);
+    manners(report, &request);
+    if request.max_discovery_depth.is_some_and(|depth| depth > 1) {
         report.warning(&body.key("maxDiscoveryDepth"), |name| {
             format!("{name} counts as 1: a map follows no links, a crawl does")
         });
     }
     let retention = Retention::demanded(policy);
-    // What is fetched is fetched as pages are, by the same rules.
+    let or = |given: Option<bool>, default: bool| given.unwrap_or(default);
+    Some(MapPlan {
+        search,
+        sitemap: request.sitemap.unwrap_or_default(),
+        subdomains: or(request.include_subdomains, true) || or(request.allow_subdomains, false),
+        other_sites: or(request.allow_external_links, false),
+        queries: !or(request.ignore_query_parameters, true),
+        every_spelling: !or(request.deduplicate_similar_urls, true),
+        by_path: or(request.filter_by_path, true) && !or(request.crawl_entire_domain, false),
+        limit: limit as usize,
+        timeout: Duration::from_millis(timeout_ms.max(SEARCH_TIMEOUT_FLOOR_MS)),
+        delay: if has_delay { Duration::from_secs_f64(delay) } else { Duration::ZERO },
+        paths,
+        links: request.max_discovery_depth != Some(0),
+        index: or(request.use_index, true),
+        retention,
+        page: page(report, request, policy, retention),
+        url: url?,
+    })
+}
+
+/// Nobody may have a site's robots.txt ignored, or read it as somebody else.
+fn manners(report: &mut Report, request: &MapRequest) {
+    if request.ignore_robots_txt == Some(true) {
+        report.forbid("ignoreRobotsTxt is not enabled for this team");
+    }
+    if request.robots_user_agent.as_ref().is_some_and(|name| !name.trim().is_empty()) {
+        report.forbid("robotsUserAgent is not enabled for this team");
+    }
+}
+
+/// Returns how what is fetched is fetched: as pages are, by the same rules.
+fn page(report: &mut Report, request: MapRequest, policy: &Policy, retention: Retention) -> ScrapePlan {
+    let MapRequest { headers, location, threat_protection, audit_metadata, ignore_cache, .. } = request;
     let options = ScrapeOptions {
         headers,
         location,
@@ -110,25 +110,7 @@ fn check(report: &mut Report, request: MapRequest, policy: &Policy) -> Option<Ma
         max_age: ignore_cache.unwrap_or(false).then_some(0),
         ..ScrapeOptions::default()
     };
-    let page = scrape::check(report, &body, options, Setting { policy, retention, threat: None });
-    Some(MapPlan {
-        url: url?,
-        search,
-        sitemap: sitemap.unwrap_or_default(),
-        subdomains: include_subdomains.unwrap_or(true) || allow_subdomains.unwrap_or(false),
-        other_sites: allow_external_links.unwrap_or(false),
-        queries: !ignore_query_parameters.unwrap_or(true),
-        every_spelling: !deduplicate_similar_urls.unwrap_or(true),
-        by_path: filter_by_path.unwrap_or(true) && !crawl_entire_domain.unwrap_or(false),
-        limit: limit as usize,
-        timeout: Duration::from_millis(timeout_ms.max(SEARCH_TIMEOUT_FLOOR_MS)),
-        delay: if has_delay { Duration::from_secs_f64(delay) } else { Duration::ZERO },
-        paths,
-        links: max_discovery_depth != Some(0),
-        index: use_index.unwrap_or(true),
-        retention,
-        page,
-    })
+    scrape::check(report, &Path::Root, options, Setting { policy, retention, threat: None })
 }
 
 /// Reads the URL of a start page. Without a scheme it is http, as official clients send it.
@@ -140,7 +122,8 @@ fn start(report: &mut Report, path: &Path<'_>, text: &str) -> Option<Url> {
     }
     let trimmed = text.trim();
     let given = if trimmed.contains("://") { trimmed.to_owned() } else { format!("http://{trimmed}") };
-    let url = Url::parse(&given).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let url =
+        Url::parse(&given).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     if url.is_none() {
         report.violation(path, ViolationCode::InvalidFormat, |name| {
             format!("{name} must be an http or https URL, not {}", quoted(text))

@@ -66,7 +66,11 @@ fn patterns(report: &mut Report, path: &Path<'_>, texts: &[String]) -> Vec<Regex
                 let why = error.to_string();
                 // The reason is the last line; those before it draw where it is.
                 let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
-                format!("{name} must be a regular expression, not {}: {}", quoted(text), cut(why, REASON_CHARS))
+                format!(
+                    "{name} must be a regular expression, not {}: {}",
+                    quoted(text),
+                    cut(why, REASON_CHARS)
+                )
             }),
         }
     }

@@ -28,7 +28,10 @@ async fn a_map_is_answered_in_both_versions_and_costs_one_credit() {
     let body = json!({ "url": "map.test", "includeSubdomains": false }).to_string();
     let answer = service.post("/v2/map", body.clone()).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
-    assert_eq!(urls(&answer.body["links"]), ["http://map.test/", "http://map.test/green", "http://map.test/oolong"]);
+    assert_eq!(
+        urls(&answer.body["links"]),
+        ["http://map.test/", "http://map.test/green", "http://map.test/oolong"]
+    );
     assert_eq!(answer.body["links"][1], json!({ "url": "http://map.test/green", "title": "Green" }));
     assert_eq!((&answer.body["success"], &answer.body["creditsUsed"]), (&json!(true), &json!(1)));
     assert!(answer.body["id"].is_string() && answer.body["warning"].is_null(), "{}", answer.body);
@@ -73,6 +76,7 @@ async fn the_shell_prints_urls_or_json() {
         site.succeed(&arguments)
     };
     assert_eq!(map(&["--search", "oolong", "--limit", "1"]), "http://map.test/oolong\n");
-    let skipped: Value = serde_json::from_str(&map(&["--sitemap", "skip", "--keep-queries", "--json"])).unwrap();
+    let skipped: Value =
+        serde_json::from_str(&map(&["--sitemap", "skip", "--keep-queries", "--json"])).unwrap();
     assert_eq!(urls(&skipped["links"]), ["http://map.test/", "http://map.test/green?x=1"]);
 }

@@ -86,9 +86,8 @@ impl<'a> Exploration<'a> {
         if let Some(inspection) = &self.inspection {
             let checked = tokio::time::timeout_at(self.deadline.into(), inspection.check(plan.url())).await;
             let checked = checked.map_err(|_elapsed| self.late())?;
-            checked.map_err(|blocked| {
-                EngineError::Page(ScrapeError::Unsafe { reason: blocked.to_string() })
-            })?;
+            checked
+                .map_err(|blocked| EngineError::Page(ScrapeError::Unsafe { reason: blocked.to_string() }))?;
         }
         self.read_robots(plan.url()).await;
         if plan.sitemap() != SitemapUse::Skip {
@@ -114,7 +113,10 @@ impl<'a> Exploration<'a> {
             Ok(file) => {
                 let rules = Rules::read(file.status, &file.body, self.scraper.robots_name());
                 if matches!(rules, Rules::DisallowAll) {
-                    self.notes.add(format!("{place} answered {}: nothing of the host was fetched", file.status.as_u16()));
+                    self.notes.add(format!(
+                        "{place} answered {}: nothing of the host was fetched",
+                        file.status.as_u16()
+                    ));
                 }
                 // A whole host that has moved answers there.
                 if is_start && file.status.is_success() && file.url.path() == place.path() {
@@ -288,7 +290,8 @@ impl<'a> Exploration<'a> {
             }
         };
         let depth = listing.depth_below();
-        let (found, site, deadline) = (std::mem::take(&mut self.found), Arc::clone(&self.site), self.deadline);
+        let (found, site, deadline) =
+            (std::mem::take(&mut self.found), Arc::clone(&self.site), self.deadline);
         let read = move || listing::read(found, &site, &listing, &file.url, &file.body, deadline);
         let Listed { found, reading, sitemaps, elsewhere, too_deep, is_late } = blocking(read).await?;
         self.found = found;
@@ -317,7 +320,10 @@ impl<'a> Exploration<'a> {
         .await?;
         self.found = found;
         if let Some(error) = failed {
-            tracing::error!(error = &error as &dyn std::error::Error, "the index could not be read for a map");
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "the index could not be read for a map"
+            );
             self.notes.add("what the index knows of the site could not be read".to_owned());
         }
         Ok(())

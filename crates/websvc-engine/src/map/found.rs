@@ -28,7 +28,12 @@ impl Found {
     }
 
     /// Adds a URL, or what is said of one that is known. Breaks when there is no room for more.
-    pub(super) fn add(&mut self, url: Url, title: Option<&str>, description: Option<&str>) -> ControlFlow<()> {
+    pub(super) fn add(
+        &mut self,
+        url: Url,
+        title: Option<&str>,
+        description: Option<&str>,
+    ) -> ControlFlow<()> {
         let key = if self.every_spelling { url.to_string() } else { Identity::of_url(&url).into() };
         match self.places.get(&key).copied() {
             Some(place) => {
@@ -77,7 +82,8 @@ fn plain(text: &str, most: usize) -> Option<String> {
     let (mut out, mut left) = (String::new(), most);
     let mut in_tag = false;
     for (place, c) in text.char_indices() {
-        let opens = c == '<' && text[place + 1..].starts_with(|next: char| next.is_ascii_alphabetic() || next == '/');
+        let opens =
+            c == '<' && text[place + 1..].starts_with(|next: char| next.is_ascii_alphabetic() || next == '/');
         let is_space = in_tag || opens || c.is_whitespace();
         in_tag = (in_tag || opens) && c != '>';
         if left == 0 {

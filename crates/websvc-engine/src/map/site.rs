@@ -60,9 +60,8 @@ impl Site {
     /// Returns whether a URL is one of the site's hosts, a subdomain or not.
     pub(super) fn is_of_host(&self, url: &Url) -> bool {
         let host = host(url);
-        let is_below = |known: &String| {
-            host.strip_suffix(known.as_str()).is_some_and(|before| before.ends_with('.'))
-        };
+        let is_below =
+            |known: &String| host.strip_suffix(known.as_str()).is_some_and(|before| before.ends_with('.'));
         self.hosts.contains(&host) || (!is_address(url) && self.hosts.iter().any(is_below))
     }
 
@@ -160,7 +159,8 @@ mod tests {
 
     #[test]
     fn a_path_is_kept_to() {
-        let urls = ["http://a.test/docs", "http://a.test/docs/x", "http://a.test/docsearch", "http://a.test/"];
+        let urls =
+            ["http://a.test/docs", "http://a.test/docs/x", "http://a.test/docsearch", "http://a.test/"];
         for start in ["http://a.test/docs", "http://a.test/docs/", "http://a.test/docs/index.html"] {
             assert_eq!(taken(json!({ "url": start }), &urls), urls[..2], "{start}");
             assert_eq!(taken(json!({ "url": start, "filterByPath": false }), &urls), urls, "{start}");

@@ -101,17 +101,22 @@ async fn every_source_is_listed_in_its_order() {
     let start = "<title>Tea</title><meta name=description content='All of tea'>\
         <link rel=alternate type='application/rss+xml' href=/feed>\
         <a href=/green>Green <b>tea</b></a> <a href='http://b.test/'>Elsewhere</a> <a href=/old#top></a>";
-    let feed = "<rss><item><link>/news</link><title>News</title><description>&lt;p>Now</description></item></rss>";
+    let feed =
+        "<rss><item><link>/news</link><title>News</title><description>&lt;p>Now</description></item></rss>";
     let world = robots("Sitemap: http://a.test/index.xml\n")
         .page("http://a.test/", Page::html(start))
         .page("http://a.test/feed", Page::new("text/plain", feed))
         .page("http://a.test/index.xml", index_of(&["http://a.test/1.xml.gz", "2.txt"]))
         .page(
             "http://a.test/1.xml.gz",
-            Page::new("application/x-gzip", packed("<urlset><url><loc>http://a.test/one</loc></url></urlset>")),
+            Page::new(
+                "application/x-gzip",
+                packed("<urlset><url><loc>http://a.test/one</loc></url></urlset>"),
+            ),
         )
         .page("http://a.test/2.txt", Page::text("http://a.test/two\nhttp://a.test/green/\nhttp://b.test/x"));
-    let known = [("http://a.test/known", "Known"), ("http://b.test/known", "No"), ("http://a.test/two", "Two")];
+    let known =
+        [("http://a.test/known", "Known"), ("http://b.test/known", "No"), ("http://a.test/two", "Two")];
     let site = Site::with_index(world, &known).await;
     let mapped = site.map(json!({ "url": "a.test" })).await;
     assert_eq!(mapped.warnings, [""; 0]);
@@ -143,7 +148,8 @@ async fn every_source_is_listed_in_its_order() {
     assert_eq!(only, ["/one", "/two", "/green/"]);
     let skip = site.paths(json!({ "url": "a.test", "sitemap": "skip" })).await;
     assert_eq!(skip, ["/", "/green", "/old", "/news", "/known", "/two"]);
-    let skip = json!({ "url": "a.test", "sitemap": "skip", "useIndex": false, "maxDiscoveryDepth": 0, "limit": 9 });
+    let skip =
+        json!({ "url": "a.test", "sitemap": "skip", "useIndex": false, "maxDiscoveryDepth": 0, "limit": 9 });
     assert_eq!(site.paths(skip).await, [""; 0]);
 }
 
@@ -168,14 +174,18 @@ async fn a_hundred_thousand_urls_are_listed_and_no_more_is_fetched_than_wanted()
     assert_eq!((some.len(), some[4_999].as_str()), (5_000, "/p/0/4999"));
     // Those that were on the way while the first was read.
     assert!(site.asked().len() <= 3 + 3, "{:?}", site.asked());
-    let best = json!({ "url": "a.test", "sitemap": "only", "search": "10999", "limit": 1, "timeout": 300_000 });
+    let best =
+        json!({ "url": "a.test", "sitemap": "only", "search": "10999", "limit": 1, "timeout": 300_000 });
     assert_eq!(site.paths(best).await, ["/p/0/10999"]);
 }
 
 #[tokio::test]
 async fn indexes_that_lead_in_circles_or_too_deep_end() {
     let world = robots("Sitemap: /a.xml")
-        .page("http://a.test/a.xml", index_of(&["/a.xml", "/b.xml", "http://a.test/a.xml#again", "/pages.xml"]))
+        .page(
+            "http://a.test/a.xml",
+            index_of(&["/a.xml", "/b.xml", "http://a.test/a.xml#again", "/pages.xml"]),
+        )
         .page("http://a.test/b.xml", index_of(&["/a.xml", "/c.xml"]))
         .page("http://a.test/c.xml", index_of(&["/d.xml"]))
         .page("http://a.test/d.xml", index_of(&["/e.xml", "http://b.test/far.xml"]))
@@ -187,17 +197,22 @@ async fn indexes_that_lead_in_circles_or_too_deep_end() {
     let mut asked = site.asked();
     asked.sort();
     assert_eq!(asked, ["/a.xml", "/b.xml", "/c.xml", "/d.xml", "/pages.xml", "/robots.txt", "/sitemap.xml"]);
-    assert!(warnings.contains("1 sitemap was not read: they are too many or too deep in indexes"), "{warnings}");
+    assert!(
+        warnings.contains("1 sitemap was not read: they are too many or too deep in indexes"),
+        "{warnings}"
+    );
     assert!(warnings.contains("1 sitemap was not read: they are on other hosts"), "{warnings}");
 }
 
 #[tokio::test]
 async fn what_is_no_sitemap_is_told_where_it_was_named() {
-    let world = robots("Sitemap: http://a.test/page\nSitemap: http://a.test/gone.xml\nSitemap: http://a.test/cut.xml")
-        .page("http://a.test/page", Page::html("<p>Not found <a href=/never>x</a>"))
-        .page("http://a.test/sitemap.xml", Page::html("<p>Not found"))
-        .page("http://a.test/sitemap.txt", Page::new("text/html", "\u{feff}http://a.test/text"))
-        .page("http://a.test/cut.xml", Page::new("text/plain", "<urlset><url><loc>relative</loc></url><url"));
+    let world = robots(
+        "Sitemap: http://a.test/page\nSitemap: http://a.test/gone.xml\nSitemap: http://a.test/cut.xml",
+    )
+    .page("http://a.test/page", Page::html("<p>Not found <a href=/never>x</a>"))
+    .page("http://a.test/sitemap.xml", Page::html("<p>Not found"))
+    .page("http://a.test/sitemap.txt", Page::new("text/html", "\u{feff}http://a.test/text"))
+    .page("http://a.test/cut.xml", Page::new("text/plain", "<urlset><url><loc>relative</loc></url><url"));
     let site = Site::start(world).await;
     let mapped = site.map(json!({ "url": "http://a.test", "sitemap": "only" })).await;
     let expected = [
@@ -218,7 +233,10 @@ async fn usual_places_are_looked_at_when_nothing_is_named() {
     let warnings = mapped.warnings.join("\n");
     assert_eq!(paths(mapped), ["/docs/x"]);
     assert!(warnings.contains("the start page answered 404"), "{warnings}");
-    assert!(warnings.contains("1 URL was found: to find more, map the base of the site, http://a.test,"), "{warnings}");
+    assert!(
+        warnings.contains("1 URL was found: to find more, map the base of the site, http://a.test,"),
+        "{warnings}"
+    );
 }
 
 #[tokio::test]
@@ -229,10 +247,9 @@ async fn robots_txt_is_obeyed_in_what_is_fetched() {
     assert_eq!(site.asked(), ["/robots.txt"]);
     assert_eq!(mapped.warnings[0], "robots.txt does not allow the start page: its links are left out");
     assert_eq!(paths(mapped), ["/known"]);
-    let broken = Site::start(
-        World::builder().page("http://a.test/robots.txt", Page::text("Allow: /").status(503)),
-    )
-    .await;
+    let broken =
+        Site::start(World::builder().page("http://a.test/robots.txt", Page::text("Allow: /").status(503)))
+            .await;
     let mapped = broken.map(json!({ "url": "http://a.test/" })).await;
     assert_eq!(broken.asked(), ["/robots.txt"]);
     assert!(mapped.warnings[0].contains("robots.txt answered 503"), "{:?}", mapped.warnings);
@@ -248,7 +265,10 @@ async fn other_hosts_are_asked_only_when_robots_txt_names_their_sitemaps() {
     let mapped = site.map(json!({ "url": "http://a.test/", "sitemap": "only" })).await;
     assert_eq!(mapped.warnings, ["1 sitemap was not read: robots.txt does not allow it"]);
     assert_eq!(paths(mapped), ["/1"]);
-    assert_eq!((site.world.count("http://shut.test/map.xml"), site.world.count("http://files.test/robots.txt")), (0, 1));
+    assert_eq!(
+        (site.world.count("http://shut.test/map.xml"), site.world.count("http://files.test/robots.txt")),
+        (0, 1)
+    );
 }
 
 #[tokio::test]
@@ -257,10 +277,16 @@ async fn where_the_start_page_leads_is_the_site() {
         .page("http://a.test/", Page::redirect(302, "http://www.moved.test/en/"))
         .page("http://www.moved.test/robots.txt", Page::text("Sitemap: http://www.moved.test/map.xml"))
         .page("http://www.moved.test/map.xml", Page::sitemap(&["http://www.moved.test/mapped"]))
-        .page("http://www.moved.test/en/", Page::html("<title>Here</title><a href=/x>X</a><a href='http://a.test/y'>Y</a>"));
+        .page(
+            "http://www.moved.test/en/",
+            Page::html("<title>Here</title><a href=/x>X</a><a href='http://a.test/y'>Y</a>"),
+        );
     let site = Site::start(world).await;
     let urls = site.paths(json!({ "url": "http://a.test/" })).await;
-    assert_eq!(urls, ["http://www.moved.test/en/", "http://www.moved.test/x", "/y", "http://www.moved.test/mapped"]);
+    assert_eq!(
+        urls,
+        ["http://www.moved.test/en/", "http://www.moved.test/x", "/y", "http://www.moved.test/mapped"]
+    );
 }
 
 #[tokio::test]
@@ -269,7 +295,12 @@ async fn headers_and_languages_are_sent() {
     let location = json!({ "country": "DE", "languages": ["de-DE"] });
     site.map(json!({ "url": "http://a.test", "headers": { "X-Site": "1" }, "location": location })).await;
     for seen in site.world.requests() {
-        assert_eq!((seen.header("x-site"), seen.header("accept-language")), (Some("1"), Some("de-DE")), "{}", seen.url);
+        assert_eq!(
+            (seen.header("x-site"), seen.header("accept-language")),
+            (Some("1"), Some("de-DE")),
+            "{}",
+            seen.url
+        );
     }
 }
 
@@ -281,17 +312,27 @@ async fn when_time_is_over_what_was_found_is_the_answer() {
         .page("http://silent.test/robots.txt", Page::silence());
     let site = Site::start(world).await;
     let mapped = site.map(json!({ "url": "http://a.test/", "timeout": 2_000 })).await;
-    assert!(mapped.warnings.contains(&"the time was over before everything was read".to_owned()), "{:?}", mapped.warnings);
+    assert!(
+        mapped.warnings.contains(&"the time was over before everything was read".to_owned()),
+        "{:?}",
+        mapped.warnings
+    );
     assert_eq!(paths(mapped), ["/", "/x"]);
-    let outcome = site.outcome(json!({ "url": "http://silent.test/", "timeout": 1_000 }), &Policy::default()).await;
-    assert!(matches!(outcome.result, Err(EngineError::MapTimeout { timeout_ms: 1_000 })), "{:?}", outcome.result);
+    let outcome =
+        site.outcome(json!({ "url": "http://silent.test/", "timeout": 1_000 }), &Policy::default()).await;
+    assert!(
+        matches!(outcome.result, Err(EngineError::MapTimeout { timeout_ms: 1_000 })),
+        "{:?}",
+        outcome.result
+    );
     assert_eq!(outcome.bill.total(), 0);
 }
 
 #[tokio::test]
 async fn a_site_that_cannot_be_had_is_a_failure_with_its_reason() {
     let Site { world, engine, _data } = Site::start(World::builder()).await;
-    let plan = |url: &str| read_map(json!({ "url": url }).to_string().as_bytes(), &Policy::default()).unwrap().plan;
+    let plan =
+        |url: &str| read_map(json!({ "url": url }).to_string().as_bytes(), &Policy::default()).unwrap().plan;
     let outcome = engine.map(&plan("http://127.0.0.1/"), Instant::now()).await;
     let Err(EngineError::Page(error)) = &outcome.result else { panic!("{:?}", outcome.result) };
     assert_eq!((error.code(), outcome.bill.total()), (ErrorCode::ScrapeForbiddenUrl, 0));

@@ -43,7 +43,8 @@ fn an_index_names_further_files() {
 
 #[test]
 fn relative_locations_are_resolved() {
-    let text = "<urlset><url><loc>/x</loc></url><url><loc>y</loc></url><url><loc>//b.test/z</loc></url></urlset>";
+    let text =
+        "<urlset><url><loc>/x</loc></url><url><loc>y</loc></url><url><loc>//b.test/z</loc></url></urlset>";
     assert_eq!(urls(text.as_bytes()), ["http://a.test/x", "http://a.test/dir/y", "http://b.test/z"]);
 }
 
@@ -79,10 +80,8 @@ fn entries_of_atom_are_read() {
         <source><title>Elsewhere</title><link href='http://b.test/'/></source><title>Ours</title>\
         <published>2026-01-02T12:00:00+02:00</published></entry>\
         <entry><link rel='alternate' href='/y'/><updated>2026-01-03T00:00:00Z</updated></entry></feed>";
-    let expected = [
-        "http://a.test/dir/x Ours 2026-01-02T12:00:00+02:00 -",
-        "http://a.test/y - 2026-01-03T00:00:00Z -",
-    ];
+    let expected =
+        ["http://a.test/dir/x Ours 2026-01-02T12:00:00+02:00 -", "http://a.test/y - 2026-01-03T00:00:00Z -"];
     assert_eq!(told(text), expected);
 }
 

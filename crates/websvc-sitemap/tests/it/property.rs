@@ -38,7 +38,8 @@ fn write(entries: &[(String, Spelling)], noise: &str, is_index: bool) -> String 
             Spelling::Careless => url.clone(),
         };
         let noise = noise.replace(['<', '&'], "");
-        write!(text, "<{element}><lastmod>{noise}</lastmod><loc>\n {written} </loc><x/></{element}>").unwrap();
+        write!(text, "<{element}><lastmod>{noise}</lastmod><loc>\n {written} </loc><x/></{element}>")
+            .unwrap();
     }
     text + &format!("</{root}>")
 }

@@ -66,7 +66,8 @@ fn requests() -> Vec<Example> {
 
 fn responses() -> Vec<Example> {
     let green = json!({ "url": "https://tea.example/green", "title": "Green tea" });
-    let links = json!([{ "url": "https://tea.example/", "title": "Tea", "description": "All about tea." }, green]);
+    let links =
+        json!([{ "url": "https://tea.example/", "title": "Tea", "description": "All about tea." }, green]);
     let warning = "the sitemap https://tea.example/old.xml answered 404";
     vec![
         example(

@@ -39,12 +39,7 @@ const SCRAPE: Foreign = Foreign {
     takes_json_options: true,
 };
 
-const MAP: Foreign = Foreign {
-    keys: &["useMock"],
-    spellings: &[],
-    names: &[],
-    takes_json_options: false,
-};
+const MAP: Foreign = Foreign { keys: &["useMock"], spellings: &[], names: &[], takes_json_options: false };
 
 impl Foreign {
     /// Returns what is tolerated in the object with this definition.

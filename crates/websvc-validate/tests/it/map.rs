@@ -9,7 +9,8 @@ use websvc_validate::{Allowance, Checked, MapPlan, Policy, Rejection, Retention,
 
 #[track_caller]
 fn plan(body: &Value) -> Checked<MapPlan> {
-    read_map(body.to_string().as_bytes(), &Policy::default()).unwrap_or_else(|error| panic!("{body}: {error}"))
+    read_map(body.to_string().as_bytes(), &Policy::default())
+        .unwrap_or_else(|error| panic!("{body}: {error}"))
 }
 
 /// Checks that a map breaks exactly these rules.
@@ -29,8 +30,14 @@ fn a_url_alone_has_the_defaults() {
     let Checked { plan, warnings } = plan(&json!({ "url": " a.test/docs " }));
     assert_eq!(warnings, [""; 0]);
     assert_eq!(plan.url().as_str(), "http://a.test/docs");
-    assert_eq!((plan.limit(), plan.timeout(), plan.delay()), (5_000, Duration::from_secs(60), Duration::ZERO));
-    assert_eq!((plan.search(), plan.sitemap(), plan.retention()), (None, SitemapUse::Include, Retention::Normal));
+    assert_eq!(
+        (plan.limit(), plan.timeout(), plan.delay()),
+        (5_000, Duration::from_secs(60), Duration::ZERO)
+    );
+    assert_eq!(
+        (plan.search(), plan.sitemap(), plan.retention()),
+        (None, SitemapUse::Include, Retention::Normal)
+    );
     assert!(plan.subdomains() && plan.by_path() && plan.links() && plan.index());
     assert!(!plan.other_sites() && !plan.queries() && !plan.every_spelling());
     assert!(plan.page().store_in_cache() && !plan.page().max_age().is_zero());
@@ -126,7 +133,10 @@ fn the_first_version_has_words_of_its_own() {
     };
     assert_eq!(sitemap(json!({ "url": "a.test" })), SitemapUse::Include);
     assert_eq!(sitemap(json!({ "url": "a.test", "ignoreSitemap": true })), SitemapUse::Skip);
-    assert_eq!(sitemap(json!({ "url": "a.test", "ignoreSitemap": true, "sitemapOnly": true })), SitemapUse::Only);
+    assert_eq!(
+        sitemap(json!({ "url": "a.test", "ignoreSitemap": true, "sitemapOnly": true })),
+        SitemapUse::Only
+    );
     let refused = read_map_v1(br#"{"url": "", "limit": 0}"#, &Policy::default());
     let Err(Rejection::Invalid(violations)) = refused else { panic!("{refused:?}") };
     assert_eq!(violations.len(), 2);
