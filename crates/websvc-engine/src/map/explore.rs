@@ -120,7 +120,7 @@ impl<'a> Exploration<'a> {
                 }
                 // A whole host that has moved answers there.
                 if is_start && file.status.is_success() && file.url.path() == place.path() {
-                    Arc::make_mut(&mut self.site).moved_to(&file.url);
+                    Arc::make_mut(&mut self.site).add_host(&file.url);
                 }
                 rules
             }

@@ -37,12 +37,17 @@ impl Site {
         site
     }
 
-    /// Takes over where the start page leads: that is where the site is.
-    pub(super) fn moved_to(&mut self, url: &Url) {
+    /// Adds a host.
+    pub(super) fn add_host(&mut self, url: &Url) {
         let host = host(url);
         if !self.hosts.contains(&host) {
             self.hosts.push(host);
         }
+    }
+
+    /// Takes over where the start page leads: that is where the site is.
+    pub(super) fn moved_to(&mut self, url: &Url) {
+        self.add_host(url);
         // A start page that leads to the top, such as to a sign-in, does not open the whole site.
         if !self.below.is_empty()
             && let Some(path) = directory(url)

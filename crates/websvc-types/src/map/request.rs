@@ -10,7 +10,7 @@ use crate::limits::{
     SEARCH_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_MAX_MS, SEARCH_TIMEOUT_MIN_MS, URL_MAX_CHARS,
 };
 use crate::pattern::NOT_BLANK;
-use crate::scrape::{AuditMetadata, Location, ThreatProtection};
+use crate::scrape::{AuditMetadata, Location, ThreatProtection, add_header_patterns};
 
 /// What sitemaps are used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
@@ -61,6 +61,7 @@ pub struct MapRequest {
     pub location: Option<Location>,
     /// Headers for the site.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
     pub headers: Option<BTreeMap<String, String>>,
     /// Lists only URLs whose path matches one of these regular expressions, at most 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]

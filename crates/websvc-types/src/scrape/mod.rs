@@ -13,6 +13,7 @@ mod viewport;
 pub use audit::AuditMetadata;
 pub use location::Location;
 pub use options::ScrapeOptions;
+pub(crate) use options::add_header_patterns;
 pub use parser::{Parser, ParserKind, ParserMode};
 pub use profile::Profile;
 pub use proxy::Proxy;
