@@ -52,7 +52,7 @@ await check("map", async () => {
   assert.equal(links.find(({ url }) => url === page).title, "Green tea");
   const best = await client(key).map("tea.test", { search: "oolong", limit: 1, sitemap: "only", timeout: 30000 });
   assert.deepEqual(best.links.map(({ url }) => url), ["http://tea.test/oolong.html"]);
-  await assert.rejects(client(key).map("http://169.254.169.254/"), refused(403, /may not be connected to/));
+  await assert.rejects(client(key).map("http://169.254.169.254/"), refused(403, /may not be fetched/));
 });
 
 await check("usage", async () => {
