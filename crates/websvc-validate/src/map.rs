@@ -1,5 +1,6 @@
 //! The rules of a map: request in, plan out.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use url::Url;
@@ -69,22 +70,32 @@ fn check(report: &mut Report, mut request: MapRequest, policy: &Policy) -> Optio
     }
     let retention = Retention::demanded(policy);
     let or = |given: Option<bool>, default: bool| given.unwrap_or(default);
+    let sitemap = request.sitemap.unwrap_or_default();
+    let subdomains = or(request.include_subdomains, true) || or(request.allow_subdomains, false);
+    let by_path = or(request.filter_by_path, true) && !or(request.crawl_entire_domain, false);
+    let (other_sites, links) =
+        (or(request.allow_external_links, false), request.max_discovery_depth != Some(0));
+    let queries = !or(request.ignore_query_parameters, true);
+    let every_spelling = !or(request.deduplicate_similar_urls, true);
+    let index = or(request.use_index, true);
+    let page = page(report, request, policy, retention);
     Some(MapPlan {
         search,
-        sitemap: request.sitemap.unwrap_or_default(),
-        subdomains: or(request.include_subdomains, true) || or(request.allow_subdomains, false),
-        other_sites: or(request.allow_external_links, false),
-        queries: !or(request.ignore_query_parameters, true),
-        every_spelling: !or(request.deduplicate_similar_urls, true),
-        by_path: or(request.filter_by_path, true) && !or(request.crawl_entire_domain, false),
+        sitemap,
+        subdomains,
+        other_sites,
+        queries,
+        every_spelling,
+        by_path,
         limit: limit as usize,
         timeout: Duration::from_millis(timeout_ms.max(SEARCH_TIMEOUT_FLOOR_MS)),
         delay: if has_delay { Duration::from_secs_f64(delay) } else { Duration::ZERO },
         paths,
-        links: request.max_discovery_depth != Some(0),
-        index: or(request.use_index, true),
+        links,
+        index,
         retention,
-        page: page(report, request, policy, retention),
+        elsewhere: ScrapePlan { headers: BTreeMap::new(), ..page.clone() },
+        page,
         url: url?,
     })
 }

@@ -28,6 +28,8 @@ pub struct MapPlan {
     pub(crate) index: bool,
     pub(crate) retention: Retention,
     pub(crate) page: ScrapePlan,
+    /// As `page`, without the headers of the caller.
+    pub(crate) elsewhere: ScrapePlan,
 }
 
 impl MapPlan {
@@ -121,9 +123,19 @@ impl MapPlan {
         self.retention
     }
 
-    /// Returns how what is fetched is fetched.
+    /// Returns how the start page is fetched.
     #[must_use]
     pub fn page(&self) -> &ScrapePlan {
         &self.page
+    }
+
+    /// Returns how a file is fetched: the headers of the caller are for the host that they were given for, and not for a
+    /// less secure way to it.
+    #[must_use]
+    pub fn fetching(&self, url: &Url) -> &ScrapePlan {
+        let is_same_host = url.host() == self.url.host();
+        let is_same_way = url.origin() == self.url.origin()
+            || (url.scheme() == "https" && url.port().is_none() && self.url.port().is_none());
+        if is_same_host && is_same_way { &self.page } else { &self.elsewhere }
     }
 }

@@ -107,7 +107,8 @@ impl<'a> Exploration<'a> {
     async fn read_robots(&mut self, url: &Url) {
         self.pause().await;
         let place = robots::url(url);
-        let fetched = self.scraper.listing(&place, self.plan.page(), robots::MAX_BYTES, self.deadline).await;
+        let fetched =
+            self.scraper.listing(&place, self.plan.fetching(&place), robots::MAX_BYTES, self.deadline).await;
         let is_start = url.host_str() == self.plan.url().host_str();
         let rules = match fetched {
             Ok(file) => {
@@ -261,8 +262,9 @@ impl<'a> Exploration<'a> {
         let (scraper, plan, deadline) = (self.scraper.clone(), self.plan, self.deadline);
         Box::pin(async move {
             pause(plan.delay(), deadline).await;
-            let answer =
-                scraper.listing(&listing.url, plan.page(), websvc_sitemap::MAX_BYTES, deadline).await;
+            let answer = scraper
+                .listing(&listing.url, plan.fetching(&listing.url), websvc_sitemap::MAX_BYTES, deadline)
+                .await;
             (listing, answer)
         })
     }

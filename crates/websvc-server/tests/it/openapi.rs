@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use websvc_types::index::{IndexReply, IndexStats, IndexUpload};
+use websvc_types::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
 use websvc_types::status::{Health, Readiness, Welcome};
 use websvc_types::usage::{
     ConcurrencyCheck, CreditHistory, CreditUsage, QueueStatus, TokenHistory, TokenUsage,
@@ -45,6 +46,10 @@ fn answers_have_the_form_of_their_types() {
     let answer =
         |path: &str, method: &str, status: &str| &document["paths"][path][method]["responses"][status];
     check::<SearchResponse>(answer("/v2/search", "post", "200"));
+    check::<MapRequest>(&document["paths"]["/v2/map"]["post"]["requestBody"]);
+    check::<MapResponse>(answer("/v2/map", "post", "200"));
+    check::<MapRequestV1>(&document["paths"]["/v1/map"]["post"]["requestBody"]);
+    check::<MapResponseV1>(answer("/v1/map", "post", "200"));
     check::<IndexUpload>(&document["paths"]["/v2/index/documents"]["post"]["requestBody"]);
     check::<IndexReply>(answer("/v2/index/documents", "post", "200"));
     check::<IndexStats>(answer("/v2/index/stats", "get", "200"));
