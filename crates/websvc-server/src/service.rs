@@ -232,7 +232,7 @@ impl Service {
     pub(crate) async fn map_as(&self, caller: Option<Caller>, body: Bytes) -> Result<String, Failure> {
         authorise(caller.as_ref(), KeyScope::Map)?;
         let context = Context { caller, ..self.context(&Uuid::now_v7().to_string(), Instant::now()) };
-        as_text(&handler::answer_map(context, body, websvc_validate::read_map).await?)
+        as_text(&Box::pin(handler::answer_map(context, body, websvc_validate::read_map)).await?)
     }
 
     fn context(&self, id: &str, started: Instant) -> Context<'_> {
