@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     /// Returns those of the URLs that are listed, as they are written.
-    fn taken(body: Value, urls: &[&str]) -> Vec<String> {
+    fn taken(body: &Value, urls: &[&str]) -> Vec<String> {
         let plan = read_map(body.to_string().as_bytes(), &Policy::default()).unwrap().plan;
         let site = Site::of(&plan);
         urls.iter().filter_map(|url| site.takes(url.parse().unwrap())).map(String::from).collect()
@@ -152,14 +152,14 @@ mod tests {
             "http://me:secret@a.test/y?utm_source=z&q=1",
         ];
         let own = ["https://www.a.test/x", "http://docs.a.test/", "http://a.test/y"];
-        assert_eq!(taken(json!({ "url": "a.test" }), &urls), own);
+        assert_eq!(taken(&json!({ "url": "a.test" }), &urls), own);
         let alone = json!({ "url": "http://www.a.test/", "includeSubdomains": false });
-        assert_eq!(taken(alone, &urls), [own[0], own[2]]);
+        assert_eq!(taken(&alone, &urls), [own[0], own[2]]);
         let queries = json!({ "url": "a.test", "ignoreQueryParameters": false });
-        assert_eq!(taken(queries, &urls)[2], "http://a.test/y?q=1");
-        assert_eq!(taken(json!({ "url": "a.test", "allowExternalLinks": true }), &urls).len(), 6);
+        assert_eq!(taken(&queries, &urls)[2], "http://a.test/y?q=1");
+        assert_eq!(taken(&json!({ "url": "a.test", "allowExternalLinks": true }), &urls).len(), 6);
         let urls = ["http://127.0.0.1/x", "http://27.0.0.1/"];
-        assert_eq!(taken(json!({ "url": "http://127.0.0.1" }), &urls), ["http://127.0.0.1/x"]);
+        assert_eq!(taken(&json!({ "url": "http://127.0.0.1" }), &urls), ["http://127.0.0.1/x"]);
     }
 
     #[test]
@@ -167,20 +167,20 @@ mod tests {
         let urls =
             ["http://a.test/docs", "http://a.test/docs/x", "http://a.test/docsearch", "http://a.test/"];
         for start in ["http://a.test/docs", "http://a.test/docs/", "http://a.test/docs/index.html"] {
-            assert_eq!(taken(json!({ "url": start }), &urls), urls[..2], "{start}");
-            assert_eq!(taken(json!({ "url": start, "filterByPath": false }), &urls), urls, "{start}");
-            assert_eq!(taken(json!({ "url": start, "crawlEntireDomain": true }), &urls), urls, "{start}");
+            assert_eq!(taken(&json!({ "url": start }), &urls), urls[..2], "{start}");
+            assert_eq!(taken(&json!({ "url": start, "filterByPath": false }), &urls), urls, "{start}");
+            assert_eq!(taken(&json!({ "url": start, "crawlEntireDomain": true }), &urls), urls, "{start}");
         }
-        assert_eq!(taken(json!({ "url": "http://a.test/index.html" }), &urls), urls);
+        assert_eq!(taken(&json!({ "url": "http://a.test/index.html" }), &urls), urls);
     }
 
     #[test]
     fn expressions_choose_by_path_or_by_url() {
         let urls = ["http://a.test/blog/1", "http://a.test/docs/1", "http://docs.a.test/docs/2"];
-        assert_eq!(taken(json!({ "url": "a.test", "includePaths": ["^/docs/"] }), &urls), urls[1..]);
+        assert_eq!(taken(&json!({ "url": "a.test", "includePaths": ["^/docs/"] }), &urls), urls[1..]);
         let excluded = json!({ "url": "a.test", "includePaths": ["docs"], "excludePaths": ["/[1]$"] });
-        assert_eq!(taken(excluded, &urls), urls[2..]);
+        assert_eq!(taken(&excluded, &urls), urls[2..]);
         let whole = json!({ "url": "a.test", "includePaths": ["docs.*1$"], "regexOnFullURL": true });
-        assert_eq!(taken(whole, &urls), urls[1..2]);
+        assert_eq!(taken(&whole, &urls), urls[1..2]);
     }
 }
