@@ -36,6 +36,7 @@ mod map;
 mod overload;
 mod profiles;
 mod reference;
+mod retention;
 mod scraping;
 mod sdk;
 mod secrets;
