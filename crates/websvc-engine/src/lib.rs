@@ -8,9 +8,11 @@ pub mod crawl;
 mod engine;
 mod error;
 mod export;
+mod file;
 mod ingest;
 mod mirror;
 mod pricing;
+mod rerank;
 mod search;
 mod source;
 
@@ -21,6 +23,7 @@ pub use export::to_wire;
 pub use ingest::{IngestError, ingest};
 pub use mirror::{Mirror, MirrorReport};
 pub use pricing::Pricing;
+pub use rerank::{Ranked, Ranking, rerank};
 pub use search::{PageOutcome, SearchOutcome, Stages, page_content};
 pub use source::{
     Answer, AnswerFuture, Ask, Condition, Declaration, DeclarationError, Elasticsearch, ElasticsearchConfig,

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use http::Method;
 use websvc_store::KeyScope;
 
+use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
 use crate::handler::docs::{self, DocsFile};
 use crate::reply::Failure;
@@ -14,6 +15,10 @@ use websvc_types::ErrorCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Search,
+    Scrape,
+    ScrapeResult,
+    Parse,
+    ParseFormats,
     AddDocuments,
     IndexStats,
     CreditUsage,
@@ -27,6 +32,7 @@ pub(crate) enum Operation {
     Metrics,
     OpenApi,
     Docs(DocsFile),
+    Adapter(adapter::Operation),
     Artifact,
     Root,
     Dashboard(dashboard::Operation),
@@ -38,7 +44,9 @@ impl Operation {
     pub(crate) fn scope(self) -> Option<KeyScope> {
         match self {
             Self::Search => Some(KeyScope::Search),
+            Self::Scrape | Self::ScrapeResult | Self::Parse | Self::ParseFormats => Some(KeyScope::Scrape),
             Self::AddDocuments | Self::IndexStats => Some(KeyScope::Index),
+            Self::Adapter(operation) => Some(operation.scope()),
             // What its own team has used, every key may read.
             Self::CreditUsage
             | Self::CreditHistory
@@ -82,6 +90,10 @@ pub(crate) struct Route {
 /// Every operation, where it is and who may ask for it.
 pub(crate) static ROUTES: &[Route] = &[
     route(Method::POST, "/v2/search", Operation::Search, Access::Key),
+    route(Method::POST, "/v2/scrape", Operation::Scrape, Access::Key),
+    route(Method::GET, "/v2/scrape/{id}", Operation::ScrapeResult, Access::Key),
+    route(Method::POST, "/v2/parse", Operation::Parse, Access::Key),
+    route(Method::GET, "/v2/parse/formats", Operation::ParseFormats, Access::Key),
     route(Method::POST, "/v2/index/documents", Operation::AddDocuments, Access::Key),
     route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
     route(Method::GET, "/v2/team/credit-usage", Operation::CreditUsage, Access::Key),
@@ -101,6 +113,11 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::GET, docs::RENDERER_STYLE, Operation::Docs(DocsFile::RendererStyle), Access::Public),
     route(Method::GET, docs::RENDERER_LICENCE, Operation::Docs(DocsFile::RendererLicence), Access::Public),
     route(Method::GET, docs::RENDERER_NOTICE, Operation::Docs(DocsFile::RendererNotice), Access::Public),
+    adapter(Method::POST, "/v1/scrape", adapter::Operation::ScrapeV1),
+    adapter(Method::POST, "/v1/search", adapter::Operation::SearchV1),
+    adapter(Method::POST, "/v1/rerank", adapter::Operation::Rerank),
+    adapter(Method::GET, "/search", adapter::Operation::SearchSearxng),
+    adapter(Method::POST, "/search", adapter::Operation::SearchExternal),
     route(Method::POST, "/mcp", Operation::Mcp, Access::Key),
     // The signed URL is the permission.
     route(Method::GET, "/artifacts/{file}", Operation::Artifact, Access::Public),
@@ -132,6 +149,10 @@ pub(crate) static ROUTES: &[Route] = &[
     file(SCRIPTS[10]),
     file(SCRIPTS[11]),
 ];
+
+const fn adapter(method: Method, path: &'static str, operation: adapter::Operation) -> Route {
+    route(method, path, Operation::Adapter(operation), Access::Key)
+}
 
 const fn dashboard(
     method: Method,

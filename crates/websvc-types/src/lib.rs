@@ -26,6 +26,7 @@ pub mod limits;
 mod metadata;
 pub mod openapi;
 pub mod pattern;
+pub mod rerank;
 pub mod schema;
 pub mod scrape;
 pub mod search;
@@ -39,9 +40,9 @@ pub use error::{ErrorBody, ErrorCode, Violation, ViolationCode};
 pub use format::Format;
 pub use metadata::{CacheState, Metadata, ProxyUsed};
 pub use scrape::{
-    AuditMetadata, Location, Parser, ParserKind, ParserMode, Profile, Proxy, RedactEntity, RedactMode,
-    RedactOptions, RedactPii, ReplaceStyle, ScrapeOptions, ThreatFailurePolicy, ThreatMode, ThreatProtection,
-    Viewport,
+    AuditMetadata, Location, ParseFormat, ParseFormatList, ParseFormats, ParseOptions, Parser, ParserKind, ParserMode,
+    Profile, Proxy, RedactEntity, RedactMode, RedactOptions, RedactPii, ReplaceStyle, ScrapeOptions,
+    ScrapeRequest, ScrapeResponse, ThreatFailurePolicy, ThreatMode, ThreatProtection, Viewport,
 };
 pub use search::{
     Category, Enterprise, ImageResult, NewsResult, PageContent, SearchData, SearchRequest, SearchResponse,

@@ -5,8 +5,11 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::index::{IndexReply, IndexStats, IndexUpload};
+use crate::rerank::{RerankRequest, RerankResponse};
 use crate::usage::{ConcurrencyCheck, CreditHistory, CreditUsage, QueueStatus, TokenHistory, TokenUsage};
-use crate::{ErrorBody, SearchRequest, SearchResponse};
+use crate::{
+    ErrorBody, ParseFormats, ParseOptions, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse,
+};
 
 /// Returns the schema of a body that is read: it allows every form that is accepted.
 #[must_use]
@@ -26,6 +29,12 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
     vec![
         ("search-request", request::<SearchRequest>()),
         ("search-response", response::<SearchResponse>()),
+        ("scrape-request", request::<ScrapeRequest>()),
+        ("scrape-response", response::<ScrapeResponse>()),
+        ("parse-options", request::<ParseOptions>()),
+        ("parse-formats", response::<ParseFormats>()),
+        ("rerank-request", request::<RerankRequest>()),
+        ("rerank-response", response::<RerankResponse>()),
         ("index-upload", request::<IndexUpload>()),
         ("index-reply", response::<IndexReply>()),
         ("index-stats", response::<IndexStats>()),

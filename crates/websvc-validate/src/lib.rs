@@ -4,9 +4,9 @@
 //! filled in, the query and the time filter parsed. A plan has no public fields and is only made here, so whoever
 //! holds one need not check again. Nothing here does IO.
 //!
-//! - [`read_search`] and [`read_scrape_options`] take bytes: syntax, shape and rules, all violations in one answer.
+//! - [`read_search`], [`read_scrape`], [`read_parse_options`] and [`read_scrape_options`] take bytes: syntax, shape and rules, all violations in one answer.
 //! - [`read_index_upload`] takes documents for the index, in the same way.
-//! - [`check_search`] and [`check_scrape_options`] take typed requests of Rust callers.
+//! - [`check_search`], [`check_scrape`] and [`check_scrape_options`] take typed requests of Rust callers.
 //!
 //! The shape of a body (types, names, required and unknown fields) is checked against the published JSON Schema
 //! itself, so that the two cannot drift apart; see the module `shape`.
@@ -36,6 +36,7 @@ mod header;
 mod json_schema;
 mod language;
 mod nearest;
+mod page;
 mod path;
 mod policy;
 mod protection;
@@ -48,6 +49,7 @@ mod search;
 mod search_plan;
 mod selector;
 mod shape;
+mod target;
 mod threat;
 mod upload;
 
@@ -55,12 +57,17 @@ pub use checked::Checked;
 pub use domain::DomainFilter;
 pub use error::Rejection;
 pub use nearest::nearest;
+pub use page::{FilePlan, PagePlan, check_scrape};
 pub use policy::{Allowance, Policy, ThreatOverride, ThreatPolicy};
 pub use protection::Protection;
-pub use read::{read_index_upload, read_scrape_options, read_search};
+pub use read::{
+    read_index_upload, read_object, read_parse_options, read_rerank, read_scrape, read_scrape_options,
+    read_search,
+};
 pub use retention::Retention;
 pub use scrape::check_scrape_options;
 pub use scrape_plan::{LocationPlan, ScrapePlan};
 pub use search::check_search;
 pub use search_plan::{SearchPlan, SourcePlan};
+pub use target::Target;
 pub use websvc_types::SourceKind;

@@ -132,7 +132,7 @@ impl Service {
         method: Method,
         path: &str,
         headers: &[(&str, &str)],
-        body: String,
+        body: impl Into<Vec<u8>>,
     ) -> Answer {
         let mut request = FetchRequest::get(format!("{}{path}", self.address).parse().unwrap());
         request.method = method;
@@ -151,6 +151,7 @@ impl Service {
                 request.headers.insert(name, value.parse().unwrap());
             }
         }
+        let body: Vec<u8> = body.into();
         request.body = (!body.is_empty()).then(|| body.into());
         let started = Instant::now();
         let answer = self.client.fetch(request).await.unwrap();

@@ -7,6 +7,7 @@
 )]
 
 mod access;
+mod adapters;
 mod archives;
 mod artifacts;
 mod backup;
@@ -33,6 +34,8 @@ mod keys;
 mod lists;
 mod maintenance;
 mod overload;
+mod page_api;
+mod parsing;
 mod profiles;
 mod reference;
 mod scraping;

@@ -5,6 +5,7 @@ mod body;
 pub(crate) mod docs;
 mod index;
 mod metrics;
+mod parse;
 mod scrape;
 mod search;
 mod status;
@@ -15,7 +16,8 @@ pub(crate) use body::read as read_body;
 pub(crate) use docs::docs;
 pub(crate) use index::{add_documents, index_stats};
 pub(crate) use metrics::metrics;
-pub(crate) use scrape::answer_scrape;
+pub(crate) use parse::{parse, parse_formats};
+pub(crate) use scrape::{answer_scrape, scrape, scrape_result};
 pub(crate) use search::{answer_search, search};
 pub(crate) use status::{health, openapi, readiness, ready, root};
 pub(crate) use usage::{

@@ -11,38 +11,46 @@ pub(super) enum Failure {
     InvalidSearch,
     InvalidBody,
     InvalidParameter,
+    InvalidFile,
     Unauthorized,
     InsufficientCredits,
     Forbidden,
+    PageForbidden,
     NotFound,
     NotCached,
     MethodNotAllowed,
     Timeout,
+    PageTimeout,
     ProfileLocked,
     PayloadTooLarge,
     UnsupportedMediaType,
     RateLimited,
     UnknownError,
+    PageFailed,
     Unavailable,
 }
 
 impl Failure {
-    const ALL: [Failure; 16] = [
+    const ALL: [Failure; 20] = [
         Failure::InvalidSearch,
         Failure::InvalidBody,
         Failure::InvalidParameter,
+        Failure::InvalidFile,
         Failure::Unauthorized,
         Failure::InsufficientCredits,
         Failure::Forbidden,
+        Failure::PageForbidden,
         Failure::NotFound,
         Failure::NotCached,
         Failure::MethodNotAllowed,
         Failure::Timeout,
+        Failure::PageTimeout,
         Failure::ProfileLocked,
         Failure::PayloadTooLarge,
         Failure::UnsupportedMediaType,
         Failure::RateLimited,
         Failure::UnknownError,
+        Failure::PageFailed,
         Failure::Unavailable,
     ];
 
@@ -56,18 +64,35 @@ impl Failure {
             ],
             Failure::InvalidBody => &[ErrorCode::BadRequest, ErrorCode::BadRequestInvalidJson],
             Failure::InvalidParameter => &[ErrorCode::BadRequest],
+            Failure::InvalidFile => &[
+                ErrorCode::BadRequest,
+                ErrorCode::BadRequestInvalidJson,
+                ErrorCode::UnsupportedFileType,
+                ErrorCode::ParseUnsupportedOptions,
+            ],
             Failure::Unauthorized => &[ErrorCode::Unauthorized],
             Failure::InsufficientCredits => &[ErrorCode::InsufficientCredits],
             Failure::Forbidden => &[ErrorCode::Forbidden],
+            Failure::PageForbidden => {
+                &[ErrorCode::Forbidden, ErrorCode::UnsafeDomainBlocked, ErrorCode::ScrapeForbiddenUrl]
+            }
             Failure::NotFound => &[ErrorCode::NotFound],
             Failure::NotCached => &[ErrorCode::ScrapeNoCachedData, ErrorCode::ScrapeLockdownCacheMiss],
             Failure::MethodNotAllowed => &[ErrorCode::MethodNotAllowed],
             Failure::Timeout => &[ErrorCode::RequestTimeout],
+            Failure::PageTimeout => &[ErrorCode::ScrapeTimeout, ErrorCode::RequestTimeout],
             Failure::ProfileLocked => &[ErrorCode::ProfileLocked],
             Failure::PayloadTooLarge => &[ErrorCode::PayloadTooLarge],
             Failure::UnsupportedMediaType => &[ErrorCode::UnsupportedMediaType],
             Failure::RateLimited => &[ErrorCode::RateLimited],
             Failure::UnknownError => &[ErrorCode::UnknownError],
+            Failure::PageFailed => &[
+                ErrorCode::UnknownError,
+                ErrorCode::ScrapeSslError,
+                ErrorCode::ScrapeSiteError,
+                ErrorCode::ScrapeActionError,
+                ErrorCode::ScrapeUnsupportedFileError,
+            ],
             Failure::Unavailable => &[ErrorCode::SearchUnavailable],
         }
     }
@@ -85,15 +110,19 @@ impl Failure {
             Failure::InvalidSearch
             | Failure::InvalidBody
             | Failure::InvalidParameter
+            | Failure::InvalidFile
             | Failure::InsufficientCredits
             | Failure::Forbidden
+            | Failure::PageForbidden
             | Failure::NotFound
             | Failure::NotCached
             | Failure::Timeout
+            | Failure::PageTimeout
             | Failure::ProfileLocked
             | Failure::PayloadTooLarge
             | Failure::UnsupportedMediaType
             | Failure::UnknownError
+            | Failure::PageFailed
             | Failure::Unavailable => None,
         }
     }
@@ -122,6 +151,11 @@ impl Failure {
 fn codes_schema(codes: &[ErrorCode]) -> Value {
     if codes == [ErrorCode::RequestTimeout] {
         return json!({ "properties": { "code": false } });
+    }
+    if codes.contains(&ErrorCode::RequestTimeout) {
+        let others = codes.iter().filter(|code| **code != ErrorCode::RequestTimeout);
+        let names: Vec<&str> = others.map(|code| code.as_str()).collect();
+        return json!({ "properties": { "code": { "enum": names } } });
     }
     let names: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
     json!({ "properties": { "code": { "enum": names } }, "required": ["code"] })

@@ -44,7 +44,7 @@ impl Foreign {
     pub(super) fn of(definition: &str) -> Self {
         match definition {
             "SearchRequest" => SEARCH,
-            "ScrapeOptions" => SCRAPE,
+            "ScrapeOptions" | "ScrapeRequest" | "ParseOptions" => SCRAPE,
             _ => Self::default(),
         }
     }
