@@ -27,6 +27,8 @@ static PAGES: &[Page] = pages![
     "search",
     "scraping",
     "documents",
+    "parsing",
+    "adapters",
     "indexing",
     "sources",
     "configuration",
