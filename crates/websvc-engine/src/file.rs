@@ -105,8 +105,20 @@ mod tests {
                 "formats": ["markdown", "screenshot", "branding", "changeTracking", "audio", "video"],
             }),
             &[
-                "/actions", "/headers", "/location", "/lockdown", "/minAge", "/mobile", "/profile", "/proxy",
-                "/waitFor", "/formats", "/formats", "/formats", "/formats", "/formats",
+                "/actions",
+                "/headers",
+                "/location",
+                "/lockdown",
+                "/minAge",
+                "/mobile",
+                "/profile",
+                "/proxy",
+                "/waitFor",
+                "/formats",
+                "/formats",
+                "/formats",
+                "/formats",
+                "/formats",
             ],
         );
     }

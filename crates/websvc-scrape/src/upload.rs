@@ -92,9 +92,11 @@ enum Kind {
 impl Kind {
     fn of_ending(ending: &str) -> Option<Self> {
         let is_it = |known: &&str| known.eq_ignore_ascii_case(ending);
-        let kind = DocumentKind::ALL.into_iter().find(|kind| endings(*kind).iter().any(|known| is_it(&known)));
-        kind.map(Self::Document)
-            .or_else(|| PAGES.iter().find(|text| text.endings.iter().any(|known| is_it(&known))).map(Self::Text))
+        let kind =
+            DocumentKind::ALL.into_iter().find(|kind| endings(*kind).iter().any(|known| is_it(&known)));
+        kind.map(Self::Document).or_else(|| {
+            PAGES.iter().find(|text| text.endings.iter().any(|known| is_it(&known))).map(Self::Text)
+        })
     }
 
     fn of_media_type(essence: &str) -> Option<Self> {
@@ -127,9 +129,11 @@ fn group(kind: DocumentKind) -> &'static str {
         | DocumentKind::Rtf
         | DocumentKind::Doc
         | DocumentKind::Protected => "document",
-        DocumentKind::Xlsx | DocumentKind::Ods | DocumentKind::Csv | DocumentKind::Xls | DocumentKind::Xlsb => {
-            "spreadsheet"
-        }
+        DocumentKind::Xlsx
+        | DocumentKind::Ods
+        | DocumentKind::Csv
+        | DocumentKind::Xls
+        | DocumentKind::Xlsb => "spreadsheet",
         DocumentKind::Pptx | DocumentKind::Odp | DocumentKind::Ppt => "presentation",
         DocumentKind::Epub => "book",
     }

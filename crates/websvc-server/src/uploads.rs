@@ -65,7 +65,8 @@ impl Uploads {
         match Arc::clone(&self.slots).try_acquire_owned() {
             Ok(permit) => Ok(Slot { _permit: permit }),
             Err(_full) => {
-                let text = format!("Rate limit exceeded: {AT_ONCE} files are uploaded already, retry after 1s");
+                let text =
+                    format!("Rate limit exceeded: {AT_ONCE} files are uploaded already, retry after 1s");
                 Err(Failure::new(ErrorCode::RateLimited, text).retry_after(1))
             }
         }

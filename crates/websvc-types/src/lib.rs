@@ -40,9 +40,10 @@ pub use error::{ErrorBody, ErrorCode, Violation, ViolationCode};
 pub use format::Format;
 pub use metadata::{CacheState, Metadata, ProxyUsed};
 pub use scrape::{
-    AuditMetadata, Location, ParseFormat, ParseFormatList, ParseFormats, ParseOptions, Parser, ParserKind, ParserMode,
-    Profile, Proxy, RedactEntity, RedactMode, RedactOptions, RedactPii, ReplaceStyle, ScrapeOptions,
-    ScrapeRequest, ScrapeResponse, ThreatFailurePolicy, ThreatMode, ThreatProtection, Viewport,
+    AuditMetadata, Location, ParseFormat, ParseFormatList, ParseFormats, ParseOptions, Parser, ParserKind,
+    ParserMode, Profile, Proxy, RedactEntity, RedactMode, RedactOptions, RedactPii, ReplaceStyle,
+    ScrapeOptions, ScrapeRequest, ScrapeResponse, ThreatFailurePolicy, ThreatMode, ThreatProtection,
+    Viewport,
 };
 pub use search::{
     Category, Enterprise, ImageResult, NewsResult, PageContent, SearchData, SearchRequest, SearchResponse,

@@ -72,11 +72,7 @@ pub fn check_scrape(request: ScrapeRequest, policy: &Policy) -> Result<Checked<P
 }
 
 /// Checks a request for one page; no plan is a violation in the report.
-pub(crate) fn check_page(
-    report: &mut Report,
-    request: ScrapeRequest,
-    policy: &Policy,
-) -> Option<PagePlan> {
+pub(crate) fn check_page(report: &mut Report, request: ScrapeRequest, policy: &Policy) -> Option<PagePlan> {
     let ScrapeRequest { url, zero_data_retention, options } = request;
     let target = target::check(report, &Path::Root.key("url"), &url);
     let retention = retention_of(report, zero_data_retention, policy);

@@ -7,7 +7,9 @@ use serde_json::{Map, Value};
 use websvc_types::index::IndexUpload;
 use websvc_types::limits::{QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX, RERANK_DOCUMENTS_MIN};
 use websvc_types::rerank::RerankRequest;
-use websvc_types::{ParseOptions, ScrapeOptions, ScrapeRequest, SearchRequest, Violation, ViolationCode, schema};
+use websvc_types::{
+    ParseOptions, ScrapeOptions, ScrapeRequest, SearchRequest, Violation, ViolationCode, schema,
+};
 
 use crate::checked::Checked;
 use crate::error::Rejection;

@@ -9,8 +9,8 @@ use websvc_types::limits::{
     SCRAPE_TIMEOUT_MIN_MS, USERNAME_MAX_CHARS, WAIT_TOTAL_MAX_MS,
 };
 use websvc_types::{
-    AuditMetadata, Location, Parser, ParserKind, Profile, Proxy, RedactOptions, RedactPii,
-    ScrapeOptions, ThreatProtection, ViolationCode,
+    AuditMetadata, Location, Parser, ParserKind, Profile, Proxy, RedactOptions, RedactPii, ScrapeOptions,
+    ThreatProtection, ViolationCode,
 };
 
 use crate::checked::Checked;

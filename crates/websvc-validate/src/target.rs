@@ -90,7 +90,16 @@ mod tests {
 
     #[test]
     fn what_is_no_address_of_a_page_is_refused() {
-        for given in ["", "  ", "ftp://tea.test/", "file:///etc/passwd", "mailto:a@tea.test", "http://", "a b", "http://["] {
+        for given in [
+            "",
+            "  ",
+            "ftp://tea.test/",
+            "file:///etc/passwd",
+            "mailto:a@tea.test",
+            "http://",
+            "a b",
+            "http://[",
+        ] {
             assert_eq!(target(given), None, "{given}");
         }
         assert_eq!(target(&format!("http://tea.test/{}", "a".repeat(URL_MAX_CHARS as usize))), None);

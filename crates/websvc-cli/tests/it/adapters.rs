@@ -24,7 +24,8 @@ async fn version_1_scrapes_and_searches() {
         assert!(answer.body["data"]["markdown"].as_str().unwrap().contains("Sencha"));
         assert_eq!(world.count(PAGE), times, "a page of version 1 is from its host");
     }
-    let found = service.post("/v1/search", json!({ "query": "tea", "limit": 3, "timeout": 9 }).to_string()).await;
+    let found =
+        service.post("/v1/search", json!({ "query": "tea", "limit": 3, "timeout": 9 }).to_string()).await;
     assert_eq!(found.status, 200, "{}", found.body);
     assert_eq!(found.body["data"][0]["url"], json!(PAGE));
     let scraping = json!({ "query": "tea", "scrapeOptions": { "formats": ["markdown"] } });
@@ -41,7 +42,10 @@ async fn searxng_and_open_webui_find_what_they_know_to_ask_for() {
     let found = service.get("/search?q=listed&format=json&categories=general&language=all&pageno=1").await;
     assert_eq!(found.status, 200, "{}", found.body);
     let [result] = found.body["results"].as_array().unwrap().as_slice() else { panic!("{}", found.body) };
-    assert_eq!((&result["url"], &result["title"], &result["engine"]), (&json!(PAGE), &json!("Listed"), &json!("websvc")));
+    assert_eq!(
+        (&result["url"], &result["title"], &result["engine"]),
+        (&json!(PAGE), &json!("Listed"), &json!("websvc"))
+    );
     assert!(result["content"].is_string());
     assert_eq!(service.get("/search?q=listed&format=json&pageno=2").await.body["results"], json!([]));
     assert_eq!(service.get("/search?q=listed").await.status, 400);
@@ -70,7 +74,11 @@ async fn texts_are_ordered_by_a_query() {
     let bare = json!({ "query": "tea", "documents": ["tea"], "return_documents": false });
     let answer = service.post("/v1/rerank", bare.to_string()).await;
     assert_eq!(answer.body["results"][0]["document"], Value::Null);
-    for body in [json!({ "query": "tea" }), json!({ "query": "tea", "documents": [] }), json!({ "query": " ", "documents": ["a"] })] {
+    for body in [
+        json!({ "query": "tea" }),
+        json!({ "query": "tea", "documents": [] }),
+        json!({ "query": " ", "documents": ["a"] }),
+    ] {
         assert_eq!(service.post("/v1/rerank", body.to_string()).await.status, 400, "{body}");
     }
 }

@@ -91,7 +91,8 @@ async fn failures_have_the_statuses_that_official_clients_expect() {
         assert_eq!((&answer.body["success"], &answer.body["code"]), (&json!(false), &json!(code)), "{said}");
     }
     let answer = scrape(&service, json!({ "url": "ftp://tea.test/", "timeout": 1 })).await;
-    let paths: Vec<&Value> = answer.body["details"].as_array().unwrap().iter().map(|one| &one["path"]).collect();
+    let paths: Vec<&Value> =
+        answer.body["details"].as_array().unwrap().iter().map(|one| &one["path"]).collect();
     assert_eq!(paths, ["/timeout", "/url"]);
 }
 

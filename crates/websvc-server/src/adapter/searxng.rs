@@ -108,7 +108,9 @@ fn page(value: &str) -> Result<usize, Failure> {
 /// Reads a language: `de-DE` has a country, which decides; a language alone has no counterpart.
 fn language(value: &str, asked: &mut Asked) {
     match value.split_once(['-', '_']) {
-        Some((_, country)) if country.len() == 2 && country.bytes().all(|sign| sign.is_ascii_alphabetic()) => {
+        Some((_, country))
+            if country.len() == 2 && country.bytes().all(|sign| sign.is_ascii_alphabetic()) =>
+        {
             asked.fields.insert("country".to_owned(), json!(country.to_ascii_uppercase()));
         }
         _ if matches!(value, "" | "all" | "auto") => {}
@@ -210,16 +212,21 @@ mod tests {
 
     #[test]
     fn values_that_are_none_are_refused() {
-        for parameters in
-            ["q=a", "q=a&format=csv", "q=a&format=json&pageno=0", "q=a&format=json&time_range=hour", "q=a&format=json&safesearch=x"]
-        {
+        for parameters in [
+            "q=a",
+            "q=a&format=csv",
+            "q=a&format=json&pageno=0",
+            "q=a&format=json&time_range=hour",
+            "q=a&format=json&safesearch=x",
+        ] {
             assert_eq!(read(parameters).unwrap_err().status(), 400, "{parameters}");
         }
     }
 
     #[test]
     fn a_page_has_its_part_of_the_results() {
-        let result = |number: usize| WebResult { url: format!("http://a.test/{number}"), ..WebResult::default() };
+        let result =
+            |number: usize| WebResult { url: format!("http://a.test/{number}"), ..WebResult::default() };
         let mut response = SearchResponse::default();
         response.data.web = Some((1..=13).map(result).collect());
         let answer = answer("a", 2, response, &[]);

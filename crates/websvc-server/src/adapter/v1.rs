@@ -37,7 +37,8 @@ pub(super) async fn search(context: Context<'_>, request: Request<ServerBody>) -
     // There is one list for everything, so there is one source.
     fields.insert("sources".to_owned(), json!(["web"]));
     let response = super::search(context, origin, fields).await?;
-    let mut answer = json!({ "success": true, "data": response.data.web.unwrap_or_default(), "id": response.id });
+    let mut answer =
+        json!({ "success": true, "data": response.data.web.unwrap_or_default(), "id": response.id });
     if let Some(warning) = response.warning {
         answer["warning"] = Value::String(warning);
     }
@@ -61,10 +62,15 @@ fn translate_options(options: &mut Map<String, Value>) {
         for format in formats.iter_mut() {
             match format.as_str() {
                 Some("screenshot@fullPage") => *format = json!({ "type": "screenshot", "fullPage": true }),
-                Some("extract" | "json") => *format = with_options("json", extract.as_ref(), &["schema", "prompt"]),
+                Some("extract" | "json") => {
+                    *format = with_options("json", extract.as_ref(), &["schema", "prompt"])
+                }
                 Some("changeTracking") => {
-                    *format =
-                        with_options("changeTracking", tracking.as_ref(), &["modes", "schema", "prompt", "tag"]);
+                    *format = with_options(
+                        "changeTracking",
+                        tracking.as_ref(),
+                        &["modes", "schema", "prompt", "tag"],
+                    );
                 }
                 _ => {}
             }

@@ -99,7 +99,9 @@ impl Iterator for Parameters<'_> {
                     break;
                 }
                 // Browsers do not escape backslashes of Windows, so only a quote or another one may follow.
-                '\\' if quoted[at + 1..].starts_with(['"', '\\']) => text.extend(signs.next().map(|(_, sign)| sign)),
+                '\\' if quoted[at + 1..].starts_with(['"', '\\']) => {
+                    text.extend(signs.next().map(|(_, sign)| sign))
+                }
                 sign => text.push(sign),
             }
         }

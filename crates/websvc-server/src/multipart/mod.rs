@@ -68,7 +68,8 @@ impl Multipart {
         let declared = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let declared = declared.unwrap_or_default();
         let Some(boundary) = header::boundary(declared) else {
-            let text = format!("Unsupported media type {declared:?}, use multipart/form-data with a boundary");
+            let text =
+                format!("Unsupported media type {declared:?}, use multipart/form-data with a boundary");
             return Err(Failure::new(ErrorCode::UnsupportedMediaType, text));
         };
         let scanner = Scanner { delimiter: format!("\r\n--{boundary}").into_bytes(), is_inside: true };
@@ -100,7 +101,9 @@ impl Multipart {
         let end = loop {
             match find(&self.buffer, b"\r\n\r\n") {
                 Some(end) => break end,
-                None if self.buffer.len() > HEADERS_MAX_BYTES => return Err(malformed("the headers of a part are too long")),
+                None if self.buffer.len() > HEADERS_MAX_BYTES => {
+                    return Err(malformed("the headers of a part are too long"));
+                }
                 None => self.receive().await?,
             }
         };
@@ -157,8 +160,7 @@ impl Multipart {
         }
         let piece = self.body.next_chunk(idle).await?;
         if let Some(piece) = &piece {
-            self.left =
-                self.left.checked_sub(piece.len() as u64).ok_or_else(|| too_large(self.most))?;
+            self.left = self.left.checked_sub(piece.len() as u64).ok_or_else(|| too_large(self.most))?;
         }
         Ok(piece)
     }
@@ -220,7 +222,9 @@ mod tests {
 
     #[test]
     fn content_ends_at_the_delimiter_wherever_it_is_cut() {
-        for content in [&b""[..], b"a", b"\r", b"\r\n", b"\r\n-", b"\r\r\n\r\n--", b"a\r\n--\r\n--a", b"\r\n--\r\n\r"] {
+        for content in
+            [&b""[..], b"a", b"\r", b"\r\n", b"\r\n-", b"\r\r\n\r\n--", b"a\r\n--\r\n--a", b"\r\n--\r\n\r"]
+        {
             let body = [content, b"\r\n--b--"].concat();
             for step in 1..=body.len() {
                 assert_eq!(scan_all(&body, step), content, "{content:?} by {step}");

@@ -48,7 +48,10 @@ pub(super) fn search_v1() -> Value {
         tag: "adapters",
         summary: "Searches, for clients of version 1",
         description: "As `POST /v2/search` of web pages; `data` is their list.",
-        body: Some(("SearchRequest", vec![example("plain", "A search", json!({ "query": "brew green tea" }))])),
+        body: Some((
+            "SearchRequest",
+            vec![example("plain", "A search", json!({ "query": "brew green tea" }))],
+        )),
         answer: ("SearchResponse", Vec::new()),
         failures: SEARCHING,
     };
@@ -107,9 +110,24 @@ pub(super) fn search_searxng() -> Value {
         parameter("q", "What is searched for", true, json!({ "type": "string", "minLength": 1 })),
         parameter("format", "The form of the answer", true, json!({ "const": "json" })),
         parameter("pageno", "Which page of the results", false, json!({ "type": "integer", "minimum": 1 })),
-        parameter("categories", "`general`, `news` and `images`, between commas", false, json!({ "type": "string" })),
-        parameter("language", "With a country, such as `de-DE`, the results are for it", false, json!({ "type": "string" })),
-        parameter("time_range", "How old results may be", false, json!({ "enum": ["day", "week", "month", "year"] })),
+        parameter(
+            "categories",
+            "`general`, `news` and `images`, between commas",
+            false,
+            json!({ "type": "string" })
+        ),
+        parameter(
+            "language",
+            "With a country, such as `de-DE`, the results are for it",
+            false,
+            json!({ "type": "string" })
+        ),
+        parameter(
+            "time_range",
+            "How old results may be",
+            false,
+            json!({ "enum": ["day", "week", "month", "year"] })
+        ),
         parameter("safesearch", "Whether explicit content is filtered", false, json!({ "enum": [0, 1, 2] })),
     ]);
     value

@@ -10,7 +10,8 @@ use super::{adapter, page, usage};
 pub(super) const KEYED: &[Failure] = &[Failure::Unauthorized, Failure::RateLimited, Failure::UnknownError];
 
 /// How every operation with a body may end beside that.
-pub(super) const WITH_BODY: &[Failure] = &[Failure::Timeout, Failure::PayloadTooLarge, Failure::UnsupportedMediaType];
+pub(super) const WITH_BODY: &[Failure] =
+    &[Failure::Timeout, Failure::PayloadTooLarge, Failure::UnsupportedMediaType];
 
 /// One operation of the document.
 pub(super) struct Operation {

@@ -11,7 +11,9 @@ use websvc_validate::{
 fn paths(rejection: Option<Rejection>) -> Vec<String> {
     match rejection {
         None => Vec::new(),
-        Some(Rejection::Invalid(violations)) => violations.into_iter().map(|violation| violation.path).collect(),
+        Some(Rejection::Invalid(violations)) => {
+            violations.into_iter().map(|violation| violation.path).collect()
+        }
         Some(other) => panic!("{other:?}"),
     }
 }
@@ -31,7 +33,10 @@ fn check(body: &Value, expected: &[&str]) {
 #[test]
 fn a_page_has_its_url_beside_all_options() {
     check(&json!({ "url": "http://tea.test/" }), &[]);
-    check(&json!({ "url": "http://tea.test/", "origin": "js-sdk@4.42.0", "integration": "cli", "fastMode": false }), &[]);
+    check(
+        &json!({ "url": "http://tea.test/", "origin": "js-sdk@4.42.0", "integration": "cli", "fastMode": false }),
+        &[],
+    );
     check(
         &json!({
             "url": "http://tea.test/",
@@ -54,7 +59,10 @@ fn a_page_has_its_url_beside_all_options() {
 #[test]
 fn a_page_is_markdown_unless_it_says_otherwise_and_keeps_its_address_as_it_was_given() {
     let plan = read_scrape(br#"{"url": "TEA.test"}"#, &Policy::default()).unwrap().plan;
-    assert_eq!(plan.scrape().formats().iter().map(websvc_types::Format::name).collect::<Vec<_>>(), ["markdown"]);
+    assert_eq!(
+        plan.scrape().formats().iter().map(websvc_types::Format::name).collect::<Vec<_>>(),
+        ["markdown"]
+    );
     assert_eq!((plan.target().text(), plan.target().url().as_str()), ("http://TEA.test", "http://tea.test/"));
     assert_eq!(plan.retention(), Retention::Normal);
 }

@@ -122,7 +122,11 @@ async fn a_page_that_cannot_be_had_says_why() {
     ] {
         let request = ScrapeRequest { url: url.to_owned(), ..ScrapeRequest::default() };
         let error = service.client.scrape(&request).await.unwrap_err();
-        assert_eq!((error.status().map(|status| status.as_u16()), error.code()), (Some(status), Some(code)), "{url}");
+        assert_eq!(
+            (error.status().map(|status| status.as_u16()), error.code()),
+            (Some(status), Some(code)),
+            "{url}"
+        );
     }
     service.stop().await;
 }
