@@ -64,7 +64,10 @@ pub(crate) fn render(
     }
     page.warnings.clone_from(&raw.warnings);
     page.warnings.extend(converted.into_iter().flat_map(|converted| converted.warnings.iter().cloned()));
-    page.warnings.extend(content.warnings());
+    // Who only wants a picture or the source is not told how the content was chosen.
+    if plan.formats().iter().any(shows_content) {
+        page.warnings.extend(content.warnings());
+    }
     if is_empty_shell {
         page.warnings.push(SHELL_WARNING.to_owned());
     }
@@ -182,6 +185,11 @@ fn write(page: &mut Page, format: &Format, document: &Document, content: &Conten
         | Format::Question(_)
         | Format::Highlights(_) => {}
     }
+}
+
+/// Returns whether a format is written from the parsed page.
+fn shows_content(format: &Format) -> bool {
+    matches!(format, Format::Markdown(_) | Format::Html(_) | Format::Links(_) | Format::Images(_))
 }
 
 fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {

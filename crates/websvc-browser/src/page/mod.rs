@@ -72,19 +72,23 @@ pub(crate) async fn render(
     config: &BrowserConfig,
     request: &PageRequest,
 ) -> (Result<Rendered, BrowserError>, Option<Context>) {
-    let prepared = match ready {
-        Some(prepared) => Ok(prepared),
-        None => {
-            let making = Prepared::make(process, client, config, request.proxy.clone());
-            timeout_at(request.deadline, making).await.unwrap_or(Err(BrowserError::Deadline))
+    if let Some(prepared) = ready {
+        let page = Page::new(process, prepared, config, request);
+        let outcome = page.work_in_time(request).await;
+        // A page waits for its request without anybody watching its process, which may have ended; that is not the
+        // request's fault as long as nothing of its page has come.
+        if !matches!(outcome, Err(BrowserError::Crashed)) || page.watch.lock().document.is_some() {
+            return (outcome, Some(page.into_context()));
         }
-    };
-    let page = match prepared {
-        Ok(prepared) => Page::new(process, prepared, config, request),
-        Err(error) => return (Err(error), None),
-    };
-    let outcome = timeout_at(request.deadline, page.work(request)).await;
-    (outcome.unwrap_or(Err(BrowserError::Deadline)), Some(page.into_context()))
+    }
+    let making = Prepared::make(process, client, config, request.proxy.clone());
+    match timeout_at(request.deadline, making).await.unwrap_or(Err(BrowserError::Deadline)) {
+        Ok(prepared) => {
+            let page = Page::new(process, prepared, config, request);
+            (page.work_in_time(request).await, Some(page.into_context()))
+        }
+        Err(error) => (Err(error), None),
+    }
 }
 
 impl<'a> Page<'a> {
@@ -116,6 +120,10 @@ impl<'a> Page<'a> {
             _listening: Listening { process, session: session.clone() },
             session,
         }
+    }
+
+    async fn work_in_time(&self, request: &PageRequest) -> Result<Rendered, BrowserError> {
+        timeout_at(request.deadline, self.work(request)).await.unwrap_or(Err(BrowserError::Deadline))
     }
 
     /// Does the work unless the page ends before.

@@ -11,4 +11,5 @@ mod leading_on;
 mod profiles;
 mod proxies;
 mod support;
+mod told;
 mod walls;
