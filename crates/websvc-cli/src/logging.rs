@@ -14,6 +14,7 @@ pub(crate) fn start(command: &Command) {
         Command::Demo(_)
         | Command::Search(_)
         | Command::Scrape(_)
+        | Command::Parse(_)
         | Command::Index(_)
         | Command::Teams(_)
         | Command::Keys(_)

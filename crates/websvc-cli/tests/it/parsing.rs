@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::World;
 
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, Site};
 
 const BOOK: &[u8] = include_bytes!("fixtures/tea.docx");
 const TYPE: (&str, &str) = ("content-type", "multipart/form-data; boundary=----tea");
@@ -116,7 +116,11 @@ async fn bodies_that_are_no_uploads_are_refused() {
         ("no end", whole[..whole.len() - 8].to_vec(), 400),
         ("no parts", b"------tea--\r\n".to_vec(), 400),
         ("nothing like parts", b"x".repeat(100_000), 400),
-        ("too large", body(&[("name=\"file\"; filename=\"a.html\"", &vec![b' '; 50 * 1024 * 1024 + 1])]), 413),
+        (
+            "too large",
+            body(&[("name=\"file\"; filename=\"a.html\"", &vec![b' '; 50 * 1024 * 1024 + 1])]),
+            413,
+        ),
     ] {
         let answer = send(&service, sent).await;
         assert_eq!(answer.status, status, "{what}: {}", answer.body);
@@ -137,4 +141,32 @@ async fn the_kinds_of_files_are_listed() {
     assert_eq!((&of("pdf")["available"], &of("doc")["available"]), (&json!(true), &json!(false)));
     assert_eq!(of("docx")["extensions"], json!(["docx", "docm"]));
     assert_eq!(of("html")["kind"], json!("page"));
+}
+
+#[tokio::test]
+async fn the_command_reads_files_into_a_directory_and_names_those_it_cannot() {
+    let world = World::builder().start().await;
+    let site = Site::new(&world);
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (page, book) = (file("tea.html", b"<title>Tea</title><p>Of leaves.</p>"), file("tea.docx", BOOK));
+    let picture = file("tea.png", b"\x89PNG\r\n\x1a\n\0\0");
+    let output = folder.path().join("out");
+    let run = site.run(&["parse", &page, &book, &picture, "--output", output.to_str().unwrap()]);
+    let errors = String::from_utf8_lossy(&run.stderr);
+    assert!(!run.status.success() && errors.contains("tea.png") && errors.contains("1 of 3"), "{errors}");
+    let written = std::fs::read_to_string(output.join("tea.html.md")).unwrap();
+    assert!(written.starts_with("---\ntitle: \"Tea\"\n") && written.ends_with("Of leaves.\n"), "{written}");
+    assert!(std::fs::read_to_string(output.join("tea.docx.md")).unwrap().contains("oolong"));
+    let lines = site.succeed(&["parse", &page, &book, "--jsonl"]);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        (lines.len(), &lines[0]["markdown"], &lines[0]["file"]),
+        (2, &json!("Of leaves."), &json!(page))
+    );
+    assert_eq!(site.succeed(&["parse", &page]), "Of leaves.\n");
 }
