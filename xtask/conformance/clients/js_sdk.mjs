@@ -68,7 +68,7 @@ await check("scrape of what cannot be had", async () => {
 await check("parse", async () => {
   const data = "<main><h1>Tea</h1><p>Of leaves.</p></main>";
   const file = await client(key).parse({ data, filename: "tea.html", contentType: "text/html" });
-  assert.equal(file.markdown, "# Tea\n\nOf leaves.");
+  assert.equal(file.markdown, "# Tea\n\nOf leaves.\n");
   assert.equal(file.metadata.creditsUsed, 1);
   const picture = { data: new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0, 0]), filename: "tea.png", contentType: "image/png" };
   await assert.rejects(client(key).parse(picture), refused(400, /Unsupported file type/));

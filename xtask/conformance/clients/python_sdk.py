@@ -94,7 +94,7 @@ async def no_page(make):
 async def file(make):
     html = b"<main><h1>Tea</h1><p>Of leaves.</p></main>"
     page = await call(make(KEY).parse(html, filename="tea.html"))
-    assert page.markdown == "# Tea\n\nOf leaves.", page.markdown
+    assert page.markdown == "# Tea\n\nOf leaves.\n", page.markdown
     assert page.metadata.credits_used == 1, page.metadata
     options = ParseOptions(formats=["markdown", "html"], only_main_content=False)
     page = await call(make(KEY).parse(b"tea,grams\noolong,40\n", filename="stock.csv", options=options))

@@ -119,7 +119,8 @@ impl Service {
     }
 
     pub(crate) async fn post(&self, path: &str, body: impl Into<String>) -> Answer {
-        self.send(Method::POST, path, &[(CONTENT_TYPE.as_str(), "application/json")], body.into()).await
+        let body: String = body.into();
+        self.send(Method::POST, path, &[(CONTENT_TYPE.as_str(), "application/json")], body).await
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
