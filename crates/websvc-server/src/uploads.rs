@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -133,7 +133,7 @@ impl Spool {
     }
 }
 
-fn nameless(directory: &PathBuf) -> io::Result<File> {
+fn nameless(directory: &Path) -> io::Result<File> {
     std::fs::create_dir_all(directory)?;
     tempfile::tempfile_in(directory)
 }

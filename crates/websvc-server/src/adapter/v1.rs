@@ -95,25 +95,25 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(given: Value, expected: Value) {
-        let Value::Object(mut options) = given else { panic!("options are an object") };
+    fn check(given: &Value, expected: &Value) {
+        let Value::Object(mut options) = given.clone() else { panic!("options are an object") };
         translate_options(&mut options);
-        assert_eq!(Value::Object(options), expected);
+        assert_eq!(&Value::Object(options), expected);
     }
 
     #[test]
     fn options_have_their_names_of_version_2() {
-        check(json!({}), json!({ "maxAge": 0 }));
-        check(json!({ "maxAge": 5, "parsePDF": false }), json!({ "maxAge": 5, "parsers": [] }));
-        check(json!({ "minAge": 1 }), json!({ "minAge": 1 }));
-        check(json!({ "lockdown": true, "maxAge": 7 }), json!({ "lockdown": true, "maxAge": 7 }));
+        check(&json!({}), &json!({ "maxAge": 0 }));
+        check(&json!({ "maxAge": 5, "parsePDF": false }), &json!({ "maxAge": 5, "parsers": [] }));
+        check(&json!({ "minAge": 1 }), &json!({ "minAge": 1 }));
+        check(&json!({ "lockdown": true, "maxAge": 7 }), &json!({ "lockdown": true, "maxAge": 7 }));
         check(
-            json!({
+            &json!({
                 "formats": ["markdown", "screenshot@fullPage", "extract", "changeTracking"],
                 "extract": { "prompt": "the price", "systemPrompt": "be brief" },
                 "changeTrackingOptions": { "modes": ["git-diff"], "tag": "a" },
             }),
-            json!({
+            &json!({
                 "formats": [
                     "markdown",
                     { "type": "screenshot", "fullPage": true },
@@ -124,8 +124,8 @@ mod tests {
             }),
         );
         check(
-            json!({ "formats": ["json"], "jsonOptions": { "schema": { "type": "object" } } }),
-            json!({ "formats": [{ "type": "json", "schema": { "type": "object" } }], "maxAge": 0 }),
+            &json!({ "formats": ["json"], "jsonOptions": { "schema": { "type": "object" } } }),
+            &json!({ "formats": [{ "type": "json", "schema": { "type": "object" } }], "maxAge": 0 }),
         );
     }
 }
