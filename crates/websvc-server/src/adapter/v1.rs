@@ -56,27 +56,28 @@ fn translate_options(options: &mut Map<String, Value>) {
     if let Some(Value::Bool(parse)) = options.remove("parsePDF") {
         options.insert("parsers".to_owned(), if parse { json!(["pdf"]) } else { json!([]) });
     }
-    let extract = options.remove("extract").or_else(|| options.get("jsonOptions").cloned());
-    let tracking = options.remove("changeTrackingOptions");
-    if let Some(Value::Array(formats)) = options.get_mut("formats") {
-        for format in formats.iter_mut() {
-            match format.as_str() {
-                Some("screenshot@fullPage") => *format = json!({ "type": "screenshot", "fullPage": true }),
-                Some("extract" | "json") => {
-                    *format = with_options("json", extract.as_ref(), &["schema", "prompt"])
-                }
-                Some("changeTracking") => {
-                    *format = with_options(
-                        "changeTracking",
-                        tracking.as_ref(),
-                        &["modes", "schema", "prompt", "tag"],
-                    );
-                }
-                _ => {}
+    let extract = options.get("extract").or_else(|| options.get("jsonOptions")).cloned();
+    let tracking = options.get("changeTrackingOptions").cloned();
+    let Some(Value::Array(formats)) = options.get_mut("formats") else { return };
+    let mut used: Vec<&str> = Vec::new();
+    for format in formats.iter_mut() {
+        match format.as_str() {
+            Some("screenshot@fullPage") => *format = json!({ "type": "screenshot", "fullPage": true }),
+            Some("extract" | "json") => {
+                *format = with_options("json", extract.as_ref(), &["schema", "prompt"]);
+                used.extend(["extract", "jsonOptions"]);
             }
+            Some("changeTracking") => {
+                *format =
+                    with_options("changeTracking", tracking.as_ref(), &["modes", "schema", "prompt", "tag"]);
+                used.push("changeTrackingOptions");
+            }
+            _ => {}
         }
-        // Its options stand with the format now.
-        options.remove("jsonOptions");
+    }
+    // What stands with its format now. Options without theirs stay, so that they are named in the warning.
+    for name in used {
+        options.remove(name);
     }
 }
 
