@@ -17,7 +17,7 @@ use crate::mirror::{self, Mirror};
 use crate::pricing::Pricing;
 use crate::search::{
     Inspections, Means, PageOutcome, Review, SearchOutcome, Stages, assemble, ceiling, charge, charge_alone,
-    file_ceiling, find, gather, page_ceiling, review, review_page,
+    file_ceiling, find, gather, miss_price, page_ceiling, review, review_page,
 };
 use crate::source::{Counted, SearchSource, SourceFigures};
 
@@ -209,20 +209,24 @@ impl Engine {
         let gathering = Instant::now();
         warnings.extend(found.warnings.iter().cloned());
         let inspections = Inspections::of(plan, &self.config.threat);
-        inspections.screen(&mut found, plan, deadline, &mut warnings).await?;
+        let screened = inspections.screen(&mut found, plan, deadline, &mut warnings).await;
+        let pricing = &self.config.pricing;
+        if let Err(late) = screened {
+            return Err(late.with_scans(inspections.finish(&mut warnings), pricing.threat_scan));
+        }
         let scraper = inspections.scraper(&self.config.scraper);
         let means =
             Means { engine: &self.config, scraper: &scraper, profile: profile.as_ref(), files, deadline };
         let gathered = gather(means, plan, &found, &mut warnings).await;
         found.scanned = inspections.finish(&mut warnings);
-        let pricing = &self.config.pricing;
         let mut pages = gathered.map_err(|error| error.with_scans(found.scanned, pricing.threat_scan))?;
         if let Some(profile) = profile {
             warnings.extend(profile.close().await);
         }
         let stages = Stages { find: gathering - begun, gather: gathering.elapsed() };
         let bill = charge(pricing, plan, &found, &mut pages);
-        Ok(SearchOutcome { data: assemble(plan, found, pages), warnings, bill, stages })
+        let miss_price = plan.scrape().and_then(|scrape| miss_price(pricing, scrape));
+        Ok(SearchOutcome { data: assemble(plan, found, pages, miss_price), warnings, bill, stages })
     }
 
     /// Returns the most that a page may cost, a document of several pages and redirects that are scanned apart.

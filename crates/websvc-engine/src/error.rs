@@ -21,6 +21,8 @@ pub enum EngineError {
     Timeout {
         /// The time the request had.
         timeout_ms: u64,
+        /// What it costs all the same: the scans that were done.
+        bill: Bill,
     },
     /// No source could answer.
     #[error("no search source could answer: {}", reasons.join("; "))]
@@ -56,29 +58,29 @@ pub enum EngineError {
 
 impl EngineError {
     /// Says that a search was not done within its time.
-    pub(crate) fn late(plan: &SearchPlan) -> Self {
-        Self::Timeout { timeout_ms: u64::try_from(plan.timeout().as_millis()).unwrap_or(u64::MAX) }
+    #[must_use]
+    pub fn late(plan: &SearchPlan) -> Self {
+        let timeout_ms = u64::try_from(plan.timeout().as_millis()).unwrap_or(u64::MAX);
+        Self::Timeout { timeout_ms, bill: Bill::default() }
     }
 
-    /// Adds the URLs that were scanned to what is to be paid, where anything is.
+    /// Adds the URLs that were scanned before it to what is to be paid.
     pub(crate) fn with_scans(mut self, scanned: u64, price: u64) -> Self {
-        if let Self::CacheMiss { bill, .. } = &mut self {
+        if let Self::CacheMiss { bill, .. } | Self::Timeout { bill, .. } = &mut self {
             bill.add(Item::ThreatScan, scanned, price);
         }
         self
     }
 
-    /// Takes what is to be paid although there is no answer: the misses of lockdown, and what was scanned before only
-    /// the cache was asked; else nothing.
+    /// Takes what is to be paid although there is no answer: the misses of lockdown, and what was scanned before; else
+    /// nothing.
     #[must_use]
     pub fn take_bill(&mut self) -> Bill {
         match self {
-            Self::CacheMiss { bill, .. } => std::mem::take(bill),
-            Self::Timeout { .. }
-            | Self::NoSource { .. }
-            | Self::NotSupported { .. }
-            | Self::Profile(_)
-            | Self::Page(_) => Bill::default(),
+            Self::CacheMiss { bill, .. } | Self::Timeout { bill, .. } => std::mem::take(bill),
+            Self::NoSource { .. } | Self::NotSupported { .. } | Self::Profile(_) | Self::Page(_) => {
+                Bill::default()
+            }
         }
     }
 }

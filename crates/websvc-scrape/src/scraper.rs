@@ -421,7 +421,7 @@ impl Scraper {
         .await
     }
 
-    /// Writes a page in the formats of the plan, and keeps the result when the page is in the cache.
+    /// Writes a page in the formats of the plan, and keeps the result when the page is cached and anything may be kept.
     pub(crate) async fn render(
         &self,
         page: RawPage,
@@ -430,6 +430,7 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<Page, ScrapeError> {
         let recipe = Recipe::of(&plan);
+        let kept = kept.filter(|_| plan.store_in_cache());
         let converted = self.convert(&page, options_of(&plan), deadline).await?;
         let turn = self.turn(&page, converted.as_ref()).await?;
         let page = self

@@ -101,6 +101,11 @@ impl Admission {
         lock(&self.gate).figures()
     }
 
+    /// Returns how many requests of a caller's team wait for their turn.
+    pub(crate) fn waiting_of(&self, caller: Option<&Caller>) -> usize {
+        lock(&self.gate).waiting_of(team_name(caller.map(|caller| &caller.team)))
+    }
+
     /// Reads a body: in place when that is quick, else where it holds nobody up, and large ones a few at a time.
     ///
     /// # Errors
@@ -141,8 +146,7 @@ impl Admission {
                     .or(gate.limits().requests_per_minute),
                 concurrency: team.and_then(|team| team.concurrency).or(gate.limits().concurrency),
             };
-            let name = team.map_or("", |team| team.name.as_str());
-            gate.enter(&Demand { team: name, of_team, key }, now)
+            gate.enter(&Demand { team: team_name(team), of_team, key }, now)
         };
         let (number, turn) = match entry {
             Entry::Refused(refusal) => return Admitted { rate, permit: Err(failure(refusal)) },
@@ -169,9 +173,13 @@ impl Admission {
 impl Drop for Permit {
     fn drop(&mut self) {
         let Self { gate, team, key, number } = self;
-        let name = team.as_ref().map_or("", |team| team.name.as_str());
-        lock(gate).leave(name, key.as_ref(), *number, Instant::now());
+        lock(gate).leave(team_name(team.as_ref()), key.as_ref(), *number, Instant::now());
     }
+}
+
+/// Returns the name under which a team is counted; those without a key are one.
+fn team_name(team: Option<&Arc<Team>>) -> &str {
+    team.map_or("", |team| team.name.as_str())
 }
 
 /// Returns the answer to a request that is turned away, in words that clients read: they look for "retry after 7s".

@@ -54,6 +54,24 @@ pub struct EmbedConfig {
     pub pricing: Pricing,
     /// How much is worked on.
     pub limits: Limits,
+    /// What tells the risk of URLs for teams with threat protection; without a scanner their lists alone decide.
+    ///
+    /// ```
+    /// use websvc_server::EmbedConfig;
+    /// use websvc_server::threat::{Classifier, ClassifierConfig, Scanner};
+    /// use websvc_transport::{AddressGuard, Client, ClientConfig};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // The scanner is the operator's own choice: its client may reach it wherever it is, that of pages may not.
+    /// let client = Client::new(ClientConfig::new(AddressGuard::open()))?;
+    /// let scanner = Scanner::http(client, "http://127.0.0.1:8080/scan".parse()?, Some("its key"))?;
+    /// let mut config = EmbedConfig::new("/var/lib/my-program/search");
+    /// config.threat = Classifier::new(scanner, ClassifierConfig::default());
+    /// assert!(config.threat.has_scanner());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub threat: Classifier,
 }
 
 impl EmbedConfig {
@@ -73,6 +91,7 @@ impl EmbedConfig {
             public_url: None,
             pricing: Pricing::default(),
             limits: Limits::default(),
+            threat: Classifier::none(),
         }
     }
 }
@@ -161,6 +180,7 @@ impl Embedded {
             public_url,
             pricing,
             limits,
+            threat,
         } = config;
         let uploads = data_dir.join(UPLOADS_DIR);
         let parts = blocking(move || Parts::open(&data_dir, artifacts)).await?;
@@ -175,7 +195,7 @@ impl Embedded {
             index_use: IndexUse::Filled,
             mirrors: Vec::new(),
             pricing,
-            threat: Classifier::none(),
+            threat,
         });
         let scheme = if server.tls.is_some() { "https" } else { "http" };
         let service = Service::new(ServiceConfig {

@@ -30,3 +30,4 @@ pub use mcp::{Tools, ToolsError};
 pub use origin::OriginConfig;
 pub use service::{Service, ServiceConfig};
 pub use websvc_artifacts as artifacts;
+pub use websvc_threat as threat;

@@ -171,6 +171,7 @@ pub(crate) fn with_type(status: StatusCode, media_type: &'static str, body: Body
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+    use websvc_engine::Bill;
 
     use super::*;
 
@@ -185,7 +186,7 @@ mod tests {
     #[test]
     fn a_timeout_has_the_body_of_the_specification() {
         let error = "Request timed out: the search was not done within its time of 1000 ms";
-        let failure = Failure::from(EngineError::Timeout { timeout_ms: 1000 });
+        let failure = Failure::from(EngineError::Timeout { timeout_ms: 1000, bill: Bill::default() });
         check(failure, 408, &json!({ "success": false, "error": error }));
     }
 

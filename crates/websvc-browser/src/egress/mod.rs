@@ -204,7 +204,6 @@ impl Rules {
     }
 
     fn note(&self, host: &Host, port: u16, error: &FetchError) {
-        tracing::debug!(%host, port, %error, "the browser could not connect");
         let failure = match error {
             FetchError::Forbidden => Failure::Refused,
             other => Failure::Failed(other.to_string()),

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use websvc_store::{Retention, Store, TeamChange};
+use websvc_store::{Retention, Store, TeamChange, ThreatPolicy};
 use websvc_testkit::{Page, World};
 
-use crate::harness::{Answer, Service, Site, tea_world};
+use crate::harness::{Answer, KEY, Service, Site, tea_world};
 
 const GREEN: &str = "http://tea.test/green.html";
 
@@ -195,4 +195,75 @@ async fn requests_of_which_nothing_may_be_kept_are_charged_and_not_told() {
         let kept = bytes.windows(MARK.len()).any(|window| window == MARK.as_bytes());
         assert!(!kept, "{}", path.display());
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_price_of_a_page_is_charged_and_said() {
+    let world = tea_world().await;
+    let (site, service) = listed(&world, Some(LISTING + 100)).await;
+    service.list(&[("unseen", "http://tea.test/oolong.html")]).await;
+    let mut expected_left = left(&service).await;
+    let mut check = async |query: &str, options: Value, page: u64| {
+        let mut body = json!({ "query": query, "scrapeOptions": options });
+        body["scrapeOptions"]["formats"] = json!(["markdown"]);
+        let answer = service.search(body).await.body;
+        let said = &answer["data"]["web"][0]["metadata"]["creditsUsed"];
+        assert_eq!((said, &answer["creditsUsed"]), (&json!(page), &json!(2 + page)), "{answer}");
+        expected_left -= 2 + page;
+        assert_eq!(left(&service).await, expected_left, "{answer}");
+    };
+    check("listed -unseen", json!({}), 1).await;
+    check("listed -unseen", json!({ "redactPII": { "mode": "fast" } }), 5).await;
+    check("listed -unseen", json!({ "lockdown": true }), 5).await;
+    // Of two results the cache has one: the other is a miss, and says so.
+    let both = json!({ "query": "listed", "scrapeOptions": { "formats": ["markdown"], "lockdown": true } });
+    let answer = service.search(both).await.body;
+    let mut said: Vec<u64> = answer["data"]["web"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|result| result["metadata"]["creditsUsed"].as_u64().unwrap())
+        .collect();
+    said.sort_unstable();
+    assert_eq!((said, &answer["creditsUsed"]), (vec![1, 5], &json!(2 + 5 + 1)), "{answer}");
+    drop(site);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_that_ends_while_it_is_checked_pays_for_the_scans_that_were_done() {
+    const SCANNER: &str = "http://scanner.test/scan";
+    let world = World::builder()
+        .page_with(SCANNER, |seen| match String::from_utf8_lossy(&seen.body).contains("slow") {
+            true => Page::silence(),
+            false => Page::new("application/json", json!({ "score": 1 }).to_string()),
+        })
+        .start()
+        .await;
+    let site = Site::new(&world);
+    let change = TeamChange {
+        credits: Some(Some(100)),
+        threat_protection: Some(ThreatPolicy::On),
+        ..TeamChange::default()
+    };
+    let key = {
+        let store = Store::open(site.data_dir()).unwrap();
+        store.set_team("careful", &change).unwrap();
+        store.create_key("careful", "").unwrap().secret.expose().to_owned()
+    };
+    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command
+        .env("WEBSVC_API_KEY", KEY)
+        .env("WEBSVC__THREAT__SCANNER", "http")
+        .env("WEBSVC__THREAT__URL", SCANNER)
+        .env("WEBSVC__THREAT__TIMEOUT_MS", "60000");
+    let mut service = Service::start(&mut command);
+    service.list(&[("listed", "http://quick.test/"), ("listed", "http://slow.test/")]).await;
+    let both_are_found = async |service: &Service| {
+        service.search(json!({"query": "listed"})).await.body["data"]["web"].as_array().map(Vec::len)
+            == Some(2)
+    };
+    assert!(both_are_found(&service).await, "both came in one upload");
+    service.key = key;
+    let answer = service.search(json!({"query": "listed", "timeout": 3000})).await;
+    assert_eq!((answer.status.as_u16(), left(&service).await), (408, 98), "{}", answer.body);
 }

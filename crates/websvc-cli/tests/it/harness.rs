@@ -219,6 +219,11 @@ impl Service {
 
     /// Sends SIGTERM and returns how the process ended.
     pub(crate) fn stop(mut self) -> ExitStatus {
+        self.end()
+    }
+
+    /// Does the same, and leaves what is known of the service.
+    pub(crate) fn end(&mut self) -> ExitStatus {
         self.terminate();
         wait(&mut self.process)
     }

@@ -38,6 +38,7 @@ mod page_api;
 mod parsing;
 mod profiles;
 mod reference;
+mod retention;
 mod scraping;
 mod sdk;
 mod secrets;

@@ -11,21 +11,23 @@ use super::find::{Found, Vertical};
 use super::gather::{Gathered, Pages};
 use crate::source::{Hit, HitImage};
 
-/// Puts the results together. A result whose page failed keeps its place and says why in `metadata`.
-pub(crate) fn assemble(plan: &SearchPlan, found: Found, pages: Pages) -> SearchData {
+/// Puts the results together. A result whose page failed keeps its place and says in `metadata` why, and what it costs
+/// where such pages have a price.
+pub(crate) fn assemble(plan: &SearchPlan, found: Found, pages: Pages, miss_price: Option<u64>) -> SearchData {
     let mut data = SearchData::default();
     for (Vertical { kind, hits }, pages) in found.verticals.into_iter().zip(pages) {
         let results = hits.into_iter().zip(pages);
         match kind {
             SourceKind::Web => {
-                let results = results.map(|(hit, page)| web_result(hit, page, plan.categories()));
+                let results = results.map(|(hit, page)| web_result(hit, page, plan.categories(), miss_price));
                 data.web = Some(results.collect());
             }
             SourceKind::Images => {
                 data.images = Some((1..).zip(results).map(|(at, (hit, _))| image_result(at, hit)).collect());
             }
             SourceKind::News => {
-                let results = (1..).zip(results).map(|(at, (hit, page))| news_result(at, hit, page));
+                let results =
+                    (1..).zip(results).map(|(at, (hit, page))| news_result(at, hit, page, miss_price));
                 data.news = Some(results.collect());
             }
         }
@@ -33,8 +35,8 @@ pub(crate) fn assemble(plan: &SearchPlan, found: Found, pages: Pages) -> SearchD
     data
 }
 
-fn web_result(hit: Hit, gathered: Gathered, categories: &[Category]) -> WebResult {
-    let content = content(&hit, gathered);
+fn web_result(hit: Hit, gathered: Gathered, categories: &[Category], miss_price: Option<u64>) -> WebResult {
+    let content = content(&hit, gathered, miss_price);
     let Hit { url, title, description, date: _, image: _ } = hit;
     let category = category::label(&url, categories);
     WebResult { title, description, url, category, content }
@@ -46,8 +48,8 @@ fn image_result(position: u32, hit: Hit) -> ImageResult {
     ImageResult { title, image_url, image_width, image_height, url, position }
 }
 
-fn news_result(position: u32, hit: Hit, gathered: Gathered) -> NewsResult {
-    let content = content(&hit, gathered);
+fn news_result(position: u32, hit: Hit, gathered: Gathered, miss_price: Option<u64>) -> NewsResult {
+    let content = content(&hit, gathered, miss_price);
     let Hit { url, title, description: snippet, date, image } = hit;
     NewsResult {
         title,
@@ -60,12 +62,13 @@ fn news_result(position: u32, hit: Hit, gathered: Gathered) -> NewsResult {
     }
 }
 
-fn content(hit: &Hit, gathered: Gathered) -> PageContent {
+fn content(hit: &Hit, gathered: Gathered, miss_price: Option<u64>) -> PageContent {
     match gathered {
         Gathered::NotAsked => PageContent::default(),
         Gathered::Page(page) => of_page(hit, *page),
         Gathered::Failed(error) => {
-            PageContent { metadata: Some(failure(hit, &error)), ..PageContent::default() }
+            let metadata = Metadata { credits_used: miss_price, ..failure(hit, &error) };
+            PageContent { metadata: Some(metadata), ..PageContent::default() }
         }
     }
 }

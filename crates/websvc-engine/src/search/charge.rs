@@ -129,9 +129,14 @@ pub(crate) fn charge_alone(
 
 /// Adds a page that could not be got.
 fn charge_miss(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan) {
-    if scrape.lockdown() {
-        bill.add(Item::LockdownMiss, 1, pricing.lockdown_miss);
+    if let Some(price) = miss_price(pricing, scrape) {
+        bill.add(Item::LockdownMiss, 1, price);
     }
+}
+
+/// Returns what a page costs that could not be got, `None` where such pages have no price.
+pub(crate) fn miss_price(pricing: &Pricing, scrape: &ScrapePlan) -> Option<u64> {
+    scrape.lockdown().then_some(pricing.lockdown_miss)
 }
 
 /// Adds a page that was got, and writes into its metadata what it costs.

@@ -132,6 +132,11 @@ impl Gate {
         }
     }
 
+    /// Returns how many requests of a team wait.
+    pub(super) fn waiting_of(&self, team: &str) -> usize {
+        self.teams.get(team).map_or(0, |account| account.waiting.len())
+    }
+
     /// Lets a request in, lets it wait, or turns it away; whoever is let in or waits has to [`leave`](Self::leave).
     /// Says beside it how far the caller has come, where it is bounded.
     pub(super) fn enter(&mut self, demand: &Demand<'_>, now: Instant) -> (Option<Rate>, Entry) {

@@ -285,11 +285,13 @@ async fn whoever_goes_away_leaves_no_trace() {
     let working = admitted(&admission, &caller).await;
     let waiting: Vec<_> = (0..20).map(|_| start(&admission, &caller)).collect();
     settle().await;
+    assert_eq!(admission.waiting_of(Some(&caller)), 20);
+    assert_eq!(admission.waiting_of(None), 0, "those of another team do not count");
     for task in waiting.iter().skip(1) {
         task.abort();
     }
     settle().await;
-    assert_eq!(admission.figures().waiting, 1);
+    assert_eq!((admission.figures().waiting, admission.waiting_of(Some(&caller))), (1, 1));
     // Let in and gone at the same moment: the place is free again.
     waiting[0].abort();
     drop(working);

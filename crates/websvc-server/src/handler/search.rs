@@ -39,8 +39,7 @@ pub(crate) async fn answer_search(
     authorise_formats(context.caller.as_ref(), formats)?;
     if context.started.elapsed() >= plan.timeout() {
         // It waited for its turn for all of its time: nobody is there any more to read an answer.
-        let timeout_ms = u64::try_from(plan.timeout().as_millis()).unwrap_or(u64::MAX);
-        return Err(EngineError::Timeout { timeout_ms }.into());
+        return Err(EngineError::late(&plan).into());
     }
     let files = files(&context, plan.retention(), origin);
     let hold = charge::hold(&context, context.engine.most_credits(&plan)).await?;

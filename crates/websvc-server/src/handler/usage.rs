@@ -59,11 +59,13 @@ pub(crate) async fn token_history(context: &Context<'_>, query: Option<&str>) ->
 pub(crate) async fn queue_status(context: &Context<'_>) -> Result<Reply, Failure> {
     let last_success_ms = read(context, Store::last_success_ms).await?;
     let (active, most) = concurrency(context);
+    let waiting = context.admission.waiting_of(context.caller.as_ref());
+    let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
     let status = QueueStatus {
         success: true,
-        jobs_in_queue: active,
+        jobs_in_queue: active.saturating_add(waiting),
         active_jobs_in_queue: active,
-        waiting_jobs_in_queue: 0,
+        waiting_jobs_in_queue: waiting,
         max_concurrency: most,
         most_recent_success: last_success_ms.and_then(timestamp),
     };

@@ -191,9 +191,13 @@ async fn settle(
     response
 }
 
+/// Returns the text of a panic where it is one of the program. One that was put together may hold what was worked on, of
+/// which perhaps nothing may be kept.
 fn message(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .unwrap_or("its message may have content of the request and is not told")
 }
 
 impl HttpBody for Outgoing {

@@ -185,7 +185,11 @@ impl Operation {
     pub(super) fn to_value(&self) -> Value {
         let (schema, examples) = &self.answer;
         let mut responses = Map::new();
-        responses.insert("200".to_owned(), response::success("Success", schema, examples));
+        let mut success = response::success("Success", schema, examples);
+        if self.failures.concat().contains(&Failure::RateLimited) {
+            response::add_rate(&mut success["headers"]);
+        }
+        responses.insert("200".to_owned(), success);
         for failure in self.failures.iter().copied().flatten() {
             responses.insert(failure.status().to_string(), failure.reference());
         }

@@ -127,6 +127,11 @@ impl Failure {
         }
     }
 
+    /// Tells whether it is said to callers whose requests are counted.
+    const fn is_admitted(self) -> bool {
+        !matches!(self, Failure::Unauthorized | Failure::NotFound | Failure::MethodNotAllowed)
+    }
+
     pub(super) fn reference(self) -> Value {
         json!({ "$ref": format!("#/components/responses/{self:?}") })
     }
@@ -136,6 +141,9 @@ impl Failure {
         let description: Vec<String> =
             codes.iter().map(|code| format!("`{code}`: {}", code.meaning())).collect();
         let mut headers = json!({ "x-request-id": request_id() });
+        if self.is_admitted() {
+            add_rate(&mut headers);
+        }
         if let Some(name) = self.header() {
             headers[name] = json!({ "$ref": format!("#/components/headers/{name}") });
         }
@@ -169,7 +177,17 @@ pub(super) fn components() -> Map<String, Value> {
 /// Returns the headers that responses refer to.
 pub(super) fn headers() -> Value {
     let header = |description: &str, schema: Value, example: Value| json!({ "description": description, "required": true, "schema": schema, "example": example });
+    let rate = |description: &str, schema: Value, example: Value| {
+        let description =
+            format!("{description}; only where the requests per minute of the team or the key are bounded");
+        json!({ "description": description, "required": false, "schema": schema, "example": example })
+    };
+    let count = json!({ "type": "integer", "minimum": 0 });
     json!({
+        "RateLimit-Limit": rate("The requests of a minute, and the most at once", count.clone(), json!(60)),
+        "RateLimit-Remaining": rate("The requests that would be admitted now", count.clone(), json!(59)),
+        "RateLimit-Reset": rate("After how many seconds all of them would be", count, json!(1)),
+        "RateLimit-Policy": rate("The requests and the seconds that they are for", json!({ "type": "string" }), json!("60;w=60")),
         "x-request-id": header(
             "Names the request in the log",
             json!({ "type": "string" }),
@@ -187,6 +205,16 @@ pub(super) fn headers() -> Value {
             json!(1),
         ),
     })
+}
+
+/// The headers of callers whose requests per minute are bounded.
+const RATE: [&str; 4] = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"];
+
+/// Adds what tells how far a caller has come with its requests per minute.
+pub(super) fn add_rate(headers: &mut Value) {
+    for name in RATE {
+        headers[name] = json!({ "$ref": format!("#/components/headers/{name}") });
+    }
 }
 
 pub(super) fn request_id() -> Value {

@@ -365,7 +365,8 @@ fn enterprise() -> Row {
     .bad("zdr", InvalidType)
     .tested("websvc-validate", "retention_is_the_strictest_that_is_asked_for_or_demanded")
     .tested("websvc-cli", "what_may_not_be_left_out_is_refused")
-    .later(7, "proof that nothing of the request is kept anywhere")
+    .tested("websvc-cli", "nothing_of_a_request_of_zero_retention_is_left")
+    .tested("websvc-cli", "what_is_kept_of_anonymous_requests_is_nobodys")
 }
 
 fn scrape_options() -> Row {

@@ -304,7 +304,7 @@ fn lockdown() -> Row {
     .reads(json!({ "formats": ["links"], "lockdown": true, "maxAge": 14_400_000 }), read, (true, years))
     .tested("websvc-scrape", "lockdown_never_fetches")
     .tested("websvc-cli", "min_age_and_lockdown_ask_only_the_cache")
-    .later(7, "proof that the URL is logged nowhere")
+    .tested("websvc-cli", "what_only_the_cache_was_asked_for_is_written_nowhere")
 }
 
 fn other_keys() -> Row {
