@@ -2,6 +2,7 @@
 
 mod access;
 mod map;
+mod parse;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ use websvc_engine::crawl::UrlPattern;
 use crate::drawing::{Drawing, Pictures, PicturesOfResults, Place};
 pub(crate) use access::{Amount, Backup, CreateKey, Keys, SetTeam, Switch, Teams};
 pub(crate) use map::Map;
+pub(crate) use parse::Parse;
 
 /// Self-hosted web data service: search the web and get the content of the results, in one binary.
 #[derive(Debug, Parser)]
@@ -46,6 +48,8 @@ pub(crate) enum Command {
     Scrape(Scrape),
     /// Lists the URLs of a site, on this machine's data or through a server.
     Map(Map),
+    /// Reads files of this machine as pages; works while the server runs.
+    Parse(Parse),
     /// Fills and shows the embedded index.
     #[command(subcommand)]
     Index(Index),

@@ -19,6 +19,7 @@ pub(crate) fn start(command: &Command) {
         | Command::Search(_)
         | Command::Scrape(_)
         | Command::Map(_)
+        | Command::Parse(_)
         | Command::Index(_)
         | Command::Teams(_)
         | Command::Keys(_)

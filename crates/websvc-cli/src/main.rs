@@ -70,6 +70,7 @@ fn run(command: Command, common: &Common) -> Result<()> {
         Command::Search(search) => on_runtime(command::search(setting, search)),
         Command::Map(map) => on_runtime(command::map(setting, map)),
         Command::Scrape(scrape) => on_runtime(command::scrape(setting, scrape)),
+        Command::Parse(parse) => on_runtime(command::parse(setting, parse)),
         Command::Index(index) => on_runtime(command::index(setting, index)),
         Command::Demo(_) | Command::Doctor(_) | Command::ParseDocument(_) => {
             unreachable!("they need no setting and ran above")

@@ -28,6 +28,8 @@ static PAGES: &[Page] = pages![
     "scraping",
     "map",
     "documents",
+    "parsing",
+    "adapters",
     "indexing",
     "sources",
     "configuration",

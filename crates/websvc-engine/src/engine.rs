@@ -5,18 +5,19 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use url::Url;
-use websvc_scrape::{Files, OpenProfile, Page, Scraper};
+use websvc_scrape::{FileUpload, Files, OpenProfile, Page, Scraper};
 use websvc_threat::Classifier;
 use websvc_validate::{ScrapePlan, SearchPlan};
 
 use crate::bill::Bill;
 use crate::error::EngineError;
+use crate::file::review_file;
 use crate::ingest::ingest;
 use crate::mirror::{self, Mirror};
 use crate::pricing::Pricing;
 use crate::search::{
     Inspections, Means, PageOutcome, Review, SearchOutcome, Stages, assemble, ceiling, charge, charge_alone,
-    find, gather, miss_price, page_ceiling, review, review_page,
+    file_ceiling, find, gather, miss_price, page_ceiling, review, review_page,
 };
 use crate::source::{Counted, SearchSource, SourceFigures};
 
@@ -160,6 +161,31 @@ impl Engine {
         Ok(page)
     }
 
+    /// Reads a file that the caller brought, and counts the credits. Nothing of it is kept.
+    ///
+    /// A file that could not be read is [`EngineError::NotSupported`] or [`EngineError::Page`].
+    pub async fn parse(&self, file: FileUpload, plan: &ScrapePlan, deadline: Instant) -> PageOutcome {
+        let mut bill = Bill::default();
+        let page = self.file(file, plan, deadline, &mut bill).await;
+        PageOutcome { page, bill }
+    }
+
+    async fn file(
+        &self,
+        file: FileUpload,
+        plan: &ScrapePlan,
+        deadline: Instant,
+        bill: &mut Bill,
+    ) -> Result<Page, EngineError> {
+        review_file(plan)?;
+        let scraper = &self.config.scraper;
+        let Review { warnings } = review_page(plan, scraper)?;
+        let mut page = scraper.read_file(file, plan, deadline).await.map_err(EngineError::Page)?;
+        *bill = charge_alone(&self.config.pricing, plan, Some(&mut page), 0);
+        page.warnings.splice(..0, warnings);
+        Ok(page)
+    }
+
     /// Runs a search: finds the hits, gets their pages when the plan asks for formats, and counts the credits.
     ///
     /// One deadline, the plan's timeout from `started`, bounds it all. When only pages are late, their results
@@ -206,6 +232,11 @@ impl Engine {
     /// Returns the most that a page may cost, a document of several pages and redirects that are scanned apart.
     pub fn most_page_credits(&self, plan: &ScrapePlan) -> u64 {
         page_ceiling(&self.prices(), self.config.scraper.proxies(), plan)
+    }
+
+    /// Returns the most that an uploaded file may cost, a document of several pages apart.
+    pub fn most_file_credits(&self, plan: &ScrapePlan) -> u64 {
+        file_ceiling(&self.prices(), plan)
     }
 
     /// Returns the most that a search may cost, so that it can be reserved before. A document counts as one page: how

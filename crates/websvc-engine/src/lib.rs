@@ -8,10 +8,12 @@ pub mod crawl;
 mod engine;
 mod error;
 mod export;
+mod file;
 mod ingest;
 mod map;
 mod mirror;
 mod pricing;
+mod rerank;
 mod search;
 mod source;
 
@@ -23,6 +25,7 @@ pub use ingest::{IngestError, ingest};
 pub use map::{MapOutcome, Mapped};
 pub use mirror::{Mirror, MirrorReport};
 pub use pricing::Pricing;
+pub use rerank::{Ranked, Ranking, rerank};
 pub use search::{PageOutcome, SearchOutcome, Stages, page_content};
 pub use source::{
     Answer, AnswerFuture, Ask, Condition, Declaration, DeclarationError, Elasticsearch, ElasticsearchConfig,

@@ -36,6 +36,7 @@ mod robots;
 mod scraper;
 mod shell;
 mod survey;
+mod upload;
 mod visible;
 
 pub use browse::Takings;
@@ -58,3 +59,4 @@ pub use request::DEFAULT_USER_AGENT;
 pub use robots::RobotsRules;
 pub use scraper::Scraper;
 pub use survey::Survey;
+pub use upload::FileUpload;

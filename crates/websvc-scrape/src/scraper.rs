@@ -422,7 +422,7 @@ impl Scraper {
     }
 
     /// Writes a page in the formats of the plan, and keeps the result when the page is cached and anything may be kept.
-    async fn render(
+    pub(crate) async fn render(
         &self,
         page: RawPage,
         kept: Option<(PageKey, u64)>,

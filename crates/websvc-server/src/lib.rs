@@ -5,6 +5,7 @@
 //!
 //! [`Embedded`] is the whole service on one data directory.
 
+mod adapter;
 mod admit;
 mod authenticate;
 mod authorise;
@@ -14,10 +15,13 @@ mod dashboard;
 mod embed;
 mod handler;
 mod mcp;
+mod multipart;
 mod origin;
 mod reply;
+mod results;
 mod route;
 mod service;
+mod uploads;
 
 pub use admit::Limits;
 pub use authenticate::Authentication;

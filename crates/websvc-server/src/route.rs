@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use http::Method;
 use websvc_store::KeyScope;
 
+use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
 use crate::handler::docs::{self, DocsFile};
 use crate::reply::Failure;
@@ -16,6 +17,10 @@ pub(crate) enum Operation {
     Search,
     Map,
     MapV1,
+    Scrape,
+    ScrapeResult,
+    Parse,
+    ParseFormats,
     AddDocuments,
     IndexStats,
     CreditUsage,
@@ -29,6 +34,7 @@ pub(crate) enum Operation {
     Metrics,
     OpenApi,
     Docs(DocsFile),
+    Adapter(adapter::Operation),
     Artifact,
     Root,
     Dashboard(dashboard::Operation),
@@ -41,7 +47,9 @@ impl Operation {
         match self {
             Self::Search => Some(KeyScope::Search),
             Self::Map | Self::MapV1 => Some(KeyScope::Map),
+            Self::Scrape | Self::ScrapeResult | Self::Parse | Self::ParseFormats => Some(KeyScope::Scrape),
             Self::AddDocuments | Self::IndexStats => Some(KeyScope::Index),
+            Self::Adapter(operation) => Some(operation.scope()),
             // What its own team has used, every key may read.
             Self::CreditUsage
             | Self::CreditHistory
@@ -87,6 +95,10 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::POST, "/v2/search", Operation::Search, Access::Key),
     route(Method::POST, "/v2/map", Operation::Map, Access::Key),
     route(Method::POST, "/v1/map", Operation::MapV1, Access::Key),
+    route(Method::POST, "/v2/scrape", Operation::Scrape, Access::Key),
+    route(Method::GET, "/v2/scrape/{id}", Operation::ScrapeResult, Access::Key),
+    route(Method::POST, "/v2/parse", Operation::Parse, Access::Key),
+    route(Method::GET, "/v2/parse/formats", Operation::ParseFormats, Access::Key),
     route(Method::POST, "/v2/index/documents", Operation::AddDocuments, Access::Key),
     route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
     route(Method::GET, "/v2/team/credit-usage", Operation::CreditUsage, Access::Key),
@@ -106,6 +118,11 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::GET, docs::RENDERER_STYLE, Operation::Docs(DocsFile::RendererStyle), Access::Public),
     route(Method::GET, docs::RENDERER_LICENCE, Operation::Docs(DocsFile::RendererLicence), Access::Public),
     route(Method::GET, docs::RENDERER_NOTICE, Operation::Docs(DocsFile::RendererNotice), Access::Public),
+    adapter(Method::POST, "/v1/scrape", adapter::Operation::ScrapeV1),
+    adapter(Method::POST, "/v1/search", adapter::Operation::SearchV1),
+    adapter(Method::POST, "/v1/rerank", adapter::Operation::Rerank),
+    adapter(Method::GET, "/search", adapter::Operation::SearchSearxng),
+    adapter(Method::POST, "/search", adapter::Operation::SearchExternal),
     route(Method::POST, "/mcp", Operation::Mcp, Access::Key),
     // The signed URL is the permission.
     route(Method::GET, "/artifacts/{file}", Operation::Artifact, Access::Public),
@@ -137,6 +154,10 @@ pub(crate) static ROUTES: &[Route] = &[
     file(SCRIPTS[10]),
     file(SCRIPTS[11]),
 ];
+
+const fn adapter(method: Method, path: &'static str, operation: adapter::Operation) -> Route {
+    route(method, path, Operation::Adapter(operation), Access::Key)
+}
 
 const fn dashboard(
     method: Method,

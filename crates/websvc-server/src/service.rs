@@ -1,5 +1,6 @@
 //! The service: its parts, and the path of one request through the stages.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -15,6 +16,7 @@ use websvc_store::{Caller, KeyScope, Store};
 use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
 
+use crate::adapter;
 use crate::admit::{Admission, Admitted, Limits};
 use crate::authenticate::{Authentication, authenticate};
 use crate::authorise::{authorise, authorise_admin};
@@ -24,7 +26,9 @@ use crate::handler;
 use crate::mcp;
 use crate::origin::OriginConfig;
 use crate::reply::{Failure, Reply};
+use crate::results::Results;
 use crate::route::{self, Access, Operation, Route};
+use crate::uploads::Uploads;
 
 /// What a service is built of.
 #[derive(Debug)]
@@ -35,6 +39,8 @@ pub struct ServiceConfig {
     pub store: Store,
     /// The files that requests leave behind.
     pub artifacts: Artifacts,
+    /// Where uploaded files are while they arrive; made when it is needed. Nothing in it outlives its request.
+    pub uploads: PathBuf,
     /// Where callers reach the service.
     pub origin: OriginConfig,
     /// Whether callers have to show a key.
@@ -59,6 +65,8 @@ struct Parts {
     concurrency: usize,
     admission: Admission,
     sessions: Sessions,
+    uploads: Uploads,
+    results: Results,
     serving_since_ms: u64,
     stopping: AtomicBool,
 }
@@ -75,6 +83,8 @@ pub(crate) struct Context<'a> {
     pub(crate) concurrency: usize,
     pub(crate) admission: &'a Admission,
     pub(crate) sessions: &'a Sessions,
+    pub(crate) uploads: &'a Uploads,
+    pub(crate) results: &'a Results,
     /// The whole, for what answers in more than one step.
     pub(crate) service: &'a Service,
     /// When the service was built, in milliseconds since the Unix epoch.
@@ -90,7 +100,7 @@ pub(crate) struct Context<'a> {
 impl Service {
     /// Builds the service.
     pub fn new(config: ServiceConfig) -> Self {
-        let ServiceConfig { engine, store, artifacts, origin, authentication, limits } = config;
+        let ServiceConfig { engine, store, artifacts, uploads, origin, authentication, limits } = config;
         // What a team may have at one time of which nothing else is said.
         let concurrency = limits.concurrency.map_or(limits.total_concurrency, |most| most as usize);
         let admission = Admission::new(limits);
@@ -105,6 +115,8 @@ impl Service {
             concurrency,
             admission,
             sessions: Sessions::default(),
+            uploads: Uploads::new(uploads),
+            results: Results::default(),
             serving_since_ms,
             stopping,
         };
@@ -225,7 +237,10 @@ impl Service {
     ) -> Result<String, Failure> {
         authorise(caller.as_ref(), KeyScope::Scrape)?;
         let context = Context { caller, ..self.context(&Uuid::now_v7().to_string(), Instant::now()) };
-        as_text(&handler::answer_scrape(context, origin, arguments).await?)
+        let body = Bytes::from(Value::Object(arguments).to_string());
+        let json = handler::answer_scrape(context, origin, body).await?;
+        String::from_utf8(json.into())
+            .map_err(|error| Failure::internal(&error, "the answer could not be written"))
     }
 
     /// Answers a map as a request of this caller, as JSON.
@@ -246,6 +261,8 @@ impl Service {
             concurrency: parts.concurrency,
             admission: &parts.admission,
             sessions: &parts.sessions,
+            uploads: &parts.uploads,
+            results: &parts.results,
             service: self,
             serving_since_ms: parts.serving_since_ms,
             caller: None,
@@ -277,6 +294,10 @@ async fn perform(
         Operation::Search => handler::search(context, request).await,
         Operation::Map => handler::map(context, request).await,
         Operation::MapV1 => handler::map_v1(context, request).await,
+        Operation::Scrape => handler::scrape(context, request).await,
+        Operation::ScrapeResult => handler::scrape_result(&context, request.uri().path()),
+        Operation::Parse => handler::parse(context, request).await,
+        Operation::ParseFormats => Ok(handler::parse_formats(&context)),
         Operation::AddDocuments => handler::add_documents(context, request).await,
         Operation::IndexStats => handler::index_stats(&context),
         Operation::CreditUsage => handler::credit_usage(&context).await,
@@ -289,6 +310,7 @@ async fn perform(
         Operation::Ready => Ok(handler::ready(&context).await),
         Operation::Metrics => Ok(handler::metrics(&context).await),
         Operation::OpenApi => Ok(handler::openapi()),
+        Operation::Adapter(operation) => adapter::perform(operation, context, request).await,
         Operation::Artifact => handler::artifact(&context, &request).await,
         Operation::Docs(file) => handler::docs(file, request.headers()).await,
         Operation::Root => Ok(handler::root(request.headers())),

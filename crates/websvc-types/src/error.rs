@@ -103,6 +103,10 @@ error_codes! {
     BadRequestInvalidJson = "BAD_REQUEST_INVALID_JSON", 400;
     /// The request asks for actions and no browser is installed.
     ScrapeActionsNotSupported = "SCRAPE_ACTIONS_NOT_SUPPORTED", 400;
+    /// The uploaded file is of a kind that cannot be read.
+    UnsupportedFileType = "UNSUPPORTED_FILE_TYPE", 400;
+    /// The request has options that mean nothing for an uploaded file; `details` names every one.
+    ParseUnsupportedOptions = "PARSE_UNSUPPORTED_OPTIONS", 400;
     /// The key is missing, malformed, unknown or no longer valid.
     Unauthorized = "UNAUTHORIZED", 401;
     /// The team's credits are spent.

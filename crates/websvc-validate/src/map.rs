@@ -3,24 +3,22 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use url::Url;
 use websvc_types::limits::{
     MAP_DELAY_MAX_S, MAP_LIMIT_DEFAULT, MAP_LIMIT_MAX, MAP_LIMIT_MIN, QUERY_MAX_CHARS,
     SEARCH_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_FLOOR_MS, SEARCH_TIMEOUT_MAX_MS, SEARCH_TIMEOUT_MIN_MS,
-    URL_MAX_CHARS,
 };
-use websvc_types::{MapRequest, ScrapeOptions, ViolationCode};
+use websvc_types::{MapRequest, ScrapeOptions};
 
 use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::map_plan::MapPlan;
 use crate::path::Path;
 use crate::policy::Policy;
-use crate::report::{Report, quoted};
+use crate::report::Report;
 use crate::retention::Retention;
 use crate::scrape::{self, Setting};
 use crate::scrape_plan::ScrapePlan;
-use crate::{bounds, path_filter};
+use crate::{bounds, path_filter, target};
 
 /// Checks a map.
 ///
@@ -48,7 +46,7 @@ pub(crate) fn plan(
 /// Checks a map. The plan holds only if the report has no violation; without a URL there is none.
 fn check(report: &mut Report, mut request: MapRequest, policy: &Policy) -> Option<MapPlan> {
     let body = Path::Root;
-    let url = start(report, &body.key("url"), &request.url);
+    let start = target::check(report, &body.key("url"), &request.url);
     let search = request.search.take().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     if let Some(search) = &search {
         bounds::chars(report, &body.key("search"), search, 0, QUERY_MAX_CHARS);
@@ -96,7 +94,7 @@ fn check(report: &mut Report, mut request: MapRequest, policy: &Policy) -> Optio
         retention,
         elsewhere: ScrapePlan { headers: BTreeMap::new(), ..page.clone() },
         page,
-        url: url?,
+        url: start?.url,
     })
 }
 
@@ -122,23 +120,4 @@ fn page(report: &mut Report, request: MapRequest, policy: &Policy, retention: Re
         ..ScrapeOptions::default()
     };
     scrape::check(report, &Path::Root, options, Setting { policy, retention, threat: None })
-}
-
-/// Reads the URL of a start page. Without a scheme it is http, as official clients send it.
-fn start(report: &mut Report, path: &Path<'_>, text: &str) -> Option<Url> {
-    let is_legal =
-        bounds::not_blank(report, path, text) && bounds::chars(report, path, text, 1, URL_MAX_CHARS);
-    if !is_legal {
-        return None;
-    }
-    let trimmed = text.trim();
-    let given = if trimmed.contains("://") { trimmed.to_owned() } else { format!("http://{trimmed}") };
-    let url =
-        Url::parse(&given).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    if url.is_none() {
-        report.violation(path, ViolationCode::InvalidFormat, |name| {
-            format!("{name} must be an http or https URL, not {}", quoted(text))
-        });
-    }
-    url
 }

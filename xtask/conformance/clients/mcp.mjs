@@ -4,7 +4,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { address, announce, check, key, page } from "./checks.mjs";
 
@@ -67,6 +68,13 @@ class Server {
     return JSON.parse(text);
   }
 
+  /** Calls a tool, which has to succeed, and returns what it says. */
+  async use(name, options) {
+    const answer = await this.request("tools/call", { name, arguments: options });
+    assert.ok(!answer.isError, answer.content[0].text);
+    return answer.content[0].text;
+  }
+
   stop() {
     this.#process.kill();
   }
@@ -127,6 +135,23 @@ await check("map", () =>
     assert.ok(!failed, text);
     assert.match(text, /http:\/\/tea\.test\/oolong\.html/);
     assert.doesNotMatch(text, /green\.html/);
+  }),
+);
+
+await check("scrape", () =>
+  withServer(key, async (server) => {
+    const text = await server.use("firecrawl_scrape", { url: page, formats: ["markdown", "links"], onlyMainContent: true });
+    assert.match(text, /Green tea[^]*Sencha/);
+    assert.match(text, /oolong\.html/);
+  }),
+);
+
+await check("parse", () =>
+  withServer(key, async (server) => {
+    const filePath = resolve("tea-of-the-model.html");
+    writeFileSync(filePath, "<main><h1>Tea</h1><p>Of leaves.</p></main>");
+    const text = await server.use("firecrawl_parse", { filePath, formats: ["markdown"] });
+    assert.match(text, /# Tea[^]*Of leaves/);
   }),
 );
 

@@ -63,6 +63,7 @@ pub(crate) async fn start(config: &Config, data_dir: &DataDir) -> Result<Running
         engine: installation.engine.clone(),
         store: installation.store.clone(),
         artifacts: installation.artifacts.clone(),
+        uploads: data_dir.uploads(),
         origin: origin(config)?,
         authentication,
         limits: limits(config),

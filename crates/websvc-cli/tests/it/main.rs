@@ -7,6 +7,7 @@
 )]
 
 mod access;
+mod adapters;
 mod archives;
 mod artifacts;
 mod backup;
@@ -34,6 +35,8 @@ mod lists;
 mod maintenance;
 mod map;
 mod overload;
+mod page_api;
+mod parsing;
 mod profiles;
 mod reference;
 mod retention;

@@ -6,6 +6,7 @@ pub(crate) mod docs;
 mod index;
 mod map;
 mod metrics;
+mod parse;
 mod scrape;
 mod search;
 mod status;
@@ -17,7 +18,8 @@ pub(crate) use docs::docs;
 pub(crate) use index::{add_documents, index_stats};
 pub(crate) use map::{answer_map, map, map_v1};
 pub(crate) use metrics::metrics;
-pub(crate) use scrape::answer_scrape;
+pub(crate) use parse::{parse, parse_formats};
+pub(crate) use scrape::{answer_scrape, scrape, scrape_result};
 pub(crate) use search::{answer_search, search};
 pub(crate) use status::{health, openapi, readiness, ready, root};
 pub(crate) use usage::{

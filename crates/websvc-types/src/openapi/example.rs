@@ -204,6 +204,10 @@ pub(super) fn failure(code: ErrorCode) -> Example {
             { "path": "/query", "code": "too_short", "message": "query must not be empty" },
         ]);
     }
+    if code == ErrorCode::ParseUnsupportedOptions {
+        let message = "waitFor means nothing for an uploaded file";
+        value["details"] = json!([{ "path": "/waitFor", "code": "not_supported", "message": message }]);
+    }
     if code == ErrorCode::ScrapeActionsNotSupported {
         let message = "actions are not available: no browser is installed";
         value["details"] =
@@ -216,6 +220,10 @@ pub(super) fn failure(code: ErrorCode) -> Example {
 fn error(code: ErrorCode) -> &'static str {
     match code {
         ErrorCode::BadRequest | ErrorCode::ScrapeActionsNotSupported => "Invalid request body",
+        ErrorCode::ParseUnsupportedOptions => "Options that an uploaded file cannot have",
+        ErrorCode::UnsupportedFileType => {
+            "Unsupported file type: tea.png is no document, web page or text that can be read"
+        }
         ErrorCode::BadRequestInvalidJson => {
             "Bad request, malformed JSON at line 1 column 14: expected `,` or `}`"
         }

@@ -11,18 +11,22 @@ pub(super) enum Failure {
     InvalidSearch,
     InvalidBody,
     InvalidParameter,
+    InvalidFile,
     Unauthorized,
     InsufficientCredits,
     Forbidden,
+    PageForbidden,
     NotFound,
     NotCached,
     MethodNotAllowed,
     Timeout,
+    PageTimeout,
     ProfileLocked,
     PayloadTooLarge,
     UnsupportedMediaType,
     RateLimited,
     UnknownError,
+    PageFailed,
     Unavailable,
     MapForbidden,
     MapTimeout,
@@ -30,22 +34,26 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    const ALL: [Failure; 19] = [
+    const ALL: [Failure; 23] = [
         Failure::InvalidSearch,
         Failure::InvalidBody,
         Failure::InvalidParameter,
+        Failure::InvalidFile,
         Failure::Unauthorized,
         Failure::InsufficientCredits,
         Failure::Forbidden,
+        Failure::PageForbidden,
         Failure::NotFound,
         Failure::NotCached,
         Failure::MethodNotAllowed,
         Failure::Timeout,
+        Failure::PageTimeout,
         Failure::ProfileLocked,
         Failure::PayloadTooLarge,
         Failure::UnsupportedMediaType,
         Failure::RateLimited,
         Failure::UnknownError,
+        Failure::PageFailed,
         Failure::Unavailable,
         Failure::MapForbidden,
         Failure::MapTimeout,
@@ -62,18 +70,35 @@ impl Failure {
             ],
             Failure::InvalidBody => &[ErrorCode::BadRequest, ErrorCode::BadRequestInvalidJson],
             Failure::InvalidParameter => &[ErrorCode::BadRequest],
+            Failure::InvalidFile => &[
+                ErrorCode::BadRequest,
+                ErrorCode::BadRequestInvalidJson,
+                ErrorCode::UnsupportedFileType,
+                ErrorCode::ParseUnsupportedOptions,
+            ],
             Failure::Unauthorized => &[ErrorCode::Unauthorized],
             Failure::InsufficientCredits => &[ErrorCode::InsufficientCredits],
             Failure::Forbidden => &[ErrorCode::Forbidden],
+            Failure::PageForbidden => {
+                &[ErrorCode::Forbidden, ErrorCode::UnsafeDomainBlocked, ErrorCode::ScrapeForbiddenUrl]
+            }
             Failure::NotFound => &[ErrorCode::NotFound],
             Failure::NotCached => &[ErrorCode::ScrapeNoCachedData, ErrorCode::ScrapeLockdownCacheMiss],
             Failure::MethodNotAllowed => &[ErrorCode::MethodNotAllowed],
             Failure::Timeout => &[ErrorCode::RequestTimeout],
+            Failure::PageTimeout => &[ErrorCode::ScrapeTimeout, ErrorCode::RequestTimeout],
             Failure::ProfileLocked => &[ErrorCode::ProfileLocked],
             Failure::PayloadTooLarge => &[ErrorCode::PayloadTooLarge],
             Failure::UnsupportedMediaType => &[ErrorCode::UnsupportedMediaType],
             Failure::RateLimited => &[ErrorCode::RateLimited],
             Failure::UnknownError => &[ErrorCode::UnknownError],
+            Failure::PageFailed => &[
+                ErrorCode::UnknownError,
+                ErrorCode::ScrapeSslError,
+                ErrorCode::ScrapeSiteError,
+                ErrorCode::ScrapeActionError,
+                ErrorCode::ScrapeUnsupportedFileError,
+            ],
             Failure::Unavailable => &[ErrorCode::SearchUnavailable],
             Failure::MapForbidden => {
                 &[ErrorCode::Forbidden, ErrorCode::UnsafeDomainBlocked, ErrorCode::ScrapeForbiddenUrl]
@@ -101,15 +126,19 @@ impl Failure {
             Failure::InvalidSearch
             | Failure::InvalidBody
             | Failure::InvalidParameter
+            | Failure::InvalidFile
             | Failure::InsufficientCredits
             | Failure::Forbidden
+            | Failure::PageForbidden
             | Failure::NotFound
             | Failure::NotCached
             | Failure::Timeout
+            | Failure::PageTimeout
             | Failure::ProfileLocked
             | Failure::PayloadTooLarge
             | Failure::UnsupportedMediaType
             | Failure::UnknownError
+            | Failure::PageFailed
             | Failure::Unavailable
             | Failure::MapForbidden
             | Failure::MapTimeout

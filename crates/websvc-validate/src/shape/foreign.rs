@@ -46,7 +46,7 @@ impl Foreign {
     pub(super) fn of(definition: &str) -> Self {
         match definition {
             "SearchRequest" => SEARCH,
-            "ScrapeOptions" => SCRAPE,
+            "ScrapeOptions" | "ScrapeRequest" | "ParseOptions" => SCRAPE,
             "MapRequest" | "MapRequestV1" => MAP,
             _ => Self::default(),
         }

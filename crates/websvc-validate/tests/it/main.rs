@@ -15,6 +15,7 @@ mod json_schema;
 mod language;
 mod map;
 mod nearest;
+mod page;
 mod policy;
 mod property;
 mod scrape;
