@@ -130,7 +130,8 @@ mod tests {
         assert!(results.find_at(now, id(0), "a").is_none());
         assert!((1..=fit).all(|number| results.find_at(now, id(number), "a").is_some()));
         results.keep_at(now + LIFETIME, id(fit + 1), "a", Bytes::from_static(b"{}"));
-        assert_eq!((results.lock().bytes, results.lock().answers.len()), (2, 1));
+        let kept = results.lock();
+        assert_eq!((kept.bytes, kept.answers.len()), (2, 1));
     }
 
     #[test]
