@@ -23,6 +23,7 @@ const fn layer(name: &'static str, may_use: &'static [&'static str]) -> Layer {
 }
 
 const LAYERS: &[Layer] = &[
+    layer("websvc-stage", &[]),
     layer("websvc-types", &[]),
     layer("websvc-query", &[]),
     layer("websvc-address", &[]),
@@ -30,13 +31,15 @@ const LAYERS: &[Layer] = &[
     layer("websvc-sitemap", &[]),
     layer("websvc-validate", &["websvc-types", "websvc-query", "websvc-selector"]),
     layer("websvc-transport", &[]),
+    layer("websvc-otlp", &["websvc-stage", "websvc-transport"]),
     layer("websvc", &["websvc-types", "websvc-validate", "websvc-transport", "websvc-server"]),
     layer("websvc-extract", &["websvc-selector"]),
     layer("websvc-documents", &[]),
     layer("websvc-redact", &[]),
-    layer("websvc-index", &["websvc-query", "websvc-address"]),
+    layer("websvc-index", &["websvc-query", "websvc-address", "websvc-stage"]),
     layer("websvc-store", &[]),
     layer("websvc-blocklist", &[]),
+    layer("websvc-audit", &["websvc-transport"]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
     layer("websvc-threat", &["websvc-types", "websvc-validate", "websvc-transport"]),
@@ -49,6 +52,7 @@ const LAYERS: &[Layer] = &[
             "websvc-extract",
             "websvc-documents",
             "websvc-redact",
+            "websvc-stage",
             "websvc-store",
             "websvc-artifacts",
             "websvc-blocklist",
@@ -69,6 +73,7 @@ const LAYERS: &[Layer] = &[
             "websvc-index",
             "websvc-sitemap",
             "websvc-scrape",
+            "websvc-stage",
             "websvc-store",
             "websvc-artifacts",
             "websvc-threat",
@@ -81,6 +86,7 @@ const LAYERS: &[Layer] = &[
 ];
 
 const ENGINE_AND_BELOW: &[&str] = &[
+    "websvc-stage",
     "websvc-blocklist",
     "websvc-types",
     "websvc-query",
@@ -95,13 +101,17 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-index",
     "websvc-store",
     "websvc-artifacts",
+    "websvc-audit",
     "websvc-browser",
     "websvc-threat",
     "websvc-scrape",
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 20] = [
+const EVERYTHING: [&str; 23] = [
+    "websvc-audit",
+    "websvc-stage",
+    "websvc-otlp",
     "websvc-threat",
     "websvc-blocklist",
     "websvc",

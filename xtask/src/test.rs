@@ -21,6 +21,9 @@ use crate::{Result, apps, axe, chromium, corpus, python, root};
 /// The runner counts such a test as passed; this is how the sum stays honest.
 const SKIP_LOG_VARIABLE: &str = "WEBSVC_SKIP_LOG";
 
+/// Tells the tests where to leave pictures of what they saw, for people to look at.
+const PICTURES_VARIABLE: &str = "WEBSVC_PICTURES";
+
 /// A command of the gate.
 struct Step {
     name: &'static str,
@@ -175,6 +178,7 @@ fn run_tests(provided: &Provided) -> Result<(Summary, Duration)> {
         .command()?
         .envs(provided.variables.iter().map(|(name, path)| (name, path)))
         .env(SKIP_LOG_VARIABLE, &skip_log)
+        .env(PICTURES_VARIABLE, root().join("target/pictures"))
         .stdout(Stdio::piped())
         .spawn()?;
     let watch = Watch::over(child.id());

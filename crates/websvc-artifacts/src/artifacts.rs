@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -62,6 +63,8 @@ struct Shared {
     place: OpenPlace,
     max_bytes: u64,
     max_age: Duration,
+    /// The last file could not be written.
+    is_failing: AtomicBool,
 }
 
 /// The right of one request to store artifacts for its team. Cheap to clone.
@@ -106,7 +109,15 @@ impl Artifacts {
     pub fn open(store: Store, config: ArtifactsConfig) -> Result<Self, ArtifactError> {
         let ArtifactsConfig { place, max_bytes, max_age } = config;
         let signer = Signer::new(&store.artifact_secret()?);
-        Ok(Self(Arc::new(Shared { store, signer, place: OpenPlace::open(place)?, max_bytes, max_age })))
+        let (place, is_failing) = (OpenPlace::open(place)?, AtomicBool::new(false));
+        Ok(Self(Arc::new(Shared { store, signer, place, max_bytes, max_age, is_failing })))
+    }
+
+    /// Returns whether the last file that was to be kept could be written; true before there is any. The directory or
+    /// the bucket is not asked for it.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        !self.0.is_failing.load(Ordering::Relaxed)
     }
 
     /// Returns what a request of `team` stores its artifacts with.
@@ -237,9 +248,33 @@ impl TeamArtifacts {
                 tracing::warn!(error = &error as &dyn std::error::Error, "older artifacts cannot be removed");
             }
         }
-        shared.write(&id, kind, content).await?;
+        let written = shared.write(&id, kind, content).await;
+        shared.is_failing.store(written.is_err(), Ordering::Relaxed);
+        written?;
         let path = shared.signer.path(&id, kind, expires_at_s);
         Ok(Artifact { id, expires_at_s, path })
+    }
+}
+
+/// Writes a small file to where artifacts are kept and removes it again.
+///
+/// # Errors
+/// As writing and removing have them.
+pub async fn probe(place: Place) -> Result<(), ArtifactError> {
+    let id = new_id()?;
+    let content = Bytes::from_static(b"websvc doctor");
+    match OpenPlace::open(place)? {
+        OpenPlace::Directory(directory) => {
+            blocking(move || {
+                directory.write(&id, Kind::Pdf, &content)?;
+                directory.remove(&id, Kind::Pdf)
+            })
+            .await
+        }
+        OpenPlace::Bucket(bucket) => {
+            bucket.write(&id, Kind::Pdf, content).await?;
+            bucket.remove(&id, Kind::Pdf).await
+        }
     }
 }
 

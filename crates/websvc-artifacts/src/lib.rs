@@ -32,7 +32,7 @@ mod kind;
 mod link;
 mod place;
 
-pub use artifacts::{Artifact, Artifacts, ArtifactsConfig, Retention, TeamArtifacts};
+pub use artifacts::{Artifact, Artifacts, ArtifactsConfig, Retention, TeamArtifacts, probe};
 pub use bucket::S3Config;
 pub use error::{ArtifactError, FindError};
 pub use kind::{Disposition, Kind};

@@ -57,6 +57,10 @@ impl DataDir {
         self.0.join("uploads")
     }
 
+    pub(crate) fn audit(&self) -> PathBuf {
+        self.0.join("audit")
+    }
+
     pub(crate) fn lists(&self) -> PathBuf {
         self.0.join("lists")
     }

@@ -1,10 +1,12 @@
 //! The parts of an installation, put together from the configuration and the data directory.
 
 mod artifacts;
+mod audit;
 mod browser;
 mod mirrored;
 mod sources;
 mod threat;
+mod traces;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use websvc_blocklist::Blocklist;
 use websvc_engine::{Engine, EngineConfig};
 use websvc_index::{Index, IndexConfig};
 use websvc_scrape::{DocumentWorkers, ProxyConfig, ScrapeConfig, Scraper};
+use websvc_stage::StageTimes;
 use websvc_store::{CacheLimits, Store, UsageLimits};
 use websvc_transport::{AddressGuard, Client, ClientConfig, Proxy};
 
@@ -24,10 +27,13 @@ use crate::args::PARSE_DOCUMENT;
 use crate::config::{self, Config};
 use crate::data_dir::{DataDir, WriteLock};
 
+pub(crate) use artifacts::bucket_place;
+pub(crate) use audit::{audit, sinks};
 pub(crate) use browser::browser;
 pub(crate) use mirrored::ensure_complete;
 pub(crate) use sources::{elsewhere, provider_urls, unused_sources};
 pub(crate) use threat::classifier;
+pub(crate) use traces::TraceSettings;
 
 /// What this process may do with the index.
 #[derive(Debug)]
@@ -55,12 +61,14 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
     let config::Usage { log_rows, log_days, daily_days } = config.usage;
     store.limit_usage(UsageLimits { log_rows, log_days, daily_days });
     let artifacts = artifacts::open(config, data_dir, &store)?;
-    let index = Arc::new(Index::open(&data_dir.index(), IndexConfig::default())?);
+    let stages = StageTimes::default();
+    let of_index = IndexConfig { stages: stages.clone(), ..IndexConfig::default() };
+    let index = Arc::new(Index::open(&data_dir.index(), of_index)?);
     let client = client(config)?;
     let browser = browser(config, &client)?;
     let lists = config.browser.lists.iter().map(String::as_str);
     let blocklist = Arc::new(Blocklist::with_lists(data_dir.lists(), lists));
-    let scrape = ScrapeConfig { browser, blocklist, ..scrape_config(config)? };
+    let scrape = ScrapeConfig { browser, blocklist, stages, ..scrape_config(config)? };
     let scraper = Scraper::new(client, store.clone(), scrape);
     let sources = sources::open(config, &index)?;
     let mirrors = sources::mirrors(config)?;

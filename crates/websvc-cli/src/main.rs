@@ -15,10 +15,13 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
+use websvc_otlp::{Exporter, SpanLayer};
+use websvc_stage::TraceCounters;
 
 use crate::args::{Cli, Command, Common};
-use crate::config::Config;
+use crate::config::{Config, Log};
 use crate::data_dir::DataDir;
+use crate::installation::TraceSettings;
 
 fn main() -> ExitCode {
     let Cli { command, common } = Cli::parse();
@@ -41,13 +44,42 @@ struct Setting {
     data_dir: DataDir,
 }
 
+/// What sends the spans of the service, where they are to be sent.
+#[derive(Debug)]
+struct Tracing {
+    settings: TraceSettings,
+    exporter: Exporter,
+}
+
+impl Tracing {
+    fn start(config: &Config) -> Result<Option<(Self, SpanLayer)>> {
+        let Some(settings) = TraceSettings::read(&config.traces, |name| std::env::var(name).ok())? else {
+            return Ok(None);
+        };
+        let (spans, exporter) =
+            websvc_otlp::traces(settings.sampler, settings.batching, TraceCounters::default());
+        Ok(Some((Self { settings, exporter }, spans)))
+    }
+}
+
 fn run(command: Command, common: &Common) -> Result<()> {
-    logging::start(&command);
     // Before the configuration is needed: whether it can be read is the first thing to look at.
+    if matches!(command, Command::Doctor(_)) {
+        // What is wrong with the log is one of its findings.
+        let _told_by_a_check = logging::start(&command, &Log::default(), None);
+    }
     if let Command::Doctor(doctor) = command {
         return on_runtime(command::doctor(common, doctor));
     }
     let config = config::load(common.config.as_deref(), std::env::vars())?;
+    let (tracing, spans) = match command {
+        Command::Serve(_) => Tracing::start(&config)?.unzip(),
+        _ => (None, None),
+    };
+    logging::start(&command, &config.log, spans)?;
+    for warning in tracing.iter().flat_map(|tracing| &tracing.settings.warnings) {
+        tracing::warn!("{warning}");
+    }
     for key in &config.not_yet {
         tracing::warn!("configuration key `{key}` has no effect: this version does not have its feature");
     }
@@ -66,7 +98,7 @@ fn run(command: Command, common: &Common) -> Result<()> {
         Command::Usage(usage) => command::usage(&setting, &usage),
         Command::Mcp => on_runtime(command::mcp(setting)),
         Command::Cache(cache) => command::cache(&setting, cache),
-        Command::Serve(serve) => on_runtime(command::serve(setting, serve)),
+        Command::Serve(serve) => on_runtime(command::serve(setting, serve, tracing)),
         Command::Search(search) => on_runtime(command::search(setting, search)),
         Command::Map(map) => on_runtime(command::map(setting, map)),
         Command::Scrape(scrape) => on_runtime(command::scrape(setting, scrape)),

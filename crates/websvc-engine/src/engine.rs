@@ -6,6 +6,7 @@ use std::time::Instant;
 use jiff::Timestamp;
 use url::Url;
 use websvc_scrape::{FileUpload, Files, OpenProfile, Page, Scraper};
+use websvc_stage::{Stage, StageTimes};
 use websvc_threat::Classifier;
 use websvc_validate::{ScrapePlan, SearchPlan};
 
@@ -67,8 +68,10 @@ pub struct Engine {
 impl Engine {
     /// Builds an engine.
     pub fn new(mut config: EngineConfig) -> Self {
+        let stages = config.scraper.stages();
+        let sources = config.sources.drain(..);
         let counted: Arc<[_]> =
-            config.sources.drain(..).map(|source| Arc::new(Counted::new(source))).collect();
+            sources.map(|source| Arc::new(Counted::new(source, stages.clone()))).collect();
         config.sources = counted.iter().map(|source| Arc::clone(source) as Arc<dyn SearchSource>).collect();
         Self { config: Arc::new(config), counted }
     }
@@ -76,6 +79,11 @@ impl Engine {
     /// Returns what gets pages.
     pub fn scraper(&self) -> &Scraper {
         &self.config.scraper
+    }
+
+    /// Returns where it is counted how long the stages take.
+    pub fn stages(&self) -> &StageTimes {
+        self.config.scraper.stages()
     }
 
     /// Returns what tells the risk of URLs.
@@ -146,11 +154,11 @@ impl Engine {
         *bill = charge_alone(&self.config.pricing, plan, page.as_mut().ok(), scanned);
         let mut page = page.map_err(EngineError::Page)?;
         page.warnings.splice(..0, warnings.into_iter().chain(unsaved));
-        files.publish(&mut page).await;
+        self.stages().run(Stage::Publish, files.publish(&mut page)).await;
         let copies: Vec<_> = page.index_copy.take().into_iter().map(|copy| *copy).collect();
         page.warnings.extend(mirror::offer(&self.config.mirrors, &copies));
         if let Some(index) = self.config.filled_index().filter(|_| !copies.is_empty())
-            && let Err(error) = ingest(index, copies).await
+            && let Err(error) = self.stages().run(Stage::Ingest, ingest(index, copies)).await
         {
             tracing::error!(
                 error = &error as &dyn std::error::Error,
@@ -186,6 +194,15 @@ impl Engine {
         Ok(page)
     }
 
+    /// Tells whether a search waits for nobody elsewhere: it asks only sources that are here, gets no pages and has no
+    /// URLs scanned.
+    #[must_use]
+    pub fn only_computes(&self, plan: &SearchPlan) -> bool {
+        plan.scrape().is_none()
+            && plan.protection().is_none()
+            && self.config.sources.iter().all(|source| source.is_here())
+    }
+
     /// Runs a search: finds the hits, gets their pages when the plan asks for formats, and counts the credits.
     ///
     /// One deadline, the plan's timeout from `started`, bounds it all. When only pages are late, their results
@@ -205,28 +222,31 @@ impl Engine {
         let Review { mut warnings } = review(plan, &self.config.scraper)?;
         let profile = self.open_profile(team, plan.scrape()).await?;
         let begun = Instant::now();
-        let mut found = find(&self.config.sources, plan, deadline, Timestamp::now()).await?;
+        let stages = self.stages();
+        let finding = find(&self.config.sources, plan, deadline, Timestamp::now(), stages);
+        let mut found = stages.run(Stage::Find, finding).await?;
         let gathering = Instant::now();
         warnings.extend(found.warnings.iter().cloned());
         let inspections = Inspections::of(plan, &self.config.threat);
-        let screened = inspections.screen(&mut found, plan, deadline, &mut warnings).await;
+        let screening = inspections.screen(&mut found, plan, deadline, &mut warnings);
         let pricing = &self.config.pricing;
-        if let Err(late) = screened {
+        if let Err(late) = stages.run(Stage::Screen, screening).await {
             return Err(late.with_scans(inspections.finish(&mut warnings), pricing.threat_scan));
         }
         let scraper = inspections.scraper(&self.config.scraper);
         let means =
             Means { engine: &self.config, scraper: &scraper, profile: profile.as_ref(), files, deadline };
-        let gathered = gather(means, plan, &found, &mut warnings).await;
+        let gathered = stages.run(Stage::Gather, gather(means, plan, &found, &mut warnings)).await;
         found.scanned = inspections.finish(&mut warnings);
         let mut pages = gathered.map_err(|error| error.with_scans(found.scanned, pricing.threat_scan))?;
         if let Some(profile) = profile {
             warnings.extend(profile.close().await);
         }
-        let stages = Stages { find: gathering - begun, gather: gathering.elapsed() };
+        let took = Stages { find: gathering - begun, gather: gathering.elapsed() };
         let bill = charge(pricing, plan, &found, &mut pages);
         let miss_price = plan.scrape().and_then(|scrape| miss_price(pricing, scrape));
-        Ok(SearchOutcome { data: assemble(plan, found, pages, miss_price), warnings, bill, stages })
+        let data = stages.time(Stage::Assemble, || assemble(plan, found, pages, miss_price));
+        Ok(SearchOutcome { data, warnings, bill, stages: took })
     }
 
     /// Returns the most that a page may cost, a document of several pages and redirects that are scanned apart.

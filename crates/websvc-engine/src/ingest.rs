@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use websvc_index::{Document, Image, Index, IndexError, Link, News};
 use websvc_scrape::date;
+use websvc_stage::carried;
 use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 
 /// Why pages did not reach the index.
@@ -25,9 +26,9 @@ pub enum IngestError {
 pub async fn ingest(index: &Arc<Index>, documents: Vec<IndexDocument>) -> Result<(), IngestError> {
     let index = Arc::clone(index);
     let now = Timestamp::now();
-    let adding = tokio::task::spawn_blocking(move || {
+    let adding = tokio::task::spawn_blocking(carried(move || {
         documents.into_iter().try_for_each(|document| index.add(to_index_document(document, now)))
-    });
+    }));
     adding.await.map_err(|_stopping| IngestError::Stopping)?.map_err(IngestError::Index)
 }
 

@@ -8,6 +8,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use websvc_query::Query;
 
+use websvc_stage::StageTimes;
+
 use crate::address::Address;
 use crate::document::Document;
 use crate::error::IndexError;
@@ -16,8 +18,8 @@ use crate::search::{SearchOptions, SearchOutcome, Snapshot};
 use crate::shelf::{Shelf, find};
 use crate::writer::{Command, Writer};
 
-/// How the index writes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How the index writes, and where it is counted how long searching takes.
+#[derive(Debug, Clone)]
 pub struct IndexConfig {
     /// Memory in bytes that new documents may take before they are written out; at least 15 MB. Images take at most
     /// 15 MB beside it.
@@ -26,6 +28,8 @@ pub struct IndexConfig {
     pub commit_after: Duration,
     /// How long the writer and its memory are kept after the last write.
     pub writer_idle: Duration,
+    /// Where it is counted how long the stages of a search take.
+    pub stages: StageTimes,
 }
 
 impl Default for IndexConfig {
@@ -34,6 +38,7 @@ impl Default for IndexConfig {
             writer_heap: 32_000_000,
             commit_after: Duration::from_secs(1),
             writer_idle: Duration::from_secs(10),
+            stages: StageTimes::default(),
         }
     }
 }
@@ -158,9 +163,10 @@ impl Index {
     /// # Errors
     /// When the files of the index cannot be read.
     pub fn search(&self, query: &Query, options: &SearchOptions) -> Result<SearchOutcome, IndexError> {
-        let Shared { dir: _, pages, images, config: _ } = &*self.shared;
+        let Shared { dir: _, pages, images, config } = &*self.shared;
         let searching = || -> tantivy::Result<_> {
-            Snapshot { pages: &pages.view()?, images: &images.view()? }.search(query, options)
+            let stages = &config.stages;
+            Snapshot { pages: &pages.view()?, images: &images.view()?, stages }.search(query, options)
         };
         searching().map_err(|source| self.shared.engine(source))
     }

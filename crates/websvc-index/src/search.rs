@@ -12,6 +12,7 @@ use tantivy::query::{Query as IndexQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, Term};
 use websvc_query::{Query, Sort, TbsRange};
+use websvc_stage::{Stage, StageTimes};
 
 use crate::card::{Card, Head};
 use crate::feedback::Feedback;
@@ -173,6 +174,7 @@ const MAX_CANDIDATES: usize = 5_000;
 pub(crate) struct Snapshot<'a> {
     pub(crate) pages: &'a View,
     pub(crate) images: &'a View,
+    pub(crate) stages: &'a StageTimes,
 }
 
 impl Snapshot<'_> {
@@ -195,19 +197,22 @@ impl Snapshot<'_> {
         }
         compiler.restrict(options, &mut compiled);
         let statistics = Statistics::new(searcher, fields, &compiled)?;
-        let (mut chosen, observed) = match options.vertical {
-            Vertical::Images => self.choose_images(&compiled, &statistics, options)?,
+        let (mut chosen, observed) = self.stages.time(Stage::Rank, || match options.vertical {
+            Vertical::Images => self.choose_images(&compiled, &statistics, options),
             Vertical::Web | Vertical::News => {
-                choose_pages(view, &mut compiled, &statistics, options, Rules::of(query, options))?
+                choose_pages(view, &mut compiled, &statistics, options, Rules::of(query, options))
             }
-        };
-        let mut hits = Vec::with_capacity(chosen.len());
-        for candidate in &mut chosen {
-            let bytes = candidate.card(view)?;
-            if let Some(card) = Card::decode(&bytes) {
-                hits.push(hit(&card, candidate, &observed, &statistics.words, options.highlights));
+        })?;
+        let hits = self.stages.time(Stage::Snippets, || -> tantivy::Result<Vec<Hit>> {
+            let mut hits = Vec::with_capacity(chosen.len());
+            for candidate in &mut chosen {
+                let bytes = candidate.card(view)?;
+                if let Some(card) = Card::decode(&bytes) {
+                    hits.push(hit(&card, candidate, &observed, &statistics.words, options.highlights));
+                }
             }
-        }
+            Ok(hits)
+        })?;
         if hits.is_empty() {
             compiled.warnings.extend(did_you_mean(searcher, fields, query, &compiled.words)?);
         }

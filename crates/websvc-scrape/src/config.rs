@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use websvc_blocklist::Blocklist;
 use websvc_browser::Browser;
+use websvc_stage::StageTimes;
 use websvc_store::CacheLimits;
 
 use crate::clock::Clock;
@@ -31,6 +32,8 @@ pub struct ScrapeConfig {
     pub browser: Option<Browser>,
     /// The lists of advertising that the browser leaves out.
     pub blocklist: Arc<Blocklist>,
+    /// Where it is counted how long the stages take.
+    pub stages: StageTimes,
 }
 
 impl Default for ScrapeConfig {
@@ -45,6 +48,7 @@ impl Default for ScrapeConfig {
             documents: None,
             browser: None,
             blocklist: Arc::new(Blocklist::bundled()),
+            stages: StageTimes::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Threat protection of pages: what is asked before a URL is gone to, and before what the cache has of it is given.
 
 use url::Url;
+use websvc_stage::Stage;
 use websvc_threat::Inspection;
 use websvc_transport::UrlRule;
 
@@ -18,7 +19,7 @@ impl Scraper {
     pub(crate) async fn inspect(&self, url: &Url) -> Result<(), ScrapeError> {
         let Some(inspection) = &self.inspection else { return Ok(()) };
         // Boxed, because it is awaited in several places, and most requests have none.
-        let checked = Box::pin(inspection.check(url)).await;
+        let checked = self.stages().run(Stage::Inspect, Box::pin(inspection.check(url))).await;
         checked.map_err(|blocked| ScrapeError::Unsafe { reason: blocked.to_string() })
     }
 

@@ -19,6 +19,28 @@ pub struct CacheReport {
     pub passed_over: u64,
     /// The disk is full: nothing is stored now.
     pub is_full: bool,
+    /// Pages that were asked for and were in memory, in the formats that were asked for.
+    pub hits_in_memory: u64,
+    /// Pages that were asked for and were in the cache as received.
+    pub hits: u64,
+    /// Bytes of these as received.
+    pub hit_bytes: u64,
+    /// Pages that were asked for and were not in the cache, or were too old.
+    pub misses: u64,
+}
+
+/// What became of a question to the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lookup {
+    /// It had the page in memory, in the formats that are asked for.
+    Written,
+    /// It had the page as received.
+    Received {
+        /// Its length.
+        bytes: usize,
+    },
+    /// It had no page that may answer.
+    Missed,
 }
 
 /// A page was not kept.
@@ -32,6 +54,10 @@ pub(crate) struct Keeping {
     stored: AtomicU64,
     failed: AtomicU64,
     passed_over: AtomicU64,
+    hits_in_memory: AtomicU64,
+    hits: AtomicU64,
+    hit_bytes: AtomicU64,
+    misses: AtomicU64,
 }
 
 impl Keeping {
@@ -70,6 +96,22 @@ impl Keeping {
             failed: self.failed.load(Relaxed),
             passed_over: self.passed_over.load(Relaxed),
             is_full: now_ms < self.paused_until_ms.load(Relaxed),
+            hits_in_memory: self.hits_in_memory.load(Relaxed),
+            hits: self.hits.load(Relaxed),
+            hit_bytes: self.hit_bytes.load(Relaxed),
+            misses: self.misses.load(Relaxed),
         }
+    }
+
+    /// Counts a question to the cache.
+    pub(crate) fn looked_up(&self, lookup: Lookup) {
+        match lookup {
+            Lookup::Written => self.hits_in_memory.fetch_add(1, Relaxed),
+            Lookup::Received { bytes } => {
+                self.hit_bytes.fetch_add(u64::try_from(bytes).unwrap_or(u64::MAX), Relaxed);
+                self.hits.fetch_add(1, Relaxed)
+            }
+            Lookup::Missed => self.misses.fetch_add(1, Relaxed),
+        };
     }
 }

@@ -21,6 +21,7 @@ mod image;
 mod index_copy;
 mod inspecting;
 mod keeping;
+mod lookup;
 mod outline;
 mod page;
 mod plain_file;
@@ -38,6 +39,7 @@ mod shell;
 mod survey;
 mod upload;
 mod visible;
+mod writing;
 
 pub use browse::Takings;
 pub use clock::Clock;

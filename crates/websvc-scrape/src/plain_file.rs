@@ -42,7 +42,8 @@ impl Scraper {
         max_bytes: u64,
         deadline: Instant,
     ) -> Result<FileAnswer, ScrapeError> {
-        let source = Source { fetcher: &self.inner.fetcher, max_bytes, rule: self.rule() };
+        let source =
+            Source { fetcher: &self.inner.fetcher, max_bytes, rule: self.rule(), stages: self.stages() };
         let mut request = source.request(url, plan, deadline)?;
         request.excess = ExcessPolicy::Cut;
         let page = self.inner.fetcher.file(request, Route::of(plan), deadline).await?;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use url::Url;
 use websvc_browser::Browser;
-use websvc_documents::DocumentKind;
-use websvc_store::{CacheLimits, PageKey, Store};
+use websvc_stage::{Stage, StageTimes, carried};
+use websvc_store::{PageKey, Store};
 use websvc_threat::Inspection;
 use websvc_transport::Client;
 use websvc_types::ErrorCode;
@@ -17,19 +17,19 @@ use crate::browse::{Drawer, Drawn, Need, Source, undrawn, wants_picture};
 use crate::cache::{self, Kept};
 use crate::clock::Clock;
 use crate::config::ScrapeConfig;
-use crate::documents::{Converted, DocumentReader, ReadOptions, document_kind, options_of};
+use crate::documents::{DocumentReader, ReadOptions};
 use crate::error::ScrapeError;
 use crate::fetcher::{Fetcher, Route, remaining};
 use crate::flight::Flights;
-use crate::freshness::{Decision, Freshness};
+use crate::freshness::Freshness;
 use crate::image;
-use crate::keeping::{CacheReport, Keeping};
+use crate::keeping::Keeping;
+use crate::lookup::Held;
 use crate::page::Page;
 use crate::profile::OpenProfile;
 use crate::proxies::ProxyConfig;
 use crate::raw::{RawPage, renewed};
-use crate::render;
-use crate::rendered::{Recipe, Rendered};
+use crate::rendered::Rendered;
 use crate::request::{self, ROBOTS_NAME};
 use crate::survey::{Survey, survey};
 
@@ -44,21 +44,18 @@ pub struct Scraper {
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) fetcher: Fetcher,
-    drawer: Drawer,
-    store: Store,
-    config: ScrapeConfig,
-    rendered: Rendered,
+    pub(crate) drawer: Drawer,
+    pub(crate) store: Store,
+    pub(crate) config: ScrapeConfig,
+    pub(crate) rendered: Rendered,
     flights: Flights<PageKey, Landed>,
-    documents: DocumentReader,
+    pub(crate) documents: DocumentReader,
     /// As many pages are parsed at one time as there are cores: more would only wait for each other.
     parsing: Arc<Semaphore>,
     /// One large page is parsed at one time: what it takes while it is written is a multiple of its size.
-    large: Arc<Semaphore>,
-    keeping: Keeping,
+    pub(crate) large: Arc<Semaphore>,
+    pub(crate) keeping: Keeping,
 }
-
-/// A page of more bytes than this is large.
-const LARGE_PAGE_BYTES: usize = 1024 * 1024;
 
 /// What a fetch that several wait for ends with: the page and whether it was stored, or what all of them would meet.
 type Landed = Result<(RawPage, Kept), Arc<ScrapeError>>;
@@ -100,6 +97,12 @@ impl Scraper {
         self.inner.fetcher.proxies()
     }
 
+    /// Returns where it is counted how long the stages take.
+    #[must_use]
+    pub fn stages(&self) -> &StageTimes {
+        &self.inner.config.stages
+    }
+
     /// Returns the name by which a robots.txt addresses us.
     pub fn robots_name(&self) -> &'static str {
         ROBOTS_NAME
@@ -118,6 +121,16 @@ impl Scraper {
     /// # Errors
     /// As there, and [`ScrapeError::ProfileNotOpened`].
     pub async fn scrape_with(
+        &self,
+        url: &Url,
+        plan: &ScrapePlan,
+        profile: Option<&OpenProfile>,
+        deadline: Instant,
+    ) -> Result<Page, ScrapeError> {
+        self.stages().run(Stage::Page, self.scrape_page(url, plan, profile, deadline)).await
+    }
+
+    async fn scrape_page(
         &self,
         url: &Url,
         plan: &ScrapePlan,
@@ -153,13 +166,16 @@ impl Scraper {
     ) -> Result<Page, ScrapeError> {
         let key = cache::page_key(url, plan, self.proxies(), need);
         if need != Need::Now {
-            if let Some(page) = self.rendered(url, key.as_ref(), plan, freshness) {
-                self.inspect_end(page.metadata.url.as_deref()).await?;
-                return Ok(page);
-            }
-            if let Some((page, fetched_at_ms)) = self.cached(url, key.as_ref(), freshness).await? {
-                self.inspect(&page.url).await?;
-                return self.render(page, key.zip(Some(fetched_at_ms)), plan.clone(), deadline).await;
+            match self.held(url, key.as_ref(), plan, freshness).await? {
+                Some(Held::Written(page)) => {
+                    self.inspect_end(page.metadata.url.as_deref()).await?;
+                    return Ok(*page);
+                }
+                Some(Held::Received(page, fetched_at_ms)) => {
+                    self.inspect(&page.url).await?;
+                    return self.render(*page, key.zip(Some(fetched_at_ms)), plan.clone(), deadline).await;
+                }
+                None => {}
             }
         }
         let Some(key) = key else {
@@ -278,7 +294,8 @@ impl Scraper {
             None => None,
         };
         let known = known.filter(|known| request::unless_unchanged(&mut request, known));
-        let fetched = self.inner.fetcher.page(request, Route::of(plan), deadline).await?;
+        let fetching = self.inner.fetcher.page(request, Route::of(plan), deadline);
+        let fetched = self.stages().run(Stage::Fetch, fetching).await?;
         Ok(renewed(url, known, fetched).0)
     }
 
@@ -288,14 +305,8 @@ impl Scraper {
             fetcher: &self.inner.fetcher,
             max_bytes: self.inner.config.max_body_bytes,
             rule: self.rule(),
+            stages: self.stages(),
         }
-    }
-
-    /// Returns what the cache has of a page, however old.
-    async fn known(&self, url: &Url, key: &PageKey) -> Result<Option<RawPage>, ScrapeError> {
-        let key = key.clone();
-        let cached = self.work(move |store| store.page(&key).map_err(ScrapeError::Store)).await?;
-        Ok(cached.and_then(|cached| cache::raw_page(url, cached)))
     }
 
     /// Gets a page for a crawl: from the cache when it is not older than `max_age`, else from the network.
@@ -317,13 +328,13 @@ impl Scraper {
         let converted = self.convert(&page, Some(ReadOptions::default()), deadline).await?;
         let turn = self.turn(&page, converted.as_ref()).await?;
         let now_ms = self.clock().now_ms();
-        self.work(move |store| {
+        let surveying = self.work(move |store| {
             let _turn = turn;
             let mut survey = Survey { unchanged, ..survey(&page, converted.as_ref())? };
             survey.index_copy.iter_mut().for_each(|copy| image::complete(store, copy, now_ms));
             Ok(survey)
-        })
-        .await
+        });
+        self.stages().run(Stage::Extract, surveying).await
     }
 
     /// Fetches a page, or learns that it is as the cache has it; the cache has it anew in both cases. Returns whether
@@ -337,142 +348,10 @@ impl Scraper {
         let known = self.known(url, &key).await?;
         let mut request = request::plain(url, remaining(deadline)?, self.inner.config.max_body_bytes);
         let known = known.filter(|known| request::unless_unchanged(&mut request, known));
-        let fetched = self.inner.fetcher.plain(request, deadline).await?;
+        let fetching = self.inner.fetcher.plain(request, deadline);
+        let fetched = self.stages().run(Stage::Fetch, fetching).await?;
         let (page, unchanged) = renewed(url, known, fetched);
         Ok((self.put(page, key).await?.0, unchanged))
-    }
-
-    /// Returns how the page cache fares.
-    pub fn cache_report(&self) -> CacheReport {
-        self.inner.keeping.report(self.clock().now_ms())
-    }
-
-    /// Returns the bounds of the page cache.
-    pub(crate) fn cache_limits(&self) -> CacheLimits {
-        self.inner.config.cache
-    }
-
-    /// Returns the page as it was written before, when that may answer.
-    fn rendered(
-        &self,
-        url: &Url,
-        key: Option<&PageKey>,
-        plan: &ScrapePlan,
-        freshness: Freshness,
-    ) -> Option<Page> {
-        let key = key?;
-        let entry = self.inner.rendered.find(key, &Recipe::of(plan))?;
-        // One lookup in an index, at most once a second for a page: not worth another thread.
-        if !entry.is_current(|| self.inner.store.page_fetched_at(key).ok().flatten()) {
-            return None;
-        }
-        match freshness.decide(Some(self.age(entry.fetched_at_ms))) {
-            Ok(Decision::Serve) if freshness.asks_cache() => {}
-            Ok(Decision::Serve | Decision::Fetch) | Err(_) => return None,
-        }
-        let mut page = entry.page.clone();
-        render::as_cached(&mut page, url, cache::fetched_at(entry.fetched_at_ms)?);
-        Some(page)
-    }
-
-    /// Returns the cached page that may answer, and when it was fetched.
-    pub(crate) async fn cached(
-        &self,
-        url: &Url,
-        key: Option<&PageKey>,
-        freshness: Freshness,
-    ) -> Result<Option<(RawPage, u64)>, ScrapeError> {
-        let Some(key) = key.filter(|_| freshness.asks_cache()) else {
-            // Nothing cached can answer; what never fetches ends here.
-            return freshness.decide(None).map(|_fetch| None);
-        };
-        let key = key.clone();
-        let cached = self.work(move |store| store.page(&key).map_err(ScrapeError::Store)).await?;
-        let fetched_at_ms = cached.as_ref().map(|cached| cached.fetched_at_ms);
-        match (freshness.decide(fetched_at_ms.map(|at| self.age(at)))?, cached) {
-            (Decision::Serve, Some(cached)) => {
-                let page = cache::raw_page(url, cached).zip(fetched_at_ms);
-                // It was stored before there was a browser to draw it.
-                Ok(page.filter(|(page, _)| freshness.is_cache_only() || !self.inner.drawer.would_fill(page)))
-            }
-            (Decision::Serve, None) | (Decision::Fetch, _) => Ok(None),
-        }
-    }
-
-    fn age(&self, fetched_at_ms: u64) -> Duration {
-        Duration::from_millis(self.inner.config.clock.now_ms().saturating_sub(fetched_at_ms))
-    }
-
-    /// Puts a page into the cache, and returns when that was if the cache has it now. That it could not be kept is
-    /// told, and does not keep it from the caller.
-    async fn put(&self, mut page: RawPage, key: PageKey) -> Result<(RawPage, Option<u64>), ScrapeError> {
-        if page.unverified || page.wall().is_some() {
-            return Ok((page, None));
-        }
-        let (limits, now_ms) = (self.inner.config.cache, self.clock().now_ms());
-        let inner = Arc::clone(&self.inner);
-        self.work(move |store| {
-            let kept = inner.keeping.keep(now_ms, || cache::put(store, &limits, key, &page, now_ms));
-            if kept.is_err() {
-                page.warnings.push("the page could not be kept in the cache".to_owned());
-            }
-            Ok((page, kept.unwrap_or_default()))
-        })
-        .await
-    }
-
-    /// Writes a page in the formats of the plan, and keeps the result when the page is cached and anything may be kept.
-    pub(crate) async fn render(
-        &self,
-        page: RawPage,
-        kept: Option<(PageKey, u64)>,
-        plan: ScrapePlan,
-        deadline: Instant,
-    ) -> Result<Page, ScrapeError> {
-        let recipe = Recipe::of(&plan);
-        let kept = kept.filter(|_| plan.store_in_cache());
-        let converted = self.convert(&page, options_of(&plan), deadline).await?;
-        let turn = self.turn(&page, converted.as_ref()).await?;
-        let page = self
-            .work(move |_| {
-                let _turn = turn;
-                render::render(page, converted, &plan)
-            })
-            .await?;
-        if let Some((key, fetched_at_ms)) = kept.filter(|_| page.takings.is_none()) {
-            self.inner.rendered.keep(key, recipe, fetched_at_ms, &page);
-        }
-        Ok(page)
-    }
-
-    /// Waits for the turn of a large page; others need none. It goes with the work, which outlives who waits for it.
-    pub(crate) async fn turn(
-        &self,
-        page: &RawPage,
-        converted: Option<&Converted>,
-    ) -> Result<Option<OwnedSemaphorePermit>, ScrapeError> {
-        let bytes = converted.map_or(page.body.len(), |converted| converted.html.len());
-        if bytes <= LARGE_PAGE_BYTES {
-            return Ok(None);
-        }
-        Arc::clone(&self.inner.large).acquire_owned().await.map(Some).map_err(|_closed| ScrapeError::Stopping)
-    }
-
-    /// Turns a document into a page; `None` for what is a page already, and for PDFs without options.
-    pub(crate) async fn convert(
-        &self,
-        page: &RawPage,
-        options: Option<ReadOptions>,
-        deadline: Instant,
-    ) -> Result<Option<Converted>, ScrapeError> {
-        let Some(kind) = document_kind(page) else { return Ok(None) };
-        let options = match options {
-            Some(options) => options,
-            None if kind == DocumentKind::Pdf => return Ok(None),
-            None => ReadOptions::default(),
-        };
-        let parsed = self.inner.documents.read(kind, page.body.clone(), &options, deadline).await;
-        Ok(Some(Converted::new(kind, parsed.map_err(ScrapeError::Document)?)))
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -487,10 +366,10 @@ impl Scraper {
         let permit = Arc::clone(&self.inner.parsing).acquire_owned().await;
         let permit = permit.map_err(|_closed| ScrapeError::Stopping)?;
         let inner = Arc::clone(&self.inner);
-        let working = tokio::task::spawn_blocking(move || {
+        let working = tokio::task::spawn_blocking(carried(move || {
             let _permit = permit;
             work(&inner.store)
-        });
+        }));
         match working.await {
             Ok(done) => done,
             Err(stopped) if stopped.is_panic() => std::panic::resume_unwind(stopped.into_panic()),

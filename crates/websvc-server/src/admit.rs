@@ -4,9 +4,13 @@
 //! can be fair.
 
 mod gate;
+mod line;
+mod overload;
 mod rate;
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -17,6 +21,7 @@ use websvc_types::ErrorCode;
 use websvc_validate::Rejection;
 
 use self::gate::{Bounds, Demand, Entry, Gate, Refusal};
+use self::line::Place;
 use self::rate::seconds;
 use crate::reply::Failure;
 
@@ -48,6 +53,12 @@ pub struct Limits {
     pub queue: usize,
     /// How long one may wait.
     pub queue_wait: Duration,
+    /// Requests that compute at one time; at least 1.
+    pub processors: usize,
+    /// How long the wait for a processor is when there may be overload; with zero there never is.
+    pub overload_wait: Duration,
+    /// There is when all waits were so long for this time.
+    pub overload_after: Duration,
 }
 
 impl Default for Limits {
@@ -58,6 +69,9 @@ impl Default for Limits {
             total_concurrency: 256,
             queue: 1024,
             queue_wait: Duration::from_secs(2),
+            processors: std::thread::available_parallelism().map_or(2, usize::from),
+            overload_wait: Duration::from_millis(25),
+            overload_after: Duration::from_millis(100),
         }
     }
 }
@@ -86,19 +100,41 @@ pub(crate) struct Permit {
     team: Option<Arc<Team>>,
     /// The key, when it has bounds of its own.
     key: Option<KeyId>,
-    /// The number under which it waits, or waited.
-    number: Option<u64>,
+    /// Its number in the line for places in work.
+    number: u64,
+}
+
+/// The right to compute, or to wait for that; dropping it lets the next one compute.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    gate: Arc<Mutex<Gate>>,
+    team: Option<Arc<Team>>,
+    /// Its number in the line for processors.
+    number: u64,
+}
+
+/// For how long a turn is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// To the end: there is nothing else to wait for than the processors of this machine.
+    Throughout,
+    /// Until the work first waits for something, as for the network.
+    UntilWaiting,
 }
 
 impl Admission {
     pub(crate) fn new(limits: Limits) -> Self {
-        let limits = Limits { total_concurrency: limits.total_concurrency.max(1), ..limits };
+        let limits = Limits {
+            total_concurrency: limits.total_concurrency.max(1),
+            processors: limits.processors.max(1),
+            ..limits
+        };
         let gate = Arc::new(Mutex::new(Gate::new(limits, Instant::now())));
         Self { gate, large: Semaphore::new(LARGE_AT_ONCE) }
     }
 
     pub(crate) fn figures(&self) -> Figures {
-        lock(&self.gate).figures()
+        lock(&self.gate).figures(Instant::now())
     }
 
     /// Returns how many requests of a caller's team wait for their turn.
@@ -150,8 +186,8 @@ impl Admission {
         };
         let (number, turn) = match entry {
             Entry::Refused(refusal) => return Admitted { rate, permit: Err(failure(refusal)) },
-            Entry::Admitted => (None, None),
-            Entry::Waiting { number, turn, at_most } => (Some(number), Some((turn, at_most))),
+            Entry::Admitted { number } => (number, None),
+            Entry::Waiting { number, turn, at_most } => (number, Some((turn, at_most))),
         };
         // From here on it leaves the gate when this is dropped, at whatever point.
         let permit = Permit {
@@ -162,11 +198,54 @@ impl Admission {
         };
         if let Some((turn, at_most)) = turn
             && !matches!(tokio::time::timeout(at_most, turn).await, Ok(Ok(())))
+            && lock(&self.gate).give_up(team_name(team), number)
         {
-            lock(&self.gate).count_overload();
             return Admitted { rate, permit: Err(failure(Refusal::Overload)) };
         }
         Admitted { rate, permit: Ok(permit) }
+    }
+
+    /// Waits until it is the turn of an admitted request to compute.
+    ///
+    /// # Errors
+    /// 429 when it has to make room for one of another team.
+    pub(crate) async fn turn(&self, caller: Option<&Caller>) -> Result<Turn, Failure> {
+        let team = caller.map(|caller| &caller.team);
+        let Place { number, turn } = lock(&self.gate).compute(team_name(team), Instant::now());
+        let held = Turn { gate: Arc::clone(&self.gate), team: team.cloned(), number };
+        if let Some(turn) = turn
+            && turn.await.is_err()
+        {
+            lock(&self.gate).count_overload();
+            return Err(failure(Refusal::Overload));
+        }
+        // Whoever has arrived meanwhile is let in, told to wait or turned away first, which takes microseconds; else it
+        // would not be seen how many there are before all of them had computed. The first yield makes the runtime ask
+        // the system what has arrived, the second one lets that go before us.
+        tokio::task::yield_now().await;
+        tokio::task::yield_now().await;
+        Ok(held)
+    }
+}
+
+impl Turn {
+    /// Does what the turn is for.
+    pub(crate) async fn spend<F: Future>(self, held: Held, work: F) -> F::Output {
+        let (mut turn, mut work) = (Some(self), pin!(work));
+        std::future::poll_fn(|cx| {
+            let polled = work.as_mut().poll(cx);
+            if matches!((&polled, held), (Poll::Pending, Held::UntilWaiting)) {
+                turn = None;
+            }
+            polled
+        })
+        .await
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        lock(&self.gate).computed(team_name(self.team.as_ref()), self.number, Instant::now());
     }
 }
 
@@ -217,5 +296,7 @@ fn lock(gate: &Mutex<Gate>) -> MutexGuard<'_, Gate> {
     gate.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+#[cfg(test)]
+mod cost;
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ use websvc_transport::IpNetwork;
 use websvc_types::ErrorCode;
 
 use crate::reply::Failure;
+use crate::trail::Trail;
 
 /// Whether callers have to show a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,7 @@ pub(crate) fn authenticate(
     store: &Store,
     headers: &HeaderMap,
     address: IpAddr,
+    trail: &Trail,
 ) -> Result<Option<Caller>, Failure> {
     match mode {
         Authentication::Open => return Ok(None),
@@ -37,15 +39,19 @@ pub(crate) fn authenticate(
     let Some(key) = key(headers) else {
         return Err(Failure::new(ErrorCode::Unauthorized, "Unauthorized: Token missing"));
     };
-    identify(store, key, address).map(Some)
+    identify(store, key, address, trail).map(Some)
 }
 
-/// Returns whose key this is.
+/// Returns whose key this is, and notes it whether it may be used or not.
 ///
 /// # Errors
 /// As for [`authenticate`].
-pub(crate) fn identify(store: &Store, key: &str, address: IpAddr) -> Result<Caller, Failure> {
-    match store.authenticate(key) {
+pub(crate) fn identify(store: &Store, key: &str, address: IpAddr, trail: &Trail) -> Result<Caller, Failure> {
+    let found = store.authenticate(key);
+    if let Ok(Some(caller)) = &found {
+        trail.known(caller);
+    }
+    match found {
         Ok(Some(caller)) if is_from(&caller.rights.networks, address) => Ok(caller),
         Ok(Some(_)) => {
             let text = format!("Forbidden: the key may not be used from {address}");
@@ -65,8 +71,9 @@ pub(crate) fn recognise(
     store: &Store,
     headers: &HeaderMap,
     address: IpAddr,
+    trail: &Trail,
 ) -> Result<Option<Caller>, Failure> {
-    if key(headers).is_none() { Ok(None) } else { authenticate(mode, store, headers, address) }
+    if key(headers).is_none() { Ok(None) } else { authenticate(mode, store, headers, address, trail) }
 }
 
 /// Tells whether an address is in one of the networks of a key; no networks are all. What cannot be read is none.

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use websvc_engine::{Bill, Stages};
+use websvc_stage::{Stage, carried};
 use websvc_store::{
     Caller, DEFAULT_TEAM, Held, Hold, StoreError, Usage, UsageItem, UsageRetention, UsageStage,
 };
 use websvc_types::ErrorCode;
+use websvc_validate::Retention;
 
 use crate::reply::Failure;
 use crate::service::Context;
@@ -16,6 +18,10 @@ use crate::service::Context;
 /// # Errors
 /// 402 when the team has not so many.
 pub(crate) async fn hold(context: &Context<'_>, most: u64) -> Result<Hold, Failure> {
+    context.engine.stages().run(Stage::Hold, try_hold(context, most)).await
+}
+
+async fn try_hold(context: &Context<'_>, most: u64) -> Result<Hold, Failure> {
     let Some(Caller { team, .. }) = &context.caller else {
         return Ok(context.store.hold_unlimited(DEFAULT_TEAM));
     };
@@ -29,7 +35,10 @@ pub(crate) async fn hold(context: &Context<'_>, most: u64) -> Result<Hold, Failu
     };
     match held {
         Held::Enough(hold) => Ok(hold),
-        Held::Short { remaining } => Err(insufficient(most, remaining)),
+        Held::Short { remaining } => {
+            context.meters.refused_for_credits();
+            Err(insufficient(most, remaining))
+        }
     }
 }
 
@@ -39,6 +48,17 @@ fn insufficient(most: u64, remaining: u64) -> Failure {
          {remaining} left"
     );
     Failure::new(ErrorCode::InsufficientCredits, text)
+}
+
+/// Returns how much of a request may be kept.
+pub(crate) fn kept(retention: Retention, lockdown: bool) -> UsageRetention {
+    match retention {
+        Retention::Anonymous => UsageRetention::Anonymous,
+        Retention::Zero => UsageRetention::Zero,
+        // Lockdown is treated as zero data retention (specification, section 2.2).
+        Retention::Normal if lockdown => UsageRetention::Zero,
+        Retention::Normal => UsageRetention::Whole,
+    }
 }
 
 /// What became of a request that credits were held for.
@@ -58,19 +78,31 @@ pub(crate) struct Outcome {
 /// # Errors
 /// 500 when the service is stopping and no thread is left to ask the database.
 pub(crate) async fn settle(context: &Context<'_>, hold: Hold, outcome: Outcome) -> Result<u64, Failure> {
+    let operation = outcome.operation;
+    let settling = charge(context, hold, outcome);
+    let credits = context.engine.stages().run(Stage::Settle, settling).await?;
+    context.meters.charged(operation, credits);
+    Ok(credits)
+}
+
+async fn charge(context: &Context<'_>, hold: Hold, outcome: Outcome) -> Result<u64, Failure> {
     let usage = usage(context, outcome);
     let price = usage.price();
     if hold.covers(price) {
-        return Ok(hold.settle(usage));
+        let charged = hold.settle(usage);
+        context.trail.charged(charged);
+        return Ok(charged);
     }
-    blocking(move || {
+    let charged = blocking(move || {
         if let Err(error) = hold.extend(price) {
             // What is held has to do.
             tracing::error!(error = &error as &dyn std::error::Error, "credits could not be borrowed");
         }
         hold.settle(usage)
     })
-    .await
+    .await?;
+    context.trail.charged(charged);
+    Ok(charged)
 }
 
 fn usage(context: &Context<'_>, outcome: Outcome) -> Usage {
@@ -104,7 +136,7 @@ fn named(stages: Stages) -> Vec<UsageStage> {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
-    tokio::task::spawn_blocking(work)
+    tokio::task::spawn_blocking(carried(work))
         .await
         .map_err(|error| Failure::internal(&error, "the credits could not be read"))
 }

@@ -33,7 +33,7 @@ const UPLOADS_DIR: &str = "uploads";
 /// How long pages stay in the cache: 30 days.
 const CACHE_MAX_AGE: Duration = Duration::from_secs(30 * 86_400);
 
-/// What an embedded service is told.
+/// What an embedded service is told. It has no place for audit events: whoever wants them builds a [`Service`].
 #[derive(Debug, Clone)]
 pub struct EmbedConfig {
     /// Where the index, the keys and the page cache are kept; made when it does not exist.
@@ -206,6 +206,8 @@ impl Embedded {
             origin: OriginConfig { public_url, scheme, trusted_proxies: Vec::new() },
             authentication,
             limits,
+            traces: None,
+            audit: None,
         });
         let server = Server::bind(server.with_error_reply(Service::error_reply)).await?;
         Ok(Self { server, service, parts })

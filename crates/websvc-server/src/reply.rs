@@ -88,6 +88,11 @@ impl Failure {
         Self { answered, ..self }
     }
 
+    /// Returns the code of the error.
+    pub(crate) fn code(&self) -> &'static str {
+        self.code.as_str()
+    }
+
     pub(crate) fn into_reply(self) -> Reply {
         let status = StatusCode::from_u16(self.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let body = ErrorBody {

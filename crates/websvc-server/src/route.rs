@@ -22,6 +22,7 @@ pub(crate) enum Operation {
     Parse,
     ParseFormats,
     AddDocuments,
+    CrawlProgress,
     IndexStats,
     CreditUsage,
     CreditHistory,
@@ -41,14 +42,120 @@ pub(crate) enum Operation {
     Mcp,
 }
 
+/// What operations are counted as in metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Group {
+    Search,
+    Scrape,
+    Parse,
+    Map,
+    Rerank,
+    Index,
+    Team,
+    Status,
+    Docs,
+    Artifacts,
+    Dashboard,
+    Mcp,
+    /// There is no such path or method.
+    None,
+}
+
+impl Group {
+    /// All of them, in the order of their numbers.
+    pub(crate) const ALL: [Self; 13] = [
+        Self::Search,
+        Self::Scrape,
+        Self::Parse,
+        Self::Map,
+        Self::Rerank,
+        Self::Index,
+        Self::Team,
+        Self::Status,
+        Self::Docs,
+        Self::Artifacts,
+        Self::Dashboard,
+        Self::Mcp,
+        Self::None,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Search => "search",
+            Self::Scrape => "scrape",
+            Self::Parse => "parse",
+            Self::Map => "map",
+            Self::Rerank => "rerank",
+            Self::Index => "index",
+            Self::Team => "team",
+            Self::Status => "status",
+            Self::Docs => "docs",
+            Self::Artifacts => "artifacts",
+            Self::Dashboard => "dashboard",
+            Self::Mcp => "mcp",
+            Self::None => "none",
+        }
+    }
+}
+
 impl Operation {
+    /// Returns what it is counted as.
+    pub(crate) fn group(self) -> Group {
+        match self {
+            Self::Search => Group::Search,
+            Self::Scrape | Self::ScrapeResult => Group::Scrape,
+            Self::Parse | Self::ParseFormats => Group::Parse,
+            Self::Map | Self::MapV1 => Group::Map,
+            Self::Adapter(operation) => operation.group(),
+            Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Group::Index,
+            Self::CreditUsage
+            | Self::CreditHistory
+            | Self::TokenUsage
+            | Self::TokenHistory
+            | Self::QueueStatus
+            | Self::ConcurrencyCheck => Group::Team,
+            Self::Health | Self::Ready | Self::Metrics => Group::Status,
+            Self::OpenApi | Self::Docs(_) => Group::Docs,
+            Self::Artifact => Group::Artifacts,
+            Self::Root | Self::Dashboard(_) => Group::Dashboard,
+            Self::Mcp => Group::Mcp,
+        }
+    }
+
+    /// Returns what audit events call it; what nobody has to answer for, and what only shows the dashboard, leaves none.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Search => Some("search"),
+            Self::Scrape => Some("scrape"),
+            Self::ScrapeResult => Some("scrape-result"),
+            Self::Parse => Some("parse"),
+            Self::ParseFormats => Some("parse-formats"),
+            Self::Map | Self::MapV1 => Some("map"),
+            Self::Adapter(operation) => Some(operation.name()),
+            Self::AddDocuments => Some("index-documents"),
+            Self::IndexStats => Some("index-stats"),
+            Self::CreditUsage => Some("credit-usage"),
+            Self::CreditHistory => Some("credit-history"),
+            Self::TokenUsage => Some("token-usage"),
+            Self::TokenHistory => Some("token-history"),
+            Self::QueueStatus => Some("queue-status"),
+            Self::ConcurrencyCheck => Some("concurrency-check"),
+            Self::Artifact => Some("artifact"),
+            Self::Mcp => Some("mcp"),
+            Self::Dashboard(operation) => operation.name(),
+            // It is told every few seconds.
+            Self::CrawlProgress => None,
+            Self::Health | Self::Ready | Self::Metrics | Self::OpenApi | Self::Docs(_) | Self::Root => None,
+        }
+    }
+
     /// Returns the scope that a key has to have, when it may be made without.
     pub(crate) fn scope(self) -> Option<KeyScope> {
         match self {
             Self::Search => Some(KeyScope::Search),
             Self::Map | Self::MapV1 => Some(KeyScope::Map),
             Self::Scrape | Self::ScrapeResult | Self::Parse | Self::ParseFormats => Some(KeyScope::Scrape),
-            Self::AddDocuments | Self::IndexStats => Some(KeyScope::Index),
+            Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
             Self::Adapter(operation) => Some(operation.scope()),
             // What its own team has used, every key may read.
             Self::CreditUsage
@@ -100,6 +207,7 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::POST, "/v2/parse", Operation::Parse, Access::Key),
     route(Method::GET, "/v2/parse/formats", Operation::ParseFormats, Access::Key),
     route(Method::POST, "/v2/index/documents", Operation::AddDocuments, Access::Key),
+    route(Method::POST, "/v2/index/progress", Operation::CrawlProgress, Access::Key),
     route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
     route(Method::GET, "/v2/team/credit-usage", Operation::CreditUsage, Access::Key),
     route(Method::GET, "/v2/team/credit-usage/historical", Operation::CreditHistory, Access::Key),
@@ -153,6 +261,7 @@ pub(crate) static ROUTES: &[Route] = &[
     file(SCRIPTS[9]),
     file(SCRIPTS[10]),
     file(SCRIPTS[11]),
+    file(SCRIPTS[12]),
 ];
 
 const fn adapter(method: Method, path: &'static str, operation: adapter::Operation) -> Route {
@@ -294,7 +403,7 @@ mod tests {
             others.into_iter().partition(|path| path.starts_with("/dashboard/files/"));
         assert_eq!(others[..6], ["/health", "/ready", "/metrics", "/openapi.json", "/artifacts/{file}", "/"]);
         assert_eq!(others[6..], ["/dashboard/session", "/dashboard/session"]);
-        assert_eq!(dashboard.len(), 13);
+        assert_eq!(dashboard.len(), 14);
         assert_eq!(docs.len(), 7);
     }
 }

@@ -1,34 +1,41 @@
 //! The service: its parts, and the path of one request through the stages.
 
+mod within;
+
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Method, Request, StatusCode};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use http::{Method, Request, StatusCode};
 use uuid::Uuid;
 use websvc_artifacts::Artifacts;
+use websvc_audit::Audit;
 use websvc_engine::Engine;
-use websvc_store::{Caller, KeyScope, Store};
+use websvc_stage::{RequestSpan, Stage, TraceCounters};
+use websvc_store::{Caller, Store};
 use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
 
 use crate::adapter;
 use crate::admit::{Admission, Admitted, Limits};
 use crate::authenticate::{Authentication, authenticate};
-use crate::authorise::{authorise, authorise_admin};
+use crate::authorise::authorise;
 use crate::cors;
-use crate::dashboard::{self, session::Sessions};
+use crate::crawls::Crawls;
+use crate::dashboard::{self, Attempts, session::Sessions};
 use crate::handler;
 use crate::mcp;
+use crate::meters::Meters;
 use crate::origin::OriginConfig;
 use crate::reply::{Failure, Reply};
+use crate::request_id::RequestId;
 use crate::results::Results;
 use crate::route::{self, Access, Operation, Route};
+use crate::trail::Trail;
 use crate::uploads::Uploads;
+pub(crate) use within::{Asker, Inner};
 
 /// What a service is built of.
 #[derive(Debug)]
@@ -47,6 +54,10 @@ pub struct ServiceConfig {
     pub authentication: Authentication,
     /// How much is worked on.
     pub limits: Limits,
+    /// What becomes of the spans of traces, where they are sent to a collector.
+    pub traces: Option<TraceCounters>,
+    /// Where the events of teams go that want them; whoever builds the service delivers them.
+    pub audit: Option<Audit>,
 }
 
 /// The HTTP interface. Cheap to clone.
@@ -64,9 +75,14 @@ struct Parts {
     authentication: Authentication,
     concurrency: usize,
     admission: Admission,
+    meters: Meters,
+    traces: Option<TraceCounters>,
+    audit: Option<Audit>,
     sessions: Sessions,
     uploads: Uploads,
     results: Results,
+    attempts: Attempts,
+    crawls: Crawls,
     serving_since_ms: u64,
     stopping: AtomicBool,
 }
@@ -82,16 +98,25 @@ pub(crate) struct Context<'a> {
     /// How many requests of a team without a number of its own are worked on at one time.
     pub(crate) concurrency: usize,
     pub(crate) admission: &'a Admission,
+    pub(crate) meters: &'a Meters,
+    pub(crate) traces: Option<&'a TraceCounters>,
+    /// The request, as the log and traces know it.
+    pub(crate) span: RequestSpan,
     pub(crate) sessions: &'a Sessions,
     pub(crate) uploads: &'a Uploads,
     pub(crate) results: &'a Results,
+    /// What an audit event will tell of the request.
+    pub(crate) trail: &'a Trail,
+    pub(crate) audit: Option<&'a Audit>,
+    pub(crate) attempts: &'a Attempts,
+    pub(crate) crawls: &'a Crawls,
     /// The whole, for what answers in more than one step.
     pub(crate) service: &'a Service,
     /// When the service was built, in milliseconds since the Unix epoch.
     pub(crate) serving_since_ms: u64,
     /// Who calls; `None` where nobody is asked.
     pub(crate) caller: Option<Caller>,
-    /// The identifier of the request.
+    /// The identifier of the answer, of the request in the usage log.
     pub(crate) id: String,
     pub(crate) started: Instant,
     pub(crate) stopping: bool,
@@ -100,7 +125,17 @@ pub(crate) struct Context<'a> {
 impl Service {
     /// Builds the service.
     pub fn new(config: ServiceConfig) -> Self {
-        let ServiceConfig { engine, store, artifacts, uploads, origin, authentication, limits } = config;
+        let ServiceConfig {
+            engine,
+            store,
+            artifacts,
+            uploads,
+            origin,
+            authentication,
+            limits,
+            traces,
+            audit,
+        } = config;
         // What a team may have at one time of which nothing else is said.
         let concurrency = limits.concurrency.map_or(limits.total_concurrency, |most| most as usize);
         let admission = Admission::new(limits);
@@ -114,9 +149,14 @@ impl Service {
             authentication,
             concurrency,
             admission,
+            meters: Meters::default(),
+            traces,
+            audit,
             sessions: Sessions::default(),
             uploads: Uploads::new(uploads),
             results: Results::default(),
+            attempts: Attempts::default(),
+            crawls: Crawls::default(),
             serving_since_ms,
             stopping,
         };
@@ -144,69 +184,116 @@ impl Service {
 
     /// Answers one request. Every answer has an `x-request-id`, and makes one line in the log.
     pub async fn handle(&self, request: Request<ServerBody>) -> Reply {
-        let started = Instant::now();
         let id = Uuid::now_v7().to_string();
-        let method = request.method().clone();
-        let path = request.uri().path().to_owned();
-        let mut reply = self.answer(request, &id, started).await.unwrap_or_else(Failure::into_reply);
-        cors::allow(self.parts.authentication, reply.headers_mut());
-        if let Ok(value) = HeaderValue::from_str(&id) {
-            reply.headers_mut().insert(HeaderName::from_static("x-request-id"), value);
-        }
-        let status = reply.status().as_u16();
-        let elapsed_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        tracing::info!(id, method = method.as_str(), path, status, elapsed_us, "request");
+        let request_id = RequestId::of(request.headers(), &id);
+        let traceparent = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
+        let span = RequestSpan::new(request_id.as_str(), request.method().as_str(), traceparent);
+        let mut reply = span.run(self.handle_within(request, id, &request_id, &span)).await;
+        request_id.write(reply.headers_mut());
         reply
     }
 
-    /// Returns the reply to what the transport refuses by itself, and to a request whose handling panicked.
+    /// Answers one request within its span.
+    async fn handle_within(
+        &self,
+        request: Request<ServerBody>,
+        id: String,
+        request_id: &RequestId,
+        span: &RequestSpan,
+    ) -> Reply {
+        let started = Instant::now();
+        let method = request.method().clone();
+        let path = request.uri().path().to_owned();
+        let route = route::find(&method, &path);
+        let operation = route.as_ref().ok().map(|route| route.operation);
+        if let Ok(route) = &route {
+            span.has_route(route.path);
+        }
+        let answer = self.answer(request, route, &id, span, started).await;
+        let mut reply = answer.unwrap_or_else(Failure::into_reply);
+        cors::allow(self.parts.authentication, reply.headers_mut());
+        let status = reply.status().as_u16();
+        span.has_status(status);
+        let took = started.elapsed();
+        self.parts.meters.answered(operation, status, took);
+        let elapsed_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let replaced_id = request_id.replaces.then_some(true);
+        tracing::info!(id, method = method.as_str(), path, status, elapsed_us, replaced_id, "request");
+        reply
+    }
+
+    /// Returns the reply to what the transport refuses by itself, and to a request whose handling panicked. It has an
+    /// `x-request-id`, too, and makes a line in the log.
     pub fn error_reply(status: StatusCode) -> Reply {
+        let id = Uuid::now_v7().to_string();
+        let request_id = RequestId::of(&http::HeaderMap::new(), &id);
+        RequestSpan::new(&id, "", None)
+            .in_scope(|| tracing::info!(status = status.as_u16(), "request refused by the transport"));
         let (code, text) = match status {
             StatusCode::REQUEST_TIMEOUT => (ErrorCode::RequestTimeout, "The request did not arrive in time"),
             StatusCode::INTERNAL_SERVER_ERROR => (ErrorCode::UnknownError, "An unexpected error occurred"),
             _ => (ErrorCode::BadRequest, "Bad request"),
         };
-        Failure::new(code, text).into_reply()
+        let mut reply = Failure::new(code, text).into_reply();
+        request_id.write(reply.headers_mut());
+        reply
     }
 
     async fn answer(
         &self,
         mut request: Request<ServerBody>,
+        route: Result<&Route, Failure>,
         id: &str,
+        span: &RequestSpan,
         started: Instant,
     ) -> Result<Reply, Failure> {
         if request.method() == Method::OPTIONS {
             return Ok(self.preflight());
         }
-        let Route { operation, access, .. } = route::find(request.method(), request.uri().path())?;
+        let Route { operation, access, .. } = route?;
         let parts = &*self.parts;
-        let mut context = self.context(id, started);
         if *access != Access::Public {
             parts.sessions.unfold(&mut request)?;
         }
         let address = parts.origin.client(request.body().peer_addr().ip(), request.headers());
+        let trail = Trail::new(parts.audit.as_ref(), operation.name(), id, Some(address), started);
+        let answer = self.admit(*operation, *access, self.context(&trail, span.clone()), request).await;
+        trail.end(&answer);
+        answer
+    }
+
+    /// Lets a request in as its operation wants it, and answers it.
+    async fn admit(
+        &self,
+        operation: Operation,
+        access: Access,
+        mut context: Context<'_>,
+        request: Request<ServerBody>,
+    ) -> Result<Reply, Failure> {
+        let parts = &*self.parts;
         match access {
-            Access::Public => perform(*operation, context, request).await,
+            Access::Public => perform(operation, context, request).await,
             Access::Admin => {
-                context.caller =
-                    authenticate(parts.authentication, &parts.store, request.headers(), address)?;
-                match &context.caller {
-                    Some(caller) => authorise_admin(caller)?,
-                    None => dashboard::admit_without_key(&request)?,
+                context.caller = dashboard::administrator(&context, &request)?;
+                if context.caller.is_none() {
+                    dashboard::admit_without_key(&request)?;
                 }
-                perform(*operation, context, request).await
+                perform(operation, context, request).await
             }
             Access::Key => {
-                let caller = authenticate(parts.authentication, &parts.store, request.headers(), address)?;
+                let caller = self.authenticate(&context, &request)?;
                 if let Some(scope) = operation.scope() {
                     authorise(caller.as_ref(), scope)?;
                 }
-                let Admitted { rate, permit } = parts.admission.admit(caller.as_ref()).await;
+                let admitting = parts.admission.admit(caller.as_ref());
+                let Admitted { rate, permit } = parts.engine.stages().run(Stage::Admit, admitting).await;
                 context.caller = caller;
+                let trail = context.trail;
                 let performed = match permit {
-                    Ok(_permit) => perform(*operation, context, request).await,
+                    Ok(_permit) => perform(operation, context, request).await,
                     Err(refused) => Err(refused),
                 };
+                trail.end(&performed);
                 let mut reply = performed.unwrap_or_else(Failure::into_reply);
                 if let Some(rate) = rate {
                     rate.write(reply.headers_mut());
@@ -216,41 +303,19 @@ impl Service {
         }
     }
 
-    /// Answers a search as a request of this caller, as JSON.
-    pub(crate) async fn search_as(
+    fn authenticate(
         &self,
-        caller: Option<Caller>,
-        origin: Option<String>,
-        body: Bytes,
-    ) -> Result<String, Failure> {
-        authorise(caller.as_ref(), KeyScope::Search)?;
-        let context = Context { caller, ..self.context(&Uuid::now_v7().to_string(), Instant::now()) };
-        as_text(&handler::answer_search(context, origin, body).await?)
+        context: &Context<'_>,
+        request: &Request<ServerBody>,
+    ) -> Result<Option<Caller>, Failure> {
+        let (parts, headers) = (&*self.parts, request.headers());
+        let address = parts.origin.client(request.body().peer_addr().ip(), headers);
+        parts.engine.stages().time(Stage::Authenticate, || {
+            authenticate(parts.authentication, &parts.store, headers, address, context.trail)
+        })
     }
 
-    /// Answers a request of this caller for a page, as JSON.
-    pub(crate) async fn scrape_as(
-        &self,
-        caller: Option<Caller>,
-        origin: Option<String>,
-        arguments: Map<String, Value>,
-    ) -> Result<String, Failure> {
-        authorise(caller.as_ref(), KeyScope::Scrape)?;
-        let context = Context { caller, ..self.context(&Uuid::now_v7().to_string(), Instant::now()) };
-        let body = Bytes::from(Value::Object(arguments).to_string());
-        let json = handler::answer_scrape(context, origin, body).await?;
-        String::from_utf8(json.into())
-            .map_err(|error| Failure::internal(&error, "the answer could not be written"))
-    }
-
-    /// Answers a map as a request of this caller, as JSON.
-    pub(crate) async fn map_as(&self, caller: Option<Caller>, body: Bytes) -> Result<String, Failure> {
-        authorise(caller.as_ref(), KeyScope::Map)?;
-        let context = Context { caller, ..self.context(&Uuid::now_v7().to_string(), Instant::now()) };
-        as_text(&Box::pin(handler::answer_map(context, body, websvc_validate::read_map)).await?)
-    }
-
-    fn context(&self, id: &str, started: Instant) -> Context<'_> {
+    fn context<'a>(&'a self, trail: &'a Trail, span: RequestSpan) -> Context<'a> {
         let parts = &*self.parts;
         Context {
             engine: &parts.engine,
@@ -260,14 +325,21 @@ impl Service {
             authentication: parts.authentication,
             concurrency: parts.concurrency,
             admission: &parts.admission,
+            meters: &parts.meters,
+            traces: parts.traces.as_ref(),
+            span,
             sessions: &parts.sessions,
             uploads: &parts.uploads,
             results: &parts.results,
+            trail,
+            audit: parts.audit.as_ref(),
+            attempts: &parts.attempts,
+            crawls: &parts.crawls,
             service: self,
             serving_since_ms: parts.serving_since_ms,
             caller: None,
-            id: id.to_owned(),
-            started,
+            id: trail.request().to_owned(),
+            started: trail.started(),
             stopping: parts.stopping.load(Ordering::Relaxed),
         }
     }
@@ -280,12 +352,15 @@ impl Service {
     }
 }
 
-fn as_text<T: Serialize>(answer: &T) -> Result<String, Failure> {
-    serde_json::to_string(answer)
-        .map_err(|error| Failure::internal(&error, "the answer could not be written"))
+/// Does what an operation is there for. The type of the future is left out: what is around it would become too deep for
+/// the compiler otherwise.
+fn perform(operation: Operation, context: Context<'_>, request: Request<ServerBody>) -> Performing<'_> {
+    Box::pin(dispatch(operation, context, request))
 }
 
-async fn perform(
+type Performing<'a, T = Reply> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
+
+async fn dispatch(
     operation: Operation,
     context: Context<'_>,
     request: Request<ServerBody>,
@@ -299,6 +374,7 @@ async fn perform(
         Operation::Parse => handler::parse(context, request).await,
         Operation::ParseFormats => Ok(handler::parse_formats(&context)),
         Operation::AddDocuments => handler::add_documents(context, request).await,
+        Operation::CrawlProgress => handler::crawl_progress(&context, request).await,
         Operation::IndexStats => handler::index_stats(&context),
         Operation::CreditUsage => handler::credit_usage(&context).await,
         Operation::CreditHistory => handler::credit_history(&context, request.uri().query()).await,

@@ -27,6 +27,11 @@ pub const ACCESS_REFRESH: Duration = Duration::from_millis(250);
 
 /// The id of callers whose key came from the configuration.
 const STATIC_KEY_ID: &str = "static";
+/// The same of the key that administers.
+const STATIC_ADMIN_ID: &str = "static-admin";
+/// A key that opens everything is longer than one that opens a part.
+const MIN_ADMIN_SECRET_BYTES: usize = 16;
+
 /// The times of use closer together than this are one: it keeps threads from fighting over the memory of a busy key.
 const USE_RESOLUTION_MS: u64 = 1000;
 
@@ -59,6 +64,20 @@ impl Store {
     /// [`StoreError::InvalidStaticKey`] when it is empty, shorter than 8 or longer than 256 bytes, a placeholder, or could not be sent as a bearer
     /// token (visible ASCII only); otherwise failures of the database.
     pub fn static_key(&self, secret: &str) -> Result<(), StoreError> {
+        self.add_static_key(secret, false)
+    }
+
+    /// The same for a key that administers too.
+    ///
+    /// # Errors
+    /// As for [`static_key`](Self::static_key), and [`StoreError::InvalidStaticKey`] when it is shorter than 16 bytes or
+    /// already a static key.
+    pub fn static_admin_key(&self, secret: &str) -> Result<(), StoreError> {
+        self.add_static_key(secret, true)
+    }
+
+    fn add_static_key(&self, secret: &str, admin: bool) -> Result<(), StoreError> {
+        let hash = SecretHash::of(secret);
         let rule = if secret.is_empty() {
             Some("it is empty")
         } else if secret.len() > MAX_SECRET_BYTES {
@@ -69,6 +88,10 @@ impl Store {
             Some("it is shorter than 8 bytes")
         } else if is_placeholder(secret) {
             Some("it is the placeholder of an example")
+        } else if admin && secret.len() < MIN_ADMIN_SECRET_BYTES {
+            Some("it is shorter than 16 bytes")
+        } else if self.access().static_key(&hash).is_some() {
+            Some("it is the same as the other one")
         } else {
             None
         };
@@ -77,7 +100,7 @@ impl Store {
         }
         self.database()
             .write(Durability::Process, |transaction| create_if_absent(transaction, DEFAULT_TEAM))?;
-        write_lock(&self.access().static_keys).push(SecretHash::of(secret));
+        write_lock(&self.access().static_keys).push(StaticKey { hash, admin });
         Ok(())
     }
 }
@@ -89,13 +112,22 @@ pub(crate) struct Access {
     started_ms: u64,
     /// When the version is to be read next, in milliseconds since `started`.
     next_check: AtomicU64,
-    static_keys: RwLock<Vec<SecretHash>>,
+    static_keys: RwLock<Vec<StaticKey>>,
     /// What keys from the configuration may do.
     static_rights: Arc<KeyRights>,
+    /// What those of them may do that administer.
+    admin_rights: Arc<KeyRights>,
     known: RwLock<Known>,
     /// Held by whoever changes `known`, from before the database is read: what is remembered is then never older than
     /// the version that was read last.
     source: Mutex<Source>,
+}
+
+/// A key from the configuration.
+#[derive(Debug, Clone, Copy)]
+struct StaticKey {
+    hash: SecretHash,
+    admin: bool,
 }
 
 #[derive(Debug, Default)]
@@ -138,6 +170,7 @@ impl Access {
             next_check: AtomicU64::new(0),
             static_keys: RwLock::default(),
             static_rights: Arc::default(),
+            admin_rights: Arc::new(KeyRights { admin: true, ..KeyRights::default() }),
             known: RwLock::default(),
             source: Mutex::new(source),
         })
@@ -150,13 +183,14 @@ impl Access {
         let now = self.elapsed_ms();
         self.refresh(now).map_err(|error| database.error(error))?;
         let hash = SecretHash::of(secret);
-        if self.is_static(&hash) {
+        if let Some(StaticKey { admin, .. }) = self.static_key(&hash) {
+            let (id, rights) = if admin {
+                (STATIC_ADMIN_ID, &self.admin_rights)
+            } else {
+                (STATIC_KEY_ID, &self.static_rights)
+            };
             let team = self.default_team().map_err(|error| database.error(error))?;
-            return Ok(team.map(|team| Caller {
-                key_id: KeyId::new(STATIC_KEY_ID),
-                team,
-                rights: Arc::clone(&self.static_rights),
-            }));
+            return Ok(team.map(|team| Caller { key_id: KeyId::new(id), team, rights: Arc::clone(rights) }));
         }
         let remembered = read_lock(&self.known).keys.get(&hash.tag()).cloned();
         let key = match remembered {
@@ -212,9 +246,11 @@ impl Access {
         checked
     }
 
-    fn is_static(&self, hash: &SecretHash) -> bool {
+    fn static_key(&self, hash: &SecretHash) -> Option<StaticKey> {
         // No early exit: the time tells nothing about which key came close.
-        read_lock(&self.static_keys).iter().fold(false, |found, key| found | key.matches(hash))
+        read_lock(&self.static_keys)
+            .iter()
+            .fold(None, |found, key| if key.hash.matches(hash) { Some(*key) } else { found })
     }
 
     fn load_key(&self, hash: &SecretHash) -> rusqlite::Result<Option<Arc<KnownKey>>> {

@@ -22,6 +22,8 @@ pub struct Inspection {
     pub keys: u64,
     /// The keys that were revoked.
     pub revoked_keys: u64,
+    /// The teams that want audit events.
+    pub audited_teams: u64,
     /// What is in the page cache.
     pub cache: CacheSize,
 }
@@ -54,7 +56,7 @@ impl Store {
         if schema == 0 || length == 0 {
             // A start that was broken off before the first step of the schema.
             let cache = CacheSize { pages: 0, bytes: 0 };
-            return Ok(Some(Inspection { schema, known, keys: 0, revoked_keys: 0, cache }));
+            return Ok(Some(Inspection { schema, known, keys: 0, revoked_keys: 0, audited_teams: 0, cache }));
         }
         held(&connection, schema, known).map(Some).map_err(failed)
     }
@@ -89,8 +91,10 @@ fn findings(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 fn held(connection: &Connection, schema: u32, known: u32) -> rusqlite::Result<Inspection> {
     let count = "SELECT count(*) - count(revoked_at), count(revoked_at) FROM keys";
     let (keys, revoked_keys) = connection.query_row(count, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let audited_teams =
+        connection.query_row("SELECT count(*) FROM teams WHERE audit = 1", [], |row| row.get(0))?;
     let cache = connection.query_row("SELECT pages, bytes FROM page_totals", [], |row| {
         Ok(CacheSize { pages: row.get(0)?, bytes: row.get(1)? })
     })?;
-    Ok(Inspection { schema, known, keys, revoked_keys, cache })
+    Ok(Inspection { schema, known, keys, revoked_keys, audited_teams, cache })
 }

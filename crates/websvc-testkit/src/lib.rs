@@ -16,6 +16,7 @@ mod s3;
 mod s3_fs;
 mod searxng;
 mod socks_proxy;
+mod syslog;
 mod until;
 mod world;
 
@@ -29,5 +30,6 @@ pub use s3::{S3Object, S3StandIn};
 pub use s3_fs::S3Fs;
 pub use searxng::SearxngStandIn;
 pub use socks_proxy::SocksProxy;
+pub use syslog::SyslogStandIn;
 pub use until::until;
 pub use world::{Seen, World, WorldBuilder};

@@ -6,6 +6,25 @@ use std::time::{Duration, Instant};
 /// However long a scanner wants to be left alone, it is tried again after this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
+/// The condition of a scanner. The reasons name no URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// It is asked.
+    Ok,
+    /// It failed too often and is not asked for a while.
+    Paused {
+        /// Until it is tried again, in milliseconds.
+        retry_after_ms: u64,
+        /// The failure that led to it.
+        reason: String,
+    },
+    /// The pause is over, and one question is on the way to see whether it answers again.
+    Probing {
+        /// The failure that led to the pause.
+        reason: String,
+    },
+}
+
 /// Opens after failures in a row.
 #[derive(Debug)]
 pub(crate) struct Breaker {
@@ -48,6 +67,20 @@ impl Breaker {
             state.is_probing = true;
         }
         Ok(Attempt { breaker: self, is_probe: state.is_probing })
+    }
+
+    /// Returns the condition to show.
+    pub(crate) fn condition(&self, now: Instant) -> Condition {
+        let state = self.lock();
+        let reason = state.reason.clone();
+        match state.open_until {
+            None => Condition::Ok,
+            Some(_) if state.is_probing => Condition::Probing { reason },
+            Some(until) => {
+                let left = until.saturating_duration_since(now).as_millis();
+                Condition::Paused { retry_after_ms: u64::try_from(left).unwrap_or(u64::MAX), reason }
+            }
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -116,6 +149,8 @@ mod tests {
         assert!(fail(&breaker, now));
         let refused = breaker.admit(now).unwrap_err();
         assert_eq!(refused, Refused { retry_after: PAUSE, reason: "status 500".to_owned() });
+        let paused = Condition::Paused { retry_after_ms: 10_000, reason: "status 500".to_owned() };
+        assert_eq!(breaker.condition(now), paused);
     }
 
     #[test]
@@ -125,11 +160,13 @@ mod tests {
         let later = now + PAUSE;
         let probe = breaker.admit(later).unwrap();
         assert!(breaker.admit(later).is_err(), "one probe at a time");
+        assert_eq!(breaker.condition(later), Condition::Probing { reason: "status 500".to_owned() });
         drop(probe);
         let probe = breaker.admit(later).expect("one that was given up is made again");
         assert!(probe.fail(later, "again".to_owned(), None));
         assert!(breaker.admit(later).is_err());
         assert!(breaker.admit(later + PAUSE).unwrap().succeed());
+        assert_eq!(breaker.condition(later), Condition::Ok);
         assert!(breaker.admit(later).is_ok());
     }
 

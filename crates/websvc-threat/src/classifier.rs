@@ -7,7 +7,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use websvc_validate::Retention;
 
-use crate::breaker::{Breaker, Refused};
+use crate::breaker::{Breaker, Condition, Refused};
 use crate::error::{Rule, ScanError};
 use crate::figures::{Counters, ThreatFigures};
 use crate::scanner::Scanner;
@@ -86,6 +86,12 @@ impl Classifier {
     #[must_use]
     pub fn has_scanner(&self) -> bool {
         self.0.asked.is_some()
+    }
+
+    /// Returns whether the scanner is asked at present; `None` when there is none.
+    #[must_use]
+    pub fn condition(&self) -> Option<Condition> {
+        self.0.asked.as_ref().map(|asked| asked.breaker.condition(Instant::now()))
     }
 
     /// Returns the figures.

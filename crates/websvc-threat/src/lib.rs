@@ -16,6 +16,7 @@ mod lists;
 mod scanner;
 mod verdicts;
 
+pub use breaker::Condition;
 pub use classifier::{Classifier, ClassifierConfig};
 pub use error::{Blocked, Rule, ScanError, ScannerError};
 pub use figures::{LATENCY_BOUNDS_MS, ThreatFigures};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::IMAGE_SIDE_MAX;
+use crate::limits::{CRAWL_HOSTS_MAX, CRAWL_ID_MAX_CHARS, IMAGE_SIDE_MAX};
 
 /// Documents for the index: `POST /v2/index/documents`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -127,4 +127,42 @@ pub struct IndexStats {
     pub bytes: u64,
     /// In how many segments.
     pub segments: u64,
+}
+
+/// How far a crawl is that fills the index from elsewhere: `POST /v2/index/progress`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CrawlProgress {
+    /// Names the crawl among those of its team: what is said later replaces what was said before.
+    #[schemars(length(min = 1, max = CRAWL_ID_MAX_CHARS))]
+    pub id: String,
+    /// The hosts where it began, for people to read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = CRAWL_HOSTS_MAX))]
+    pub hosts: Vec<String>,
+    /// Pages that went to the index.
+    #[serde(default)]
+    pub pages: u64,
+    /// Pages that could not be got.
+    #[serde(default)]
+    pub failed: u64,
+    /// Pages that were left out on purpose.
+    #[serde(default)]
+    pub skipped: u64,
+    /// Pages that are known and wait.
+    #[serde(default)]
+    pub waiting: u64,
+    /// Nothing more will be said.
+    #[serde(default)]
+    pub ended: bool,
+}
+
+/// The answer to word of a crawl.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProgressReply {
+    /// True.
+    pub success: bool,
+    /// What was ignored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub warning: Option<String>,
 }

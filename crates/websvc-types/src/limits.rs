@@ -126,3 +126,9 @@ pub const SCRAPE_RESULT_LIFETIME_S: u64 = 3_600;
 pub const SCREENSHOT_LIFETIME_S: u64 = 24 * 3_600;
 /// Life of an audio or video URL, in seconds.
 pub const MEDIA_LIFETIME_S: u64 = 3_600;
+
+/// Most characters of the name of a crawl (our own).
+pub const CRAWL_ID_MAX_CHARS: usize = 64;
+
+/// Most hosts that a crawl names (our own).
+pub const CRAWL_HOSTS_MAX: usize = 16;

@@ -4,7 +4,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-use crate::index::{IndexReply, IndexStats, IndexUpload};
+use crate::index::{CrawlProgress, IndexReply, IndexStats, IndexUpload, ProgressReply};
 use crate::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
 use crate::rerank::{RerankRequest, RerankResponse};
 use crate::usage::{ConcurrencyCheck, CreditHistory, CreditUsage, QueueStatus, TokenHistory, TokenUsage};
@@ -43,6 +43,8 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("index-upload", request::<IndexUpload>()),
         ("index-reply", response::<IndexReply>()),
         ("index-stats", response::<IndexStats>()),
+        ("crawl-progress", request::<CrawlProgress>()),
+        ("progress-reply", response::<ProgressReply>()),
         ("credit-usage", response::<CreditUsage>()),
         ("credit-history", response::<CreditHistory>()),
         ("token-usage", response::<TokenUsage>()),

@@ -26,6 +26,73 @@ pub struct Readiness {
     /// The browser that draws pages. Without one it is the pages that need it which fail, so it takes no part in `status`.
     #[serde(default)]
     pub browser: BrowserReadiness,
+    /// Who tells the risk of URLs. While it is left alone, `failurePolicy` decides in its place, so it takes no part in
+    /// `status`.
+    #[serde(default)]
+    pub threat: ThreatReadiness,
+    /// What is less than it should be, by name: the checks above, `source:NAME`, `browser`, `threat`. Empty when all is
+    /// well; a service with something in it may be ready all the same.
+    #[serde(default)]
+    pub degraded: Vec<String>,
+    /// Where audit events go. One that takes none gets them later, so they take no part in `status`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub audit: Vec<AuditReadiness>,
+}
+
+/// Whether the scanner of threat protection is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreatReadiness {
+    /// Whether it is asked.
+    pub state: ThreatState,
+    /// Milliseconds until a paused scanner is tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    /// The failure that led to the pause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Whether the scanner of threat protection is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ThreatState {
+    /// It is asked.
+    Ok,
+    /// It failed too often and is not asked for a while.
+    Paused,
+    /// The pause is over, and one question is on the way to see whether it answers again.
+    Probing,
+    /// There is none: the lists alone decide.
+    #[default]
+    Off,
+}
+
+/// Whether a place takes audit events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditReadiness {
+    /// `file`, `syslog` or `webhook`.
+    pub name: String,
+    /// Whether it takes events.
+    pub state: AuditState,
+    /// Events that wait for it.
+    pub backlog: u64,
+    /// Events that it has lost since the process began.
+    pub lost: u64,
+    /// Why it takes none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Whether a place takes audit events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AuditState {
+    /// It took the last ones.
+    Ok,
+    /// It does not take events now; it is tried again and again.
+    Failing,
 }
 
 /// Whether pages can be drawn by a browser. Nothing is started for the answer.
@@ -107,6 +174,10 @@ pub struct ReadinessChecks {
     /// minute.
     #[serde(default)]
     pub cache: Condition,
+    /// Whether files such as screenshots are kept: as it was with the last one, in the directory or the bucket. One that
+    /// cannot be kept is told in the answer, which comes all the same.
+    #[serde(default)]
+    pub artifacts: Condition,
 }
 
 /// The condition of a part.

@@ -69,8 +69,8 @@ pub use path_filter::PathFilter;
 pub use policy::{Allowance, Policy, ThreatOverride, ThreatPolicy};
 pub use protection::Protection;
 pub use read::{
-    read_index_upload, read_map, read_map_v1, read_object, read_parse_options, read_rerank, read_scrape,
-    read_scrape_options, read_search,
+    read_crawl_progress, read_index_upload, read_map, read_map_v1, read_object, read_parse_options,
+    read_rerank, read_scrape, read_scrape_options, read_search,
 };
 pub use retention::Retention;
 pub use scrape::check_scrape_options;

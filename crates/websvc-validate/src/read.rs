@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use websvc_types::index::IndexUpload;
+use websvc_types::index::{CrawlProgress, IndexUpload};
 use websvc_types::limits::{QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX, RERANK_DOCUMENTS_MIN};
 use websvc_types::map::{MapRequest, MapRequestV1};
 use websvc_types::rerank::RerankRequest;
@@ -52,6 +52,18 @@ pub fn read_map_v1(body: &[u8], policy: &Policy) -> Result<Checked<MapPlan>, Rej
     let mut report = Report::default();
     let request = read::<MapRequestV1>(&mut report, body, &MAP_V1)?;
     map::plan(report, request.into(), policy)
+}
+
+static PROGRESS: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<CrawlProgress>().as_value()));
+
+/// Reads and checks how far a crawl is.
+///
+/// # Errors
+/// The syntax error, or every rule that it breaks.
+pub fn read_crawl_progress(body: &[u8]) -> Result<Checked<CrawlProgress>, Rejection> {
+    let mut report = Report::default();
+    let progress = read::<CrawlProgress>(&mut report, body, &PROGRESS)?;
+    report.finish(progress)
 }
 
 /// Reads and checks documents for the index.

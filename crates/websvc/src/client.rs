@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use url::Url;
-use websvc_types::index::{IndexReply, IndexStats, IndexUpload};
+use websvc_types::index::{CrawlProgress, IndexReply, IndexStats, IndexUpload, ProgressReply};
 use websvc_types::limits::{SCRAPE_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_DEFAULT_MS};
 use websvc_types::{
     MapRequest, MapResponse, ScrapeOptions, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse,
@@ -174,6 +174,14 @@ impl Client {
     /// ```
     pub async fn add_documents(&self, upload: &IndexUpload) -> Result<IndexReply, ClientError> {
         self.line.call(&Call::post("v2/index/documents", upload, self.time())?).await
+    }
+
+    /// Tells how far a crawl is whose pages go to the service: `POST /v2/index/progress`. Its dashboard shows it.
+    ///
+    /// # Errors
+    /// [`ClientError`]
+    pub async fn crawl_progress(&self, progress: &CrawlProgress) -> Result<ProgressReply, ClientError> {
+        self.line.call(&Call::post("v2/index/progress", progress, self.time())?).await
     }
 
     /// Returns the figures of the service's index: `GET /v2/index/stats`.

@@ -21,7 +21,7 @@ impl Connection {
 
     /// Posts a body and returns the answer, whose status must be 200.
     pub(crate) fn post(&mut self, path: &str, body: &Value) -> Value {
-        self.ask(&Request::post(path, &body.to_string()))
+        self.send(&Request::post(path, &body.to_string()))
     }
 
     /// Adds documents to the index, a few megabytes at a time.
@@ -49,7 +49,7 @@ impl Connection {
 
     /// Returns what the index holds.
     pub(crate) fn stats(&mut self) -> Value {
-        self.ask(&Request::get("/v2/index/stats"))
+        self.send(&Request::get("/v2/index/stats"))
     }
 
     fn upload(&mut self, batch: &mut Vec<Value>) {
@@ -58,7 +58,8 @@ impl Connection {
         }
     }
 
-    fn ask(&mut self, request: &Request) -> Value {
+    /// Sends a request and returns the answer, whose status must be 200.
+    pub(crate) fn send(&mut self, request: &Request) -> Value {
         self.0.write_all(&request.0).unwrap();
         let mut buffer = vec![0; 1 << 16];
         let mut filled = 0;

@@ -13,6 +13,7 @@
 mod access;
 mod ask;
 mod contract;
+mod crowd;
 mod load;
 mod pages;
 mod parts;

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use websvc_testkit::World;
@@ -87,6 +87,21 @@ impl Process {
     /// Returns the CPU time that the process has used, in seconds.
     pub(crate) fn cpu_seconds(&self) -> f64 {
         ticks(&format!("/proc/{}/stat", self.child.id()), [11, 12]) / TICKS_PER_SECOND
+    }
+
+    /// Tells the process to stop after a while, and returns how it ended.
+    pub(crate) async fn terminate_after(mut self, time: Duration) -> ExitStatus {
+        tokio::time::sleep(time).await;
+        let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "the service does not stop");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     /// Returns the resident memory.

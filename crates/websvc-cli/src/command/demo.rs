@@ -33,7 +33,7 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
     let (stop_site, site_stopped) = stopper();
     let serving_site = tokio::spawn(manual.run(site_stopped));
 
-    let running = start(&config, &data_dir).await?;
+    let running = start(&config, &data_dir, None).await?;
     step(2, "The website is crawled into a fresh index")?;
     fill(&running, &site).await?;
 

@@ -4,6 +4,7 @@
 //! can be tested by a table. To add one, write it in the module of its subject and name it in that module's list.
 
 mod access;
+mod audit;
 mod configuration;
 mod data;
 mod elsewhere;
@@ -11,6 +12,7 @@ mod finding;
 mod listening;
 mod machine;
 mod programs;
+mod telemetry;
 mod threat;
 
 use anyhow::{Result, bail};
@@ -58,6 +60,9 @@ async fn look(common: &Common, config: Option<&Config>) -> Vec<Finding> {
         findings.push(access::keys(config, store.as_ref()));
         findings.extend(elsewhere::check(config).await);
         findings.extend(threat::check(config).await);
+        findings.extend(telemetry::check(config).await);
+        findings.extend(elsewhere::bucket(config).await);
+        findings.extend(audit::check(config, store.as_ref()).await);
     }
     findings.extend(machine::check(config));
     findings.extend(programs::check(config).await);

@@ -14,6 +14,7 @@ mod packed;
 mod page;
 mod reader;
 mod sink;
+mod telling;
 mod warc;
 
 use anyhow::Result;
@@ -28,7 +29,7 @@ use crate::show;
 /// Runs `websvc index`.
 pub(crate) async fn index(setting: Setting, arguments: args::Index) -> Result<()> {
     match arguments {
-        args::Index::Crawl(arguments) => crawl::crawl(setting, arguments).await,
+        args::Index::Crawl(arguments) => Box::pin(crawl::crawl(setting, arguments)).await,
         args::Index::Import(arguments) => import::import(setting, arguments).await,
         args::Index::Export(arguments) => export::export(setting, arguments).await,
         args::Index::Stats(arguments) => stats(&setting, arguments).await,

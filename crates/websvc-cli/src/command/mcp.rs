@@ -20,6 +20,9 @@ pub(crate) async fn mcp(setting: Setting) -> Result<()> {
         // Whoever starts the program may read its data anyway.
         authentication: Authentication::Open,
         limits: Limits::default(),
+        traces: None,
+        // Events are of teams, and here is nobody's key.
+        audit: None,
     });
     Tools::of(service).serve_standard_streams().await?;
     installation.close().await?;

@@ -2,38 +2,64 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use tokio::sync::oneshot;
 use url::Url;
+use websvc_server::audit::Audit;
 use websvc_server::{Authentication, Limits, OriginConfig, Service, ServiceConfig};
+use websvc_stage::TraceCounters;
 use websvc_store::Store;
 use websvc_transport::{Server, ServerConfig, TlsFiles};
 
-use crate::Setting;
 use crate::args::Serve;
 use crate::config::{self, Config};
 use crate::data_dir::DataDir;
 use crate::installation::{self, IndexAccess, Installation};
 use crate::show;
+use crate::{Setting, Tracing};
 
 /// The variable that holds a key which is valid beside the stored ones.
 pub(crate) const KEY_VARIABLE: &str = "WEBSVC_API_KEY";
 
+/// How long the end waits for the last audit events; what is left is delivered at the next start.
+const LAST_EVENTS_LIMIT: Duration = Duration::from_secs(10);
+
+/// The variable that holds a key which administers, beside the stored ones.
+const ADMIN_VARIABLE: &str = "WEBSVC_ADMIN_KEY";
+
 /// Runs `websvc serve`.
-pub(crate) async fn serve(setting: Setting, arguments: Serve) -> Result<()> {
+pub(crate) async fn serve(setting: Setting, arguments: Serve, tracing: Option<Tracing>) -> Result<()> {
     let Setting { mut config, data_dir } = setting;
     if let Some(listen) = arguments.listen {
         config.server.listen = listen;
     }
-    let running = start(&config, &data_dir).await?;
+    let exporting = match tracing {
+        Some(Tracing { settings, exporter }) => Some((settings.destination(&config)?, exporter)),
+        None => None,
+    };
+    let counters = exporting.as_ref().map(|(_, exporter)| exporter.counters());
+    let running = start(&config, &data_dir, counters).await?;
     refuse_open_door(&config, running.server.local_addr(), arguments.insecure)?;
-    announce_key(&config, running.store())?;
+    announce_key(&config, running.store(), &running.address())?;
     running.evict_stale_pages(&config).await?;
     // Before the line: whoever reads it may send a signal at once.
     let stop = stop_signal()?;
     show::line(&format!("websvc listening on {}", running.address()))?;
-    running.run(stop).await
+    let Some((destination, exporter)) = exporting else { return running.run(stop).await };
+    // What is in work at the end has spans, too: they are sent when all is done.
+    let (done, ended) = oneshot::channel();
+    let ended = async move { ended.await.unwrap_or_default() };
+    let serving = async move {
+        let served = running.run(stop).await;
+        // The exporter is there for as long as this is.
+        let _ = done.send(());
+        served
+    };
+    let (served, ()) = tokio::join!(serving, exporter.run(destination, ended));
+    served
 }
 
 /// A service that is bound to its address.
@@ -42,10 +68,15 @@ pub(crate) struct Running {
     server: Server,
     service: Service,
     installation: Installation,
+    audit: Option<Audit>,
 }
 
 /// Opens the installation and binds the address; nothing is served before [`Running::run`].
-pub(crate) async fn start(config: &Config, data_dir: &DataDir) -> Result<Running> {
+pub(crate) async fn start(
+    config: &Config,
+    data_dir: &DataDir,
+    traces: Option<TraceCounters>,
+) -> Result<Running> {
     let installation = installation::open(config, data_dir, IndexAccess::Write(data_dir.lock()?))?;
     // A browser is started when a page needs it; what is known before is said now.
     for warning in installation
@@ -58,6 +89,10 @@ pub(crate) async fn start(config: &Config, data_dir: &DataDir) -> Result<Running
     {
         tracing::warn!("{warning}");
     }
+    let audit = installation::audit(config, data_dir)?;
+    if audit.is_none() {
+        warn_of_unheard(&installation.store)?;
+    }
     let authentication = if config.auth.required { Authentication::Required } else { Authentication::Open };
     let service = Service::new(ServiceConfig {
         engine: installation.engine.clone(),
@@ -67,9 +102,11 @@ pub(crate) async fn start(config: &Config, data_dir: &DataDir) -> Result<Running
         origin: origin(config)?,
         authentication,
         limits: limits(config),
+        traces,
+        audit: audit.clone(),
     });
     let server = Server::bind(server_config(config)).await?;
-    Ok(Running { server, service, installation })
+    Ok(Running { server, service, installation, audit })
 }
 
 impl Running {
@@ -96,7 +133,7 @@ impl Running {
 
     /// Serves until `stop` is ready, finishes what is in work and closes the index.
     pub(crate) async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        let Self { server, service, installation } = self;
+        let Self { server, service, installation, audit } = self;
         let told = service.clone();
         let stop = async move {
             stop.await;
@@ -107,14 +144,36 @@ impl Running {
             let service = service.clone();
             async move { service.handle(request).await }
         };
-        let drained = tokio::select! {
-            drained = server.run(handler, stop) => drained?,
-            never = installation.artifacts.keep_swept() => match never {},
+        // The last request ends before the delivery of events does.
+        let (served, is_over) = oneshot::channel::<()>();
+        let serving = async {
+            let drained = tokio::select! {
+                drained = server.run(handler, stop) => drained,
+                never = installation.artifacts.keep_swept() => match never {},
+            };
+            drop(served);
+            drained
         };
+        let delivering = async {
+            if let Some(audit) = audit {
+                let is_over = async { drop(is_over.await) };
+                audit.deliver(is_over, LAST_EVENTS_LIMIT).await;
+            }
+        };
+        let (drained, ()) = tokio::join!(serving, delivering);
+        let drained = drained?;
         tracing::info!(?drained, "stopped");
         installation.close().await?;
         Ok(())
     }
+}
+
+/// Says which teams want audit events that go nowhere.
+fn warn_of_unheard(store: &Store) -> Result<()> {
+    for team in store.list_teams()?.into_iter().filter(|team| team.audit) {
+        tracing::warn!(team = team.name, "the team wants audit events, and [audit] names no place for them");
+    }
+    Ok(())
 }
 
 fn server_config(config: &Config) -> ServerConfig {
@@ -127,14 +186,25 @@ fn server_config(config: &Config) -> ServerConfig {
 }
 
 fn limits(config: &Config) -> Limits {
-    let config::Limits { requests_per_minute, concurrency, total_concurrency, queue, queue_wait_ms } =
-        config.limits;
+    let config::Limits {
+        requests_per_minute,
+        concurrency,
+        total_concurrency,
+        queue,
+        queue_wait_ms,
+        processors,
+        overload_wait_ms,
+        overload_after_ms,
+    } = config.limits;
     Limits {
         requests_per_minute,
         concurrency,
         total_concurrency: total_concurrency.get(),
         queue,
         queue_wait: Duration::from_millis(queue_wait_ms),
+        processors: processors.map_or_else(|| Limits::default().processors, NonZeroUsize::get),
+        overload_wait: Duration::from_millis(overload_wait_ms),
+        overload_after: Duration::from_millis(overload_after_ms),
     }
 }
 
@@ -170,8 +240,27 @@ fn refuse_open_door(config: &Config, address: SocketAddr, insecure: bool) -> Res
     Ok(())
 }
 
+/// Makes sure that there are keys, and says what the dashboard asks for.
+fn announce_key(config: &Config, store: &Store, address: &str) -> Result<()> {
+    announce_first_key(config, store)?;
+    // An empty variable is how compose files write one that is not set.
+    let administers = match std::env::var(ADMIN_VARIABLE) {
+        Ok(key) if !key.is_empty() => {
+            store.static_admin_key(&key).context(ADMIN_VARIABLE)?;
+            true
+        }
+        _ => store.list_keys()?.iter().any(|key| key.rights.admin && key.revoked_at_ms.is_none()),
+    };
+    if config.auth.required && !administers {
+        show::note(&format!(
+            "the dashboard at {address}/ waits for an admin key: `websvc keys create --admin` makes one while the service runs"
+        ));
+    }
+    Ok(())
+}
+
 /// Makes sure that there is a key: the one of the environment, else one that is made at the first start.
-fn announce_key(config: &Config, store: &Store) -> Result<()> {
+fn announce_first_key(config: &Config, store: &Store) -> Result<()> {
     if let Ok(key) = std::env::var(KEY_VARIABLE) {
         return store.static_key(&key).context(KEY_VARIABLE);
     }

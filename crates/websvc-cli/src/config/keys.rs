@@ -53,16 +53,22 @@ const SECTIONS: &[Section] = &[
     },
     Section { name: "proxy", keys: &[&["basic", "enhanced", "by_country"]] },
     Section { name: "threat", keys: &[super::Threat::KEYS] },
+    Section { name: "audit", keys: &[super::Audit::KEYS] },
     Section {
         name: "limits",
-        keys: &[&["requests_per_minute", "concurrency", "total_concurrency", "queue", "queue_wait_ms"]],
+        keys: &[
+            &["requests_per_minute", "concurrency", "total_concurrency", "queue", "queue_wait_ms"],
+            &["processors", "overload_wait_ms", "overload_after_ms"],
+        ],
     },
     Section { name: "usage", keys: &[&["log_rows", "log_days", "daily_days"]] },
     Section { name: "pricing", keys: &[websvc_engine::Pricing::KEYS] },
+    Section { name: "log", keys: &[super::Log::KEYS] },
+    Section { name: "traces", keys: &[super::Traces::KEYS] },
 ];
 
 /// The keys of the contract whose feature this version does not have: they are left out, and that is said.
-const NOT_YET: &[&str] = &["audit", "llm", "store"];
+const NOT_YET: &[&str] = &["llm", "store"];
 
 /// A key that is in no section.
 #[derive(Debug, PartialEq, Eq)]
@@ -176,8 +182,8 @@ mod tests {
 
     #[test]
     fn keys_of_missing_features_are_taken_out_and_named() {
-        let mut table = "[audit]\nfile = 'x'\n[server]\nlisten = '1'\n[llm]\nmodel = 'x'".parse().unwrap();
-        assert_eq!(take_not_yet(&mut table), ["audit", "llm"]);
+        let mut table = "[store]\nurl = 'x'\n[server]\nlisten = '1'\n[llm]\nmodel = 'x'".parse().unwrap();
+        assert_eq!(take_not_yet(&mut table), ["llm", "store"]);
         assert_eq!(table, "[server]\nlisten = '1'".parse().unwrap());
     }
 }

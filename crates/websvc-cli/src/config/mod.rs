@@ -3,9 +3,11 @@
 //! The names of sections and keys are part of the operator's contract; `docs/configuration.md` lists them
 //! with their defaults.
 
+mod audit;
 mod keys;
 mod search;
 mod sources;
+mod telemetry;
 mod threat;
 
 use std::collections::BTreeMap;
@@ -16,8 +18,10 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use websvc_store::UsageLimits;
 
+pub(crate) use audit::Audit;
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
 pub(crate) use sources::{ConfigError, load};
+pub(crate) use telemetry::{Log, LogFormat, Traces};
 pub(crate) use threat::{ScannerKind, Threat};
 
 /// Everything an operator can set.
@@ -34,8 +38,11 @@ pub(crate) struct Config {
     pub(crate) proxy: Proxy,
     pub(crate) limits: Limits,
     pub(crate) threat: Threat,
+    pub(crate) audit: Audit,
     pub(crate) pricing: websvc_engine::Pricing,
     pub(crate) usage: Usage,
+    pub(crate) log: Log,
+    pub(crate) traces: Traces,
     /// Keys that were given and have no effect, for want of their feature.
     #[serde(skip)]
     pub(crate) not_yet: Vec<String>,
@@ -165,6 +172,10 @@ pub(crate) struct Limits {
     pub(crate) total_concurrency: NonZeroUsize,
     pub(crate) queue: usize,
     pub(crate) queue_wait_ms: u64,
+    /// Requests that compute at one time; as many as there are processors when it is not said.
+    pub(crate) processors: Option<NonZeroUsize>,
+    pub(crate) overload_wait_ms: u64,
+    pub(crate) overload_after_ms: u64,
 }
 
 /// `[usage]`: how long is kept what teams used.
@@ -254,6 +265,9 @@ impl Default for Limits {
             total_concurrency: NonZeroUsize::new(256).unwrap_or(NonZeroUsize::MIN),
             queue: 1024,
             queue_wait_ms: 2_000,
+            processors: None,
+            overload_wait_ms: 25,
+            overload_after_ms: 100,
         }
     }
 }

@@ -27,6 +27,12 @@ pub(super) fn open(config: &Config, data_dir: &DataDir, store: &Store) -> Result
     Ok(Artifacts::open(store.clone(), shelf)?)
 }
 
+/// Returns the bucket of the configuration, if it has one.
+pub(crate) fn bucket_place(config: &Config) -> Option<Result<Place>> {
+    let s3 = config.artifacts.s3.as_ref()?;
+    Some(bucket(config, s3).map(|bucket| Place::S3(Box::new(bucket))).context("artifacts.s3"))
+}
+
 /// The operator has chosen the endpoint: its client may reach that wherever it is, as those of search sources may.
 fn bucket(config: &Config, s3: &config::S3) -> Result<S3Config> {
     let config::S3 { endpoint, region, bucket, prefix, access_key_id, secret_access_key } = s3.clone();

@@ -178,6 +178,11 @@ pub(super) fn client(config: &Config, url: &Url) -> Result<Client> {
     ensure!(matches!(url.scheme(), "http" | "https"), "{url} is neither http nor https");
     let host = url.host_str().with_context(|| format!("{url} has no host"))?;
     let port = url.port_or_known_default().with_context(|| format!("{url} has no port"))?;
+    client_to(config, host, port)
+}
+
+/// Returns a client that may reach a host and port wherever they are.
+pub(super) fn client_to(config: &Config, host: &str, port: u16) -> Result<Client> {
     let mut guard = guard(config)?;
     if !config.fetch.connect_to.keys().any(|pattern| leads(pattern, host, port)) {
         let itself = format!("{host}:{port}");

@@ -98,6 +98,7 @@ async fn a_fresh_machine_is_sound_and_nothing_is_left_on_it() {
         "documents",
         "index",
         "keys",
+        "log",
         "memory",
         "names",
         "open files",
@@ -301,4 +302,22 @@ async fn the_scanner_of_urls_is_asked() {
             vec![("WEBSVC__THREAT__SCANNER", "http".to_owned()), ("WEBSVC__THREAT__URL", url.to_owned())];
         Case { variables, ..Case::of(&world) }.check("threat protection", state, message);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_collector_of_traces_is_sent_a_batch_without_spans() {
+    let world = World::builder()
+        .page("http://collector.test/v1/traces", Page::new("application/json", "{}"))
+        .page("http://full.test/v1/traces", Page::text("no").status(503))
+        .start()
+        .await;
+    for (endpoint, state, message) in [
+        ("http://collector.test", "ok", "takes spans"),
+        ("http://full.test/", "warning", "status 503"),
+        ("ftp://collector.test", "problem", "neither http nor https"),
+    ] {
+        Case::of(&world).with("WEBSVC__TRACES__ENDPOINT", endpoint).check("traces", state, message);
+    }
+    assert_eq!(world.count("http://collector.test/v1/traces"), 1);
+    Case::of(&world).with("WEBSVC_LOG_FORMAT", "xml").check("log", "problem", "use json or pretty");
 }

@@ -40,6 +40,7 @@ impl Site {
         command
             .args(arguments)
             .env_remove("WEBSVC_API_KEY")
+            .env_remove("WEBSVC_ADMIN_KEY")
             .env("WEBSVC_DATA_DIR", self.data_dir())
             .env("WEBSVC__FETCH__CONNECT_TO", &self.connect_to)
             // Whether a machine has a browser changes nothing but the tests of the browser.

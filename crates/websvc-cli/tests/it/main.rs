@@ -10,6 +10,7 @@ mod access;
 mod adapters;
 mod archives;
 mod artifacts;
+mod audit;
 mod backup;
 mod bad_input;
 #[cfg(target_os = "linux")]
@@ -46,6 +47,7 @@ mod secrets;
 mod security;
 mod serving;
 mod sources;
+mod telemetry;
 mod threat;
 mod threat_drawn;
 mod verticals;

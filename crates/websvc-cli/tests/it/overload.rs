@@ -154,3 +154,86 @@ async fn far_too_many_connections_get_an_answer_or_are_told_when_to_come_again()
     );
     assert_eq!(answer.await.status, 200, "it goes on as before");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_in_the_middle_of_an_overload_loses_no_answer() {
+    const CONNECTIONS: usize = 48;
+    let world = World::builder().start().await;
+    let site = Site::new(&world);
+    let log = site.data_dir().join("log");
+    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    // A queue is overload at once here, on whatever machine.
+    command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__LIMITS__PROCESSORS", "1");
+    command.env("WEBSVC__LIMITS__OVERLOAD_WAIT_MS", "1").env("WEBSVC__LIMITS__OVERLOAD_AFTER_MS", "0");
+    let service = Service::start_logging(&mut command, &log);
+    service.list(&[("kettle", "http://tea.test/")]).await;
+    let logged = |status: &str| {
+        let log = std::fs::read_to_string(&log).unwrap();
+        log.lines().filter(|line| line.contains("/v2/search") && line.contains(status)).count()
+    };
+    let before = logged("status=200");
+    let address = service.address.strip_prefix("http://").unwrap().to_owned();
+    let tasks: Vec<_> = (0..CONNECTIONS)
+        .map(|_| {
+            let address = address.clone();
+            tokio::spawn(async move { ask_until_closed(&address).await })
+        })
+        .collect();
+    let deadline = std::time::Instant::now() + Duration::from_secs(60);
+    while logged("status=429") == 0 || logged("status=200") < before + 100 {
+        assert!(std::time::Instant::now() < deadline, "searches are answered, and some are turned away");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    service.terminate();
+    let (mut answered, mut refused) = (0, 0);
+    for task in tasks {
+        let (mine, turned_away) = task.await.unwrap();
+        answered += mine;
+        refused += turned_away;
+    }
+    assert!(service.stop().success());
+    let told = std::fs::read_to_string(&log).unwrap();
+    assert!(told.contains("aborted: 0"), "no connection was cut: {told}");
+    assert_eq!(answered, logged("status=200") - before, "every answer arrived");
+    assert_eq!(refused, logged("status=429"));
+}
+
+/// Searches over one connection until the service closes it, and returns how many answers were 200 and how many 429.
+async fn ask_until_closed(address: &str) -> (usize, usize) {
+    let body = json!({ "query": "kettle" }).to_string();
+    let request = format!(
+        "POST /v2/search HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {KEY}\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut connection = TcpStream::connect(address).await.unwrap();
+    let (mut answered, mut refused) = (0, 0);
+    while connection.write_all(request.as_bytes()).await.is_ok() {
+        match read_answer(&mut connection).await {
+            Some((200, _)) => answered += 1,
+            Some((429, true)) => refused += 1,
+            None => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    (answered, refused)
+}
+
+/// Reads one answer: its status, and whether it says when to come again; `None` when the connection is closed in its place.
+async fn read_answer(connection: &mut TcpStream) -> Option<(u16, bool)> {
+    let mut answer = Vec::new();
+    loop {
+        let read = connection.read_buf(&mut answer).await.unwrap_or_default();
+        if read == 0 {
+            assert!(answer.is_empty(), "an answer is broken off: {}", String::from_utf8_lossy(&answer));
+            return None;
+        }
+        let text = String::from_utf8_lossy(&answer).to_ascii_lowercase();
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+        if body.len() >= length.parse::<usize>().unwrap() {
+            let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+            return Some((status, head.contains("\r\nretry-after: 1")));
+        }
+    }
+}

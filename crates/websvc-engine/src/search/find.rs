@@ -11,6 +11,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use jiff::Timestamp;
 use websvc_query::Query;
+use websvc_stage::{Stage, StageTimes};
 use websvc_validate::{SearchPlan, SourceKind, SourcePlan};
 
 use super::category;
@@ -60,6 +61,7 @@ pub(crate) async fn find(
     plan: &SearchPlan,
     deadline: Instant,
     now: Timestamp,
+    stages: &StageTimes,
 ) -> Result<Found, EngineError> {
     let query = restricted(plan);
     let left_after = |tenths: u32| deadline - plan.timeout() * (10 - tenths) / 10;
@@ -68,7 +70,7 @@ pub(crate) async fn find(
         plan.sources().iter().map(|source| ask(plan, source, &query, now, paging_ends)).collect();
     let mut replies = Replies::new(sources, &asks);
     replies.collect(left_after(WAITING_TENTHS), deadline).await;
-    let mut found = replies.join(plan)?;
+    let mut found = stages.time(Stage::Merge, || replies.join(plan))?;
     if plan.ignore_invalid_urls() {
         found.verticals.iter_mut().for_each(|vertical| vertical.hits.retain(|hit| can_be_fetched(&hit.url)));
     }

@@ -6,6 +6,7 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use url::Url;
 use websvc_scrape::{Files, OpenProfile, Page, ScrapeError, Scraper};
+use websvc_stage::Stage;
 use websvc_types::ErrorCode;
 use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
@@ -77,7 +78,7 @@ pub(crate) async fn gather(
         return Err(miss);
     }
     warn(&pages, warnings);
-    keep(means.engine, &mut pages, warnings).await;
+    keep(means, &mut pages, warnings).await;
     Ok(pages)
 }
 
@@ -97,7 +98,7 @@ async fn get(means: Means<'_>, url: &str, plan: &ScrapePlan) -> Gathered {
     let scraping = scraper.scrape_with(&url, plan, profile, deadline);
     match tokio::time::timeout_at(deadline.into(), scraping).await {
         Ok(Ok(mut page)) => {
-            files.publish(&mut page).await;
+            scraper.stages().run(Stage::Publish, files.publish(&mut page)).await;
             Gathered::Page(Box::new(page))
         }
         Ok(Err(error)) => Gathered::Failed(error),
@@ -148,7 +149,8 @@ fn warn(pages: &Pages, warnings: &mut Vec<String>) {
 
 /// Hands fresh pages to the index and its mirrors. A failure is the operator's concern and is told in the log and the
 /// warning.
-async fn keep(engine: &EngineConfig, pages: &mut Pages, warnings: &mut Vec<String>) {
+async fn keep(means: Means<'_>, pages: &mut Pages, warnings: &mut Vec<String>) {
+    let Means { engine, scraper, .. } = means;
     let copies: Vec<_> = pages
         .iter_mut()
         .flatten()
@@ -162,7 +164,7 @@ async fn keep(engine: &EngineConfig, pages: &mut Pages, warnings: &mut Vec<Strin
     }
     warnings.extend(mirror::offer(&engine.mirrors, &copies));
     let Some(index) = engine.filled_index() else { return };
-    if let Err(error) = ingest(index, copies).await {
+    if let Err(error) = scraper.stages().run(Stage::Ingest, ingest(index, copies)).await {
         tracing::error!(error = &error as &dyn std::error::Error, "scraped pages did not reach the index");
         warnings.push("the scraped pages could not be added to the index".to_owned());
     }

@@ -1,9 +1,10 @@
 //! A source whose answers are counted: by outcome, by reason, and how long they took.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Instant, SystemTime};
 
+use websvc_stage::{Stage, StageTimes};
 use websvc_validate::SourceKind;
 
 use super::{Answer, AnswerFuture, Ask, Condition, Failure, Filters, SearchSource};
@@ -28,6 +29,8 @@ pub struct SourceFigures {
     pub took: Vec<u64>,
     /// What all questions took together, in microseconds.
     pub total_us: u64,
+    /// When a question was last left without an answer, and why.
+    pub last_failure: Option<(SystemTime, Failure)>,
     /// Whether it is asked at present.
     pub condition: Condition,
 }
@@ -36,6 +39,7 @@ pub struct SourceFigures {
 #[derive(Debug)]
 pub(crate) struct Counted {
     source: Arc<dyn SearchSource>,
+    stages: StageTimes,
     results: AtomicU64,
     none: AtomicU64,
     unavailable: [AtomicU64; Failure::ALL.len()],
@@ -43,18 +47,22 @@ pub(crate) struct Counted {
     /// By class, not summed up.
     took: [AtomicU64; LATENCY_BOUNDS_MS.len() + 1],
     total_us: AtomicU64,
+    /// In few kinds: the words of a failure may be those of a request that leaves nothing behind.
+    last_failure: Mutex<Option<(SystemTime, Failure)>>,
 }
 
 impl Counted {
-    pub(crate) fn new(source: Arc<dyn SearchSource>) -> Self {
+    pub(crate) fn new(source: Arc<dyn SearchSource>, stages: StageTimes) -> Self {
         Self {
             source,
+            stages,
             results: AtomicU64::default(),
             none: AtomicU64::default(),
             unavailable: Default::default(),
             given_up: AtomicU64::default(),
             took: Default::default(),
             total_us: AtomicU64::default(),
+            last_failure: Mutex::default(),
         }
     }
 
@@ -73,6 +81,7 @@ impl Counted {
             given_up: read(&self.given_up),
             took: sums.collect(),
             total_us: read(&self.total_us),
+            last_failure: *self.last_failure.lock().unwrap_or_else(PoisonError::into_inner),
             condition: self.source.condition(),
         }
     }
@@ -81,7 +90,11 @@ impl Counted {
         let counter = match answer {
             Answer::Results { hits, .. } if hits.is_empty() => &self.none,
             Answer::Results { .. } => &self.results,
-            Answer::Unavailable { failure, .. } => &self.unavailable[*failure as usize],
+            Answer::Unavailable { failure, .. } => {
+                let last = Some((SystemTime::now(), *failure));
+                *self.last_failure.lock().unwrap_or_else(PoisonError::into_inner) = last;
+                &self.unavailable[*failure as usize]
+            }
         };
         counter.fetch_add(1, Ordering::Relaxed);
     }
@@ -95,7 +108,8 @@ impl SearchSource for Counted {
     fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a> {
         Box::pin(async move {
             let mut question = Question { counted: self, asked: Instant::now(), is_answered: false };
-            let answer = self.source.search(ask).await;
+            let asking = self.source.search(ask);
+            let answer = self.stages.run_of_source(Stage::Source, self.source.name(), asking).await;
             question.is_answered = true;
             self.count(&answer);
             answer
@@ -104,6 +118,10 @@ impl SearchSource for Counted {
 
     fn offers(&self, kind: SourceKind) -> bool {
         self.source.offers(kind)
+    }
+
+    fn is_here(&self) -> bool {
+        self.source.is_here()
     }
 
     fn filters(&self) -> Filters {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use websvc_index::{Highlights, Index, IndexError, Safe, SearchOptions, Vertical};
+use websvc_stage::carried;
 use websvc_validate::{DomainFilter, SourceKind};
 
 use super::place::{country_meant, unknown_place};
@@ -26,6 +27,10 @@ impl SearchSource for IndexSource {
         "index"
     }
 
+    fn is_here(&self) -> bool {
+        true
+    }
+
     fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a> {
         Box::pin(async move {
             let options = options(ask);
@@ -33,7 +38,7 @@ impl SearchSource for IndexSource {
                 self.index.search(ask.query, &options)
             } else {
                 let (index, query) = (Arc::clone(&self.index), ask.query.clone());
-                match tokio::task::spawn_blocking(move || index.search(&query, &options)).await {
+                match tokio::task::spawn_blocking(carried(move || index.search(&query, &options))).await {
                     Ok(outcome) => outcome,
                     Err(_stopping) => return unavailable("the service is stopping"),
                 }

@@ -154,6 +154,11 @@ pub trait SearchSource: Send + Sync + std::fmt::Debug {
         }
     }
 
+    /// Tells whether it answers by computing here, and waits for nobody elsewhere.
+    fn is_here(&self) -> bool {
+        false
+    }
+
     /// Returns how far it applies the filters of a question.
     fn filters(&self) -> Filters {
         Filters::Complete

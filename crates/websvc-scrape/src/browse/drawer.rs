@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use url::Url;
 use websvc_blocklist::Blocklist;
 use websvc_browser::{Browser, BrowserError, Session};
+use websvc_stage::{Stage, StageTimes};
 use websvc_transport::{FetchRequest, Proxy, UrlRule};
 use websvc_types::ProxyUsed;
 use websvc_validate::ScrapePlan;
@@ -42,6 +43,8 @@ pub(crate) struct Source<'a> {
     pub(crate) max_bytes: u64,
     /// Asked about wherever a page leads on to.
     pub(crate) rule: Option<UrlRule>,
+    /// Where it is counted how long it takes.
+    pub(crate) stages: &'a StageTimes,
 }
 
 impl Source<'_> {
@@ -134,7 +137,8 @@ impl Drawer {
         if let Some(profile) = profile {
             request::add_cookies(&mut request, &profile.cookies_for(url));
         }
-        let mut served = source.fetcher.page(request, Route::of(plan), deadline).await?;
+        let fetching = source.fetcher.page(request, Route::of(plan), deadline);
+        let mut served = source.stages.run(Stage::Fetch, fetching).await?;
         if takings.is_none() && wants_picture(plan) {
             served.warnings.push("there is no screenshot: the URL is a file, not a page".to_owned());
         }
@@ -206,7 +210,8 @@ impl Drawer {
         request.session = session.cloned();
         request.navigation_rule.clone_from(&source.rule);
         let warning = if plan.block_ads() { self.ads.leave_out(&mut request).await } else { None };
-        let mut rendered = Box::pin(browser.open(&request)).await.map_err(ScrapeError::Browser)?;
+        let opening = source.stages.run(Stage::Browser, Box::pin(browser.open(&request)));
+        let mut rendered = opening.await.map_err(ScrapeError::Browser)?;
         rendered.warnings.extend(warning);
         let proxy_used = match tier {
             Tier::Basic => ProxyUsed::Basic,

@@ -18,6 +18,7 @@ use websvc_validate::read_object;
 
 use crate::handler;
 use crate::reply::{Failure, Reply, json};
+use crate::route::Group;
 use crate::service::Context;
 
 /// What can be asked of the adapters.
@@ -31,6 +32,20 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
+    /// Returns what it is counted as: the operation that does it.
+    pub(crate) fn group(self) -> Group {
+        match self {
+            Self::ScrapeV1 => Group::Scrape,
+            Self::SearchV1 | Self::SearchSearxng | Self::SearchExternal => Group::Search,
+            Self::Rerank => Group::Rerank,
+        }
+    }
+
+    /// Returns what audit events call it.
+    pub(crate) fn name(self) -> &'static str {
+        self.group().name()
+    }
+
     /// Returns the scope that a key has to have.
     pub(crate) fn scope(self) -> KeyScope {
         match self {

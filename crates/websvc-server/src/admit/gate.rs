@@ -3,14 +3,19 @@
 //! Overload shows by a queue that does not become empty any more. As long as it does now and then, whoever comes may
 //! wait a while, so that a burst is worked off; once it stands, whoever comes waits next to nothing: a long queue would
 //! only make everybody late, and none more be answered.
+//!
+//! There are two lines. Places in work are many, because most requests wait for the network for most of their time. Of
+//! those in work, no more compute at one time than there are processors.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 use websvc_store::KeyId;
 
 use super::Limits;
+use super::line::{Line, Place};
+use super::overload::Overload;
 use super::rate::{Bucket, Rate};
 
 /// A queue that was not empty for so long stands.
@@ -41,7 +46,7 @@ pub(super) struct Demand<'a> {
 /// What becomes of a request.
 #[derive(Debug)]
 pub(super) enum Entry {
-    Admitted,
+    Admitted { number: u64 },
     Waiting { number: u64, turn: oneshot::Receiver<()>, at_most: Duration },
     Refused(Refusal),
 }
@@ -62,6 +67,12 @@ pub(crate) enum Refusal {
 pub(crate) struct Figures {
     pub(crate) in_work: usize,
     pub(crate) waiting: usize,
+    /// Of those in work, they that compute.
+    pub(crate) computing: usize,
+    /// Of those in work, they that wait for a processor.
+    pub(crate) waiting_to_compute: usize,
+    /// More is to be computed than can be done.
+    pub(crate) is_overloaded: bool,
     /// The teams and keys that are remembered.
     pub(crate) remembered: usize,
     pub(crate) admitted: u64,
@@ -76,8 +87,6 @@ struct Account {
     bucket: Bucket,
     /// In work or waiting.
     in_flight: u32,
-    /// The requests of a team that wait, by their numbers.
-    waiting: VecDeque<(u64, oneshot::Sender<()>)>,
 }
 
 impl Account {
@@ -92,13 +101,11 @@ pub(super) struct Gate {
     limits: Limits,
     teams: HashMap<String, Account>,
     keys: HashMap<KeyId, Account>,
-    /// The teams of which requests wait, each once, in the order of their turns.
-    turns: VecDeque<String>,
-    in_work: usize,
-    waiting: usize,
-    /// When nobody waited, last.
+    work: Line,
+    processors: Line,
+    overload: Overload,
+    /// When nobody waited for a place in work, last.
     emptied: Instant,
-    next_number: u64,
     next_sweep: Instant,
     counted: Figures,
 }
@@ -109,11 +116,10 @@ impl Gate {
             limits,
             teams: HashMap::new(),
             keys: HashMap::new(),
-            turns: VecDeque::new(),
-            in_work: 0,
-            waiting: 0,
+            work: Line::new(limits.total_concurrency),
+            processors: Line::new(limits.processors),
+            overload: Overload::new(limits.processors, limits.overload_wait, limits.overload_after, now),
             emptied: now,
-            next_number: 0,
             next_sweep: now + SWEEP,
             counted: Figures::default(),
         }
@@ -123,10 +129,13 @@ impl Gate {
         &self.limits
     }
 
-    pub(super) fn figures(&self) -> Figures {
+    pub(super) fn figures(&self, now: Instant) -> Figures {
         Figures {
-            in_work: self.in_work,
-            waiting: self.waiting,
+            in_work: self.work.taken(),
+            waiting: self.work.waiting(),
+            computing: self.processors.taken(),
+            waiting_to_compute: self.processors.waiting(),
+            is_overloaded: self.overload.is_on(now),
             remembered: self.teams.len() + self.keys.len(),
             ..self.counted
         }
@@ -134,17 +143,18 @@ impl Gate {
 
     /// Returns how many requests of a team wait.
     pub(super) fn waiting_of(&self, team: &str) -> usize {
-        self.teams.get(team).map_or(0, |account| account.waiting.len())
+        self.work.waiting_of(team)
     }
 
     /// Lets a request in, lets it wait, or turns it away; whoever is let in or waits has to [`leave`](Self::leave).
     /// Says beside it how far the caller has come, where it is bounded.
     pub(super) fn enter(&mut self, demand: &Demand<'_>, now: Instant) -> (Option<Rate>, Entry) {
         self.sweep(now);
-        if self.waiting == 0 {
+        if self.work.waiting() == 0 {
             self.emptied = now;
         }
         let (before, refusal) = self.refusal(demand, now);
+        let refusal = refusal.or_else(|| self.is_too_much(demand.team, now).then_some(Refusal::Overload));
         if let Some(refusal) = refusal {
             let counter = match refusal {
                 Refusal::Rate(_) => &mut self.counted.refused_rate,
@@ -155,33 +165,22 @@ impl Gate {
             return (before, Entry::Refused(refusal));
         }
         let rate = self.take(demand, now);
-        if self.in_work < self.limits.total_concurrency {
-            self.in_work += 1;
+        let Place { number, turn } = self.work.join(demand.team, now);
+        let Some(turn) = turn else {
             self.counted.admitted += 1;
-            return (rate, Entry::Admitted);
-        }
-        let (number, (sender, turn)) = (self.next_number, oneshot::channel());
-        self.next_number += 1;
-        self.waiting += 1;
+            return (rate, Entry::Admitted { number });
+        };
         let at_most = if now.saturating_duration_since(self.emptied) > STANDING {
             STANDING_WAIT.min(self.limits.queue_wait)
         } else {
             self.limits.queue_wait
         };
-        let account = self.teams.entry(demand.team.to_owned()).or_default();
-        if account.waiting.is_empty() {
-            self.turns.push_back(demand.team.to_owned());
-        }
-        account.waiting.push_back((number, sender));
         (rate, Entry::Waiting { number, turn, at_most })
     }
 
-    /// Ends a request that was let in, or one that waited under this number, and lets those in whose turn it is.
-    pub(super) fn leave(&mut self, team: &str, key: Option<&KeyId>, number: Option<u64>, now: Instant) {
-        let waited = number.is_some_and(|number| self.give_up(team, number));
-        if !waited {
-            self.in_work = self.in_work.saturating_sub(1);
-        }
+    /// Ends a request that was let in or waited under this number, and lets those in whose turn it is.
+    pub(super) fn leave(&mut self, team: &str, key: Option<&KeyId>, number: u64, now: Instant) {
+        self.work.leave(team, number);
         if let Some(account) = self.teams.get_mut(team) {
             account.in_flight = account.in_flight.saturating_sub(1);
             if account.is_idle(now) {
@@ -196,10 +195,45 @@ impl Gate {
                 self.keys.remove(key);
             }
         }
-        self.let_in(now);
+        while self.work.let_one_in(now).is_some() {
+            self.counted.admitted += 1;
+        }
+        if self.work.waiting() == 0 {
+            self.emptied = now;
+        }
     }
 
-    /// Counts a request that waited for as long as it may.
+    /// Turns away a request that waited for as long as it may; false when it was let in at this very moment.
+    pub(super) fn give_up(&mut self, team: &str, number: u64) -> bool {
+        let is_waiting = !self.work.has(number);
+        if is_waiting {
+            self.work.leave(team, number);
+            self.count_overload();
+        }
+        is_waiting
+    }
+
+    /// Gives a request that was let in a processor, or lets it wait for one; whoever has one or waits has to say when it
+    /// has [`computed`](Self::computed).
+    pub(super) fn compute(&mut self, team: &str, now: Instant) -> Place {
+        let place = self.processors.join(team, now);
+        if place.turn.is_none() {
+            self.overload.waited(Duration::ZERO, 0, now);
+            self.overload.taken(self.processors.taken(), now);
+        }
+        place
+    }
+
+    /// Ends the computing of a request, or its waiting for that, and gives the processor to the next one.
+    pub(super) fn computed(&mut self, team: &str, number: u64, now: Instant) {
+        self.processors.leave(team, number);
+        while let Some(waited) = self.processors.let_one_in(now) {
+            self.overload.waited(waited, self.processors.waiting(), now);
+        }
+        self.overload.taken(self.processors.taken(), now);
+    }
+
+    /// Counts a request that was let in or waited and is turned away after all.
     pub(super) fn count_overload(&mut self) {
         self.counted.refused_overload += 1;
     }
@@ -225,7 +259,7 @@ impl Gate {
         if let Some(rate) = tightest.filter(|rate| rate.remaining == 0) {
             refusal = Some(Refusal::Rate(rate));
         }
-        let is_full = self.in_work >= self.limits.total_concurrency && self.waiting >= self.limits.queue;
+        let is_full = !self.work.has_room() && self.work.waiting() >= self.limits.queue;
         (tightest, refusal.or(is_full.then_some(Refusal::Overload)))
     }
 
@@ -250,37 +284,10 @@ impl Gate {
         tightest
     }
 
-    /// Takes a request out of those that wait; false when it was let in meanwhile.
-    fn give_up(&mut self, team: &str, number: u64) -> bool {
-        let Some(account) = self.teams.get_mut(team) else { return false };
-        let Some(position) = account.waiting.iter().position(|(waiting, _)| *waiting == number) else {
-            return false;
-        };
-        account.waiting.remove(position);
-        if account.waiting.is_empty() {
-            self.turns.retain(|waiting| waiting != team);
-        }
-        self.waiting -= 1;
-        true
-    }
-
-    fn let_in(&mut self, now: Instant) {
-        while self.in_work < self.limits.total_concurrency {
-            let Some(team) = self.turns.pop_front() else { break };
-            let Some(account) = self.teams.get_mut(&team) else { continue };
-            let Some((_, turn)) = account.waiting.pop_front() else { continue };
-            if !account.waiting.is_empty() {
-                self.turns.push_back(team);
-            }
-            self.waiting -= 1;
-            self.in_work += 1;
-            self.counted.admitted += 1;
-            // Whoever gave up at this moment leaves as one who was let in.
-            let _ = turn.send(());
-        }
-        if self.waiting == 0 {
-            self.emptied = now;
-        }
+    /// Tells whether a request of this team is one too many to compute. When another team has more of those that wait, the
+    /// last of that one goes in its place: who asks for little is not turned away because others ask for much.
+    fn is_too_much(&mut self, team: &str, now: Instant) -> bool {
+        self.overload.is_too_much(self.processors.waiting(), now) && !self.processors.push_out_for(team)
     }
 
     /// Forgets those of whom nothing need be known.

@@ -31,12 +31,13 @@ macro_rules! file {
 
 /// What the page is made of.
 pub(crate) const STYLE: File = file!(CSS, "style.css");
-pub(crate) const SCRIPTS: [File; 12] = [
+pub(crate) const SCRIPTS: [File; 13] = [
     file!(JAVASCRIPT, "main.js"),
     file!(JAVASCRIPT, "api.js"),
     file!(JAVASCRIPT, "dom.js"),
     file!(JAVASCRIPT, "form.js"),
     file!(JAVASCRIPT, "keys.js"),
+    file!(JAVASCRIPT, "live.js"),
     file!(JAVASCRIPT, "playground.js"),
     file!(JAVASCRIPT, "requests.js"),
     file!(JAVASCRIPT, "results.js"),

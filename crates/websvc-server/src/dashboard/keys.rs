@@ -1,9 +1,12 @@
 //! The keys of the dashboard.
 
+use std::num::NonZeroU32;
+
 use http::{Request, StatusCode};
 use serde::{Deserialize, Serialize};
-use websvc_store::KeyRecord;
+use websvc_store::{KeyRecord, KeyRights, KeyScope};
 use websvc_transport::ServerBody;
+use websvc_types::ErrorCode;
 
 use super::{done, read, stored};
 use crate::reply::{Failure, Reply, json};
@@ -46,28 +49,57 @@ impl From<KeyRecord> for Key {
 pub(super) async fn list(context: &Context<'_>) -> Result<Reply, Failure> {
     let store = context.store.clone();
     let keys: Vec<Key> = stored(move || store.list_keys()).await?.into_iter().map(Key::from).collect();
-    Ok(json(StatusCode::OK, &serde_json::json!({ "keys": keys })))
+    // What a key may be made for, so that the page need not know.
+    let scopes: Vec<&str> = KeyScope::ALL.iter().map(|scope| scope.as_str()).collect();
+    Ok(json(StatusCode::OK, &serde_json::json!({ "keys": keys, "scopes": scopes })))
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct NewKey {
     team: String,
     #[serde(default)]
     name: String,
+    #[serde(default)]
+    admin: bool,
+    /// What it may be used for; everything when it is not there.
+    scopes: Option<Vec<String>>,
+    /// Until when, from now on; forever when it is not there.
+    expires_in_days: Option<NonZeroU32>,
+}
+
+impl NewKey {
+    fn rights(&self) -> Result<KeyRights, Failure> {
+        let scopes = self.scopes.iter().flatten().map(|scope| scope.parse::<KeyScope>());
+        let scopes = scopes
+            .collect::<Result<_, _>>()
+            .map_err(|error| Failure::new(ErrorCode::BadRequest, format!("Bad request: scopes: {error}")))?;
+        let now_ms = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
+        Ok(KeyRights {
+            admin: self.admin,
+            scopes: self.scopes.is_some().then_some(scopes),
+            expires_at_ms: self.expires_in_days.map(|days| now_ms + u64::from(days.get()) * 86_400_000),
+            ..KeyRights::default()
+        })
+    }
 }
 
 /// `POST /dashboard/keys`: makes a key; the answer is the only place that ever has its secret.
 pub(super) async fn create(context: &Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
-    let NewKey { team, name } = read(request).await?;
+    let wanted: NewKey = read(request).await?;
+    context.trail.concerns(|| format!("team {}", wanted.team));
+    let rights = wanted.rights()?;
     let store = context.store.clone();
-    let key = stored(move || store.create_key(&team, &name)).await?;
+    let of = wanted.team.clone();
+    let key = stored(move || store.create_key_with(&wanted.team, &wanted.name, &rights)).await?;
+    context.trail.concerns(|| format!("key {} of team {of}", key.id));
     Ok(json(StatusCode::OK, &serde_json::json!({ "id": key.id.as_str(), "secret": key.secret.expose() })))
 }
 
 /// `DELETE /dashboard/keys/{id}`.
 pub(super) async fn revoke(context: &Context<'_>, request: &Request<ServerBody>) -> Result<Reply, Failure> {
     let id = request.uri().path().trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+    context.trail.concerns(|| format!("key {id}"));
     let store = context.store.clone();
     stored(move || store.revoke_key(&id)).await?;
     Ok(done())

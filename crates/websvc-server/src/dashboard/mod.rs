@@ -4,6 +4,7 @@
 //! with an admin key gets a session ([`session`]), whose cookie then stands for the key, here and for the operations of
 //! the interface, so that the playground sends what any client sends.
 
+mod attempts;
 mod file;
 mod keys;
 mod markdown;
@@ -23,8 +24,9 @@ use crate::handler::read_body;
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
 
+pub(crate) use attempts::Attempts;
 pub(crate) use file::{File, SCRIPTS, STYLE, page};
-pub(crate) use sign_in::admit_without_key;
+pub(crate) use sign_in::{administrator, admit_without_key};
 
 /// What the page asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +44,27 @@ pub(crate) enum Operation {
     SetTeam,
     System,
     Render,
+}
+
+impl Operation {
+    /// Returns what audit events call it: only what changes something leaves one.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        match self {
+            Self::SignIn => Some("sign-in"),
+            Self::SignOut => Some("sign-out"),
+            Self::CreateKey => Some("create-key"),
+            Self::RevokeKey => Some("revoke-key"),
+            Self::SetTeam => Some("set-team"),
+            Self::File(_)
+            | Self::Session
+            | Self::Keys
+            | Self::Teams
+            | Self::Usage
+            | Self::Requests
+            | Self::System
+            | Self::Render => None,
+        }
+    }
 }
 
 /// Answers what the page asks for.

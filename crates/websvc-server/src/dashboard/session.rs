@@ -202,6 +202,19 @@ mod tests {
     }
 
     #[test]
+    fn a_session_ends_in_time_whatever_is_done_with_it() {
+        let sessions = Sessions::default();
+        let Begun { cookie, token } = sessions.begin("fc-1").unwrap();
+        let headers = headers(&cookie, Some(&token));
+        let left = sessions.lock()[&cookie].ends.saturating_duration_since(Instant::now());
+        assert!(left <= LIFE && left > LIFE - Duration::from_secs(600), "{left:?}");
+        sessions.key(&Method::GET, &headers).unwrap();
+        sessions.lock().get_mut(&cookie).unwrap().ends = Instant::now();
+        assert_eq!(sessions.key(&Method::POST, &headers).unwrap(), None);
+        assert_eq!(sessions.token(&headers), None);
+    }
+
+    #[test]
     fn sessions_are_bounded_and_the_oldest_ends_first() {
         let sessions = Sessions::default();
         let first = sessions.begin("fc-1").unwrap();

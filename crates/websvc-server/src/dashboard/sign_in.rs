@@ -1,6 +1,7 @@
 //! Signing in and out.
 
 use std::net::IpAddr;
+use std::time::Instant;
 
 use http::header::{CACHE_CONTROL, FORWARDED, HOST, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, Request, StatusCode, Uri};
@@ -11,7 +12,7 @@ use websvc_types::ErrorCode;
 
 use super::session::{COOKIE_NAME, LIFE, OPEN_TOKEN, forged, has_token};
 use super::{done, read};
-use crate::authenticate::{Authentication, identify};
+use crate::authenticate::{self, Authentication, authenticate, identify};
 use crate::authorise::authorise_admin;
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
@@ -63,7 +64,7 @@ pub(super) async fn sign_in(context: &Context<'_>, request: Request<ServerBody>)
     let origin = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
     let address = context.origin.client(request.body().peer_addr().ip(), request.headers());
     let SignIn { key } = read(request).await?;
-    let caller = admin(context, key.trim(), address)?;
+    let caller = try_key(context, key.trim(), address)?;
     let begun = context.sessions.begin(key.trim())?;
     let session = Session { required: true, team: Some(&caller.team.name), csrf_token: Some(&begun.token) };
     let mut reply = private(json(StatusCode::OK, &session));
@@ -94,9 +95,39 @@ pub(crate) fn admit_without_key(request: &Request<ServerBody>) -> Result<(), Fai
     }
 }
 
+/// Returns who administers by the key of a request, `None` where nobody is asked for one.
+///
+/// # Errors
+/// 401 and 403 for everybody else, 429 after too many wrong keys.
+pub(crate) fn administrator(
+    context: &Context<'_>,
+    request: &Request<ServerBody>,
+) -> Result<Option<Caller>, Failure> {
+    if context.authentication == Authentication::Open {
+        return Ok(None);
+    }
+    let address = context.origin.client(request.body().peer_addr().ip(), request.headers());
+    match authenticate::key(request.headers()) {
+        Some(key) => try_key(context, key, address).map(Some),
+        None => {
+            authenticate(context.authentication, context.store, request.headers(), address, context.trail)
+        }
+    }
+}
+
+/// Returns the administrator with a key that somebody shows; wrong ones are counted.
+fn try_key(context: &Context<'_>, key: &str, address: IpAddr) -> Result<Caller, Failure> {
+    context.attempts.admit(address, Instant::now())?;
+    let found = admin(context, key, address);
+    if found.as_ref().is_err_and(|refused| refused.status() == 401) {
+        context.attempts.note(address, Instant::now());
+    }
+    found
+}
+
 /// Returns the administrator with this key.
 fn admin(context: &Context<'_>, key: &str, address: IpAddr) -> Result<Caller, Failure> {
-    let caller = identify(context.store, key, address)?;
+    let caller = identify(context.store, key, address, context.trail)?;
     authorise_admin(&caller)?;
     Ok(caller)
 }

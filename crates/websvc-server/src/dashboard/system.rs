@@ -1,10 +1,19 @@
 //! How the service is: what the page of that name shows.
 
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
 use http::StatusCode;
 use serde::Serialize;
+use websvc_browser::BrowserFigures;
+use websvc_engine::{LATENCY_BOUNDS_MS, SourceFigures};
+use websvc_store::CacheSize;
+use websvc_threat::ThreatFigures;
+use websvc_types::index::CrawlProgress;
 use websvc_types::status::Readiness;
 
 use super::stored;
+use crate::admit::Figures;
+use crate::crawls::Crawl;
 use crate::handler;
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
@@ -13,12 +22,47 @@ use crate::service::Context;
 #[serde(rename_all = "camelCase")]
 struct System {
     version: &'static str,
-    /// Milliseconds since the Unix epoch.
+    /// Milliseconds since the Unix epoch, as the time below.
     started_at: u64,
+    now: u64,
     readiness: Readiness,
+    requests: RequestState,
+    sources: Vec<SourceHealth>,
     index: Option<IndexSize>,
-    cache: CacheSize,
+    crawls: Vec<CrawlState>,
+    cache: CacheState,
     browser: Option<BrowserState>,
+    threat: ThreatState,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestState {
+    in_work: usize,
+    waiting: usize,
+    admitted: u64,
+    refused: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SourceHealth {
+    name: String,
+    /// Questions that were answered, with results or without.
+    answered: u64,
+    unanswered: u64,
+    given_up: u64,
+    /// Milliseconds; `None` before the first question.
+    mean_ms: Option<f64>,
+    /// The bound below which 95 of 100 questions were; `None` when it is above the highest one.
+    p95_below_ms: Option<u64>,
+    last_failure: Option<LastFailure>,
+}
+
+#[derive(Serialize)]
+struct LastFailure {
+    at: u64,
+    reason: &'static str,
 }
 
 #[derive(Serialize)]
@@ -29,56 +73,184 @@ struct IndexSize {
 }
 
 #[derive(Serialize)]
-struct CacheSize {
+#[serde(rename_all = "camelCase")]
+struct CrawlState {
+    team: Option<String>,
+    #[serde(flatten)]
+    progress: CrawlProgress,
+    elapsed_ms: u64,
+    silent_ms: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CacheState {
     pages: u64,
     bytes: u64,
+    max_bytes: u64,
+    hits: u64,
+    misses: u64,
+    is_full: bool,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct BrowserState {
     running: bool,
-    pages: usize,
+    pages: u64,
+    waiting: u64,
     free_places: usize,
     memory_bytes: u64,
+    opened: u64,
+    failed: u64,
+    crashed: u64,
     warning: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct ThreatState {
+    /// `None` when nobody is asked: the lists of the teams alone decide.
+    scanner: Option<&'static str>,
+    scanned: u64,
+    remembered: u64,
+    failed: u64,
+    blocked: u64,
 }
 
 /// `GET /dashboard/system`.
 pub(super) async fn system(context: &Context<'_>) -> Result<Reply, Failure> {
     let store = context.store.clone();
-    let cache = stored(move || store.cache_size()).await?;
+    let size = stored(move || store.cache_size()).await?;
     let index = context
         .engine
         .index()
         .map(|index| index.stats())
         .transpose()
         .map_err(|error| Failure::internal(&error, "the index could not be read"))?;
-    let browser = match context.engine.scraper().browser() {
-        Some(browser) => {
-            let status = browser.status().await;
-            Some(BrowserState {
-                running: status.process.is_some(),
-                pages: status.pages,
-                free_places: status.free_places,
-                memory_bytes: status.memory_bytes,
-                warning: status.warning,
-            })
-        }
-        None => None,
-    };
     let (_, readiness) = handler::readiness(context).await;
     let system = System {
         version: env!("CARGO_PKG_VERSION"),
         started_at: context.serving_since_ms,
+        now: unix_ms(SystemTime::now()),
         readiness,
+        requests: requests(&context.admission.figures()),
+        sources: context.engine.source_figures().into_iter().map(source).collect(),
         index: index.map(|stats| IndexSize {
             documents: stats.documents,
             images: stats.images,
             bytes: stats.bytes,
         }),
-        cache: CacheSize { pages: cache.pages, bytes: cache.bytes },
-        browser,
+        crawls: crawls(context),
+        cache: cache(context, size),
+        browser: browser(context).await,
+        threat: threat(&context.engine.threat().figures()),
     };
     Ok(json(StatusCode::OK, &system))
+}
+
+fn requests(figures: &Figures) -> RequestState {
+    RequestState {
+        in_work: figures.in_work,
+        waiting: figures.waiting,
+        admitted: figures.admitted,
+        refused: figures.refused_rate + figures.refused_concurrency + figures.refused_overload,
+    }
+}
+
+fn source(figures: SourceFigures) -> SourceHealth {
+    let total = figures.took.last().copied().unwrap_or_default();
+    #[expect(clippy::cast_precision_loss, reason = "a mean for a person to read")]
+    let mean_ms = (total > 0).then(|| figures.total_us as f64 / 1000.0 / total as f64);
+    let last_failure =
+        figures.last_failure.map(|(at, failure)| LastFailure { at: unix_ms(at), reason: failure.name() });
+    SourceHealth {
+        name: figures.name,
+        answered: figures.results + figures.none,
+        unanswered: figures.unavailable.iter().map(|(_, count)| count).sum(),
+        given_up: figures.given_up,
+        mean_ms,
+        p95_below_ms: p95(&figures.took),
+        last_failure,
+    }
+}
+
+/// Returns the bound below which 95 of 100 questions were answered, of counts that are summed up.
+fn p95(took: &[u64]) -> Option<u64> {
+    let total = took.last().copied().filter(|total| *total > 0)?;
+    let at = took.iter().position(|count| count.saturating_mul(100) >= total.saturating_mul(95))?;
+    LATENCY_BOUNDS_MS.get(at).copied()
+}
+
+fn crawls(context: &Context<'_>) -> Vec<CrawlState> {
+    let now = Instant::now();
+    let since =
+        |then: Instant| u64::try_from(now.saturating_duration_since(then).as_millis()).unwrap_or(u64::MAX);
+    let state = |Crawl { team, progress, begun, heard }| CrawlState {
+        team,
+        // A crawl that has ended takes no more time.
+        elapsed_ms: if progress.ended { since(begun) - since(heard) } else { since(begun) },
+        silent_ms: since(heard),
+        progress,
+    };
+    context.crawls.list(now).into_iter().map(state).collect()
+}
+
+fn cache(context: &Context<'_>, size: CacheSize) -> CacheState {
+    let scraper = context.engine.scraper();
+    let report = scraper.cache_report();
+    CacheState {
+        pages: size.pages,
+        bytes: size.bytes,
+        max_bytes: scraper.cache_limits().max_bytes,
+        hits: report.hits + report.hits_in_memory,
+        misses: report.misses,
+        is_full: report.is_full,
+    }
+}
+
+async fn browser(context: &Context<'_>) -> Option<BrowserState> {
+    let browser = context.engine.scraper().browser()?;
+    let status = browser.status().await;
+    let BrowserFigures { open, waiting, opened, failed, crashed, .. } = browser.figures().await;
+    Some(BrowserState {
+        running: status.process.is_some(),
+        pages: open,
+        waiting,
+        free_places: status.free_places,
+        memory_bytes: status.memory_bytes,
+        opened,
+        failed: failed.iter().map(|(_, count)| count).sum(),
+        crashed,
+        warning: status.warning,
+    })
+}
+
+fn threat(figures: &ThreatFigures) -> ThreatState {
+    let sum = |counts: &[(&'static str, u64)]| counts.iter().map(|(_, count)| count).sum();
+    ThreatState {
+        scanner: Some(figures.scanner).filter(|name| *name != "none"),
+        scanned: figures.scanned,
+        remembered: figures.remembered,
+        failed: sum(&figures.failed),
+        blocked: sum(&figures.blocked),
+    }
+}
+
+fn unix_ms(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_95th_of_100_is_within_a_bound() {
+        let check = |took: &[u64], expected: Option<u64>| assert_eq!(p95(took), expected, "{took:?}");
+        check(&[0; 12], None);
+        check(&[95, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100], Some(1));
+        check(&[94, 95, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100], Some(5));
+        check(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3], None);
+    }
 }

@@ -82,6 +82,7 @@ fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 /// `PUT /dashboard/teams`: makes or changes a team.
 pub(super) async fn set(context: &Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
     let change: Change = read(request).await?;
+    context.trail.concerns(|| format!("team {}", change.name));
     let policies = TeamChange {
         zdr: policy("zdr", change.zdr)?,
         anon: policy("anon", change.anon)?,

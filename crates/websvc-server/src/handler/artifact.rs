@@ -29,7 +29,7 @@ pub(crate) async fn artifact(context: &Context<'_>, request: &Request<ServerBody
     let file = uri.path().rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
     let link = Link::read(file, uri.query()).ok_or_else(not_found)?;
     let address = context.origin.client(request.body().peer_addr().ip(), headers);
-    let caller = recognise(context.authentication, context.store, headers, address)?;
+    let caller = recognise(context.authentication, context.store, headers, address, context.trail)?;
     let team = caller.as_ref().map(|caller| caller.team.name.as_str());
     let found = context.artifacts.find(&link, request.method(), team).await.map_err(failure)?;
     match found {

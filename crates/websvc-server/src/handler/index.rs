@@ -1,11 +1,14 @@
 //! The embedded index over HTTP, for the command line beside a running server.
 
+use std::time::Instant;
+
 use http::{Request, StatusCode};
 use websvc_engine::{Written, ingest};
+use websvc_store::Retention;
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
-use websvc_types::index::{IndexDocument, IndexReply, IndexStats};
-use websvc_validate::{Checked, read_index_upload};
+use websvc_types::index::{IndexDocument, IndexReply, IndexStats, ProgressReply};
+use websvc_validate::{Checked, read_crawl_progress, read_index_upload};
 
 use super::body;
 use crate::reply::{Failure, Reply, json};
@@ -64,6 +67,28 @@ async fn mirror(context: &Context<'_>, documents: &[IndexDocument]) -> Result<Mi
         }
     }
     Ok(mirrored)
+}
+
+/// `POST /v2/index/progress`: a crawl elsewhere tells how far it is. Kept in memory alone, for the dashboard.
+pub(crate) async fn crawl_progress(
+    context: &Context<'_>,
+    request: Request<ServerBody>,
+) -> Result<Reply, Failure> {
+    let body = body::read(request).await?;
+    let Checked { plan: progress, mut warnings } =
+        context.admission.decode(body, read_crawl_progress).await?;
+    let team = context.caller.as_ref().map(|caller| &caller.team);
+    match team {
+        Some(team) if team.zdr == Retention::Forced => {
+            warnings.push("nothing is kept of this team: its crawls are not shown".to_owned());
+        }
+        _ => {
+            let named = team.filter(|team| team.anon != Retention::Forced).map(|team| team.name.clone());
+            context.crawls.note(named, progress, Instant::now());
+        }
+    }
+    let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
+    Ok(json(StatusCode::OK, &ProgressReply { success: true, warning }))
 }
 
 /// `GET /v2/index/stats`.

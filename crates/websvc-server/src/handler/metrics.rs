@@ -2,15 +2,18 @@
 //!
 //! Labels have few values: the names of the configuration, outcomes, and kinds of reasons.
 
-use std::fmt::Write;
+mod lines;
+mod work;
 
 use http::StatusCode;
+use websvc_audit::{AuditReport, SinkReport};
 use websvc_browser::{BrowserFigures, WAIT_BOUNDS_MS};
 use websvc_engine::{Condition, LATENCY_BOUNDS_MS, MirrorReport, SourceFigures};
 use websvc_scrape::CacheReport;
 use websvc_threat::ThreatFigures;
 use websvc_transport::Body;
 
+use self::lines::{Lines, histogram};
 use crate::admit::Figures;
 use crate::reply::{Reply, with_type};
 use crate::service::Context;
@@ -20,8 +23,24 @@ pub(crate) async fn metrics(context: &Context<'_>) -> Reply {
     let mirrors: Vec<MirrorReport> = context.engine.mirrors().iter().map(|mirror| mirror.report()).collect();
     let mut text = text(&context.engine.source_figures(), &mirrors);
     text.push_str(&cache(context.engine.scraper().cache_report()));
+    let store = context.store.clone();
+    if let Ok(Ok(size)) = tokio::task::spawn_blocking(move || store.cache_size()).await {
+        text.push_str(&work::cache_size(size));
+    }
     text.push_str(&threat(&context.engine.threat().figures()));
+    if let Some(condition) = context.engine.threat().condition() {
+        text.push_str(&work::scanner_state(&condition));
+    }
     text.push_str(&admission(context.admission.figures()));
+    text.push_str(&work::answers(&context.meters.all_answered()));
+    text.push_str(&work::stages(&context.engine.stages().distributions()));
+    text.push_str(&work::credits(context.meters.credits()));
+    if let Some(traces) = context.traces {
+        text.push_str(&work::traces(traces.figures()));
+    }
+    if let Some(events) = context.audit {
+        text.push_str(&audit(&events.report()));
+    }
     if let Some(configured) = context.engine.scraper().configured_browser() {
         text.push_str(&browser(&configured.figures().await));
     }
@@ -52,7 +71,8 @@ fn text(sources: &[SourceFigures], mirrors: &[MirrorReport]) -> String {
 }
 
 fn cache(report: CacheReport) -> String {
-    let CacheReport { stored, failed, passed_over, is_full } = report;
+    let CacheReport { stored, failed, passed_over, is_full, hits_in_memory, hits, hit_bytes, misses } =
+        report;
     let mut out = Lines::default();
     let name = "websvc_page_cache_pages_total";
     out.begin(
@@ -66,6 +86,14 @@ fn cache(report: CacheReport) -> String {
     let name = "websvc_page_cache_full";
     out.begin(name, "gauge", "1 while nothing is stored because the disk is full.");
     out.line(name, &[], if is_full { "1" } else { "0" });
+    let name = "websvc_page_cache_lookups_total";
+    out.begin(name, "counter", "Questions to the page cache, by what it had.");
+    for (outcome, count) in [("hit_memory", hits_in_memory), ("hit", hits), ("miss", misses)] {
+        out.line(name, &[("outcome", outcome)], &count.to_string());
+    }
+    let name = "websvc_page_cache_hit_bytes_total";
+    out.begin(name, "counter", "Bytes of pages as received that the page cache gave.");
+    out.line(name, &[], &hit_bytes.to_string());
     out.0
 }
 
@@ -100,6 +128,9 @@ fn admission(figures: Figures) -> String {
     let Figures {
         in_work,
         waiting,
+        computing,
+        waiting_to_compute,
+        is_overloaded,
         remembered,
         admitted,
         refused_rate,
@@ -120,11 +151,55 @@ fn admission(figures: Figures) -> String {
     for (name, help, count) in [
         ("websvc_requests_in_work", "Requests with a key that are worked on.", in_work),
         ("websvc_requests_waiting", "Requests with a key that wait for their turn.", waiting),
+        ("websvc_requests_computing", "Of those in work, searches that compute.", computing),
+        ("websvc_requests_waiting_to_compute", "Searches that wait for a processor.", waiting_to_compute),
+        ("websvc_overloaded", "1 while more is to be computed than can be done.", is_overloaded.into()),
         ("websvc_admission_accounts", "Teams and keys whose requests are remembered.", remembered),
     ] {
         out.begin(name, "gauge", help);
         out.line(name, &[], &count.to_string());
     }
+    out.0
+}
+
+fn audit(report: &AuditReport) -> String {
+    let AuditReport { recorded, unwritten, spool_bytes, sinks } = report;
+    let mut out = Lines::default();
+    let name = "websvc_audit_events_total";
+    out.begin(name, "counter", "Audit events that were to be written.");
+    out.line(name, &[], &recorded.to_string());
+    type Figure = fn(&SinkReport) -> u64;
+    let of_sinks: [(&str, &str, &str, Figure); 4] = [
+        ("websvc_audit_events_delivered_total", "counter", "Audit events that a sink took.", |sink| {
+            sink.delivered
+        }),
+        ("websvc_audit_failures_total", "counter", "Attempts to deliver audit events that failed.", |sink| {
+            sink.failures
+        }),
+        ("websvc_audit_backlog_events", "gauge", "Audit events that wait for a sink.", |sink| sink.backlog),
+        ("websvc_audit_sink_failing", "gauge", "1 while a sink takes no audit events.", |sink| {
+            u64::from(sink.failure.is_some())
+        }),
+    ];
+    for (name, kind, help, figure) in of_sinks {
+        out.begin(name, kind, help);
+        for sink in sinks {
+            out.line(name, &[("sink", sink.name)], &figure(sink).to_string());
+        }
+    }
+    let name = "websvc_audit_events_lost_total";
+    out.begin(
+        name,
+        "counter",
+        "Audit events that a sink will never get, by whether they left the full spool or never came into it.",
+    );
+    for sink in sinks {
+        out.line(name, &[("sink", sink.name), ("reason", "spool")], &sink.lost.to_string());
+        out.line(name, &[("sink", sink.name), ("reason", "unwritten")], &unwritten.to_string());
+    }
+    let name = "websvc_audit_spool_bytes";
+    out.begin(name, "gauge", "The spool of audit events on the disk.");
+    out.line(name, &[], &spool_bytes.to_string());
     out.0
 }
 
@@ -197,27 +272,6 @@ fn durations(out: &mut Lines, sources: &[SourceFigures]) {
     }
 }
 
-/// Writes counts below bounds of milliseconds, each with those before it and at the end all of them.
-fn histogram(
-    out: &mut Lines,
-    name: &str,
-    label: Option<(&str, &str)>,
-    bounds_ms: &[u64],
-    counts: &[u64],
-    total_us: u64,
-) {
-    let bounds = bounds_ms.iter().map(|bound| seconds(*bound, 3));
-    let bounds = bounds.chain(std::iter::once("+Inf".to_owned()));
-    for (bound, count) in bounds.zip(counts) {
-        let labels: Vec<_> = label.into_iter().chain([("le", bound.as_str())]).collect();
-        out.line(&format!("{name}_bucket"), &labels, &count.to_string());
-    }
-    let count = counts.last().copied().unwrap_or_default();
-    let labels: Vec<_> = label.into_iter().collect();
-    out.line(&format!("{name}_sum"), &labels, &seconds(total_us, 6));
-    out.line(&format!("{name}_count"), &labels, &count.to_string());
-}
-
 fn states(out: &mut Lines, sources: &[SourceFigures]) {
     let name = "websvc_source_state";
     out.begin(name, "gauge", "1 for the state that a source is in, 0 for the others.");
@@ -231,37 +285,6 @@ fn states(out: &mut Lines, sources: &[SourceFigures]) {
             let labels = [("source", source.name.as_str()), ("state", state)];
             out.line(name, &labels, if state == now { "1" } else { "0" });
         }
-    }
-}
-
-/// Returns a number of the given decimal fractions of a second, as seconds.
-fn seconds(count: u64, decimals: u32) -> String {
-    let one = 10_u64.pow(decimals);
-    let width = decimals as usize;
-    let text = format!("{}.{:0width$}", count / one, count % one);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// The text as far as it is written.
-#[derive(Default)]
-struct Lines(String);
-
-impl Lines {
-    fn begin(&mut self, name: &str, kind: &str, help: &str) {
-        // Writing into a `String` cannot fail, here and below.
-        let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
-    }
-
-    fn line(&mut self, name: &str, labels: &[(&str, &str)], value: &str) {
-        self.0.push_str(name);
-        let mut separator = '{';
-        for (label, text) in labels.iter().filter(|(_, text)| !text.is_empty()) {
-            let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-            let _ = write!(self.0, "{separator}{label}=\"{text}\"");
-            separator = ',';
-        }
-        let close = if separator == ',' { "}" } else { "" };
-        let _ = writeln!(self.0, "{close} {value}");
     }
 }
 
@@ -337,6 +360,7 @@ mod tests {
             given_up: 0,
             took: vec![0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 5, 6],
             total_us: 12_500_000,
+            last_failure: None,
             condition: Condition::Probing { reason: "x".to_owned() },
         };
         let mirror = MirrorReport {

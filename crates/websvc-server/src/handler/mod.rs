@@ -15,12 +15,12 @@ mod usage;
 pub(crate) use artifact::artifact;
 pub(crate) use body::read as read_body;
 pub(crate) use docs::docs;
-pub(crate) use index::{add_documents, index_stats};
+pub(crate) use index::{add_documents, crawl_progress, index_stats};
 pub(crate) use map::{answer_map, map, map_v1};
 pub(crate) use metrics::metrics;
 pub(crate) use parse::{parse, parse_formats};
 pub(crate) use scrape::{answer_scrape, scrape, scrape_result};
-pub(crate) use search::{answer_search, search};
+pub(crate) use search::{answer_search, demanded, search};
 pub(crate) use status::{health, openapi, readiness, ready, root};
 pub(crate) use usage::{
     concurrency_check, credit_history, credit_usage, queue_status, token_history, token_usage,

@@ -5,19 +5,21 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use websvc_scrape::FileUpload;
+use websvc_stage::Stage;
 use websvc_store::UsageRetention;
 use websvc_transport::{Body, ServerBody};
 use websvc_types::limits::{UPLOAD_MAX_BYTES, UPLOAD_OPTIONS_MAX_BYTES};
 use websvc_types::{ErrorCode, ParseFormatList, ParseFormats, Violation, ViolationCode};
-use websvc_validate::{Checked, FilePlan, read_parse_options};
+use websvc_validate::{Checked, read_parse_options};
 
-use super::scrape::{Work, usage_retention};
+use super::scrape::Work;
 use super::search::policy;
 use crate::authorise::authorise_formats;
 use crate::charge;
 use crate::multipart::{Multipart, Part};
 use crate::reply::{Failure, Reply, json, with_type};
 use crate::service::Context;
+use crate::trail::Asked;
 use crate::uploads::Spool;
 
 /// A request has two parts of meaning; some clients send a few more.
@@ -36,30 +38,27 @@ pub(crate) async fn parse(context: Context<'_>, request: Request<ServerBody>) ->
     let rules = policy(context.store, context.caller.as_ref())?;
     let slot = context.uploads.slot()?;
     let Sent { file, content, options, warnings: ignored } = receive(&context, request).await?;
-    let Checked { plan, mut warnings } =
-        context.admission.decode(options, move |options| read_parse_options(options, &rules)).await?;
+    let decoding = context.admission.decode(options, move |options| read_parse_options(options, &rules));
+    let Checked { plan, mut warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
     warnings.extend(ignored);
     let Part { file_name, media_type, .. } = file;
     let (name, scrape) = (file_name.unwrap_or_default(), plan.scrape());
+    let retention = context.keeps(plan.retention(), scrape.lockdown());
+    let username = scrape.audit().map(|audit| audit.username.as_str());
+    context.trail.asked(retention, &Asked { username, ..Asked::default() });
     authorise_formats(context.caller.as_ref(), scrape.formats())?;
     let hold = charge::hold(&context, context.engine.most_file_credits(scrape)).await?;
     // What waits on the disk comes into memory when it is its turn. The time for reading begins when all is here.
     let (bytes, turn) = content.load(context.uploads).await?;
     let deadline = Instant::now() + scrape.timeout().max(Duration::from_secs(1));
     let upload = FileUpload { name, media_type, bytes };
-    let query = upload.file_name();
+    let query = (retention == UsageRetention::Whole).then(|| upload.file_name());
     let outcome = context.engine.parse(upload, scrape, deadline).await;
     drop((turn, slot));
-    let work = work(&plan, hold, query, warnings);
+    let work = Work { operation: "parse", hold, retention, query, warnings };
     let answer = work.into_answer(&context, outcome).await.map_err(Failure::of_page)?;
     let json = answer.into_json(&context)?;
     Ok(with_type(StatusCode::OK, "application/json", Body::from(json)))
-}
-
-fn work(plan: &FilePlan, hold: websvc_store::Hold, name: String, warnings: Vec<String>) -> Work {
-    let retention = usage_retention(plan.retention());
-    let query = (retention == UsageRetention::Whole).then_some(name);
-    Work { operation: "parse", hold, retention, query, warnings }
 }
 
 /// Lists the kinds of files.

@@ -6,10 +6,11 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use uuid::Uuid;
 use websvc_engine::{PageOutcome, Stages, page_content};
+use websvc_stage::Stage;
 use websvc_store::{Hold, UsageRetention};
 use websvc_transport::{Body, ServerBody};
 use websvc_types::{ErrorCode, ScrapeResponse};
-use websvc_validate::{Checked, PagePlan, Retention, read_scrape};
+use websvc_validate::{Checked, PagePlan, read_scrape};
 
 use super::body;
 use super::search::{files, policy, team};
@@ -17,6 +18,7 @@ use crate::authorise::authorise_formats;
 use crate::charge::{self, Outcome};
 use crate::reply::{Failure, Reply, with_type};
 use crate::service::Context;
+use crate::trail::Asked;
 
 /// Answers a request for one page.
 pub(crate) async fn scrape(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
@@ -44,7 +46,8 @@ pub(crate) async fn answer_scrape(
     body: Bytes,
 ) -> Result<Bytes, Failure> {
     let rules = policy(context.store, context.caller.as_ref())?;
-    let checked = context.admission.decode(body, move |body| read_scrape(body, &rules)).await?;
+    let decoding = context.admission.decode(body, move |body| read_scrape(body, &rules));
+    let checked = context.engine.stages().run(Stage::Decode, decoding).await?;
     let (work, page) = scrape_page(&context, origin, checked).await?;
     work.into_answer(&context, page).await?.into_json(&context)
 }
@@ -53,20 +56,18 @@ pub(crate) async fn answer_scrape(
 ///
 /// # Errors
 /// 402 and 403: what is refused before anything is done.
-pub(super) async fn scrape_page(
+async fn scrape_page(
     context: &Context<'_>,
     origin: Option<String>,
     Checked { plan, warnings }: Checked<PagePlan>,
 ) -> Result<(Work, PageOutcome), Failure> {
     let (target, scrape) = (plan.target(), plan.scrape());
+    let retention = context.keeps(plan.retention(), scrape.lockdown());
+    let username = scrape.audit().map(|audit| audit.username.as_str());
+    context.trail.asked(retention, &Asked { username, query: None, url: Some(target.url().as_str()) });
     authorise_formats(context.caller.as_ref(), scrape.formats())?;
     let files = files(context, plan.retention(), origin);
     let hold = charge::hold(context, context.engine.most_page_credits(scrape)).await?;
-    let retention = match plan.retention() {
-        // Lockdown is treated as zero data retention (specification, section 2.2).
-        Retention::Normal if scrape.lockdown() => UsageRetention::Zero,
-        retention => usage_retention(retention),
-    };
     let deadline = context.started + scrape.timeout().max(Duration::from_secs(1));
     let mut outcome = context.engine.scrape(target.url(), scrape, team(context), &files, deadline).await;
     if let Ok(page) = &mut outcome.page {
@@ -74,14 +75,6 @@ pub(super) async fn scrape_page(
     }
     let query = (retention == UsageRetention::Whole).then(|| target.url().to_string());
     Ok((Work { operation: "scrape", hold, retention, query, warnings }, outcome))
-}
-
-pub(super) fn usage_retention(retention: Retention) -> UsageRetention {
-    match retention {
-        Retention::Zero => UsageRetention::Zero,
-        Retention::Anonymous => UsageRetention::Anonymous,
-        Retention::Normal => UsageRetention::Whole,
-    }
 }
 
 /// What was done for a page, before it is charged for.
@@ -131,7 +124,8 @@ impl Answer {
     /// # Errors
     /// 500; our own types always serialise.
     pub(super) fn into_json(self, context: &Context<'_>) -> Result<Bytes, Failure> {
-        let json = serde_json::to_vec(&self.response)
+        let written = context.engine.stages().time(Stage::Encode, || serde_json::to_vec(&self.response));
+        let json = written
             .map(Bytes::from)
             .map_err(|error| Failure::internal(&error, "the answer could not be written"))?;
         let id = self.response.data.metadata.and_then(|metadata| metadata.scrape_id);

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use websvc_engine::{Bill, EngineError, Stages};
 use websvc_scrape::Files;
+use websvc_stage::Stage;
 use websvc_store::{self as store, Caller, DEFAULT_TEAM, Store, Team, UsageRetention};
 use websvc_transport::ServerBody;
 use websvc_types::{SearchResponse, ThreatProtection};
@@ -14,16 +15,20 @@ use websvc_validate::{
 };
 
 use super::body;
+use crate::admit::{Held, Turn};
 use crate::authorise::authorise_formats;
 use crate::charge::{self, Outcome};
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
+use crate::trail::Asked;
 
 /// Answers a search.
 pub(crate) async fn search(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
     let origin = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
     let body = body::read(request).await?;
-    Ok(json(StatusCode::OK, &answer_search(context, origin, body).await?))
+    let stages = context.engine.stages();
+    let answer = answer_search(context, origin, body).await?;
+    Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &answer)))
 }
 
 /// Answers the body of a search, wherever it came from.
@@ -33,45 +38,73 @@ pub(crate) async fn answer_search(
     body: Bytes,
 ) -> Result<SearchResponse, Failure> {
     let policy = policy(context.store, context.caller.as_ref())?;
-    let Checked { plan, warnings } =
-        context.admission.decode(body, move |body| read_search(body, &policy)).await?;
+    let decoding = context.admission.decode(body, move |body| read_search(body, &policy));
+    let Checked { plan, warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
+    let lockdown = plan.scrape().is_some_and(ScrapePlan::lockdown);
+    let retention = context.keeps(plan.retention(), lockdown);
     let formats = plan.scrape().map_or(&[][..], ScrapePlan::formats);
+    context.trail.asked(
+        retention,
+        &Asked {
+            username: plan.scrape().and_then(ScrapePlan::audit).map(|audit| audit.username.as_str()),
+            query: Some(plan.query_text()),
+            url: None,
+        },
+    );
     authorise_formats(context.caller.as_ref(), formats)?;
-    if context.started.elapsed() >= plan.timeout() {
-        // It waited for its turn for all of its time: nobody is there any more to read an answer.
-        return Err(EngineError::late(&plan).into());
-    }
+    let turn = context.engine.stages().run(Stage::Turn, turn(&context, &plan)).await?;
     let files = files(&context, plan.retention(), origin);
     let hold = charge::hold(&context, context.engine.most_credits(&plan)).await?;
-    match context.engine.search(&plan, team(&context), &files, context.started).await {
+    let held = if context.engine.only_computes(&plan) { Held::Throughout } else { Held::UntilWaiting };
+    let search = context.engine.search(&plan, team(&context), &files, context.started);
+    match turn.spend(held, search).await {
         Ok(mut outcome) => {
             outcome.warnings.splice(..0, warnings);
             let (bill, stages) = (std::mem::take(&mut outcome.bill), outcome.stages);
-            let done = done(&plan, StatusCode::OK.as_u16(), bill, stages);
+            let done = done(&plan, retention, StatusCode::OK.as_u16(), bill, stages);
             let credits = charge::settle(&context, hold, done).await?;
             Ok(outcome.into_response(context.id, credits))
         }
         Err(mut error) => {
             let bill = error.take_bill();
             let failure = Failure::from(error);
-            let done = done(&plan, failure.status(), bill, Stages::default());
+            let done = done(&plan, retention, failure.status(), bill, Stages::default());
             charge::settle(&context, hold, done).await?;
             Err(failure)
         }
     }
 }
 
+/// Waits for the turn to compute.
+///
+/// # Errors
+/// 429 when too many wait; 408 when it has waited for all of its time, here or before it was let in: nobody is there any
+/// more to read an answer.
+async fn turn(context: &Context<'_>, plan: &SearchPlan) -> Result<Turn, Failure> {
+    let left = plan.timeout().saturating_sub(context.started.elapsed());
+    let turn = context.admission.turn(context.caller.as_ref());
+    match tokio::time::timeout(left, turn).await {
+        Ok(turn) if !left.is_zero() => turn,
+        Ok(_) | Err(_) => Err(EngineError::late(plan).into()),
+    }
+}
+
 /// Returns what the usage log is told.
-fn done(plan: &SearchPlan, status: u16, bill: Bill, stages: Stages) -> Outcome {
-    let retention = match plan.retention() {
-        Retention::Anonymous => UsageRetention::Anonymous,
-        Retention::Zero => UsageRetention::Zero,
-        // Lockdown is treated as zero data retention (specification, section 2.2).
-        Retention::Normal if plan.scrape().is_some_and(ScrapePlan::lockdown) => UsageRetention::Zero,
-        Retention::Normal => UsageRetention::Whole,
-    };
+fn done(plan: &SearchPlan, retention: UsageRetention, status: u16, bill: Bill, stages: Stages) -> Outcome {
     let query = (retention == UsageRetention::Whole).then(|| plan.query_text().to_owned());
     Outcome { operation: "search", status, bill, stages, query, retention }
+}
+
+impl Context<'_> {
+    /// Decides what may be kept of a request, before anything is done for it: the one place that does, for the usage log,
+    /// audit events, the log and traces.
+    pub(super) fn keeps(&self, retention: Retention, lockdown: bool) -> UsageRetention {
+        let kept = charge::kept(retention, lockdown);
+        if kept == UsageRetention::Zero || lockdown {
+            self.span.is_private();
+        }
+        kept
+    }
 }
 
 /// Returns where the files of a request go: to the artifacts of the team, unless nothing may be kept or nobody knows
@@ -90,6 +123,12 @@ pub(super) fn files(context: &Context<'_>, retention: Retention, origin: Option<
 /// Returns whose profiles a request uses: where nobody is asked for a key, everybody is one team.
 pub(super) fn team<'a>(context: &'a Context<'_>) -> &'a str {
     context.caller.as_ref().map_or(DEFAULT_TEAM, |caller| caller.team.name.as_str())
+}
+
+/// Returns how much of any request of a team may be kept, whatever the request says.
+pub(crate) fn demanded(team: &Team) -> UsageRetention {
+    let policy = Policy { zdr: allowance(team.zdr), anon: allowance(team.anon), ..Policy::default() };
+    charge::kept(Retention::demanded(&policy), false)
 }
 
 /// Returns what the caller's team may ask for; where nobody is asked for a key, none of the enterprise features.

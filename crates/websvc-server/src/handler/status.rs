@@ -5,13 +5,15 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
+use websvc_audit::{Audit, AuditReport, SinkReport};
 use websvc_browser::{Browser, BrowserHealth};
 use websvc_engine::{Condition as SourceCondition, SearchSource};
+use websvc_threat::Condition as ScannerCondition;
 use websvc_transport::Body;
 use websvc_types::openapi;
 use websvc_types::status::{
-    BrowserReadiness, BrowserState, Condition, Health, Readiness, ReadinessChecks, ReadinessStatus,
-    SourceReadiness, SourceState, Welcome,
+    AuditReadiness, AuditState, BrowserReadiness, BrowserState, Condition, Health, Readiness,
+    ReadinessChecks, ReadinessStatus, SourceReadiness, SourceState, ThreatReadiness, ThreatState, Welcome,
 };
 
 use crate::dashboard;
@@ -46,11 +48,61 @@ pub(crate) async fn readiness(context: &Context<'_>) -> (StatusCode, Readiness) 
         store: condition(store),
         index: condition(context.engine.index().is_some()),
         cache: condition(!context.engine.scraper().cache_report().is_full),
+        artifacts: condition(context.artifacts.is_kept()),
     };
-    let sources = context.engine.sources().iter().map(|source| source_readiness(source.as_ref())).collect();
+    let sources: Vec<SourceReadiness> =
+        context.engine.sources().iter().map(|source| source_readiness(source.as_ref())).collect();
     let browser =
         context.engine.scraper().configured_browser().map_or_else(BrowserReadiness::default, browser);
-    (code, Readiness { status, checks, sources, browser })
+    let threat = threat(context.engine.threat().condition());
+    let degraded = degraded(&checks, &sources, &browser, &threat);
+    let audit = context.audit.map_or_else(Vec::new, audit);
+    (code, Readiness { status, checks, sources, browser, threat, degraded, audit })
+}
+
+/// Returns the names of what is less than it should be.
+fn degraded(
+    checks: &ReadinessChecks,
+    sources: &[SourceReadiness],
+    browser: &BrowserReadiness,
+    threat: &ThreatReadiness,
+) -> Vec<String> {
+    let ReadinessChecks { store, index, cache, artifacts } = checks;
+    let checks = [("store", store), ("index", index), ("cache", cache), ("artifacts", artifacts)];
+    let checks = checks.into_iter().filter(|(_, condition)| **condition != Condition::Ok);
+    let sources = sources.iter().filter(|source| source.state != SourceState::Ok);
+    let browser = (browser.state == BrowserState::Degraded).then_some("browser");
+    let threat = matches!(threat.state, ThreatState::Paused | ThreatState::Probing).then_some("threat");
+    let parts = browser.into_iter().chain(threat).map(str::to_owned);
+    checks
+        .map(|(name, _)| name.to_owned())
+        .chain(sources.map(|source| format!("source:{}", source.name)))
+        .chain(parts)
+        .collect()
+}
+
+fn threat(condition: Option<ScannerCondition>) -> ThreatReadiness {
+    let (state, retry_after_ms, reason) = match condition {
+        None => (ThreatState::Off, None, None),
+        Some(ScannerCondition::Ok) => (ThreatState::Ok, None, None),
+        Some(ScannerCondition::Paused { retry_after_ms, reason }) => {
+            (ThreatState::Paused, Some(retry_after_ms), Some(reason))
+        }
+        Some(ScannerCondition::Probing { reason }) => (ThreatState::Probing, None, Some(reason)),
+    };
+    ThreatReadiness { state, retry_after_ms, reason }
+}
+
+fn audit(audit: &Audit) -> Vec<AuditReadiness> {
+    let AuditReport { unwritten, sinks, .. } = audit.report();
+    let readiness = |SinkReport { name, lost, backlog, failure, .. }: SinkReport| AuditReadiness {
+        name: name.to_owned(),
+        state: if failure.is_some() { AuditState::Failing } else { AuditState::Ok },
+        backlog,
+        lost: lost + unwritten,
+        reason: failure,
+    };
+    sinks.into_iter().map(readiness).collect()
 }
 
 fn browser(browser: &Browser) -> BrowserReadiness {

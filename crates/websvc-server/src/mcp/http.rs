@@ -19,17 +19,20 @@ use websvc_types::limits::BODY_MAX_BYTES;
 use super::Tools;
 use crate::authenticate::Authentication;
 use crate::reply::{Failure, Reply};
-use crate::service::Context;
+use crate::service::{Asker, Context};
 
 /// Answers one message of the protocol.
 pub(crate) async fn mcp(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
-    let origin = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
+    let peer = request.body().peer_addr().ip();
+    let origin = context.origin.of(peer, request.uri(), request.headers());
+    let address = Some(context.origin.client(peer, request.headers()));
     refuse_strangers(&context, request.uri(), request.headers(), origin.as_deref())?;
     let (parts, body) = request.into_parts();
     let body = body.read(BODY_MAX_BYTES, BodyTimeout::default()).await?;
     let text = String::from_utf8(body.into())
         .map_err(|error| Failure::new(ErrorCode::BadRequest, format!("Bad request: {error}")))?;
-    let tools = Tools { service: context.service.clone(), caller: context.caller.clone(), origin };
+    let asker = Arc::new(Asker { caller: context.caller.clone(), origin, address });
+    let tools = Tools { service: context.service.clone(), asker };
     // Host and Origin were looked at: by rules that know the configuration.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)

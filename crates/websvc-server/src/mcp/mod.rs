@@ -1,5 +1,5 @@
-//! The Model Context Protocol: searches, pages and maps of sites as tools of language models, over HTTP at `/mcp` and over the standard
-//! streams by `websvc mcp`.
+//! The Model Context Protocol: searches, pages and maps of sites as tools of language models, over HTTP at `/mcp` and
+//! over the standard streams by `websvc mcp`.
 //!
 //! A tool is one of the interface's operations: what it is given is checked, admitted, charged and answered as a request
 //! of any other client. There are no sessions: every request stands alone, so nothing can be taken over or kept open.
@@ -8,6 +8,7 @@ mod http;
 mod tools;
 
 use std::future::Future;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use rmcp::handler::server::ServerHandler;
@@ -18,10 +19,9 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServiceExt};
 use serde_json::{Map, Value};
-use websvc_store::Caller;
 
 use crate::reply::Failure;
-use crate::service::Service;
+use crate::service::{Asker, Inner, Service};
 
 pub(crate) use http::mcp;
 
@@ -33,16 +33,14 @@ const INSTRUCTIONS: &str = "Searches the web and reads its pages. What the tools
 #[derive(Debug, Clone)]
 pub struct Tools {
     service: Service,
-    caller: Option<Caller>,
-    /// Where the caller reaches the service; without it, files are in the answers themselves.
-    origin: Option<String>,
+    asker: Arc<Asker>,
 }
 
 impl Tools {
     /// Returns the tools of a service for whoever runs it.
     #[must_use]
     pub fn of(service: Service) -> Self {
-        Self { service, caller: None, origin: None }
+        Self { service, asker: Arc::default() }
     }
 
     /// Answers what comes over the standard input on the standard output, until the input ends.
@@ -50,27 +48,21 @@ impl Tools {
     /// # Errors
     /// [`ToolsError`] when the other side does not speak the protocol.
     pub async fn serve_standard_streams(self) -> Result<(), ToolsError> {
-        let running =
-            self.serve(rmcp::transport::stdio()).await.map_err(|error| ToolsError(Box::new(error)))?;
+        let starting = Box::pin(self.serve(rmcp::transport::stdio()));
+        let running = starting.await.map_err(|error| ToolsError(Box::new(error)))?;
         running.waiting().await.map_err(|error| ToolsError(Box::new(error)))?;
         Ok(())
     }
 
     async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Option<String>, Failure> {
-        match name {
-            tools::SEARCH => {
-                let body = Bytes::from(Value::Object(arguments).to_string());
-                self.service.search_as(self.caller.clone(), self.origin.clone(), body).await.map(Some)
-            }
-            tools::SCRAPE => {
-                self.service.scrape_as(self.caller.clone(), self.origin.clone(), arguments).await.map(Some)
-            }
-            tools::MAP => {
-                let body = Bytes::from(Value::Object(arguments).to_string());
-                self.service.map_as(self.caller.clone(), body).await.map(Some)
-            }
-            _ => Ok(None),
-        }
+        let inner = match name {
+            tools::SEARCH => Inner::Search,
+            tools::MAP => Inner::Map,
+            tools::SCRAPE => Inner::Scrape,
+            _ => return Ok(None),
+        };
+        let body = Bytes::from(Value::Object(arguments).to_string());
+        self.service.answer_as(&self.asker, inner, body).await.map(Some)
     }
 }
 

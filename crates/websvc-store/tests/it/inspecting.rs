@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use websvc_store::{CacheLimits, CacheSize, Inspection, Store, StoreError};
+use websvc_store::{CacheLimits, CacheSize, Inspection, Store, StoreError, TeamChange};
 
 use crate::{fresh, page, schema, sqlite};
 
@@ -20,10 +20,18 @@ fn what_is_in_a_database_is_told_and_nothing_is_changed() {
     let key = store.create_key("readers", "laptop").unwrap();
     store.create_key("readers", "phone").unwrap();
     store.revoke_key(key.id.as_str()).unwrap();
+    store.set_team("readers", &TeamChange { audit: Some(true), ..TeamChange::default() }).unwrap();
     store.put_page(&page("http://a.test/", 1, "text"), &CacheLimits::default()).unwrap();
     let size = store.cache_size().unwrap();
     assert_eq!(size.pages, 1);
-    let expected = Inspection { schema: schema(), known: schema(), keys: 1, revoked_keys: 1, cache: size };
+    let expected = Inspection {
+        schema: schema(),
+        known: schema(),
+        keys: 1,
+        revoked_keys: 1,
+        audited_teams: 1,
+        cache: size,
+    };
     assert_eq!(Store::inspect(dir.path()).unwrap().as_ref(), Some(&expected), "beside an open store");
     drop(store);
     let before = files(dir.path());
@@ -44,6 +52,7 @@ fn where_no_database_is_none_is_made() {
         known: schema(),
         keys: 0,
         revoked_keys: 0,
+        audited_teams: 0,
         cache: CacheSize { pages: 0, bytes: 0 },
     };
     assert_eq!(Store::inspect(dir.path()).unwrap(), Some(empty));

@@ -136,6 +136,24 @@ fn a_static_key_that_no_client_could_send_is_refused() {
 }
 
 #[test]
+fn a_static_key_administers_when_it_is_said_and_long_enough() {
+    let (_dir, store) = fresh();
+    store.static_key("fc-from-the-environment").unwrap();
+    store.static_admin_key("fc-administers-here").unwrap();
+    let admin = |secret: &str| {
+        let caller = store.authenticate(secret).unwrap().unwrap();
+        (caller.key_id.as_str().to_owned(), caller.rights.admin)
+    };
+    assert_eq!(admin("fc-from-the-environment"), ("static".to_owned(), false));
+    assert_eq!(admin("fc-administers-here"), ("static-admin".to_owned(), true));
+    for bad in ["", "fifteen-letters", "change-me", "fc-YOUR-API-KEY", "fc-from-the-environment"] {
+        let error = store.static_admin_key(bad).unwrap_err();
+        assert!(matches!(error, StoreError::InvalidStaticKey { .. }), "{bad}: {error}");
+    }
+    assert!(!store.authenticate("fc-from-the-environment").unwrap().unwrap().rights.admin);
+}
+
+#[test]
 fn names_that_cannot_be_listed_are_refused() {
     let (_dir, store) = fresh();
     for (team, label) in [("", ""), ("a\nb", ""), (" a", ""), (&*"x".repeat(129), ""), ("a", "tab\there")] {

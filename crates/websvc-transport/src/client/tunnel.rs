@@ -1,19 +1,22 @@
 //! Bytes to and from a host that the guard has let through, for protocols that somebody else speaks.
 
 use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::{Instant, timeout_at};
+use tokio_rustls::TlsConnector;
 use url::Host;
 
 use super::Client;
-use super::connect::{Connector, Endpoint, Route, Security, dial, failed_to_connect};
+use super::connect::{Connector, Endpoint, Route, Security, dial, failed_to_connect, server_name};
 use super::proxy::Proxy;
 use crate::error::{FetchError, Stage};
+use crate::tls::public_reason;
 
 /// An open connection to a host, directly or through a proxy.
 pub struct Tunnel(Way);
@@ -43,13 +46,62 @@ impl Client {
         proxy: Option<&Proxy>,
         limit: Duration,
     ) -> Result<Tunnel, FetchError> {
-        if port == 0 {
-            return Err(FetchError::BadUrl { reason: "it has no usable port".to_owned() });
-        }
         let route = proxy.map_or(Route::Direct, |proxy| Route::Through(proxy.clone()));
-        let endpoint = Endpoint { security: Security::Plain, host: host.clone(), port, route };
-        self.0.connector.tunnel(&endpoint, limit).await
+        self.0.connector.tunnel(&endpoint(host, port, route)?, limit).await
     }
+
+    /// Connects a host and port and begins TLS, within `limit`, for a protocol that is not HTTP. As for
+    /// [`tunnel`](Self::tunnel); the certificate is verified.
+    ///
+    /// # Errors
+    /// [`FetchError`] as of a fetch.
+    pub async fn secure_tunnel(&self, host: &Host, port: u16, limit: Duration) -> Result<Tunnel, FetchError> {
+        let deadline = Instant::now() + limit;
+        let connector = &self.0.connector;
+        let stream = connector.tunnel(&endpoint(host, port, Route::Direct)?, limit).await?;
+        let late = |_| FetchError::Timeout { stage: Stage::Connect, after: limit };
+        let insecure = |source: io::Error| FetchError::Tls {
+            host: host.to_string(),
+            reason: public_reason(&source),
+            source,
+        };
+        let securing = async {
+            let config = connector.trust.for_others().await?;
+            TlsConnector::from(config).connect(server_name(host)?, stream).await
+        };
+        let stream = timeout_at(deadline, securing).await.map_err(late)?.map_err(insecure)?;
+        Ok(Tunnel::through(stream))
+    }
+
+    /// Returns a socket whose datagrams go to a host and port; whether somebody is there to take them is not known. The
+    /// addresses of the host are checked after name resolution, which may take as long as `limit`.
+    ///
+    /// # Errors
+    /// [`FetchError`] as of a fetch.
+    pub async fn datagrams(&self, host: &Host, port: u16, limit: Duration) -> Result<UdpSocket, FetchError> {
+        let endpoint = endpoint(host, port, Route::Direct)?;
+        let deadline = Instant::now() + limit;
+        let late = |_| FetchError::Timeout { stage: Stage::Resolve, after: limit };
+        let found = timeout_at(deadline, self.0.connector.addresses(&endpoint)).await;
+        let addresses = found.map_err(late)??;
+        let failed = |source| failed_to_connect(host.to_string(), source, limit);
+        let is_v4 = addresses.first().is_none_or(SocketAddr::is_ipv4);
+        let own = SocketAddr::new(
+            if is_v4 { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() },
+            0,
+        );
+        let socket = UdpSocket::bind(own).await.map_err(failed)?;
+        let address = addresses.first().ok_or(FetchError::Forbidden)?;
+        socket.connect(address).await.map_err(failed)?;
+        Ok(socket)
+    }
+}
+
+fn endpoint(host: &Host, port: u16, route: Route) -> Result<Endpoint, FetchError> {
+    if port == 0 {
+        return Err(FetchError::BadUrl { reason: "it has no usable port".to_owned() });
+    }
+    Ok(Endpoint { security: Security::Plain, host: host.clone(), port, route })
 }
 
 impl Connector {

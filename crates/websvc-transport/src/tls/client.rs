@@ -56,8 +56,17 @@ impl TrustStore {
 
     /// Returns the configuration that verifies the certificates of those who are asked by HTTP/1.1 only.
     pub(crate) async fn for_http1(&self) -> io::Result<Arc<ClientConfig>> {
+        self.for_protocols(vec![b"http/1.1".to_vec()]).await
+    }
+
+    /// Returns the configuration that verifies the certificates of those who speak no HTTP, and agrees on nothing.
+    pub(crate) async fn for_others(&self) -> io::Result<Arc<ClientConfig>> {
+        self.for_protocols(Vec::new()).await
+    }
+
+    async fn for_protocols(&self, protocols: Vec<Vec<u8>>) -> io::Result<Arc<ClientConfig>> {
         let mut config = ClientConfig::clone(&self.ready().await?.verifying);
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.alpn_protocols = protocols;
         Ok(Arc::new(config))
     }
 

@@ -75,6 +75,38 @@ async fn the_guard_has_its_word_before_a_proxy_is_asked() {
 }
 
 #[tokio::test]
+async fn datagrams_go_where_the_guard_lets_them() {
+    let receiver = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = receiver.local_addr().unwrap();
+    let client = |guard| Client::new(ClientConfig::new(guard)).unwrap();
+    for text in ["127.0.0.1", "localhost", "[::1]"] {
+        let refused = client(AddressGuard::public()).datagrams(&host(text), address.port(), LIMIT).await;
+        assert!(matches!(refused, Err(FetchError::Forbidden)), "{text}: {refused:?}");
+    }
+    let led = AddressGuard::public().connect_to("a.test:514", &address.to_string()).unwrap();
+    let socket = client(led).datagrams(&host("a.test"), 514, LIMIT).await.unwrap();
+    socket.send(b"hello").await.unwrap();
+    let mut buffer = [0; 16];
+    let received = tokio::time::timeout(LIMIT, receiver.recv(&mut buffer)).await.unwrap().unwrap();
+    assert_eq!(&buffer[..received], b"hello");
+}
+
+#[tokio::test]
+async fn a_secure_tunnel_is_one_to_whom_the_certificate_is_for() {
+    let world = World::builder().page("https://a.test/x", Page::text("secret")).start().await;
+    let mut config = ClientConfig::new(world.guard());
+    let strict = Client::new(config.clone()).unwrap();
+    let refused = strict.secure_tunnel(&host("a.test"), 443, LIMIT).await;
+    assert!(matches!(refused, Err(FetchError::Tls { .. })), "{refused:?}");
+    config.ca_file = Some(world.ca_file());
+    let client = Client::new(config).unwrap();
+    let tunnel = client.secure_tunnel(&host("a.test"), 443, LIMIT).await.unwrap();
+    assert!(ask(tunnel).await.ends_with("secret"));
+    let stranger = client.secure_tunnel(&host("other.test"), 443, LIMIT).await;
+    assert!(matches!(stranger, Err(FetchError::Tls { .. })), "{stranger:?}");
+}
+
+#[tokio::test]
 async fn port_zero_is_refused() {
     let world = world().await;
     let refused = world.client().tunnel(&host("a.test"), 0, None, LIMIT).await;

@@ -137,6 +137,15 @@ pub(super) fn upload_replies() -> Vec<Example> {
     vec![example("taken", "The document was taken", json!({ "success": true, "accepted": 1 }))]
 }
 
+pub(super) fn progress() -> Vec<Example> {
+    let value = json!({ "id": "docs", "hosts": ["docs.example"], "pages": 120, "failed": 2, "skipped": 7, "waiting": 840 });
+    vec![example("under-way", "A crawl under way", value)]
+}
+
+pub(super) fn progress_replies() -> Vec<Example> {
+    vec![example("noted", "It was noted", json!({ "success": true }))]
+}
+
 pub(super) fn stats() -> Vec<Example> {
     let value = json!({ "success": true, "documents": 1250, "bytes": 8_388_608, "segments": 3 });
     vec![example("some", "An index in use", value)]
@@ -159,7 +168,7 @@ pub(super) fn welcome() -> Vec<Example> {
 pub(super) fn ready() -> Vec<Example> {
     let value = json!({
         "status": "ready",
-        "checks": { "store": "ok", "index": "ok", "cache": "ok" },
+        "checks": { "store": "ok", "index": "ok", "cache": "ok", "artifacts": "ok" },
         "sources": [
             { "name": "index", "state": "ok" },
             {
@@ -169,21 +178,33 @@ pub(super) fn ready() -> Vec<Example> {
                 "reason": "it did not answer within 10000 ms"
             }
         ],
-        "browser": { "state": "degraded", "reason": "the remote browser cannot be used" }
+        "browser": { "state": "degraded", "reason": "the remote browser cannot be used" },
+        "threat": { "state": "ok" },
+        "degraded": ["source:searxng", "browser"]
     });
     vec![example("ready", "Requests are served", value)]
 }
 
 pub(super) fn not_ready() -> Vec<Example> {
     let sources = json!([{ "name": "index", "state": "ok" }]);
-    let good = json!({ "store": "ok", "index": "ok", "cache": "ok" });
+    let good = json!({ "store": "ok", "index": "ok", "cache": "ok", "artifacts": "ok" });
+    let threat = json!({ "state": "off" });
     let browser = json!({ "state": "ok" });
-    let stopping = json!({ "status": "stopping", "checks": good, "sources": sources, "browser": browser });
-    let broken = json!({
-        "status": "not ready",
-        "checks": { "store": "unavailable", "index": "ok", "cache": "ok" },
+    let stopping = json!({
+        "status": "stopping",
+        "checks": good,
         "sources": sources,
         "browser": browser,
+        "threat": threat,
+        "degraded": [],
+    });
+    let broken = json!({
+        "status": "not ready",
+        "checks": { "store": "unavailable", "index": "ok", "cache": "ok", "artifacts": "ok" },
+        "sources": sources,
+        "browser": browser,
+        "threat": threat,
+        "degraded": ["store"],
     });
     vec![
         example("stopping", "The service finishes what it has begun", stopping),

@@ -38,6 +38,7 @@ pub(super) fn paths() -> Value {
         "/v2/parse": { "post": page::parse() },
         "/v2/parse/formats": { "get": page::parse_formats().to_value() },
         "/v2/index/documents": { "post": add_documents().to_value() },
+        "/v2/index/progress": { "post": crawl_progress().to_value() },
         "/v2/index/stats": { "get": index_stats().to_value() },
         "/v2/team/credit-usage": { "get": usage::credit_usage().to_value() },
         "/v2/team/credit-usage/historical": { "get": usage::by_key(usage::credit_history().to_value()) },
@@ -93,6 +94,19 @@ fn add_documents() -> Operation {
         body: Some(("IndexUpload", example::uploads())),
         answer: ("IndexReply", example::upload_replies()),
         failures: &[KEYED, WITH_BODY, &[Failure::InvalidBody, Failure::Unavailable]],
+    }
+}
+
+fn crawl_progress() -> Operation {
+    Operation {
+        id: "crawlProgress",
+        tag: "index",
+        summary: "Tells how far a crawl is that fills the index from elsewhere",
+        description: "For the dashboard, which shows it. It is kept in memory alone, for ten minutes after the last word of \
+            the crawl; `websvc index crawl --server` sends one every three seconds.",
+        body: Some(("CrawlProgress", example::progress())),
+        answer: ("ProgressReply", example::progress_replies()),
+        failures: &[KEYED, WITH_BODY, &[Failure::InvalidBody]],
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use websvc_types::ViolationCode::{self, *};
-use websvc_validate::{Rejection, read_index_upload};
+use websvc_validate::{Rejection, read_crawl_progress, read_index_upload};
 
 /// Checks that an upload breaks exactly these rules.
 #[track_caller]
@@ -56,4 +56,26 @@ fn files_need_no_host_and_unknown_fields_are_named() {
         "{:?}",
         checked.warnings
     );
+}
+
+#[test]
+fn word_of_a_crawl_has_a_name_and_bounds() {
+    let read = |body: Value| match read_crawl_progress(body.to_string().as_bytes()) {
+        Ok(checked) => Ok(checked.plan),
+        Err(Rejection::Invalid(violations)) => {
+            Err(violations.iter().map(|one| (one.path.clone(), one.code)).collect::<Vec<_>>())
+        }
+        Err(other) => panic!("{other:?}"),
+    };
+    let plan = read(json!({ "id": "docs", "hosts": ["a.test"], "pages": 3, "ended": true })).unwrap();
+    assert_eq!((plan.pages, plan.waiting, plan.ended), (3, 0, true));
+    let broken = |body: Value, expected: &[(&str, ViolationCode)]| {
+        let expected: Vec<_> = expected.iter().map(|(path, code)| ((*path).to_owned(), *code)).collect();
+        assert_eq!(read(body).unwrap_err(), expected);
+    };
+    broken(json!({}), &[("/id", Missing)]);
+    broken(json!({ "id": "" }), &[("/id", TooShort)]);
+    broken(json!({ "id": "x".repeat(65) }), &[("/id", TooLong)]);
+    broken(json!({ "id": "x", "hosts": vec!["a.test"; 17] }), &[("/hosts", TooLong)]);
+    broken(json!({ "id": "x", "pages": -1 }), &[("/pages", TooSmall)]);
 }

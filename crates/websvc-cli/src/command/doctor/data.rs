@@ -108,7 +108,7 @@ fn database(path: &Path) -> (Finding, Option<Inspection>) {
     match Store::inspect(path) {
         Ok(None) => (Finding::ok(DATABASE, "none yet: the first start makes it"), None),
         Ok(Some(found)) => {
-            let Inspection { schema, known, keys: _, revoked_keys: _, cache } = &found;
+            let Inspection { schema, known, keys: _, revoked_keys: _, audited_teams: _, cache } = &found;
             let message = format!(
                 "sound, version {schema}, {} pages in {} of cache",
                 cache.pages,

@@ -164,6 +164,26 @@ async fn providers(config: &Config) -> Vec<Finding> {
     findings
 }
 
+/// Puts a file into the bucket of artifacts and takes it out again, if there is a bucket.
+pub(super) async fn bucket(config: &Config) -> Option<Finding> {
+    const CHECK: &str = "artifacts";
+    let place = match installation::bucket_place(config)? {
+        Ok(place) => place,
+        Err(error) => return Some(unusable(CHECK.to_owned(), &error)),
+    };
+    let probed = tokio::time::timeout(PATIENCE * 2, websvc_artifacts::probe(place)).await;
+    let advice =
+        "check `[artifacts.s3]`: endpoint, region, bucket, and a key that may write, read and delete";
+    Some(match probed {
+        Ok(Ok(())) => Finding::ok(CHECK, "a file was put into the bucket and taken out again"),
+        Ok(Err(error)) => {
+            let error = anyhow::Error::from(error);
+            Finding::problem(CHECK, format!("the bucket does not keep files: {error:#}"), advice)
+        }
+        Err(_elapsed) => Finding::problem(CHECK, "the bucket does not answer", advice),
+    })
+}
+
 fn unusable(check: String, error: &anyhow::Error) -> Finding {
     Finding::problem(check, format!("{error:#}"), "correct what is named; `serve` does not start")
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::StatusCode;
 use tokio::net::TcpListener;
 use url::Url;
-use websvc::types::status::{Condition, Readiness, ReadinessStatus, SourceState};
+use websvc::types::status::{Condition, Readiness, ReadinessStatus};
 use websvc_transport::{
     AddressGuard, Client, ClientConfig, FetchRequest, RedirectPolicy, TlsFiles, TlsPolicy,
 };
@@ -79,22 +79,24 @@ async fn taken(config: &Config) -> Finding {
 }
 
 fn judge(listen: &str, readiness: &Readiness) -> Finding {
-    let Readiness { status, checks, sources, browser: _beside_its_program } = readiness;
+    let Readiness { status, checks, degraded, audit, .. } = readiness;
     let running = format!("a websvc runs on {listen}");
     match status {
         ReadinessStatus::Ready => {
-            let paused: Vec<&str> = sources
-                .iter()
-                .filter(|source| source.state != SourceState::Ok)
-                .map(|source| source.name.as_str())
-                .collect();
-            if paused.is_empty() {
+            if let Some(told) = super::audit::of_readiness(audit) {
+                return Finding::warning(
+                    LISTEN,
+                    format!("{running} and is ready; of its audit events, {told}"),
+                    "see the lines of audit events below, and docs/audit.md for what becomes of those that wait",
+                );
+            }
+            if degraded.is_empty() {
                 return Finding::ok(LISTEN, format!("{running} and is ready"));
             }
             Finding::warning(
                 LISTEN,
-                format!("{running} and is ready; it leaves alone for a while: {}", paused.join(", ")),
-                "see the lines of these sources below, and /ready for the reason",
+                format!("{running} and is ready, but not whole: {}", degraded.join(", ")),
+                "see the lines of these parts below, and /ready for the reason",
             )
         }
         ReadinessStatus::Stopping => Finding::warning(
@@ -161,7 +163,7 @@ fn certificate(start: i64, end: i64, now: i64) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use websvc::types::status::{BrowserReadiness, ReadinessChecks, SourceReadiness};
+    use websvc::types::status::{BrowserReadiness, ReadinessChecks, ThreatReadiness};
 
     use super::super::finding::State;
     use super::*;
@@ -184,21 +186,27 @@ mod tests {
 
     #[test]
     fn a_running_service_is_judged_by_what_it_says() {
+        let good = ReadinessChecks {
+            store: Condition::Ok,
+            index: Condition::Ok,
+            cache: Condition::Ok,
+            artifacts: Condition::Ok,
+        };
         let readiness = |status, store| Readiness {
             status,
-            checks: ReadinessChecks { store, index: Condition::Ok, cache: Condition::Ok },
+            checks: ReadinessChecks { store, ..good },
             sources: Vec::new(),
             browser: BrowserReadiness::default(),
+            threat: ThreatReadiness::default(),
+            degraded: Vec::new(),
+            audit: Vec::new(),
         };
         let mut ready = readiness(ReadinessStatus::Ready, Condition::Ok);
         assert_eq!(judge("x:1", &ready), Finding::ok(LISTEN, "a websvc runs on x:1 and is ready"));
-        ready.sources.push(SourceReadiness {
-            name: "searxng".to_owned(),
-            state: SourceState::Paused,
-            retry_after_ms: None,
-            reason: None,
-        });
-        assert_eq!(judge("x:1", &ready).state, State::Warning);
+        ready.degraded.push("source:searxng".to_owned());
+        let less = judge("x:1", &ready);
+        assert_eq!(less.state, State::Warning);
+        assert!(less.message.contains("source:searxng"), "{less:?}");
         let broken = judge("x:1", &readiness(ReadinessStatus::NotReady, Condition::Unavailable));
         assert_eq!(
             (broken.state, broken.message.as_str()),

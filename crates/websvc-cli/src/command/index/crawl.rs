@@ -6,10 +6,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 use url::Url;
-use websvc_engine::crawl::{CrawlOptions, CrawlReport, Sink, crawl as run};
+use websvc::types::index::CrawlProgress;
+use websvc_engine::crawl::{CrawlOptions, CrawlReport, Event, Sink, crawl as run};
 
 use super::sink::ServerSink;
+use super::telling::{Teller, count};
 use crate::Setting;
 use crate::args::Crawl;
 use crate::command::scrape::page_url;
@@ -31,8 +34,9 @@ pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
         None => IndexAccess::Write(setting.data_dir.lock()?),
     };
     let installation = installation::open(&setting.config, &setting.data_dir, access)?;
-    let sink: Box<dyn Sink> = match arguments.remote.server {
-        Some(_) => Box::new(ServerSink(remote(&arguments.remote)?)),
+    let server = arguments.remote.server.as_ref().map(|_| remote(&arguments.remote)).transpose()?;
+    let sink: Box<dyn Sink> = match &server {
+        Some(client) => Box::new(ServerSink(client.clone())),
         None => installation.sink(),
     };
     let mark = Mark::find(&setting.data_dir, &seeds)?;
@@ -46,7 +50,8 @@ pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
         image_sizes: arguments.image_sizes,
         ..CrawlOptions::new(seeds)
     };
-    let report = work(&installation, &options, &*sink).await?;
+    let teller = server.map(|client| Teller::new(client, mark.name(), &options.seeds));
+    let report = work(&installation, &options, &*sink, teller).await?;
     mark.end(&report)?;
     if arguments.json {
         show::json(&report)?;
@@ -96,10 +101,32 @@ fn summary(report: &CrawlReport) -> String {
     line
 }
 
-async fn work(installation: &Installation, options: &CrawlOptions, sink: &dyn Sink) -> Result<CrawlReport> {
+async fn work(
+    installation: &Installation,
+    options: &CrawlOptions,
+    sink: &dyn Sink,
+    teller: Option<Teller>,
+) -> Result<CrawlReport> {
     let mut progress = Progress::start("crawling");
     let scraper = installation.engine.scraper();
-    let report = run(scraper, options, sink, &mut |event| progress.event(&event), stop_signal()?).await;
+    let stop = stop_signal()?;
+    let (far, heard) = watch::channel(CrawlProgress::default());
+    let crawling = async {
+        let mut seen = |event: Event| {
+            progress.event(&event);
+            far.send_modify(|far| count(far, &event));
+        };
+        let report = run(scraper, options, sink, &mut seen, stop).await;
+        // Whoever hears of it learns that it is over.
+        drop(far);
+        report
+    };
+    let telling = async {
+        if let Some(teller) = teller {
+            teller.tell(heard).await;
+        }
+    };
+    let (report, ()) = tokio::join!(crawling, telling);
     progress.finish();
     let report = report?;
     // Whoever breaks off does not want to wait; the texts of links count after the next crawl.
@@ -144,6 +171,11 @@ impl Mark {
         let text = serde_json::to_vec(&begun)?;
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Self { path, begun })
+    }
+
+    /// Returns what the crawl is called; one that goes on has the name that it had.
+    fn name(&self) -> String {
+        format!("crawl-{:x}", self.begun.at_ms)
     }
 
     /// Returns how long ago the crawl began.

@@ -45,19 +45,39 @@ export function field(label, input, hint) {
   return el("div", { class: check ? "field check" : "field" }, ...parts);
 }
 
-/** Returns a table; a column is a heading, or a heading and `number`. Cells are nodes or texts. */
-export function table(caption, columns, rows, empty) {
-  if (!rows.length) return el("p", {}, empty);
+/** Returns boxes of one question, and how the names of the chosen ones are read. */
+export function choices(legend, names, chosen) {
+  const boxes = names.map((name) => el("input", { type: "checkbox", value: name, checked: chosen.includes(name) }));
+  const group = el("fieldset", { class: "chips" }, el("legend", {}, legend), ...boxes.map((box) => el("label", { class: "chip" }, box, ` ${box.value}`)));
+  return { group, read: () => boxes.filter((box) => box.checked).map((box) => box.value) };
+}
+
+/** Returns a table; a column is a heading, or a heading and `number`. Cells are nodes or texts. On narrow screens each row is a
+ * card, so the roles are said: browsers take them from how a table is laid out. */
+export function table(caption, columns, rows, nothing) {
+  if (!rows.length) return empty(nothing);
   const kinds = columns.map((column) => (Array.isArray(column) ? column : [column]));
-  const head = kinds.map(([text, kind]) => el("th", { scope: "col", class: kind }, text));
-  const body = rows.map((cells) => el("tr", {}, ...cells.map((cell, at) => el("td", { class: kinds[at][1] }, cell ?? ""))));
-  const whole = el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...body));
+  const head = kinds.map(([text, kind]) => el("th", { scope: "col", role: "columnheader", class: kind }, text));
+  const body = rows.map((cells) => el("tr", { role: "row" }, ...cells.map((cell, at) =>
+    el("td", { role: "cell", class: kinds[at][1], "data-label": kinds[at][0] }, el("div", { dir: "auto" }, cell ?? "")))));
+  const whole = el("table", { role: "table" }, el("caption", {}, caption),
+    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, ...head)), el("tbody", { role: "rowgroup" }, ...body));
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, whole);
 }
 
+/** Returns what is shown where there is nothing to show. */
+export const empty = (...content) => el("p", { class: "empty" }, ...content);
+
 /** Returns facts by name. */
 export const facts = (pairs) =>
-  el("dl", { class: "facts" }, ...pairs.filter(([, value]) => value !== undefined && value !== null).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+  el("dl", { class: "facts" }, ...pairs.filter(([, value]) => value !== undefined && value !== null).flatMap(([name, value]) => [el("dt", {}, name), el("dd", { dir: "auto" }, value)]));
+
+/** Returns figures to be seen at a glance: name, value, and what is beside it. */
+export const figures = (all) =>
+  el("dl", { class: "figures" }, ...all.map(([name, value, beside]) => el("div", {}, el("dt", {}, name), el("dd", {}, el("span", { class: "value" }, value), beside ? el("span", { class: "hint" }, beside) : null))));
+
+/** Returns a state as a word in a colour. */
+export const badge = (kind, text) => el("span", { class: `badge ${kind}` }, text);
 
 /** Says something that does not hinder. */
 export function say(text) {
@@ -73,6 +93,17 @@ export function complain(text) {
 
 export const time = (value) => (value ? new Date(value).toLocaleString() : "never");
 
+export const count = (value) => Number(value).toLocaleString();
+
+/** Returns a span of time in words. */
+export function span(ms) {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+  return `${Math.floor(seconds / 86_400)} d ${Math.floor((seconds % 86_400) / 3600)} h`;
+}
+
 export function bytes(count) {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let at = 0;
@@ -82,7 +113,7 @@ export function bytes(count) {
 
 /** Returns a button that copies a text. */
 export function copier(text, what) {
-  return el("button", { type: "button", onclick: async () => {
+  return el("button", { type: "button", class: "small", onclick: async () => {
     try {
       await navigator.clipboard.writeText(text());
       say(`${what} copied`);

@@ -1,6 +1,6 @@
 // A form out of the schemas of the service's own OpenAPI document: options, defaults and rules are said in one place.
 
-import { el, field } from "./dom.js";
+import { choices, el, field } from "./dom.js";
 
 /** Fields that name a client, and other spellings of fields. */
 const LEFT_OUT = new Set(["origin", "integration"]);
@@ -16,11 +16,21 @@ function resolved(schema, schemas) {
   return reference ? { ...schemas[reference.split("/").pop()], ...schema, anyOf: undefined, $ref: undefined } : schema;
 }
 
+/** Returns the words of which one may be chosen, where a schema says which; they may stand before other forms of the same. */
+function words(schema, schemas) {
+  const whole = resolved(schema, schemas);
+  if (typeof whole.const === "string") return [whole.const];
+  if (whole.enum) return whole.enum.filter((value) => typeof value === "string");
+  if (whole.oneOf) return whole.oneOf.every((one) => typeof one.const === "string") ? whole.oneOf.map((one) => one.const) : null;
+  return whole.anyOf ? words(whole.anyOf[0], schemas) : null;
+}
+
 /** Returns an input for a property, and how its value is read: `undefined` is left out of the request. */
-function control(schema) {
+function control(schema, schemas) {
   const [kind] = kinds(schema);
-  if (schema.enum && kind === "string") {
-    const input = el("select", {}, el("option", { value: "" }, "default"), ...schema.enum.map((value) => el("option", { value }, value)));
+  const known = kind === "array" ? words(schema.items ?? {}, schemas) : words(schema, schemas);
+  if (known?.length && kind !== "array") {
+    const input = el("select", {}, el("option", { value: "" }, schema.default === undefined || schema.default === null ? "default" : `default: ${schema.default}`), ...known.map((value) => el("option", { value }, value)));
     return { input, read: () => input.value || undefined };
   }
   if (kind === "boolean") {
@@ -37,8 +47,8 @@ function control(schema) {
     const input = el("input", { type: "text", maxlength: schema.maxLength, placeholder: schema.default ?? "", spellcheck: "false" });
     return { input, read: () => input.value || undefined };
   }
-  if (kind === "array" && kinds(schema.items ?? {})[0] === "string" && !schema.items.enum) {
-    const input = el("textarea", { rows: 2, placeholder: "one in each line", spellcheck: "false" });
+  if (kind === "array" && (known?.length || kinds(schema.items ?? {})[0] === "string")) {
+    const input = el("textarea", { rows: 2, placeholder: known?.length ? `one in each line: ${known.join(", ")}` : "one in each line", spellcheck: "false" });
     return { input, read: () => { const lines = input.value.split("\n").map((line) => line.trim()).filter(Boolean); return lines.length ? lines : undefined; } };
   }
   const input = el("textarea", { rows: 2, placeholder: "JSON", spellcheck: "false" });
@@ -54,7 +64,7 @@ function object(schema, schemas, without) {
   const fields = [];
   for (const [name, raw] of Object.entries(schema.properties)) {
     if (raw.deprecated || LEFT_OUT.has(name) || without.has(name)) continue;
-    const { input, read } = control(resolved(raw, schemas));
+    const { input, read } = control(resolved(raw, schemas), schemas);
     readers.push([name, read]);
     fields.push(field(name, input, raw.description));
   }
@@ -70,18 +80,11 @@ function object(schema, schemas, without) {
   return { fields, read };
 }
 
-/** Returns a group of boxes and how the chosen names are read. */
-function choices(legend, names, chosen) {
-  const boxes = names.map((name) => el("input", { type: "checkbox", value: name, checked: chosen.includes(name) }));
-  const group = el("fieldset", {}, el("legend", {}, legend), ...boxes.map((box) => el("label", { class: "choice" }, box, ` ${box.value}`)));
-  return { group, read: () => boxes.filter((box) => box.checked).map((box) => box.value) };
-}
-
-/** Returns the form of a search: its elements, the input of the query, and how the request is read. */
-export function searchForm(document_) {
+/** Returns the form of a search: its elements with a button, the input of the query, and how the request is read. */
+export function searchForm(document_, send) {
   const schemas = document_.components.schemas;
-  const query = el("input", { type: "search", required: true, maxlength: schemas.SearchRequest.properties.query.maxLength, autocomplete: "off" });
-  const limit = control(schemas.SearchRequest.properties.limit);
+  const query = el("input", { type: "search", required: true, dir: "auto", placeholder: "What are you looking for?", maxlength: schemas.SearchRequest.properties.query.maxLength, autocomplete: "off" });
+  const limit = control(schemas.SearchRequest.properties.limit, schemas);
   const sources = choices("Sources", schemas.SourceKind.enum ?? ["web", "images", "news"], ["web"]);
   const formats = choices("Content of the results", FORMATS, []);
   const search = object(schemas.SearchRequest, schemas, new Set(["query", "limit", "sources", "scrapeOptions"]));
@@ -106,7 +109,8 @@ export function searchForm(document_) {
   const elements = [
     el("div", { class: "row" },
       Object.assign(field("Query", query), { className: "field grow" }),
-      field("Limit", limit.input)),
+      Object.assign(field("Limit", limit.input), { className: "field short" }),
+      el("div", { class: "field short" }, send)),
     sources.group,
     formats.group,
     el("details", {}, el("summary", {}, "Options of the search"), el("div", { class: "grid" }, ...search.fields)),

@@ -28,21 +28,28 @@ function signIn(reason) {
   nav.hidden = true;
   who.hidden = true;
   const key = el("input", { type: "password", autocomplete: "current-password", required: true, spellcheck: "false" });
+  const send = el("button", { class: "main" }, "Sign in");
   const form = el("form", { class: "card", onsubmit: async (event) => {
     event.preventDefault();
+    send.disabled = true;
     try {
       session = adopt(await ask("POST", "/dashboard/session", { key: key.value }));
       say("");
       start();
+      main.focus();
     } catch (error) {
       complain(error.message);
       key.select();
     }
-  } },
-  el("h1", {}, "Sign in"),
-  field("Admin key", key, "Made by: websvc keys create --team NAME --admin. It is sent to this service only, and a session of 12 hours takes its place."),
-  el("button", { class: "main" }, "Sign in"));
-  main.replaceChildren(el("div", { class: "narrow" }, form));
+    send.disabled = false;
+  } }, el("h1", {}, "Sign in"), field("Admin key", key, "It goes to this service only; a session of 12 hours takes its place."), send);
+  main.replaceChildren(el("div", { class: "narrow" }, form, el("section", { class: "help", "aria-label": "How to get an admin key" },
+    el("h2", {}, "No admin key yet?"),
+    el("p", {}, "On the machine of the service, while it runs:"),
+    el("pre", { tabindex: "0" }, "websvc keys create --admin"),
+    el("p", {}, "In a container, before the service starts, as a variable of your own with at least 16 characters:"),
+    el("pre", { tabindex: "0" }, 'WEBSVC_ADMIN_KEY="$(openssl rand -hex 24)"'),
+    el("p", { class: "hint" }, "The key of the first start and WEBSVC_API_KEY ask for searches; they do not administer."))));
   document.title = "Sign in - websvc";
   if (reason) complain(reason);
   key.focus();
@@ -70,11 +77,11 @@ function start() {
   nav.replaceChildren(el("ul", {}, ...PAGES.map(({ path, title }) => el("li", {}, el("a", { href: `#/${path}` }, title)))));
   nav.hidden = false;
   who.hidden = false;
-  who.replaceChildren(...(session.required ? [`Team ${session.team} `, el("button", { type: "button", onclick: signOut }, "Sign out")] : ["No key is asked for"]));
+  who.replaceChildren(...(session.required ? [el("span", { dir: "auto" }, session.team), " ", el("button", { type: "button", class: "small", onclick: signOut }, "Sign out")] : ["No key is asked for on this machine"]));
   turn();
 }
 
-async function turn() {
+async function turn(moved = false) {
   if (!session) return;
   const wanted = location.hash.replace(/^#\//, "");
   const page = PAGES.find(({ path }) => path === wanted) ?? PAGES[0];
@@ -85,15 +92,25 @@ async function turn() {
     else anchor.removeAttribute("aria-current");
   }
   document.title = `${page.title} - websvc`;
-  const place = el("div", {}, el("h1", {}, page.title));
+  nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  const place = el("div", { "aria-busy": "true" }, el("h1", {}, page.title));
   main.replaceChildren(place);
   say("");
   try {
-    leave = (await page.show(place, session)) ?? null;
+    const left = (await page.show(place, session)) ?? null;
+    // Somebody may have gone on before the page was there.
+    if (place.isConnected) leave = left;
+    else left?.();
   } catch (error) {
-    if (session) complain(error.message);
+    if (session && place.isConnected) {
+      complain(error.message);
+      place.append(el("p", { class: "empty" }, "This page could not be shown. ", el("button", { type: "button", onclick: () => turn() }, "Try again")));
+    }
   }
-  if (place.isConnected && document.activeElement === document.body) main.focus();
+  place.removeAttribute("aria-busy");
+  // Whoever chose the page goes on in it; whoever is elsewhere by now stays there.
+  const isLeftBehind = document.activeElement === document.body || (moved && nav.contains(document.activeElement));
+  if (place.isConnected && isLeftBehind) main.focus({ preventScroll: true });
 }
 
 whenSignedOut(() => {
@@ -101,7 +118,7 @@ whenSignedOut(() => {
   end();
   signIn("The session has ended; sign in again");
 });
-addEventListener("hashchange", () => { if (location.hash.startsWith("#/")) turn(); });
+addEventListener("hashchange", () => { if (location.hash.startsWith("#/")) turn(true); });
 
 try {
   session = adopt(await ask("GET", "/dashboard/session"));

@@ -1,7 +1,7 @@
 // The teams: what they may do, how much, and what it may cost.
 
 import { ask } from "./api.js";
-import { complain, el, field, say, table } from "./dom.js";
+import { complain, count, el, field, say, table } from "./dom.js";
 
 const CHOICES = {
   zdr: ["Zero data retention", ["off", "allowed", "forced"]],
@@ -23,19 +23,19 @@ export async function teams(place) {
   const edited = el("div");
   const show = async () => {
     const { teams: rows } = await ask("GET", "/dashboard/teams");
-    const edit = (team) => { edited.replaceChildren(editor(team, show)); edited.querySelector("input, select").focus(); };
+    const edit = (team) => { edited.replaceChildren(editor(team, show)); edited.querySelector("input:not([readonly]), select").focus(); };
     shown.replaceChildren(table("Teams", ["Name", ...Object.values(CHOICES).map(([title]) => title), ...Object.values(NUMBERS).map(([title]) => [title, "number"]), "Actions"],
       rows.map((team) => [team.name, ...Object.keys(CHOICES).map((name) => team[name]), ...Object.keys(NUMBERS).map((name) => number(name, team[name])),
-        el("button", { type: "button", "aria-label": `Change ${team.name}`, onclick: () => edit(team) }, "Change")]),
+        el("button", { type: "button", class: "small", "aria-label": `Change ${team.name}`, onclick: () => edit(team) }, "Change")]),
       "There are no teams yet."));
   };
-  const fresh = el("button", { type: "button", onclick: () => { edited.replaceChildren(editor({}, show)); edited.querySelector("input").focus(); } }, "A new team");
+  const fresh = el("button", { type: "button", class: "main", onclick: () => { edited.replaceChildren(editor({}, show)); edited.querySelector("input").focus(); } }, "A new team");
   place.append(shown, el("p", {}, fresh), edited);
   await show();
 }
 
 function number(name, value) {
-  if (value !== null && value !== undefined) return String(value);
+  if (value !== null && value !== undefined) return count(value);
   return name === "credits" ? "unlimited" : "default";
 }
 
@@ -59,10 +59,12 @@ function editor(team, show) {
     try {
       await ask("PUT", "/dashboard/teams", { ...change, name: name.value });
       event.target.remove();
+      document.getElementById("main").focus();
       say(`Team ${name.value} was saved`);
       await show();
     } catch (error) {
       complain(error.message);
     }
-  } }, el("h2", {}, team.name ? `Change ${team.name}` : "A new team"), el("div", { class: "grid" }, field("Name", name), ...all.map(([, part]) => part)), el("button", { class: "main" }, "Save"));
+  } }, el("h2", {}, team.name ? `Change ${team.name}` : "A new team"), el("div", { class: "grid" }, field("Name", name), ...all.map(([, part]) => part)),
+  el("div", { class: "buttons" }, el("button", { class: "main" }, "Save"), el("button", { type: "button", onclick: (event) => { event.target.closest("form").remove(); document.getElementById("main").focus(); } }, "Cancel")));
 }

@@ -208,5 +208,5 @@ fn audit_metadata() -> Row {
         .at(inside("auditMetadata", "username"))
         .ok("\u{1d11e}".repeat(1024))
         .bad("\u{1d11e}".repeat(1025), TooLong)
-        .later(7, "the events that name the user")
+        .tested("websvc-cli", "every_request_of_a_team_is_told_answered_or_refused")
 }

@@ -1,0 +1,124 @@
+//! The files of the spool: each holds the events from the number in its name on.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+const EXTENSION: &str = "events";
+
+/// A file of the spool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Segment {
+    /// The number of its first event.
+    pub(super) first: u64,
+    /// The number after its last event.
+    pub(super) end: u64,
+    pub(super) bytes: u64,
+}
+
+pub(super) fn path(dir: &Path, first: u64) -> PathBuf {
+    dir.join(format!("{first:020}.{EXTENSION}"))
+}
+
+/// Opens a file to add events to.
+pub(super) fn open(dir: &Path, first: u64) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path(dir, first))
+}
+
+/// Returns the files that are there, by number. What the last one has of an event that was not written to its end is
+/// cut off.
+pub(super) fn list(dir: &Path) -> io::Result<Vec<Segment>> {
+    let mut numbers = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let name = entry?.path();
+        let number = name.file_stem().and_then(|stem| stem.to_str()?.parse::<u64>().ok());
+        if name.extension().is_some_and(|extension| extension == EXTENSION) {
+            numbers.extend(number);
+        }
+    }
+    numbers.sort_unstable();
+    let mut segments = Vec::with_capacity(numbers.len());
+    for (at, &first) in numbers.iter().enumerate() {
+        let is_last = at + 1 == numbers.len();
+        let (lines, bytes) = if is_last { mend(&path(dir, first))? } else { (0, size(&path(dir, first))?) };
+        let end = numbers.get(at + 1).copied().unwrap_or(first + lines);
+        segments.push(Segment { first, end, bytes });
+    }
+    Ok(segments)
+}
+
+fn size(path: &Path) -> io::Result<u64> {
+    Ok(std::fs::metadata(path)?.len())
+}
+
+/// Cuts off what follows the last whole line, and returns the number of lines and bytes that are left.
+fn mend(path: &Path) -> io::Result<(u64, u64)> {
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    let (lines, bytes) = whole_lines(&file)?;
+    if bytes < file.metadata()?.len() {
+        file.set_len(bytes)?;
+    }
+    Ok((lines, bytes))
+}
+
+fn whole_lines(file: &File) -> io::Result<(u64, u64)> {
+    let mut reader = BufReader::new(file);
+    let (mut lines, mut whole, mut read) = (0, 0, 0);
+    loop {
+        let piece = reader.fill_buf()?;
+        if piece.is_empty() {
+            return Ok((lines, whole));
+        }
+        for at in line_ends(piece) {
+            lines += 1;
+            whole = read + at as u64 + 1;
+        }
+        let length = piece.len();
+        read += length as u64;
+        reader.consume(length);
+    }
+}
+
+fn line_ends(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at)
+}
+
+/// Returns where the line of this number begins, the first having 0; the end of the file when there are fewer.
+pub(super) fn offset_of(file: &File, line: u64) -> io::Result<u64> {
+    let mut reader = BufReader::new(file);
+    let (mut lines, mut read) = (0, 0);
+    while lines < line {
+        let piece = reader.fill_buf()?;
+        if piece.is_empty() {
+            break;
+        }
+        let missing = usize::try_from(line - lines).unwrap_or(usize::MAX);
+        let ends: Vec<usize> = line_ends(piece).take(missing).collect();
+        lines += ends.len() as u64;
+        let consumed = if lines == line { ends.last().map_or(0, |at| at + 1) } else { piece.len() };
+        read += consumed as u64;
+        reader.consume(consumed);
+    }
+    Ok(read)
+}
+
+/// Reads whole lines from `offset` on, at most so many bytes and lines, up to `end` of the file; returns them with their
+/// ends.
+pub(super) fn read_lines(
+    mut file: &File,
+    offset: u64,
+    end: u64,
+    max_bytes: u64,
+    max_lines: usize,
+) -> io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(offset))?;
+    let mut bytes = Vec::new();
+    file.take(max_bytes.min(end.saturating_sub(offset))).read_to_end(&mut bytes)?;
+    let whole = line_ends(&bytes).take(max_lines).last().map_or(0, |at| at + 1);
+    bytes.truncate(whole);
+    Ok(bytes)
+}

@@ -1,0 +1,46 @@
+//! `[audit]`: where the events of teams go that want them.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+/// `[audit]`: the sinks, and the spool before them.
+#[derive(Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Audit {
+    /// Lines of JSON.
+    pub(crate) file: Option<PathBuf>,
+    /// `udp://`, `tcp://`, `tls://`, or the path of a socket.
+    pub(crate) syslog: Option<String>,
+    /// Where batches are posted; its address may hold secrets.
+    pub(crate) webhook: Option<String>,
+    /// What batches are signed with.
+    pub(crate) webhook_secret: Option<String>,
+    /// The most bytes of the spool.
+    pub(crate) max_bytes: u64,
+}
+
+impl Audit {
+    /// The names of the keys.
+    pub(super) const KEYS: &'static [&'static str] =
+        &["file", "syslog", "webhook", "webhook_secret", "max_bytes"];
+}
+
+impl Default for Audit {
+    fn default() -> Self {
+        Self { file: None, syslog: None, webhook: None, webhook_secret: None, max_bytes: 256 * 1024 * 1024 }
+    }
+}
+
+impl fmt::Debug for Audit {
+    /// Leaves out the secret and the address of the webhook.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, syslog, max_bytes, webhook: _, webhook_secret: _ } = self;
+        f.debug_struct("Audit")
+            .field("file", file)
+            .field("syslog", syslog)
+            .field("max_bytes", max_bytes)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,78 @@
+//! The fields of an event, and which of them a request may tell of which nothing is kept.
+
+use std::error::Error;
+use std::fmt;
+
+use serde_json::{Map, Value};
+use tracing::field::{Field, Visit};
+
+/// Stands for what is not told.
+const WITHHELD: &str = "withheld";
+
+/// Fields with words of ours, of the configuration, or of the interface alone; all others with words may hold what was
+/// asked, where it led, or what was found.
+const OWN_WORDS: &[&str] = &["id", "method", "path", "source", "scanner", "kind"];
+
+/// What an event says.
+#[derive(Default)]
+pub(super) struct Fields {
+    pub(super) message: String,
+    pub(super) others: Map<String, Value>,
+}
+
+impl Fields {
+    /// Takes out everything that may hold content: numbers stay, and the words of [`OWN_WORDS`].
+    pub(super) fn withhold(&mut self) {
+        for (name, value) in &mut self.others {
+            if value.is_string() && !OWN_WORDS.contains(&name.as_str()) {
+                *value = WITHHELD.into();
+            }
+        }
+    }
+
+    fn set(&mut self, field: &Field, value: impl Into<Value>) {
+        self.others.insert(field.name().to_owned(), value.into());
+    }
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "message" {
+            value.clone_into(&mut self.message);
+        } else {
+            self.set(field, value);
+        }
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.set(field, value);
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.set(field, value);
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.set(field, value);
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.set(field, value);
+    }
+
+    /// Writes an error with its causes.
+    fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
+        let mut text = value.to_string();
+        let mut cause = value.source();
+        while let Some(error) = cause {
+            text.push_str(": ");
+            text.push_str(&error.to_string());
+            cause = error.source();
+        }
+        self.set(field, text);
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.record_str(field, &format!("{value:?}"));
+    }
+}

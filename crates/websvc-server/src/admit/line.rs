@@ -1,0 +1,225 @@
+//! Places that are few, and who waits for one: first come, first served within a team, and teams take turns.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+/// The state of a line. Whoever takes a place or waits for one has a number, and has to [`leave`](Self::leave).
+#[derive(Debug)]
+pub(super) struct Line {
+    places: usize,
+    /// The numbers of those who have a place.
+    taken: HashSet<u64>,
+    waiting: usize,
+    /// Those who wait, by team; none of these lists is empty.
+    teams: HashMap<String, VecDeque<Waiter>>,
+    /// The teams of which somebody waits, each once, in the order of their turns.
+    turns: VecDeque<String>,
+    next_number: u64,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    number: u64,
+    since: Instant,
+    turn: oneshot::Sender<()>,
+}
+
+/// What somebody gets who asks for a place.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) number: u64,
+    /// What says that it is there, when it has to be waited for; it closes without a word when there will be none.
+    pub(super) turn: Option<oneshot::Receiver<()>>,
+}
+
+impl Line {
+    pub(super) fn new(places: usize) -> Self {
+        Self {
+            places,
+            taken: HashSet::new(),
+            waiting: 0,
+            teams: HashMap::new(),
+            turns: VecDeque::new(),
+            next_number: 0,
+        }
+    }
+
+    pub(super) fn taken(&self) -> usize {
+        self.taken.len()
+    }
+
+    /// Tells whether this number has a place.
+    pub(super) fn has(&self, number: u64) -> bool {
+        self.taken.contains(&number)
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    pub(super) fn waiting_of(&self, team: &str) -> usize {
+        self.teams.get(team).map_or(0, VecDeque::len)
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.taken.len() < self.places
+    }
+
+    /// Takes a place, or a place among those who wait.
+    pub(super) fn join(&mut self, team: &str, now: Instant) -> Place {
+        let number = self.next_number;
+        self.next_number += 1;
+        if self.has_room() {
+            self.taken.insert(number);
+            return Place { number, turn: None };
+        }
+        let (sender, turn) = oneshot::channel();
+        let waiter = Waiter { number, since: now, turn: sender };
+        match self.teams.get_mut(team) {
+            Some(waiters) => waiters.push_back(waiter),
+            None => {
+                self.teams.insert(team.to_owned(), VecDeque::from([waiter]));
+                self.turns.push_back(team.to_owned());
+            }
+        }
+        self.waiting += 1;
+        Place { number, turn: Some(turn) }
+    }
+
+    /// Gives up a place, or the waiting for one. Says nothing to those who wait: [`let_one_in`](Self::let_one_in) does.
+    pub(super) fn leave(&mut self, team: &str, number: u64) {
+        if self.taken.remove(&number) {
+            return;
+        }
+        let Some(waiters) = self.teams.get_mut(team) else { return };
+        let before = waiters.len();
+        waiters.retain(|waiter| waiter.number != number);
+        self.waiting -= before - waiters.len();
+        self.forget_if_empty(team);
+    }
+
+    /// Gives a free place to the next who waits, and returns how long that one has waited; `None` when there is no such
+    /// place or nobody waits.
+    pub(super) fn let_one_in(&mut self, now: Instant) -> Option<Duration> {
+        if !self.has_room() {
+            return None;
+        }
+        let team = self.turns.pop_front()?;
+        let waiters = self.teams.get_mut(&team)?;
+        let waiter = waiters.pop_front()?;
+        if waiters.is_empty() {
+            self.teams.remove(&team);
+        } else {
+            self.turns.push_back(team);
+        }
+        self.waiting -= 1;
+        self.taken.insert(waiter.number);
+        // Whoever gave up at this moment leaves as one who has a place.
+        let _ = waiter.turn.send(());
+        Some(now.saturating_duration_since(waiter.since))
+    }
+
+    /// Makes room for a request of `team` at the cost of the team that has the most waiting, whose last is sent away;
+    /// false when no team has so many more that the two would not just change places.
+    pub(super) fn push_out_for(&mut self, team: &str) -> bool {
+        let own = self.teams.get(team).map_or(0, VecDeque::len);
+        let longest = self.teams.iter().max_by_key(|(_, waiters)| waiters.len());
+        let Some((longest, waiters)) = longest else { return false };
+        if waiters.len() < own + 2 {
+            return false;
+        }
+        let longest = longest.clone();
+        let pushed_out = self.teams.get_mut(&longest).and_then(VecDeque::pop_back);
+        self.waiting -= usize::from(pushed_out.is_some());
+        pushed_out.is_some()
+    }
+
+    fn forget_if_empty(&mut self, team: &str) {
+        if self.teams.get(team).is_some_and(VecDeque::is_empty) {
+            self.teams.remove(team);
+            self.turns.retain(|waiting| waiting != team);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lets so many of each team wait behind one who has the only place, whose number is 0; those are told in this order.
+    fn line(teams: &[(&str, usize)]) -> (Line, Vec<(String, Place)>) {
+        let (mut line, now) = (Line::new(1), Instant::now());
+        assert!(line.join("first", now).turn.is_none());
+        let requests = teams.iter().flat_map(|(team, count)| std::iter::repeat_n(*team, *count));
+        let waiting = requests.map(|team| (team.to_owned(), line.join(team, now))).collect();
+        (line, waiting)
+    }
+
+    /// Returns the teams in the order in which they come to the place.
+    fn order(line: &mut Line, mut waiting: Vec<(String, Place)>) -> Vec<String> {
+        let mut order = Vec::new();
+        let (mut team, mut number) = ("first".to_owned(), 0);
+        loop {
+            line.leave(&team, number);
+            if line.let_one_in(Instant::now()).is_none() {
+                return order;
+            }
+            let told = |(_, place): &mut (String, Place)| place.turn.as_mut().unwrap().try_recv().is_ok();
+            let at = waiting.iter_mut().position(told).expect("who is let in is told");
+            let (next, place) = waiting.remove(at);
+            (team, number) = (next.clone(), place.number);
+            order.push(next);
+        }
+    }
+
+    #[test]
+    fn teams_take_turns() {
+        let (mut line, waiting) = line(&[("many", 4), ("some", 2), ("few", 1)]);
+        assert_eq!(order(&mut line, waiting), ["many", "some", "few", "many", "some", "many", "many"]);
+        assert_eq!((line.taken(), line.waiting(), line.teams.len(), line.turns.len()), (0, 0, 0, 0));
+    }
+
+    #[test]
+    fn whoever_waited_says_for_how_long() {
+        let (mut line, begin) = (Line::new(1), Instant::now());
+        let first = line.join("red", begin);
+        let _second = line.join("red", begin);
+        assert_eq!(line.let_one_in(begin), None, "there is no place");
+        line.leave("red", first.number);
+        let waited = Duration::from_secs(7);
+        assert_eq!(line.let_one_in(begin + waited), Some(waited));
+        assert_eq!(line.let_one_in(begin + waited), None, "nobody waits");
+    }
+
+    #[test]
+    fn who_has_most_makes_room_for_who_has_little() {
+        let (mut line, mut waiting) = line(&[("many", 3), ("few", 1)]);
+        assert!(line.push_out_for("another"));
+        let pushed_out = waiting.remove(2);
+        assert!(pushed_out.1.turn.unwrap().try_recv().is_err(), "the last of those who have most");
+        assert_eq!(line.waiting(), 3);
+        // It was told, and goes.
+        line.leave(&pushed_out.0, pushed_out.1.number);
+        assert_eq!((line.taken(), line.waiting()), (1, 3));
+        assert!(!line.push_out_for("few"), "they would only change places");
+        assert!(!line.push_out_for("many"));
+        assert!(line.push_out_for("another"));
+        assert!(!line.push_out_for("another"), "nobody has more than one");
+        waiting.remove(1);
+        assert_eq!(order(&mut line, waiting), ["many", "few"]);
+        assert_eq!((line.taken(), line.waiting(), line.teams.len(), line.turns.len()), (0, 0, 0, 0));
+    }
+
+    #[test]
+    fn whoever_gives_up_leaves_no_trace() {
+        let (mut line, waiting) = line(&[("red", 2), ("blue", 1)]);
+        for (team, place) in &waiting {
+            line.leave(team, place.number);
+        }
+        assert_eq!((line.taken(), line.waiting(), line.teams.len(), line.turns.len()), (1, 0, 0, 0));
+        line.leave("first", 0);
+        assert!(line.has_room());
+    }
+}

@@ -1,0 +1,89 @@
+//! Figures of the work on requests: answers, stages, credits, traces.
+
+use websvc_stage::{Distribution, Stage, TraceFigures};
+use websvc_store::CacheSize;
+use websvc_threat::Condition;
+
+use super::lines::{Lines, distribution};
+use crate::meters::{Answered, Credits};
+
+pub(super) fn answers(answered: &[Answered]) -> String {
+    let mut out = Lines::default();
+    let name = "websvc_http_responses_total";
+    out.begin(name, "counter", "Answers over HTTP, by group of operations and by status.");
+    for Answered { group, statuses, took: _ } in answered {
+        for (status, count) in statuses {
+            let status = status.map_or_else(|| "other".to_owned(), |status| status.to_string());
+            out.line(name, &[("operation", group.name()), ("status", &status)], &count.to_string());
+        }
+    }
+    let name = "websvc_http_request_duration_seconds";
+    out.begin(name, "histogram", "How long requests took, by group of operations.");
+    for Answered { group, statuses: _, took } in answered {
+        distribution(&mut out, name, Some(("operation", group.name())), took);
+    }
+    out.0
+}
+
+pub(super) fn stages(stages: &[(Stage, Distribution)]) -> String {
+    let mut out = Lines::default();
+    let name = "websvc_stage_duration_seconds";
+    out.begin(name, "histogram", "How long the stages of requests took; some are within others.");
+    for (stage, took) in stages {
+        distribution(&mut out, name, Some(("stage", stage.name())), took);
+    }
+    out.0
+}
+
+pub(super) fn credits(credits: Credits) -> String {
+    let Credits { charged, refused } = credits;
+    let mut out = Lines::default();
+    let name = "websvc_credits_charged_total";
+    out.begin(name, "counter", "Credits that were charged, by operation.");
+    for (operation, count) in charged {
+        out.line(name, &[("operation", operation)], &count.to_string());
+    }
+    let name = "websvc_credits_refused_total";
+    out.begin(name, "counter", "Requests that were refused because the team had not enough credits.");
+    out.line(name, &[], &refused.to_string());
+    out.0
+}
+
+pub(super) fn traces(figures: TraceFigures) -> String {
+    let TraceFigures { exported, dropped, failed } = figures;
+    let mut out = Lines::default();
+    let name = "websvc_trace_spans_total";
+    out.begin(name, "counter", "Spans for the collector of traces, by what became of them.");
+    for (fate, count) in [("exported", exported), ("dropped", dropped), ("failed", failed)] {
+        out.line(name, &[("fate", fate)], &count.to_string());
+    }
+    out.0
+}
+
+pub(super) fn cache_size(size: CacheSize) -> String {
+    let CacheSize { pages, bytes } = size;
+    let mut out = Lines::default();
+    for (name, help, value) in [
+        ("websvc_page_cache_pages", "Pages in the page cache.", pages),
+        ("websvc_page_cache_bytes", "Bytes of the pages in the page cache.", bytes),
+    ] {
+        out.begin(name, "gauge", help);
+        out.line(name, &[], &value.to_string());
+    }
+    out.0
+}
+
+pub(super) fn scanner_state(condition: &Condition) -> String {
+    let mut out = Lines::default();
+    let name = "websvc_threat_scanner_state";
+    out.begin(name, "gauge", "1 for the state that the scanner of URLs is in, 0 for the others.");
+    let now = match condition {
+        Condition::Ok => "ok",
+        Condition::Paused { .. } => "paused",
+        Condition::Probing { .. } => "probing",
+    };
+    for state in ["ok", "paused", "probing"] {
+        out.line(name, &[("state", state)], if state == now { "1" } else { "0" });
+    }
+    out.0
+}
