@@ -28,6 +28,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-query", &[]),
     layer("websvc-address", &[]),
     layer("websvc-selector", &[]),
+    layer("websvc-sitemap", &[]),
     layer("websvc-validate", &["websvc-types", "websvc-query", "websvc-selector"]),
     layer("websvc-transport", &[]),
     layer("websvc-otlp", &["websvc-stage", "websvc-transport"]),
@@ -70,6 +71,7 @@ const LAYERS: &[Layer] = &[
             "websvc-validate",
             "websvc-transport",
             "websvc-index",
+            "websvc-sitemap",
             "websvc-scrape",
             "websvc-stage",
             "websvc-store",
@@ -104,6 +106,7 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-query",
     "websvc-address",
     "websvc-selector",
+    "websvc-sitemap",
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
@@ -119,7 +122,7 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 23] = [
+const EVERYTHING: [&str; 24] = [
     "websvc-jobs",
     "websvc-audit",
     "websvc-stage",
@@ -131,6 +134,7 @@ const EVERYTHING: [&str; 23] = [
     "websvc-query",
     "websvc-address",
     "websvc-selector",
+    "websvc-sitemap",
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
@@ -162,6 +166,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-query",
     "websvc-address",
     "websvc-selector",
+    "websvc-sitemap",
     "websvc-validate",
     "websvc-extract",
     "websvc-documents",

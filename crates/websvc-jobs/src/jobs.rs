@@ -1,6 +1,7 @@
 //! The handle on jobs.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Notify;
 use websvc_artifacts::Artifacts;
@@ -39,6 +40,27 @@ pub(crate) struct Inner {
     pub(crate) robots: Robots,
     /// That there are other jobs than there were.
     pub(crate) changed: Notify,
+    pub(crate) charged: Charged,
+}
+
+/// What was charged for pages since the start, by kind of job.
+#[derive(Debug, Default)]
+pub(crate) struct Charged {
+    batch: AtomicU64,
+    crawl: AtomicU64,
+}
+
+impl Charged {
+    pub(crate) fn add(&self, kind: JobKind, credits: u64) {
+        self.of(kind).fetch_add(credits, Ordering::Relaxed);
+    }
+
+    fn of(&self, kind: JobKind) -> &AtomicU64 {
+        match kind {
+            JobKind::Batch => &self.batch,
+            JobKind::Crawl => &self.crawl,
+        }
+    }
 }
 
 impl Jobs {
@@ -48,7 +70,15 @@ impl Jobs {
         let engine = engine.with_share(config.share);
         let changed = Notify::new();
         Self {
-            inner: Arc::new(Inner { engine, store, artifacts, config, robots: Robots::default(), changed }),
+            inner: Arc::new(Inner {
+                engine,
+                store,
+                artifacts,
+                config,
+                robots: Robots::default(),
+                changed,
+                charged: Charged::default(),
+            }),
         }
     }
 
@@ -56,6 +86,12 @@ impl Jobs {
     #[must_use]
     pub fn config(&self) -> &JobsConfig {
         &self.inner.config
+    }
+
+    /// Returns the credits that were charged for pages of jobs of a kind, since this handle was made.
+    #[must_use]
+    pub fn charged(&self, kind: JobKind) -> u64 {
+        self.inner.charged.of(kind).load(Ordering::Relaxed)
     }
 
     /// Begins a job.

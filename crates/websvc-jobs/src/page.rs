@@ -83,9 +83,9 @@ pub(crate) async fn work(jobs: Jobs, work: Arc<Work>, lease: JobLease) -> Done {
 }
 
 /// Notes that the work on a page panicked.
-pub(crate) async fn panicked(jobs: &Jobs, lease: JobLease) -> Result<Done, JobsError> {
+pub(crate) async fn panicked(jobs: &Jobs, kind: JobKind, lease: JobLease) -> Result<Done, JobsError> {
     let end = failed(ErrorCode::UnknownError, "the work on it failed");
-    let end = finish(jobs, alone(lease, end)).await?;
+    let end = finish(jobs, kind, alone(lease, end)).await?;
     Ok(Done { elapsed: None, asked: Duration::ZERO, is_overload: false, end })
 }
 
@@ -103,11 +103,11 @@ async fn attempt(
     if lease.attempt() > MAX_ATTEMPTS {
         let error = format!("it was begun {MAX_ATTEMPTS} times and never ended");
         let end = failed(ErrorCode::UnknownError, error);
-        return finish(jobs, alone(lease, end)).await;
+        return finish(jobs, work.record.kind, alone(lease, end)).await;
     }
     let Ok(url) = Url::parse(&lease.url.url) else {
         let end = failed(ErrorCode::BadRequest, "it is no URL");
-        return finish(jobs, alone(lease, end)).await;
+        return finish(jobs, work.record.kind, alone(lease, end)).await;
     };
     let rules = match &work.crawling {
         Some(_) => {
@@ -119,7 +119,7 @@ async fn attempt(
     if let Some(rules) = rules {
         done.asked = rules.delay().unwrap_or_default();
         if !rules.allow(&url) {
-            return finish(jobs, alone(lease, PageEnd::Blocked)).await;
+            return finish(jobs, work.record.kind, alone(lease, PageEnd::Blocked)).await;
         }
     }
     let hold = match hold(jobs, work).await? {
@@ -136,13 +136,19 @@ async fn attempt(
     let charge = Some((hold, usage));
     let Some((crawling, rules)) = work.crawling.as_ref().zip(rules) else {
         let Got { end, .. } = got;
-        return finish(jobs, PageFinish { lease, end, aliases: Vec::new(), found: Vec::new(), charge }).await;
+        return finish(
+            jobs,
+            work.record.kind,
+            PageFinish { lease, end, aliases: Vec::new(), found: Vec::new(), charge },
+        )
+        .await;
     };
     let found = follow(jobs, crawling, rules, &lease, &url, &mut got).await;
     let aliases = crawling.aliases(&lease.url.key, got.reached.as_ref(), got.leads.as_deref());
     let keys: Vec<String> =
         found.iter().map(|found| found.key.clone()).chain(aliases.iter().cloned()).collect();
-    let end = finish(jobs, PageFinish { lease, end: got.end, aliases, found, charge }).await?;
+    let end =
+        finish(jobs, work.record.kind, PageFinish { lease, end: got.end, aliases, found, charge }).await?;
     if matches!(end, DoneEnd::Noted(_)) {
         crawling.noted(keys.into_iter());
     }
@@ -267,7 +273,7 @@ fn usage(work: &Work, url: &Url, got: &Got, took: Duration) -> Usage {
     }
 }
 
-async fn finish(jobs: &Jobs, finish: PageFinish) -> Result<DoneEnd, JobsError> {
+async fn finish(jobs: &Jobs, kind: JobKind, finish: PageFinish) -> Result<DoneEnd, JobsError> {
     let finished = jobs
         .with_store(move |store, config| {
             if let Some((hold, usage)) = &finish.charge
@@ -281,7 +287,10 @@ async fn finish(jobs: &Jobs, finish: PageFinish) -> Result<DoneEnd, JobsError> {
         })
         .await?;
     Ok(match finished {
-        PageFinished::Noted(state) => DoneEnd::Noted(state),
+        PageFinished::Noted { state, charged } => {
+            jobs.inner.charged.add(kind, charged);
+            DoneEnd::Noted(state)
+        }
         PageFinished::LeaseLost => DoneEnd::Left,
     })
 }

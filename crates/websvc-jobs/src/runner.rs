@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use websvc_stage::RequestSpan;
-use websvc_store::{JobLease, JobState};
+use websvc_store::{JobKind, JobLease, JobState};
 
 use crate::active::{Active, Next, Work};
 use crate::hosts::Hosts;
@@ -42,6 +42,7 @@ struct Runner {
 /// A page that is under way.
 struct Task {
     job: i64,
+    kind: JobKind,
     host: String,
     lease: JobLease,
     handle: AbortHandle,
@@ -192,20 +193,21 @@ impl Runner {
         let work = page::work(self.jobs.clone(), Arc::clone(&active.work), lease.clone());
         // Its lines in the log and its stages are found by the identifier of the job.
         let record = &active.work.record;
-        let span = RequestSpan::new(&record.id, record.kind.as_str(), None);
+        let kind = record.kind;
+        let span = RequestSpan::new(&record.id, kind.as_str(), None);
         let handle = self.pages.spawn(span.run(work));
-        self.tasks.insert(handle.id(), Task { job: number, host, lease, handle });
+        self.tasks.insert(handle.id(), Task { job: number, kind, host, lease, handle });
     }
 
     async fn finish(&mut self, done: Result<(Id, Done), JoinError>) -> Result<(), JobsError> {
         let now = Instant::now();
         let id = done.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
-        let Some(Task { job: number, host, lease, .. }) = self.tasks.remove(&id) else { return Ok(()) };
+        let Some(Task { job: number, kind, host, lease, .. }) = self.tasks.remove(&id) else { return Ok(()) };
         let done = match done {
             Ok((_, done)) => Some(done),
             Err(ended) if ended.is_panic() => {
                 tracing::error!(error = &ended as &dyn std::error::Error, "a page of a job panicked");
-                Some(page::panicked(&self.jobs, lease).await?)
+                Some(page::panicked(&self.jobs, kind, lease).await?)
             }
             Err(_aborted) => None,
         };

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use http::Method;
 use websvc_store::{JobKind, KeyScope};
 
+use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
 use crate::handler::JobOperation;
 use crate::handler::docs::{self, DocsFile};
@@ -15,6 +16,12 @@ use websvc_types::ErrorCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Search,
+    Map,
+    MapV1,
+    Scrape,
+    ScrapeResult,
+    Parse,
+    ParseFormats,
     Job(JobKind, JobOperation),
     AddDocuments,
     CrawlProgress,
@@ -30,6 +37,7 @@ pub(crate) enum Operation {
     Metrics,
     OpenApi,
     Docs(DocsFile),
+    Adapter(adapter::Operation),
     Artifact,
     Root,
     Dashboard(dashboard::Operation),
@@ -40,6 +48,10 @@ pub(crate) enum Operation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Group {
     Search,
+    Scrape,
+    Parse,
+    Map,
+    Rerank,
     Batch,
     Crawl,
     Index,
@@ -55,8 +67,12 @@ pub(crate) enum Group {
 
 impl Group {
     /// All of them, in the order of their numbers.
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Search,
+        Self::Scrape,
+        Self::Parse,
+        Self::Map,
+        Self::Rerank,
         Self::Batch,
         Self::Crawl,
         Self::Index,
@@ -72,6 +88,10 @@ impl Group {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Search => "search",
+            Self::Scrape => "scrape",
+            Self::Parse => "parse",
+            Self::Map => "map",
+            Self::Rerank => "rerank",
             Self::Batch => "batch",
             Self::Crawl => "crawl",
             Self::Index => "index",
@@ -91,6 +111,10 @@ impl Operation {
     pub(crate) fn group(self) -> Group {
         match self {
             Self::Search => Group::Search,
+            Self::Scrape | Self::ScrapeResult => Group::Scrape,
+            Self::Parse | Self::ParseFormats => Group::Parse,
+            Self::Map | Self::MapV1 => Group::Map,
+            Self::Adapter(operation) => operation.group(),
             Self::Job(JobKind::Batch, _) => Group::Batch,
             Self::Job(JobKind::Crawl, _) => Group::Crawl,
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Group::Index,
@@ -112,6 +136,12 @@ impl Operation {
     pub(crate) fn name(self) -> Option<&'static str> {
         match self {
             Self::Search => Some("search"),
+            Self::Scrape => Some("scrape"),
+            Self::ScrapeResult => Some("scrape-result"),
+            Self::Parse => Some("parse"),
+            Self::ParseFormats => Some("parse-formats"),
+            Self::Map | Self::MapV1 => Some("map"),
+            Self::Adapter(operation) => Some(operation.name()),
             Self::Job(kind, operation) => Some(operation.name(kind)),
             Self::AddDocuments => Some("index-documents"),
             Self::IndexStats => Some("index-stats"),
@@ -134,9 +164,12 @@ impl Operation {
     pub(crate) fn scope(self) -> Option<KeyScope> {
         match self {
             Self::Search => Some(KeyScope::Search),
+            Self::Map | Self::MapV1 => Some(KeyScope::Map),
+            Self::Scrape | Self::ScrapeResult | Self::Parse | Self::ParseFormats => Some(KeyScope::Scrape),
             Self::Job(JobKind::Batch, _) => Some(KeyScope::Batch),
             Self::Job(JobKind::Crawl, _) => Some(KeyScope::Crawl),
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
+            Self::Adapter(operation) => Some(operation.scope()),
             // What its own team has used, every key may read.
             Self::CreditUsage
             | Self::CreditHistory
@@ -180,6 +213,12 @@ pub(crate) struct Route {
 /// Every operation, where it is and who may ask for it.
 pub(crate) static ROUTES: &[Route] = &[
     route(Method::POST, "/v2/search", Operation::Search, Access::Key),
+    route(Method::POST, "/v2/map", Operation::Map, Access::Key),
+    route(Method::POST, "/v1/map", Operation::MapV1, Access::Key),
+    route(Method::POST, "/v2/scrape", Operation::Scrape, Access::Key),
+    route(Method::GET, "/v2/scrape/{id}", Operation::ScrapeResult, Access::Key),
+    route(Method::POST, "/v2/parse", Operation::Parse, Access::Key),
+    route(Method::GET, "/v2/parse/formats", Operation::ParseFormats, Access::Key),
     batch(Method::POST, "/v2/batch/scrape", JobOperation::Start),
     batch(Method::GET, "/v2/batch/scrape/{id}", JobOperation::Status),
     batch(Method::DELETE, "/v2/batch/scrape/{id}", JobOperation::Cancel),
@@ -211,6 +250,11 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::GET, docs::RENDERER_STYLE, Operation::Docs(DocsFile::RendererStyle), Access::Public),
     route(Method::GET, docs::RENDERER_LICENCE, Operation::Docs(DocsFile::RendererLicence), Access::Public),
     route(Method::GET, docs::RENDERER_NOTICE, Operation::Docs(DocsFile::RendererNotice), Access::Public),
+    adapter(Method::POST, "/v1/scrape", adapter::Operation::ScrapeV1),
+    adapter(Method::POST, "/v1/search", adapter::Operation::SearchV1),
+    adapter(Method::POST, "/v1/rerank", adapter::Operation::Rerank),
+    adapter(Method::GET, "/search", adapter::Operation::SearchSearxng),
+    adapter(Method::POST, "/search", adapter::Operation::SearchExternal),
     route(Method::POST, "/mcp", Operation::Mcp, Access::Key),
     // The signed URL is the permission.
     route(Method::GET, "/artifacts/{file}", Operation::Artifact, Access::Public),
@@ -250,6 +294,10 @@ const fn batch(method: Method, path: &'static str, operation: JobOperation) -> R
 
 const fn crawl(method: Method, path: &'static str, operation: JobOperation) -> Route {
     route(method, path, Operation::Job(JobKind::Crawl, operation), Access::Key)
+}
+
+const fn adapter(method: Method, path: &'static str, operation: adapter::Operation) -> Route {
+    route(method, path, Operation::Adapter(operation), Access::Key)
 }
 
 const fn dashboard(

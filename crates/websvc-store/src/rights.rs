@@ -16,6 +16,8 @@ pub enum KeyScope {
     Search,
     /// Getting the content of pages, in a search too.
     Scrape,
+    /// Listing the URLs of sites.
+    Map,
     /// Getting the pages of lists.
     Batch,
     /// Getting the pages of sites.
@@ -26,7 +28,8 @@ pub enum KeyScope {
 
 impl KeyScope {
     /// Every scope.
-    pub const ALL: &'static [Self] = &[Self::Search, Self::Scrape, Self::Batch, Self::Crawl, Self::Index];
+    pub const ALL: &'static [Self] =
+        &[Self::Search, Self::Scrape, Self::Map, Self::Batch, Self::Crawl, Self::Index];
 
     /// Returns the name, as the command line and the database spell it.
     #[must_use]
@@ -34,6 +37,7 @@ impl KeyScope {
         match self {
             Self::Search => "search",
             Self::Scrape => "scrape",
+            Self::Map => "map",
             Self::Batch => "batch",
             Self::Crawl => "crawl",
             Self::Index => "index",
@@ -58,7 +62,7 @@ impl FromStr for KeyScope {
 
 /// A text that is no scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{given}\" is not one of search, scrape, batch, crawl, index")]
+#[error("\"{given}\" is not one of search, scrape, map, batch, crawl, index")]
 pub struct UnknownScope {
     /// The text that was given.
     pub given: String,

@@ -9,10 +9,10 @@ use websvc_types::{ScrapeOptions, ViolationCode};
 
 use crate::path::Path;
 use crate::policy::Policy;
-use crate::report::{Report, quoted};
+use crate::report::Report;
 use crate::scrape;
 use crate::scrape_plan::ScrapePlan;
-use crate::{bounds, job};
+use crate::{bounds, job, target};
 
 /// A checked batch.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,13 +97,15 @@ fn addresses(report: &mut Report, given: Vec<String>, ignores: bool) -> (Vec<Url
     let (mut urls, mut invalid, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     let count = given.len();
     for (index, text) in given.into_iter().enumerate() {
-        match job::address(&text) {
-            Some(url) if seen.insert(url.as_str().to_owned()) => urls.push(url),
+        let target = match ignores {
+            true => target::read(&text),
+            false => target::check(report, &path.index(index), &text),
+        };
+        match target {
+            Some(target) if seen.insert(target.url.as_str().to_owned()) => urls.push(target.url),
             Some(_named_before) => {}
             None if ignores => invalid.push(text),
-            None => report.violation(&path.index(index), ViolationCode::InvalidFormat, |name| {
-                format!("{name} must be an http or https URL, not {}", quoted(&text))
-            }),
+            None => {}
         }
     }
     if ignores && count > 0 && urls.is_empty() {

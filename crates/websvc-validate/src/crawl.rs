@@ -19,7 +19,7 @@ use crate::report::{Report, cut, quoted};
 use crate::retention::Retention;
 use crate::scrape::{self, Setting};
 use crate::scrape_plan::ScrapePlan;
-use crate::{bounds, job};
+use crate::{bounds, job, target};
 
 /// The largest automaton of one pattern, in bytes.
 const PATTERN_COMPILED_BYTES: usize = 1024 * 1024;
@@ -205,7 +205,7 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
         plan.formats.push(Format::Markdown(websvc_types::format::Markdown {}));
     }
     plan.leads = true;
-    let start = check_start(report, &url);
+    let start = target::check(report, &Path::Root.key("url"), &url).map(|target| target.url);
     Some(CrawlPlan {
         include: patterns(report, &body.key("includePaths"), include_paths),
         exclude: patterns(report, &body.key("excludePaths"), exclude_paths),
@@ -223,18 +223,6 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
         scrape: plan,
         url: start?,
     })
-}
-
-fn check_start(report: &mut Report, given: &str) -> Option<Url> {
-    let body = Path::Root;
-    let path = body.key("url");
-    let start = job::address(given);
-    if start.is_none() && !report.has(&path) {
-        report.violation(&path, ViolationCode::InvalidFormat, |name| {
-            format!("{name} must be an http or https URL, not {}", quoted(given))
-        });
-    }
-    start
 }
 
 /// Refuses what would not ask robots.txt, or ask it for somebody else.

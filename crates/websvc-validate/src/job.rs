@@ -1,8 +1,7 @@
 //! The rules that all jobs share.
 
 use serde_json::Value;
-use url::Url;
-use websvc_types::limits::{JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN, JOB_URL_MAX_CHARS};
+use websvc_types::limits::{JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN};
 use websvc_types::{ScrapeOptions, ViolationCode};
 
 use crate::bounds;
@@ -10,24 +9,6 @@ use crate::path::Path;
 use crate::policy::{Allowance, Policy};
 use crate::report::Report;
 use crate::retention::Retention;
-
-/// Reads the address of a page; one without a scheme is http. `None` for what is none.
-pub(crate) fn address(given: &str) -> Option<Url> {
-    let given = given.trim();
-    if given.is_empty() || given.chars().count() > JOB_URL_MAX_CHARS as usize {
-        return None;
-    }
-    let text = if has_scheme(given) { given.to_owned() } else { format!("http://{given}") };
-    Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
-}
-
-/// Returns whether a text begins with a scheme: `host:80/path` has none, `mailto:someone` has one.
-fn has_scheme(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once(':') else { return false };
-    let is_name = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme.chars().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '+' | '-'));
-    is_name && !rest.starts_with(|first: char| first.is_ascii_digit())
-}
 
 /// Checks what may be kept: the documents of a job are kept until they are fetched, so that nobody who may leave nothing
 /// can have one.
@@ -68,27 +49,5 @@ pub(crate) fn check_webhook(report: &mut Report, given: Option<&Value>) {
         report.violation(&Path::Root.key("webhook"), ViolationCode::NotSupported, |name| {
             format!("{name} is not available yet: ask for the state of the job instead")
         });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_has_no_scheme_is_http() {
-        for (given, expected) in [
-            ("tea.test", Some("http://tea.test/")),
-            ("  tea.test:8080/a?b#c ", Some("http://tea.test:8080/a?b#c")),
-            ("HTTPS://Tea.test/A", Some("https://tea.test/A")),
-            ("ftp://tea.test/", None),
-            ("mailto:a@tea.test", None),
-            ("http://", None),
-            ("a b", None),
-            ("", None),
-        ] {
-            assert_eq!(address(given).as_ref().map(Url::as_str), expected, "{given}");
-        }
-        assert_eq!(address(&"a".repeat(JOB_URL_MAX_CHARS as usize + 1)), None);
     }
 }

@@ -134,7 +134,7 @@ async fn a_key_may_do_what_it_was_made_for() {
 
     let wrong = site.run(&["keys", "create", "--scope", "sarch"]);
     assert!(
-        String::from_utf8_lossy(&wrong.stderr).contains("search, scrape, batch, crawl, index"),
+        String::from_utf8_lossy(&wrong.stderr).contains("search, scrape, map, batch, crawl, index"),
         "{wrong:?}"
     );
     assert!(!site.run(&["keys", "create", "--format", "pdf"]).status.success());

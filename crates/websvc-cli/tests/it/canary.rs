@@ -215,6 +215,16 @@ fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
                 "actions": [{"type": "executeJavascript", "script": format!("fetch('{inside}')")}]}}),
             json!({"query": "inside", "scrapeOptions": {"formats": [{"type": "changeTracking", "webhook": inside}]}}),
         ],
+        "post /v2/map" | "post /v1/map" => vec![
+            json!({"url": inside}),
+            json!({"url": inside, "sitemap": "only", "sitemapOnly": true, "ignoreCache": true}),
+            json!({"url": "http://bait.test/", "allowExternalLinks": true, "ignoreCache": true, "limit": 100_000}),
+            json!({"url": "http://bait.test/", "sitemap": "only", "sitemapOnly": true, "webhook": inside}),
+            json!({"url": "http://bait.test/moved", "ignoreCache": true}),
+            json!({"url": "http://bait.test/leads", "ignoreCache": true, "proxy": inside}),
+            json!({"url": "bait.test", "headers": {"Referer": inside, "X-Forwarded-Host": inside}}),
+            json!({"url": "bait.test", "headers": {"Host": "127.0.0.1"}}),
+        ],
         // What takes no body takes nothing that could lead anywhere, but its address and headers.
         other if other.starts_with("get ") => vec![Value::Null],
         _ => return None,

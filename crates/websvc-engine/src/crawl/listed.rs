@@ -1,13 +1,16 @@
 //! The pages that a site lists of itself, for a crawl that goes on without their dates and images.
 
 use std::collections::{HashSet, VecDeque};
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use url::Url;
 use websvc_scrape::Scraper;
+use websvc_sitemap::Item;
+use websvc_stage::carried;
 
 use super::robots::Rules;
-use super::sitemap;
 
 /// Most sitemaps that are read.
 const MAX_FILES: usize = 50;
@@ -41,19 +44,36 @@ pub async fn listed_pages(
         }
         let begun = Instant::now();
         asked += 1;
-        let answer = scraper.file(&file, sitemap::MAX_BYTES, deadline).await;
+        let answer = scraper.file(&file, websvc_sitemap::MAX_BYTES, deadline).await;
         if let Ok(answer) = answer
             && answer.status.is_success()
         {
-            let found = sitemap::parse(&sitemap::text(&answer.body));
-            files.extend(found.sitemaps);
-            pages.extend(found.pages);
+            let room = MAX_PAGES - pages.len();
+            // Megabytes hold nobody up there; a runtime that ends reads no more of it.
+            let reading = tokio::task::spawn_blocking(carried(move || read(&answer.body, &file, room)));
+            let Ok((listed, sitemaps)) = reading.await else { break };
+            pages.extend(listed);
+            files.extend(sitemaps);
         }
         if !files.is_empty() {
             let pause = begun.elapsed().max(rules.delay().unwrap_or_default()).min(MAX_PAUSE);
             tokio::time::sleep(pause).await;
         }
     }
-    pages.truncate(MAX_PAGES);
     pages
+}
+
+/// Returns up to `room` pages that a file names, and further files.
+fn read(body: &Bytes, base: &Url, room: usize) -> (Vec<Url>, Vec<Url>) {
+    let (mut pages, mut sitemaps) = (Vec::new(), Vec::new());
+    websvc_sitemap::read(body, base, &mut |item| {
+        match item {
+            Item::Page(entry) => pages.push(entry.url),
+            // No more than these are read in all.
+            Item::Sitemap(url) if sitemaps.len() < MAX_FILES => sitemaps.push(url),
+            Item::Sitemap(_) => {}
+        }
+        if pages.len() < room { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    (pages, sitemaps)
 }

@@ -11,7 +11,7 @@ use websvc_scrape::Scraper;
 const MAX_DELAY: Duration = Duration::from_secs(30);
 
 /// As much of a robots.txt is read as RFC 9309 wants at least.
-pub(super) const MAX_BYTES: u64 = 512 * 1024;
+pub(crate) const MAX_BYTES: u64 = 512 * 1024;
 
 /// The rules of a host.
 pub enum Rules {
@@ -24,7 +24,7 @@ pub enum Rules {
 }
 
 /// Returns where the robots.txt of a host is.
-pub(super) fn url(origin: &Url) -> Url {
+pub(crate) fn url(origin: &Url) -> Url {
     origin.join("/robots.txt").expect("an absolute path joins every origin")
 }
 
@@ -39,7 +39,7 @@ pub async fn ask_robots(scraper: &Scraper, of: &Url, deadline: Instant) -> Rules
 
 impl Rules {
     /// Reads an answer to the request for robots.txt.
-    pub(super) fn read(status: StatusCode, body: &[u8], agent: &str) -> Self {
+    pub(crate) fn read(status: StatusCode, body: &[u8], agent: &str) -> Self {
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
             return Rules::DisallowAll;
         }
@@ -67,7 +67,7 @@ impl Rules {
     }
 
     /// Returns the sitemaps the host names.
-    pub(super) fn sitemaps(&self) -> &[String] {
+    pub(crate) fn sitemaps(&self) -> &[String] {
         match self {
             Rules::Robot(robot) => &robot.sitemaps,
             Rules::AllowAll | Rules::DisallowAll => &[],

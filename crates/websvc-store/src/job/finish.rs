@@ -48,7 +48,8 @@ impl Store {
             if !matches!(end, PageEnd::Dropped) {
                 charged = pay(transaction, job.number, &mut charge)?;
             }
-            settle(transaction, job.number, limits, now_ms).map(PageFinished::Noted)
+            let state = settle(transaction, job.number, limits, now_ms)?;
+            Ok(PageFinished::Noted { state, charged: charged.unwrap_or_default() })
         })?;
         if let (Some((hold, _)), Some(charged)) = (charge, charged) {
             hold.settled(charged);

@@ -216,8 +216,13 @@ pub struct PageFinish {
 /// What became of the end of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageFinished {
-    /// It is noted; the job stands so now.
-    Noted(JobState),
+    /// It is noted.
+    Noted {
+        /// How the job stands now.
+        state: JobState,
+        /// The credits that were charged.
+        charged: u64,
+    },
     /// It was not this one's to end any more: nothing was changed, nothing charged.
     LeaseLost,
 }

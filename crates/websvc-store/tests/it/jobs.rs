@@ -42,6 +42,11 @@ fn create(store: &Store, job: &NewJob) -> i64 {
     store.job(&job.team, job.kind, &job.id, 0).unwrap().expect("the job is there").number
 }
 
+/// A page that costs nothing was noted.
+fn free(state: JobState) -> PageFinished {
+    PageFinished::Noted { state, charged: 0 }
+}
+
 fn finish(store: &Store, lease: &JobLease, end: PageEnd) -> PageFinished {
     finish_with(store, lease, end, None, &[])
 }
@@ -79,10 +84,10 @@ fn urls_are_taken_once_and_leased_in_their_order() {
     assert_eq!(names(&first), ["a", "b"]);
     let rest = store.lease_job_urls(number, 9, 0, LIFE).unwrap();
     assert_eq!(names(&rest), ["c"]);
-    assert_eq!(finish(&store, &first[1], document("2")), PageFinished::Noted(JobState::Running));
-    assert_eq!(finish(&store, &rest[0], document("3")), PageFinished::Noted(JobState::Running));
+    assert_eq!(finish(&store, &first[1], document("2")), free(JobState::Running));
+    assert_eq!(finish(&store, &rest[0], document("3")), free(JobState::Running));
     let failed = PageEnd::Failed { code: "X".to_owned(), error: "why".to_owned() };
-    assert_eq!(finish(&store, &first[0], failed), PageFinished::Noted(JobState::Completed));
+    assert_eq!(finish(&store, &first[0], failed), free(JobState::Completed));
     let record = store.job_by_number(number).unwrap().unwrap();
     assert_eq!((record.urls, record.documents, record.bytes), (3, 2, 2));
     let page = store.job_documents(number, 0, 9, 100).unwrap();
@@ -102,7 +107,7 @@ fn a_lease_that_ran_out_is_given_anew_and_the_old_one_is_worth_nothing() {
     assert_eq!((old.attempt(), new.attempt()), (1, 2));
     assert_eq!(finish(&store, &old, document("old")), PageFinished::LeaseLost);
     assert!(!store.return_job_url(&old).unwrap());
-    assert_eq!(finish(&store, &new, document("new")), PageFinished::Noted(JobState::Completed));
+    assert_eq!(finish(&store, &new, document("new")), free(JobState::Completed));
     assert_eq!(finish(&store, &new, document("again")), PageFinished::LeaseLost);
     assert_eq!(store.job_documents(number, 0, 9, 100).unwrap().documents, [b"new"]);
 }
@@ -113,7 +118,7 @@ fn a_limit_of_documents_leaves_room_for_no_more() {
     let number = create(&store, &NewJob { page_limit: Some(2), ..job("j", &["a", "b", "c", "d"]) });
     let leases = store.lease_job_urls(number, 9, 0, LIFE).unwrap();
     assert_eq!(names(&leases), ["a", "b"]);
-    assert_eq!(finish(&store, &leases[0], PageEnd::Blocked), PageFinished::Noted(JobState::Running));
+    assert_eq!(finish(&store, &leases[0], PageEnd::Blocked), free(JobState::Running));
     assert_eq!(names(&store.lease_job_urls(number, 9, 0, LIFE).unwrap()), ["c"], "the blocked one left room");
     finish(&store, &leases[1], document("b"));
     assert_eq!(store.lease_job_urls(number, 9, 0, LIFE).unwrap(), []);
@@ -201,7 +206,7 @@ fn bounds_are_kept() {
     let lease = store.lease_job_urls(number, 1, 0, LIFE).unwrap().remove(0);
     let large =
         PageFinish { lease, end: document("1234"), aliases: Vec::new(), found: Vec::new(), charge: None };
-    assert_eq!(store.finish_job_url(large, &limits, 0).unwrap(), PageFinished::Noted(JobState::Failed));
+    assert_eq!(store.finish_job_url(large, &limits, 0).unwrap(), free(JobState::Failed));
     assert_eq!(start("k", &["a"]), Creating::Created { urls: 1 });
     store.cancel_job("tea", JobKind::Batch, "k", &limits, 0).unwrap();
     assert_eq!(start("l", &["a"]), Creating::TooManyKept);
@@ -357,7 +362,10 @@ impl Model {
             charge: Some((hold, usage(price))),
         };
         let finished = self.store.finish_job_url(finish, &JobLimits::default(), 0).unwrap();
-        assert!(matches!(finished, PageFinished::Noted(_)), "the lease is this worker's");
+        assert!(
+            matches!(finished, PageFinished::Noted { charged, .. } if charged == price),
+            "the lease is this worker's"
+        );
         self.ended.insert(lease.url.key, word);
         self.met.extend(found);
         self.charged += price;

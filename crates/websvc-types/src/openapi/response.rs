@@ -11,41 +11,55 @@ pub(super) enum Failure {
     InvalidSearch,
     InvalidBody,
     InvalidParameter,
+    InvalidFile,
     Unauthorized,
     InsufficientCredits,
     Forbidden,
+    PageForbidden,
     NotFound,
     NotCached,
     MethodNotAllowed,
     Timeout,
+    PageTimeout,
     ProfileLocked,
     JobConflict,
     PayloadTooLarge,
     UnsupportedMediaType,
     RateLimited,
     UnknownError,
+    PageFailed,
     Unavailable,
+    MapForbidden,
+    MapTimeout,
+    MapFailed,
 }
 
 impl Failure {
-    const ALL: [Failure; 17] = [
+    const ALL: [Failure; 24] = [
         Failure::InvalidSearch,
         Failure::InvalidBody,
         Failure::InvalidParameter,
+        Failure::InvalidFile,
         Failure::Unauthorized,
         Failure::InsufficientCredits,
         Failure::Forbidden,
+        Failure::PageForbidden,
         Failure::NotFound,
         Failure::NotCached,
         Failure::MethodNotAllowed,
         Failure::Timeout,
+        Failure::PageTimeout,
         Failure::ProfileLocked,
         Failure::JobConflict,
         Failure::PayloadTooLarge,
         Failure::UnsupportedMediaType,
         Failure::RateLimited,
         Failure::UnknownError,
+        Failure::PageFailed,
         Failure::Unavailable,
+        Failure::MapForbidden,
+        Failure::MapTimeout,
+        Failure::MapFailed,
     ];
 
     /// Returns the conditions that end so; they have one status.
@@ -58,20 +72,47 @@ impl Failure {
             ],
             Failure::InvalidBody => &[ErrorCode::BadRequest, ErrorCode::BadRequestInvalidJson],
             Failure::InvalidParameter => &[ErrorCode::BadRequest],
+            Failure::InvalidFile => &[
+                ErrorCode::BadRequest,
+                ErrorCode::BadRequestInvalidJson,
+                ErrorCode::UnsupportedFileType,
+                ErrorCode::ParseUnsupportedOptions,
+            ],
             Failure::Unauthorized => &[ErrorCode::Unauthorized],
             Failure::InsufficientCredits => &[ErrorCode::InsufficientCredits],
             Failure::Forbidden => &[ErrorCode::Forbidden],
+            Failure::PageForbidden => {
+                &[ErrorCode::Forbidden, ErrorCode::UnsafeDomainBlocked, ErrorCode::ScrapeForbiddenUrl]
+            }
             Failure::NotFound => &[ErrorCode::NotFound],
             Failure::NotCached => &[ErrorCode::ScrapeNoCachedData, ErrorCode::ScrapeLockdownCacheMiss],
             Failure::MethodNotAllowed => &[ErrorCode::MethodNotAllowed],
             Failure::Timeout => &[ErrorCode::RequestTimeout],
+            Failure::PageTimeout => &[ErrorCode::ScrapeTimeout, ErrorCode::RequestTimeout],
             Failure::ProfileLocked => &[ErrorCode::ProfileLocked],
             Failure::JobConflict => &[ErrorCode::JobEnded, ErrorCode::IdempotencyKeyUsed],
             Failure::PayloadTooLarge => &[ErrorCode::PayloadTooLarge],
             Failure::UnsupportedMediaType => &[ErrorCode::UnsupportedMediaType],
             Failure::RateLimited => &[ErrorCode::RateLimited],
             Failure::UnknownError => &[ErrorCode::UnknownError],
+            Failure::PageFailed => &[
+                ErrorCode::UnknownError,
+                ErrorCode::ScrapeSslError,
+                ErrorCode::ScrapeSiteError,
+                ErrorCode::ScrapeActionError,
+                ErrorCode::ScrapeUnsupportedFileError,
+            ],
             Failure::Unavailable => &[ErrorCode::SearchUnavailable],
+            Failure::MapForbidden => {
+                &[ErrorCode::Forbidden, ErrorCode::UnsafeDomainBlocked, ErrorCode::ScrapeForbiddenUrl]
+            }
+            Failure::MapTimeout => &[ErrorCode::MapTimeout, ErrorCode::RequestTimeout],
+            Failure::MapFailed => &[
+                ErrorCode::UnknownError,
+                ErrorCode::MapFailed,
+                ErrorCode::ScrapeDnsResolutionError,
+                ErrorCode::ScrapeSslError,
+            ],
         }
     }
 
@@ -88,17 +129,24 @@ impl Failure {
             Failure::InvalidSearch
             | Failure::InvalidBody
             | Failure::InvalidParameter
+            | Failure::InvalidFile
             | Failure::InsufficientCredits
             | Failure::Forbidden
+            | Failure::PageForbidden
             | Failure::NotFound
             | Failure::NotCached
             | Failure::Timeout
+            | Failure::PageTimeout
             | Failure::ProfileLocked
             | Failure::JobConflict
             | Failure::PayloadTooLarge
             | Failure::UnsupportedMediaType
             | Failure::UnknownError
-            | Failure::Unavailable => None,
+            | Failure::PageFailed
+            | Failure::Unavailable
+            | Failure::MapForbidden
+            | Failure::MapTimeout
+            | Failure::MapFailed => None,
         }
     }
 
@@ -135,7 +183,11 @@ fn codes_schema(codes: &[ErrorCode]) -> Value {
     if codes == [ErrorCode::RequestTimeout] {
         return json!({ "properties": { "code": false } });
     }
-    let names: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
+    let named = codes.iter().filter(|code| **code != ErrorCode::RequestTimeout);
+    let names: Vec<&str> = named.map(|code| code.as_str()).collect();
+    if names.len() < codes.len() {
+        return json!({ "properties": { "code": { "enum": names } } });
+    }
     json!({ "properties": { "code": { "enum": names } }, "required": ["code"] })
 }
 

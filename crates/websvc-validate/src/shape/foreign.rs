@@ -42,13 +42,15 @@ const SCRAPE: Foreign = Foreign {
 const CRAWL: Foreign = Foreign { keys: SCRAPE.keys, spellings: &[], names: &[], takes_json_options: false };
 
 const BATCH: Foreign = Foreign { spellings: SEARCH.spellings, ..SCRAPE };
+const MAP: Foreign = Foreign { keys: &["useMock"], spellings: &[], names: &[], takes_json_options: false };
 
 impl Foreign {
     /// Returns what is tolerated in the object with this definition.
     pub(super) fn of(definition: &str) -> Self {
         match definition {
             "SearchRequest" => SEARCH,
-            "ScrapeOptions" => SCRAPE,
+            "ScrapeOptions" | "ScrapeRequest" | "ParseOptions" => SCRAPE,
+            "MapRequest" | "MapRequestV1" => MAP,
             "BatchScrapeRequest" => BATCH,
             "CrawlRequest" => CRAWL,
             _ => Self::default(),
