@@ -210,7 +210,7 @@ impl Service {
         if let Ok(route) = &route {
             span.has_route(route.path);
         }
-        let answer = self.answer(request, route, &id, span, started).await;
+        let answer = self.answer(request, route, &id, request_id, span, started).await;
         let mut reply = answer.unwrap_or_else(Failure::into_reply);
         cors::allow(self.parts.authentication, reply.headers_mut());
         let status = reply.status().as_u16();
@@ -245,6 +245,7 @@ impl Service {
         mut request: Request<ServerBody>,
         route: Result<&Route, Failure>,
         id: &str,
+        request_id: &RequestId,
         span: &RequestSpan,
         started: Instant,
     ) -> Result<Reply, Failure> {
@@ -257,8 +258,9 @@ impl Service {
             parts.sessions.unfold(&mut request)?;
         }
         let address = parts.origin.client(request.body().peer_addr().ip(), request.headers());
-        let trail = Trail::new(parts.audit.as_ref(), operation.name(), id, Some(address), started);
-        let answer = self.admit(*operation, *access, self.context(&trail, span.clone()), request).await;
+        let trail =
+            Trail::new(parts.audit.as_ref(), operation.name(), request_id.as_str(), Some(address), started);
+        let answer = self.admit(*operation, *access, self.context(&trail, id, span.clone()), request).await;
         trail.end(&answer);
         answer
     }
@@ -320,7 +322,7 @@ impl Service {
     pub(crate) async fn search_as(&self, asker: &Asker, body: Bytes) -> Result<String, Failure> {
         let (id, span) = tool_call(KeyScope::Search);
         let trail = self.trail_within(asker, KeyScope::Search, &id);
-        let answer = match self.enter(asker, KeyScope::Search, &trail, &span) {
+        let answer = match self.enter(asker, KeyScope::Search, &trail, &id, &span) {
             Ok(context) => {
                 span.run(Box::pin(handler::answer_search(context, asker.origin.clone(), body))).await
             }
@@ -338,7 +340,7 @@ impl Service {
     ) -> Result<String, Failure> {
         let (id, span) = tool_call(KeyScope::Scrape);
         let trail = self.trail_within(asker, KeyScope::Scrape, &id);
-        let answer = match self.enter(asker, KeyScope::Scrape, &trail, &span) {
+        let answer = match self.enter(asker, KeyScope::Scrape, &trail, &id, &span) {
             Ok(context) => {
                 span.run(Box::pin(handler::answer_scrape(context, asker.origin.clone(), arguments))).await
             }
@@ -363,13 +365,14 @@ impl Service {
         asker: &Asker,
         scope: KeyScope,
         trail: &'a Trail,
+        id: &str,
         span: &RequestSpan,
     ) -> Result<Context<'a>, Failure> {
         authorise(asker.caller.as_ref(), scope)?;
-        Ok(Context { caller: asker.caller.clone(), ..self.context(trail, span.clone()) })
+        Ok(Context { caller: asker.caller.clone(), ..self.context(trail, id, span.clone()) })
     }
 
-    fn context<'a>(&'a self, trail: &'a Trail, span: RequestSpan) -> Context<'a> {
+    fn context<'a>(&'a self, trail: &'a Trail, id: &str, span: RequestSpan) -> Context<'a> {
         let parts = &*self.parts;
         Context {
             engine: &parts.engine,
@@ -391,7 +394,7 @@ impl Service {
             service: self,
             serving_since_ms: parts.serving_since_ms,
             caller: None,
-            id: trail.request().to_owned(),
+            id: id.to_owned(),
             started: trail.started(),
             stopping: parts.stopping.load(Ordering::Relaxed),
         }
