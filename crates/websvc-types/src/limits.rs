@@ -157,7 +157,10 @@ pub const CRAWL_PATTERN_MAX_BYTES: usize = 2_000;
 pub const IDEMPOTENCY_KEY_MAX_CHARS: usize = 256;
 
 /// Most characters of the name of a crawl (our own).
-pub const CRAWL_ID_MAX_CHARS: usize = 64;
+pub const CRAWL_ID_MAX_CHARS: u32 = 64;
 
 /// Most hosts that a crawl names (our own).
 pub const CRAWL_HOSTS_MAX: usize = 16;
+
+/// The most characters of a host that a crawl tells of.
+pub const CRAWL_HOST_MAX_CHARS: u32 = 255;

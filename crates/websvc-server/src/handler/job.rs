@@ -181,6 +181,7 @@ pub(super) async fn find(context: &Context<'_>, kind: JobKind, id: &str) -> Resu
 /// 400 for too many pages, 409 when the caller's word was used before, 429 when the team has as many jobs as it may.
 pub(super) async fn create(context: &Context<'_>, job: NewJob) -> Result<String, Failure> {
     let id = job.id.clone();
+    context.trail.concerns(|| format!("job {id}"));
     let limits = context.jobs.config().limits;
     let too_many = |text: String| Err(Failure::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S));
     match context.jobs.create(job).await? {
