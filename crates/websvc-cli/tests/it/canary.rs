@@ -209,7 +209,7 @@ fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
             let urls: Vec<&str> = LISTED.iter().map(|(_, url)| *url).chain([inside]).collect();
             vec![
                 json!({"urls": urls, "formats": ["markdown", "html", "links", "images"], "maxAge": 0}),
-                json!({"urls": [inside], "skipTlsVerification": true, "proxy": inside}),
+                json!({"urls": [inside], "skipTlsVerification": true, "maxAge": 0}),
                 json!({"urls": ["http://bait.test/"], "webhook": inside}),
                 json!({"urls": ["http://bait.test/"], "webhook": {"url": inside, "headers": {"host": "x"}}}),
                 json!({"urls": ["http://bait.test/"], "headers": {"Host": "127.0.0.1"}}),
