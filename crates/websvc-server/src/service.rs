@@ -209,7 +209,7 @@ impl Service {
         if let Ok(route) = &route {
             span.has_route(route.path);
         }
-        let answer = self.answer(request, route, &id, span, started).await;
+        let answer = self.answer(request, route, &id, request_id, span, started).await;
         let mut reply = answer.unwrap_or_else(Failure::into_reply);
         cors::allow(self.parts.authentication, reply.headers_mut());
         let status = reply.status().as_u16();
@@ -244,6 +244,7 @@ impl Service {
         mut request: Request<ServerBody>,
         route: Result<&Route, Failure>,
         id: &str,
+        request_id: &RequestId,
         span: &RequestSpan,
         started: Instant,
     ) -> Result<Reply, Failure> {
@@ -256,8 +257,9 @@ impl Service {
             parts.sessions.unfold(&mut request)?;
         }
         let address = parts.origin.client(request.body().peer_addr().ip(), request.headers());
-        let trail = Trail::new(parts.audit.as_ref(), operation.name(), id, Some(address), started);
-        let answer = self.admit(*operation, *access, self.context(&trail, span.clone()), request).await;
+        let trail =
+            Trail::new(parts.audit.as_ref(), operation.name(), request_id.as_str(), Some(address), started);
+        let answer = self.admit(*operation, *access, self.context(&trail, id, span.clone()), request).await;
         trail.end(&answer);
         answer
     }
@@ -315,7 +317,7 @@ impl Service {
         })
     }
 
-    fn context<'a>(&'a self, trail: &'a Trail, span: RequestSpan) -> Context<'a> {
+    fn context<'a>(&'a self, trail: &'a Trail, id: &str, span: RequestSpan) -> Context<'a> {
         let parts = &*self.parts;
         Context {
             engine: &parts.engine,
@@ -338,7 +340,7 @@ impl Service {
             service: self,
             serving_since_ms: parts.serving_since_ms,
             caller: None,
-            id: trail.request().to_owned(),
+            id: id.to_owned(),
             started: trail.started(),
             stopping: parts.stopping.load(Ordering::Relaxed),
         }

@@ -54,11 +54,6 @@ impl Trail {
         Self { audit: audit.cloned(), started, event: Mutex::default(), start }
     }
 
-    /// Returns the identifier of the request.
-    pub(crate) fn request(&self) -> &str {
-        &self.start.request
-    }
-
     pub(crate) fn started(&self) -> Instant {
         self.started
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{CRAWL_HOSTS_MAX, CRAWL_ID_MAX_CHARS, IMAGE_SIDE_MAX};
+use crate::limits::{CRAWL_HOST_MAX_CHARS, CRAWL_HOSTS_MAX, CRAWL_ID_MAX_CHARS, IMAGE_SIDE_MAX};
 
 /// Documents for the index: `POST /v2/index/documents`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -137,7 +137,7 @@ pub struct CrawlProgress {
     pub id: String,
     /// The hosts where it began, for people to read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = CRAWL_HOSTS_MAX))]
+    #[schemars(length(max = CRAWL_HOSTS_MAX), inner(length(max = CRAWL_HOST_MAX_CHARS)))]
     pub hosts: Vec<String>,
     /// Pages that went to the index.
     #[serde(default)]

@@ -128,7 +128,10 @@ pub const SCREENSHOT_LIFETIME_S: u64 = 24 * 3_600;
 pub const MEDIA_LIFETIME_S: u64 = 3_600;
 
 /// Most characters of the name of a crawl (our own).
-pub const CRAWL_ID_MAX_CHARS: usize = 64;
+pub const CRAWL_ID_MAX_CHARS: u32 = 64;
 
 /// Most hosts that a crawl names (our own).
 pub const CRAWL_HOSTS_MAX: usize = 16;
+
+/// The most characters of a host that a crawl tells of.
+pub const CRAWL_HOST_MAX_CHARS: u32 = 255;

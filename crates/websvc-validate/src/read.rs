@@ -63,6 +63,7 @@ static PROGRESS: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<
 pub fn read_crawl_progress(body: &[u8]) -> Result<Checked<CrawlProgress>, Rejection> {
     let mut report = Report::default();
     let progress = read::<CrawlProgress>(&mut report, body, &PROGRESS)?;
+    upload::check_progress(&mut report, &progress);
     report.finish(progress)
 }
 

@@ -2,8 +2,10 @@
 
 use url::Url;
 use websvc_types::ViolationCode;
-use websvc_types::index::IndexUpload;
+use websvc_types::index::{CrawlProgress, IndexUpload};
+use websvc_types::limits::{CRAWL_HOST_MAX_CHARS, CRAWL_HOSTS_MAX, CRAWL_ID_MAX_CHARS};
 
+use crate::bounds;
 use crate::path::Path;
 use crate::report::{Report, quoted};
 
@@ -23,6 +25,21 @@ pub(crate) fn check(report: &mut Report, upload: &IndexUpload) {
                 format!("{name} must be {expected}, not {}", quoted(&document.url))
             });
         }
+    }
+}
+
+/// Checks what a crawl says of itself: the service keeps it in memory.
+pub(crate) fn check_progress(report: &mut Report, progress: &CrawlProgress) {
+    let CrawlProgress { id, hosts, pages: _, failed: _, skipped: _, waiting: _, ended: _ } = progress;
+    let body = Path::Root;
+    let path = body.key("id");
+    if !report.has(&path) {
+        bounds::chars(report, &path, id, 1, CRAWL_ID_MAX_CHARS);
+    }
+    let list = body.key("hosts");
+    bounds::items(report, &list, hosts.len(), CRAWL_HOSTS_MAX);
+    for (index, host) in hosts.iter().enumerate() {
+        bounds::chars(report, &list.index(index), host, 0, CRAWL_HOST_MAX_CHARS);
     }
 }
 

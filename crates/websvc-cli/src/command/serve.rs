@@ -252,9 +252,10 @@ fn announce_key(config: &Config, store: &Store, address: &str) -> Result<()> {
         _ => store.list_keys()?.iter().any(|key| key.rights.admin && key.revoked_at_ms.is_none()),
     };
     if config.auth.required && !administers {
-        show::note(&format!(
-            "the dashboard at {address}/ waits for an admin key: `websvc keys create --admin` makes one while the service runs"
-        ));
+        tracing::info!(
+            address,
+            "the dashboard waits for an admin key: `websvc keys create --admin` makes one while the service runs"
+        );
     }
     Ok(())
 }

@@ -57,7 +57,7 @@ impl Service {
         let id = Uuid::now_v7().to_string();
         let span = RequestSpan::within(&id, scope.as_str());
         let trail = self.trail_within(asker, scope, &id);
-        let answer = match self.enter(asker, scope, &trail, &span) {
+        let answer = match self.enter(asker, scope, &trail, &id, &span) {
             Ok(context) => span.run(perform(inner, context, asker.origin.clone(), body)).await,
             Err(refused) => Err(refused),
         };
@@ -80,10 +80,11 @@ impl Service {
         asker: &Asker,
         scope: KeyScope,
         trail: &'a Trail,
+        id: &str,
         span: &RequestSpan,
     ) -> Result<Context<'a>, Failure> {
         authorise(asker.caller.as_ref(), scope)?;
-        Ok(Context { caller: asker.caller.clone(), ..self.context(trail, span.clone()) })
+        Ok(Context { caller: asker.caller.clone(), ..self.context(trail, id, span.clone()) })
     }
 }
 

@@ -77,5 +77,6 @@ fn word_of_a_crawl_has_a_name_and_bounds() {
     broken(json!({ "id": "" }), &[("/id", TooShort)]);
     broken(json!({ "id": "x".repeat(65) }), &[("/id", TooLong)]);
     broken(json!({ "id": "x", "hosts": vec!["a.test"; 17] }), &[("/hosts", TooLong)]);
+    broken(json!({ "id": "x", "hosts": ["a", "h".repeat(256)] }), &[("/hosts/1", TooLong)]);
     broken(json!({ "id": "x", "pages": -1 }), &[("/pages", TooSmall)]);
 }

@@ -19,6 +19,9 @@ use self::web::{MIRROR, Web};
 use crate::browser::provided;
 use crate::harness::{KEY, Service, Site};
 
+/// The file of audit events, among the temporary ones.
+const EVENTS: &str = "events.jsonl";
+
 /// How requests are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -133,6 +136,13 @@ impl Stage {
         assert!(traces.is_empty(), "{when}:\n{}", traces.join("\n"));
         let mirrored = json!(self.mirror.documents()).to_string();
         assert!(self.mark.trace(mirrored.as_bytes()).is_none(), "{when}: {mirrored}");
+        assert_eq!(self.mark.trace(&self.spans()), None, "{when}: in a trace");
+    }
+
+    /// Returns what the collector of traces was sent.
+    fn spans(&self) -> Vec<u8> {
+        let sent = self.world.requests().into_iter().filter(|seen| seen.url.starts_with(web::COLLECTOR));
+        sent.flat_map(|seen| seen.body).collect()
     }
 }
 
@@ -144,7 +154,13 @@ fn change(kind: Kind) -> TeamChange {
         Kind::Anonymous => (Retention::Off, Retention::Allowed),
     };
     let threat_protection = Some(ThreatPolicy::On);
-    TeamChange { zdr: Some(zdr), anon: Some(anon), threat_protection, ..TeamChange::default() }
+    TeamChange {
+        zdr: Some(zdr),
+        anon: Some(anon),
+        threat_protection,
+        audit: Some(true),
+        ..TeamChange::default()
+    }
 }
 
 /// Makes teams and keys.
@@ -173,6 +189,8 @@ fn start(site: &Site, scratch: &TempDir, log: &std::path::Path, chromium: Option
         .env("WEBSVC_LOG", "trace")
         .env("TMPDIR", scratch.path())
         .env("ES_KEY", "secret")
+        .env("WEBSVC__AUDIT__FILE", scratch.path().join(EVENTS))
+        .env("WEBSVC__TRACES__ENDPOINT", web::COLLECTOR)
         .env("WEBSVC__SEARCH__PROVIDERS", r#"["index", "searxng"]"#)
         .env("WEBSVC__SEARCH__SEARXNG__URL", "http://searx.test")
         .env("WEBSVC__SEARCH__SOURCES__ES__KIND", "elasticsearch")
@@ -217,6 +235,9 @@ async fn what_may_be_kept_is_found_by_the_same_search() {
         find("the documents of the index", name);
     }
     find("index/", "title");
+    for query in ["query", "tool"] {
+        find(EVENTS, query);
+    }
     let mirrored = json!(stage.mirror.documents()).to_string();
     assert!(stage.mark.trace(mirrored.as_bytes()).is_some(), "pages are written to the mirror");
     assert!(!places.with("the log", &id).is_empty(), "the log has every request");
@@ -225,6 +246,9 @@ async fn what_may_be_kept_is_found_by_the_same_search() {
     assert!(logged.is_empty(), "the log has no content of any request: {logged:?}");
     // What a request came to is written a little later.
     assert!(stage.service.end().success());
+    let spans = stage.spans();
+    assert!(Mark::of(&id).trace(&spans).is_some(), "every request is traced");
+    assert_eq!(stage.mark.trace(&spans), None, "traces have no content of any request");
     let places = stage.on_disk();
     for (name, text) in [("team", &stage.team), ("key", &stage.key_id), ("request", &id)] {
         assert_eq!(places.with("table usage_log", text).len(), 1, "the {name}");
@@ -327,8 +351,10 @@ async fn what_is_kept_of_anonymous_requests_is_nobodys() {
     for places in [running, stage.on_disk().without(&own)] {
         assert!(!places.with("table pages", &stage.mark.named("body")).is_empty(), "pages are kept");
         assert!(!places.named("table usage_log").is_empty() && !places.named("the log").is_empty());
+        // Events tell of signing in, and of what could not be read, too, which is nobody's secret.
+        let unnamed = |place: &&str| *place != EVENTS && !place.starts_with("audit/");
         for name in [&stage.team, &stage.key_id] {
-            assert_eq!(places.with("", name), Vec::<&str>::new());
+            assert_eq!(places.with("", name).into_iter().find(unnamed), None);
         }
         for query in ["query", "played", "tool", "failing"] {
             let found = places.with("", &stage.mark.named(query));

@@ -9,6 +9,8 @@ use super::mark::Mark;
 
 const ENGINE: &str = "http://searx.test/search";
 
+/// Where traces go.
+pub(super) const COLLECTOR: &str = "http://collector.test";
 /// The server that scraped pages are written to, too.
 pub(super) const MIRROR: &str = "http://es.test";
 
@@ -69,6 +71,7 @@ impl Web {
             }
         });
         let moved_to = format!("http://{}/{}", mark.host("landing"), mark.named("landing"));
+        let world = world.page(&format!("{COLLECTOR}/v1/traces"), Page::new("application/json", "{}"));
         let world = mirror.serve(self.pages(world, mark), MIRROR);
         world.page(&self.moved, Page::redirect(302, &moved_to)).page(&moved_to, article(mark)).start().await
     }
