@@ -77,7 +77,7 @@ async fn failures_have_the_statuses_that_official_clients_expect() {
     for (body, status, code) in [
         (json!({ "url": PAGE, "minAge": 1 }), 404, "SCRAPE_NO_CACHED_DATA"),
         (json!({ "url": PAGE, "lockdown": true }), 404, "SCRAPE_LOCKDOWN_CACHE_MISS"),
-        (json!({ "url": "http://nowhere.invalid/" }), 200, "SCRAPE_DNS_RESOLUTION_ERROR"),
+        (json!({ "url": "http://nowhere.invalid:81/" }), 200, "SCRAPE_DNS_RESOLUTION_ERROR"),
         (json!({ "url": "http://127.0.0.1:9/" }), 403, "SCRAPE_FORBIDDEN_URL"),
         (json!({ "url": "http://tea.test/picture.png" }), 500, "SCRAPE_UNSUPPORTED_FILE_ERROR"),
         (json!({ "url": PAGE, "actions": [{ "type": "scrape" }] }), 400, "SCRAPE_ACTIONS_NOT_SUPPORTED"),
