@@ -196,6 +196,9 @@ fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
             json!({"documents": [{"url": "http://bait.test/x", "title": "x", "body": "bait",
                 "images": [{"url": inside, "alt": "x"}], "links": [{"url": inside, "text": "x"}]}]}),
         ],
+        "post /v2/index/progress" => {
+            vec![json!({"id": inside, "hosts": [inside, "bait.test"], "url": inside})]
+        }
         "post /v2/search" => vec![
             json!({"query": "inside bait", "scrapeOptions": options()}),
             json!({"query": format!("site:{inside} inside"), "scrapeOptions": options()}),
