@@ -28,6 +28,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-query", &[]),
     layer("websvc-address", &[]),
     layer("websvc-selector", &[]),
+    layer("websvc-sitemap", &[]),
     layer("websvc-validate", &["websvc-types", "websvc-query", "websvc-selector"]),
     layer("websvc-transport", &[]),
     layer("websvc-otlp", &["websvc-stage", "websvc-transport"]),
@@ -70,6 +71,7 @@ const LAYERS: &[Layer] = &[
             "websvc-validate",
             "websvc-transport",
             "websvc-index",
+            "websvc-sitemap",
             "websvc-scrape",
             "websvc-stage",
             "websvc-store",
@@ -90,6 +92,7 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-query",
     "websvc-address",
     "websvc-selector",
+    "websvc-sitemap",
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
@@ -105,7 +108,7 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 22] = [
+const EVERYTHING: [&str; 23] = [
     "websvc-audit",
     "websvc-stage",
     "websvc-otlp",
@@ -116,6 +119,7 @@ const EVERYTHING: [&str; 22] = [
     "websvc-query",
     "websvc-address",
     "websvc-selector",
+    "websvc-sitemap",
     "websvc-validate",
     "websvc-transport",
     "websvc-extract",
@@ -147,6 +151,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "websvc-query",
     "websvc-address",
     "websvc-selector",
+    "websvc-sitemap",
     "websvc-validate",
     "websvc-extract",
     "websvc-documents",

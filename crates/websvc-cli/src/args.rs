@@ -1,6 +1,8 @@
 //! The command line.
 
 mod access;
+mod map;
+mod parse;
 
 use std::path::PathBuf;
 
@@ -10,6 +12,8 @@ use websvc_engine::crawl::UrlPattern;
 
 use crate::drawing::{Drawing, Pictures, PicturesOfResults, Place};
 pub(crate) use access::{Amount, Backup, CreateKey, Keys, SetTeam, Switch, Teams};
+pub(crate) use map::Map;
+pub(crate) use parse::Parse;
 
 /// Self-hosted web data service: search the web and get the content of the results, in one binary.
 #[derive(Debug, Parser)]
@@ -42,6 +46,10 @@ pub(crate) enum Command {
     Search(Search),
     /// Gets the content of one page.
     Scrape(Scrape),
+    /// Lists the URLs of a site, on this machine's data or through a server.
+    Map(Map),
+    /// Reads files of this machine as pages; works while the server runs.
+    Parse(Parse),
     /// Fills and shows the embedded index.
     #[command(subcommand)]
     Index(Index),

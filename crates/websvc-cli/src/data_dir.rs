@@ -53,6 +53,10 @@ impl DataDir {
         self.0.join("artifacts")
     }
 
+    pub(crate) fn uploads(&self) -> PathBuf {
+        self.0.join("uploads")
+    }
+
     pub(crate) fn audit(&self) -> PathBuf {
         self.0.join("audit")
     }

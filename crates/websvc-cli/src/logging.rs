@@ -30,6 +30,8 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         Command::Demo(_)
         | Command::Search(_)
         | Command::Scrape(_)
+        | Command::Map(_)
+        | Command::Parse(_)
         | Command::Index(_)
         | Command::Teams(_)
         | Command::Keys(_)

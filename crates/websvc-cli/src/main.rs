@@ -100,7 +100,9 @@ fn run(command: Command, common: &Common) -> Result<()> {
         Command::Cache(cache) => command::cache(&setting, cache),
         Command::Serve(serve) => on_runtime(command::serve(setting, serve, tracing)),
         Command::Search(search) => on_runtime(command::search(setting, search)),
+        Command::Map(map) => on_runtime(command::map(setting, map)),
         Command::Scrape(scrape) => on_runtime(command::scrape(setting, scrape)),
+        Command::Parse(parse) => on_runtime(command::parse(setting, parse)),
         Command::Index(index) => on_runtime(command::index(setting, index)),
         Command::Demo(_) | Command::Doctor(_) | Command::ParseDocument(_) => {
             unreachable!("they need no setting and ran above")

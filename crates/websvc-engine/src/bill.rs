@@ -23,6 +23,8 @@ pub enum Item {
     LockdownMiss,
     /// A page from which personal data was removed.
     RedactPii,
+    /// A map of a site.
+    Map,
     /// A URL that a scanner was asked about.
     ThreatScan,
 }
@@ -40,6 +42,7 @@ impl Item {
         Item::LockdownHit,
         Item::LockdownMiss,
         Item::RedactPii,
+        Item::Map,
         Item::ThreatScan,
     ];
 
@@ -57,6 +60,7 @@ impl Item {
             Item::LockdownHit => "lockdown-hit",
             Item::LockdownMiss => "lockdown-miss",
             Item::RedactPii => "redact-pii",
+            Item::Map => "map",
             Item::ThreatScan => "threat-scan",
         }
     }

@@ -5,19 +5,20 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use url::Url;
-use websvc_scrape::{Files, OpenProfile, Page, Scraper};
+use websvc_scrape::{FileUpload, Files, OpenProfile, Page, Scraper};
 use websvc_stage::{Stage, StageTimes};
 use websvc_threat::Classifier;
 use websvc_validate::{ScrapePlan, SearchPlan};
 
 use crate::bill::Bill;
 use crate::error::EngineError;
+use crate::file::review_file;
 use crate::ingest::ingest;
 use crate::mirror::{self, Mirror};
 use crate::pricing::Pricing;
 use crate::search::{
     Inspections, Means, PageOutcome, Review, SearchOutcome, Stages, assemble, ceiling, charge, charge_alone,
-    find, gather, miss_price, page_ceiling, review, review_page,
+    file_ceiling, find, gather, miss_price, page_ceiling, review, review_page,
 };
 use crate::source::{Counted, SearchSource, SourceFigures};
 
@@ -168,6 +169,31 @@ impl Engine {
         Ok(page)
     }
 
+    /// Reads a file that the caller brought, and counts the credits. Nothing of it is kept.
+    ///
+    /// A file that could not be read is [`EngineError::NotSupported`] or [`EngineError::Page`].
+    pub async fn parse(&self, file: FileUpload, plan: &ScrapePlan, deadline: Instant) -> PageOutcome {
+        let mut bill = Bill::default();
+        let page = self.file(file, plan, deadline, &mut bill).await;
+        PageOutcome { page, bill }
+    }
+
+    async fn file(
+        &self,
+        file: FileUpload,
+        plan: &ScrapePlan,
+        deadline: Instant,
+        bill: &mut Bill,
+    ) -> Result<Page, EngineError> {
+        review_file(plan)?;
+        let scraper = &self.config.scraper;
+        let Review { warnings } = review_page(plan, scraper)?;
+        let mut page = scraper.read_file(file, plan, deadline).await.map_err(EngineError::Page)?;
+        *bill = charge_alone(&self.config.pricing, plan, Some(&mut page), 0);
+        page.warnings.splice(..0, warnings);
+        Ok(page)
+    }
+
     /// Tells whether a search waits for nobody elsewhere: it asks only sources that are here, gets no pages and has no
     /// URLs scanned.
     #[must_use]
@@ -228,6 +254,11 @@ impl Engine {
         page_ceiling(&self.prices(), self.config.scraper.proxies(), plan)
     }
 
+    /// Returns the most that an uploaded file may cost, a document of several pages apart.
+    pub fn most_file_credits(&self, plan: &ScrapePlan) -> u64 {
+        file_ceiling(&self.prices(), plan)
+    }
+
     /// Returns the most that a search may cost, so that it can be reserved before. A document counts as one page: how
     /// many it has is known only when it was read. Redirects that are scanned do not count: where pages lead is known
     /// only when they were got.
@@ -235,8 +266,13 @@ impl Engine {
         ceiling(&self.prices(), self.config.scraper.proxies(), plan)
     }
 
+    /// Returns the price list.
+    pub(crate) fn pricing(&self) -> &Pricing {
+        &self.config.pricing
+    }
+
     /// Returns the prices of what there is.
-    fn prices(&self) -> Pricing {
+    pub(crate) fn prices(&self) -> Pricing {
         let mut pricing = self.config.pricing;
         if !self.config.threat.has_scanner() {
             pricing.threat_scan = 0;

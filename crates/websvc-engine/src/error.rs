@@ -24,6 +24,15 @@ pub enum EngineError {
         /// What it costs all the same: the scans that were done.
         bill: Bill,
     },
+    /// Nothing of a site was found within the time of its map.
+    #[error("the map was not done within its time of {timeout_ms} ms")]
+    MapTimeout {
+        /// The time the request had.
+        timeout_ms: u64,
+    },
+    /// Nothing of a site could be had.
+    #[error("the site could not be mapped: {0}")]
+    MapFailed(#[source] ScrapeError),
     /// No source could answer.
     #[error("no search source could answer: {}", reasons.join("; "))]
     NoSource {
@@ -78,9 +87,12 @@ impl EngineError {
     pub fn take_bill(&mut self) -> Bill {
         match self {
             Self::CacheMiss { bill, .. } | Self::Timeout { bill, .. } => std::mem::take(bill),
-            Self::NoSource { .. } | Self::NotSupported { .. } | Self::Profile(_) | Self::Page(_) => {
-                Bill::default()
-            }
+            Self::MapTimeout { .. }
+            | Self::MapFailed(_)
+            | Self::NoSource { .. }
+            | Self::NotSupported { .. }
+            | Self::Profile(_)
+            | Self::Page(_) => Bill::default(),
         }
     }
 }

@@ -1,16 +1,19 @@
-//! The operations of websvc: search and crawling into the index.
+//! The operations of websvc: search, maps of sites, and crawling into the index.
 //!
 //! [`Engine::search`] is stages 7 to 10 of a request: find the hits, gather their pages, assemble the answer,
-//! charge for it. [`crawl`] fills the embedded index from the network, politely.
+//! charge for it. [`Engine::map`] lists the URLs of a site. [`crawl`] fills the embedded index from the network, politely.
 
 mod bill;
 pub mod crawl;
 mod engine;
 mod error;
 mod export;
+mod file;
 mod ingest;
+mod map;
 mod mirror;
 mod pricing;
+mod rerank;
 mod search;
 mod source;
 
@@ -19,8 +22,10 @@ pub use engine::{Engine, EngineConfig, IndexUse};
 pub use error::EngineError;
 pub use export::to_wire;
 pub use ingest::{IngestError, ingest};
+pub use map::{MapOutcome, Mapped};
 pub use mirror::{Mirror, MirrorReport};
 pub use pricing::Pricing;
+pub use rerank::{Ranked, Ranking, rerank};
 pub use search::{PageOutcome, SearchOutcome, Stages, page_content};
 pub use source::{
     Answer, AnswerFuture, Ask, Condition, Declaration, DeclarationError, Elasticsearch, ElasticsearchConfig,

@@ -26,6 +26,8 @@ pub struct Pricing {
     pub lockdown_miss: u64,
     /// Beside the price of a page, when personal data is removed from it.
     pub redact_pii: u64,
+    /// Per map of a site.
+    pub map: u64,
     /// Per unique URL of a request that threat protection had scanned.
     pub threat_scan: u64,
 }
@@ -43,6 +45,7 @@ impl Pricing {
         "lockdown_hit",
         "lockdown_miss",
         "redact_pii",
+        "map",
         "threat_scan",
     ];
 }
@@ -60,6 +63,7 @@ impl Default for Pricing {
             lockdown_hit: 5,
             lockdown_miss: 1,
             redact_pii: 4,
+            map: 1,
             threat_scan: 2,
         }
     }

@@ -31,6 +31,12 @@ pub enum ScrapeError {
         /// What was given.
         url: String,
     },
+    /// The file that the caller brought is of no kind that can be read.
+    #[error("Unsupported file type: {name} is no document, web page or text that can be read")]
+    UnsupportedFile {
+        /// Its name.
+        name: String,
+    },
     /// Threat protection blocks the URL, or where it leads (specification, section 2.3).
     #[error("{reason}")]
     Unsafe {
@@ -107,6 +113,7 @@ impl ScrapeError {
             | ScrapeError::Document(ReadError::Timeout) => ErrorCode::ScrapeTimeout,
             ScrapeError::NoCachedData => ErrorCode::ScrapeNoCachedData,
             ScrapeError::LockdownMiss => ErrorCode::ScrapeLockdownCacheMiss,
+            ScrapeError::UnsupportedFile { .. } => ErrorCode::UnsupportedFileType,
             ScrapeError::Fetch(FetchError::Dns { .. }) => ErrorCode::ScrapeDnsResolutionError,
             ScrapeError::Fetch(FetchError::Tls { .. }) => ErrorCode::ScrapeSslError,
             ScrapeError::Fetch(

@@ -62,13 +62,36 @@ impl Fetcher {
         route: Route,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
+        self.by_route(request, route, deadline, Onward::Go).await
+    }
+
+    /// Fetches what is no page by the ways that `route` allows; what the host answers is the answer.
+    ///
+    /// # Errors
+    /// As the client has them.
+    pub(crate) async fn file(
+        &self,
+        request: FetchRequest,
+        route: Route,
+        deadline: Instant,
+    ) -> Result<RawPage, ScrapeError> {
+        self.by_route(request, route, deadline, Onward::Stay).await
+    }
+
+    async fn by_route(
+        &self,
+        request: FetchRequest,
+        route: Route,
+        deadline: Instant,
+        onward: Onward,
+    ) -> Result<RawPage, ScrapeError> {
         let (first, second) = self.tiers(route);
         let retried = second.map(|tier| (tier, request.clone()));
-        let fetched = self.by_tier(request, first, route.country, deadline).await;
+        let fetched = self.by_tier(request, first, route.country, deadline, onward).await;
         let Some((second, request)) = retried.filter(|_| is_turned_away(&fetched.as_ref())) else {
             return fetched;
         };
-        match self.by_tier(request, second, route.country, deadline).await {
+        match self.by_tier(request, second, route.country, deadline, onward).await {
             // What the basic way brought is better than nothing, if it brought anything.
             Err(error) => fetched.map_err(|_| error),
             Ok(page) => Ok(page),
@@ -108,8 +131,9 @@ impl Fetcher {
         tier: Tier,
         country: &str,
         deadline: Instant,
+        onward: Onward,
     ) -> Result<RawPage, ScrapeError> {
-        let page = self.tries(request, tier, country, deadline, Onward::Go).await?;
+        let page = self.tries(request, tier, country, deadline, onward).await?;
         Ok(RawPage {
             proxy_used: match tier {
                 Tier::Basic => ProxyUsed::Basic,

@@ -54,6 +54,8 @@ pub struct RawPage {
 /// A file that is no page, such as a robots.txt.
 #[derive(Debug)]
 pub struct FileAnswer {
+    /// The URL after all redirects.
+    pub url: Url,
     /// The HTTP status.
     pub status: StatusCode,
     /// The body, content encoding undone.

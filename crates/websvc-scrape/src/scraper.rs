@@ -192,7 +192,7 @@ impl Scraper {
 
     /// Fetches a page together with all who ask for it now, and stores it when the plan says so. Returns with it when
     /// it was fetched, if the cache has it now.
-    async fn fetch_once(
+    pub(crate) async fn fetch_once(
         &self,
         url: &Url,
         key: &PageKey,
@@ -228,7 +228,7 @@ impl Scraper {
 
     /// Gets a page that the cache cannot answer: from its host, or drawn by the browser. It is stored under `key` when
     /// the plan says so.
-    async fn fetch_anew(
+    pub(crate) async fn fetch_anew(
         &self,
         url: &Url,
         key: Option<&PageKey>,

@@ -27,6 +27,9 @@ use crate::service::{Service, ServiceConfig};
 /// Which process may write a data directory is settled by who holds the lock of this file in it, as in `websvc serve`.
 const LOCK_FILE: &str = "lock";
 
+/// Where uploads are while they arrive, in the data directory.
+const UPLOADS_DIR: &str = "uploads";
+
 /// How long pages stay in the cache: 30 days.
 const CACHE_MAX_AGE: Duration = Duration::from_secs(30 * 86_400);
 
@@ -179,6 +182,7 @@ impl Embedded {
             limits,
             threat,
         } = config;
+        let uploads = data_dir.join(UPLOADS_DIR);
         let parts = blocking(move || Parts::open(&data_dir, artifacts)).await?;
         let client = ClientConfig {
             user_agent: Some(HeaderValue::from_static(DEFAULT_USER_AGENT)),
@@ -198,6 +202,7 @@ impl Embedded {
             engine,
             store: parts.store.clone(),
             artifacts: parts.artifacts.clone(),
+            uploads,
             origin: OriginConfig { public_url, scheme, trusted_proxies: Vec::new() },
             authentication,
             limits,

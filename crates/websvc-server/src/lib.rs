@@ -5,6 +5,7 @@
 //!
 //! [`Embedded`] is the whole service on one data directory.
 
+mod adapter;
 mod admit;
 mod authenticate;
 mod authorise;
@@ -16,12 +17,15 @@ mod embed;
 mod handler;
 mod mcp;
 mod meters;
+mod multipart;
 mod origin;
 mod reply;
 mod request_id;
+mod results;
 mod route;
 mod service;
 mod trail;
+mod uploads;
 
 pub use admit::Limits;
 pub use authenticate::Authentication;

@@ -13,12 +13,15 @@ const STATUSES: [u16; 22] = [
     503,
 ];
 
+/// The operations that cost credits.
+const CHARGED: [&str; 4] = ["search", "scrape", "parse", "map"];
+
 /// The counters.
 #[derive(Debug)]
 pub(crate) struct Meters {
     groups: Vec<GroupMeters>,
-    credits_search: AtomicU64,
-    credits_scrape: AtomicU64,
+    /// By [`CHARGED`].
+    credits: [AtomicU64; CHARGED.len()],
     refused_credits: AtomicU64,
 }
 
@@ -39,10 +42,10 @@ pub(crate) struct Answered {
 }
 
 /// What was counted of credits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Credits {
-    pub(crate) search: u64,
-    pub(crate) scrape: u64,
+    /// What was charged, by operation.
+    pub(crate) charged: [(&'static str, u64); CHARGED.len()],
     /// Requests that were refused because the team had not enough.
     pub(crate) refused: u64,
 }
@@ -55,8 +58,7 @@ impl Default for Meters {
         };
         Self {
             groups: Group::ALL.iter().map(group).collect(),
-            credits_search: AtomicU64::default(),
-            credits_scrape: AtomicU64::default(),
+            credits: std::array::from_fn(|_| AtomicU64::default()),
             refused_credits: AtomicU64::default(),
         }
     }
@@ -74,8 +76,11 @@ impl Meters {
 
     /// Counts what was charged for an operation.
     pub(crate) fn charged(&self, operation: &str, credits: u64) {
-        let counter = if operation == "search" { &self.credits_search } else { &self.credits_scrape };
-        counter.fetch_add(credits, Relaxed);
+        let at = CHARGED.iter().position(|known| *known == operation);
+        debug_assert!(at.is_some(), "{operation} has no counter");
+        if let Some(counter) = at.map(|at| &self.credits[at]) {
+            counter.fetch_add(credits, Relaxed);
+        }
     }
 
     /// Counts a request that was refused because the team had not enough credits.
@@ -98,8 +103,7 @@ impl Meters {
 
     pub(crate) fn credits(&self) -> Credits {
         Credits {
-            search: self.credits_search.load(Relaxed),
-            scrape: self.credits_scrape.load(Relaxed),
+            charged: std::array::from_fn(|at| (CHARGED[at], self.credits[at].load(Relaxed))),
             refused: self.refused_credits.load(Relaxed),
         }
     }

@@ -17,6 +17,8 @@ pub(crate) type Reply = Response<Body>;
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: ErrorCode,
+    /// The status of the answer, where it is not that of the code.
+    answered: Option<u16>,
     text: String,
     details: Vec<Violation>,
     headers: Vec<(HeaderName, HeaderValue)>,
@@ -29,7 +31,7 @@ impl Failure {
             ErrorCode::Unauthorized => vec![(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))],
             _ => Vec::new(),
         };
-        Self { code, text: text.into(), details: Vec::new(), headers }
+        Self { code, answered: None, text: text.into(), details: Vec::new(), headers }
     }
 
     /// Makes a failure of our own: the log gets the cause, the caller a word.
@@ -76,7 +78,14 @@ impl Failure {
 
     /// Returns the HTTP status.
     pub(crate) fn status(&self) -> u16 {
-        self.code.status()
+        self.answered.unwrap_or(self.code.status())
+    }
+
+    /// Answers as official clients expect it of an operation on one page: a host that was not found is no failure of the
+    /// request (clients.md, section 2.2).
+    pub(crate) fn of_page(self) -> Self {
+        let answered = (self.code == ErrorCode::ScrapeDnsResolutionError).then_some(200);
+        Self { answered, ..self }
     }
 
     /// Returns the code of the error.
@@ -85,13 +94,13 @@ impl Failure {
     }
 
     pub(crate) fn into_reply(self) -> Reply {
+        let status = StatusCode::from_u16(self.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let body = ErrorBody {
             success: false,
             error: self.text,
             code: wire_code(self.code),
             details: (!self.details.is_empty()).then_some(self.details),
         };
-        let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut reply = json(status, &body);
         reply.headers_mut().extend(self.headers.into_iter().map(|(name, value)| (Some(name), value)));
         reply
@@ -133,6 +142,10 @@ impl From<EngineError> for Failure {
             EngineError::Timeout { .. } => {
                 Failure::new(ErrorCode::RequestTimeout, format!("Request timed out: {text}"))
             }
+            EngineError::MapTimeout { .. } => {
+                Failure::new(ErrorCode::MapTimeout, format!("Request timed out: {text}"))
+            }
+            EngineError::MapFailed(_) => Failure::new(ErrorCode::MapFailed, text),
             EngineError::NoSource { .. } => Failure::new(ErrorCode::SearchUnavailable, text),
             EngineError::NotSupported { code, violations } => Failure::invalid(code, violations),
             EngineError::Profile(error) if error.code() == ErrorCode::UnknownError => {

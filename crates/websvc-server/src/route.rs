@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use http::Method;
 use websvc_store::KeyScope;
 
+use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
 use crate::handler::docs::{self, DocsFile};
 use crate::reply::Failure;
@@ -14,6 +15,12 @@ use websvc_types::ErrorCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Search,
+    Map,
+    MapV1,
+    Scrape,
+    ScrapeResult,
+    Parse,
+    ParseFormats,
     AddDocuments,
     CrawlProgress,
     IndexStats,
@@ -28,6 +35,7 @@ pub(crate) enum Operation {
     Metrics,
     OpenApi,
     Docs(DocsFile),
+    Adapter(adapter::Operation),
     Artifact,
     Root,
     Dashboard(dashboard::Operation),
@@ -38,6 +46,10 @@ pub(crate) enum Operation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Group {
     Search,
+    Scrape,
+    Parse,
+    Map,
+    Rerank,
     Index,
     Team,
     Status,
@@ -51,8 +63,12 @@ pub(crate) enum Group {
 
 impl Group {
     /// All of them, in the order of their numbers.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Search,
+        Self::Scrape,
+        Self::Parse,
+        Self::Map,
+        Self::Rerank,
         Self::Index,
         Self::Team,
         Self::Status,
@@ -66,6 +82,10 @@ impl Group {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Search => "search",
+            Self::Scrape => "scrape",
+            Self::Parse => "parse",
+            Self::Map => "map",
+            Self::Rerank => "rerank",
             Self::Index => "index",
             Self::Team => "team",
             Self::Status => "status",
@@ -83,6 +103,10 @@ impl Operation {
     pub(crate) fn group(self) -> Group {
         match self {
             Self::Search => Group::Search,
+            Self::Scrape | Self::ScrapeResult => Group::Scrape,
+            Self::Parse | Self::ParseFormats => Group::Parse,
+            Self::Map | Self::MapV1 => Group::Map,
+            Self::Adapter(operation) => operation.group(),
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Group::Index,
             Self::CreditUsage
             | Self::CreditHistory
@@ -102,6 +126,12 @@ impl Operation {
     pub(crate) fn name(self) -> Option<&'static str> {
         match self {
             Self::Search => Some("search"),
+            Self::Scrape => Some("scrape"),
+            Self::ScrapeResult => Some("scrape-result"),
+            Self::Parse => Some("parse"),
+            Self::ParseFormats => Some("parse-formats"),
+            Self::Map | Self::MapV1 => Some("map"),
+            Self::Adapter(operation) => Some(operation.name()),
             Self::AddDocuments => Some("index-documents"),
             Self::IndexStats => Some("index-stats"),
             Self::CreditUsage => Some("credit-usage"),
@@ -123,7 +153,10 @@ impl Operation {
     pub(crate) fn scope(self) -> Option<KeyScope> {
         match self {
             Self::Search => Some(KeyScope::Search),
+            Self::Map | Self::MapV1 => Some(KeyScope::Map),
+            Self::Scrape | Self::ScrapeResult | Self::Parse | Self::ParseFormats => Some(KeyScope::Scrape),
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
+            Self::Adapter(operation) => Some(operation.scope()),
             // What its own team has used, every key may read.
             Self::CreditUsage
             | Self::CreditHistory
@@ -167,6 +200,12 @@ pub(crate) struct Route {
 /// Every operation, where it is and who may ask for it.
 pub(crate) static ROUTES: &[Route] = &[
     route(Method::POST, "/v2/search", Operation::Search, Access::Key),
+    route(Method::POST, "/v2/map", Operation::Map, Access::Key),
+    route(Method::POST, "/v1/map", Operation::MapV1, Access::Key),
+    route(Method::POST, "/v2/scrape", Operation::Scrape, Access::Key),
+    route(Method::GET, "/v2/scrape/{id}", Operation::ScrapeResult, Access::Key),
+    route(Method::POST, "/v2/parse", Operation::Parse, Access::Key),
+    route(Method::GET, "/v2/parse/formats", Operation::ParseFormats, Access::Key),
     route(Method::POST, "/v2/index/documents", Operation::AddDocuments, Access::Key),
     route(Method::POST, "/v2/index/progress", Operation::CrawlProgress, Access::Key),
     route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
@@ -187,6 +226,11 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::GET, docs::RENDERER_STYLE, Operation::Docs(DocsFile::RendererStyle), Access::Public),
     route(Method::GET, docs::RENDERER_LICENCE, Operation::Docs(DocsFile::RendererLicence), Access::Public),
     route(Method::GET, docs::RENDERER_NOTICE, Operation::Docs(DocsFile::RendererNotice), Access::Public),
+    adapter(Method::POST, "/v1/scrape", adapter::Operation::ScrapeV1),
+    adapter(Method::POST, "/v1/search", adapter::Operation::SearchV1),
+    adapter(Method::POST, "/v1/rerank", adapter::Operation::Rerank),
+    adapter(Method::GET, "/search", adapter::Operation::SearchSearxng),
+    adapter(Method::POST, "/search", adapter::Operation::SearchExternal),
     route(Method::POST, "/mcp", Operation::Mcp, Access::Key),
     // The signed URL is the permission.
     route(Method::GET, "/artifacts/{file}", Operation::Artifact, Access::Public),
@@ -219,6 +263,10 @@ pub(crate) static ROUTES: &[Route] = &[
     file(SCRIPTS[11]),
     file(SCRIPTS[12]),
 ];
+
+const fn adapter(method: Method, path: &'static str, operation: adapter::Operation) -> Route {
+    route(method, path, Operation::Adapter(operation), Access::Key)
+}
 
 const fn dashboard(
     method: Method,

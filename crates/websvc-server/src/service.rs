@@ -1,24 +1,24 @@
 //! The service: its parts, and the path of one request through the stages.
 
-use std::net::IpAddr;
+mod within;
+
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use bytes::Bytes;
 use http::{Method, Request, StatusCode};
-use serde::Serialize;
-use serde_json::{Map, Value};
 use uuid::Uuid;
 use websvc_artifacts::Artifacts;
 use websvc_audit::Audit;
 use websvc_engine::Engine;
 use websvc_stage::{RequestSpan, Stage, TraceCounters};
-use websvc_store::{Caller, KeyScope, Store};
+use websvc_store::{Caller, Store};
 use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
 
+use crate::adapter;
 use crate::admit::{Admission, Admitted, Limits};
 use crate::authenticate::{Authentication, authenticate};
 use crate::authorise::authorise;
@@ -31,8 +31,11 @@ use crate::meters::Meters;
 use crate::origin::OriginConfig;
 use crate::reply::{Failure, Reply};
 use crate::request_id::RequestId;
+use crate::results::Results;
 use crate::route::{self, Access, Operation, Route};
 use crate::trail::Trail;
+use crate::uploads::Uploads;
+pub(crate) use within::{Asker, Inner};
 
 /// What a service is built of.
 #[derive(Debug)]
@@ -43,6 +46,8 @@ pub struct ServiceConfig {
     pub store: Store,
     /// The files that requests leave behind.
     pub artifacts: Artifacts,
+    /// Where uploaded files are while they arrive; made when it is needed. Nothing in it outlives its request.
+    pub uploads: PathBuf,
     /// Where callers reach the service.
     pub origin: OriginConfig,
     /// Whether callers have to show a key.
@@ -74,6 +79,8 @@ struct Parts {
     traces: Option<TraceCounters>,
     audit: Option<Audit>,
     sessions: Sessions,
+    uploads: Uploads,
+    results: Results,
     attempts: Attempts,
     crawls: Crawls,
     serving_since_ms: u64,
@@ -96,6 +103,8 @@ pub(crate) struct Context<'a> {
     /// The request, as the log and traces know it.
     pub(crate) span: RequestSpan,
     pub(crate) sessions: &'a Sessions,
+    pub(crate) uploads: &'a Uploads,
+    pub(crate) results: &'a Results,
     /// What an audit event will tell of the request.
     pub(crate) trail: &'a Trail,
     pub(crate) audit: Option<&'a Audit>,
@@ -113,20 +122,20 @@ pub(crate) struct Context<'a> {
     pub(crate) stopping: bool,
 }
 
-/// Who asks for what comes within another request.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Asker {
-    pub(crate) caller: Option<Caller>,
-    /// Where the caller reaches the service; without it, files are in the answers themselves.
-    pub(crate) origin: Option<String>,
-    pub(crate) address: Option<IpAddr>,
-}
-
 impl Service {
     /// Builds the service.
     pub fn new(config: ServiceConfig) -> Self {
-        let ServiceConfig { engine, store, artifacts, origin, authentication, limits, traces, audit } =
-            config;
+        let ServiceConfig {
+            engine,
+            store,
+            artifacts,
+            uploads,
+            origin,
+            authentication,
+            limits,
+            traces,
+            audit,
+        } = config;
         // What a team may have at one time of which nothing else is said.
         let concurrency = limits.concurrency.map_or(limits.total_concurrency, |most| most as usize);
         let admission = Admission::new(limits);
@@ -144,6 +153,8 @@ impl Service {
             traces,
             audit,
             sessions: Sessions::default(),
+            uploads: Uploads::new(uploads),
+            results: Results::default(),
             attempts: Attempts::default(),
             crawls: Crawls::default(),
             serving_since_ms,
@@ -306,60 +317,6 @@ impl Service {
         })
     }
 
-    /// Answers a search of this asker, as JSON.
-    pub(crate) async fn search_as(&self, asker: &Asker, body: Bytes) -> Result<String, Failure> {
-        let (id, span) = tool_call(KeyScope::Search);
-        let trail = self.trail_within(asker, KeyScope::Search, &id);
-        let answer = match self.enter(asker, KeyScope::Search, &trail, &id, &span) {
-            Ok(context) => {
-                span.run(Box::pin(handler::answer_search(context, asker.origin.clone(), body))).await
-            }
-            Err(refused) => Err(refused),
-        };
-        trail.end_within(&answer);
-        as_text(&answer?)
-    }
-
-    /// Answers a request of this asker for a page, as JSON.
-    pub(crate) async fn scrape_as(
-        &self,
-        asker: &Asker,
-        arguments: Map<String, Value>,
-    ) -> Result<String, Failure> {
-        let (id, span) = tool_call(KeyScope::Scrape);
-        let trail = self.trail_within(asker, KeyScope::Scrape, &id);
-        let answer = match self.enter(asker, KeyScope::Scrape, &trail, &id, &span) {
-            Ok(context) => {
-                span.run(Box::pin(handler::answer_scrape(context, asker.origin.clone(), arguments))).await
-            }
-            Err(refused) => Err(refused),
-        };
-        trail.end_within(&answer);
-        as_text(&answer?)
-    }
-
-    /// Begins the trail of what came within another request.
-    fn trail_within(&self, asker: &Asker, scope: KeyScope, id: &str) -> Trail {
-        let trail =
-            Trail::new(self.parts.audit.as_ref(), Some(scope.as_str()), id, asker.address, Instant::now());
-        if let Some(caller) = &asker.caller {
-            trail.known(caller);
-        }
-        trail
-    }
-
-    fn enter<'a>(
-        &'a self,
-        asker: &Asker,
-        scope: KeyScope,
-        trail: &'a Trail,
-        id: &str,
-        span: &RequestSpan,
-    ) -> Result<Context<'a>, Failure> {
-        authorise(asker.caller.as_ref(), scope)?;
-        Ok(Context { caller: asker.caller.clone(), ..self.context(trail, id, span.clone()) })
-    }
-
     fn context<'a>(&'a self, trail: &'a Trail, id: &str, span: RequestSpan) -> Context<'a> {
         let parts = &*self.parts;
         Context {
@@ -374,6 +331,8 @@ impl Service {
             traces: parts.traces.as_ref(),
             span,
             sessions: &parts.sessions,
+            uploads: &parts.uploads,
+            results: &parts.results,
             trail,
             audit: parts.audit.as_ref(),
             attempts: &parts.attempts,
@@ -395,25 +354,13 @@ impl Service {
     }
 }
 
-/// Returns the identity of a call of a tool: it is a request of its own, within that of HTTP when there is one.
-fn tool_call(tool: KeyScope) -> (String, RequestSpan) {
-    let id = Uuid::now_v7().to_string();
-    let span = RequestSpan::within(&id, tool.as_str());
-    (id, span)
-}
-
-fn as_text<T: Serialize>(answer: &T) -> Result<String, Failure> {
-    serde_json::to_string(answer)
-        .map_err(|error| Failure::internal(&error, "the answer could not be written"))
-}
-
 /// Does what an operation is there for. The type of the future is left out: what is around it would become too deep for
 /// the compiler otherwise.
 fn perform(operation: Operation, context: Context<'_>, request: Request<ServerBody>) -> Performing<'_> {
     Box::pin(dispatch(operation, context, request))
 }
 
-type Performing<'a> = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send + 'a>>;
+type Performing<'a, T = Reply> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
 
 async fn dispatch(
     operation: Operation,
@@ -422,6 +369,12 @@ async fn dispatch(
 ) -> Result<Reply, Failure> {
     match operation {
         Operation::Search => handler::search(context, request).await,
+        Operation::Map => handler::map(context, request).await,
+        Operation::MapV1 => handler::map_v1(context, request).await,
+        Operation::Scrape => handler::scrape(context, request).await,
+        Operation::ScrapeResult => handler::scrape_result(&context, request.uri().path()),
+        Operation::Parse => handler::parse(context, request).await,
+        Operation::ParseFormats => Ok(handler::parse_formats(&context)),
         Operation::AddDocuments => handler::add_documents(context, request).await,
         Operation::CrawlProgress => handler::crawl_progress(&context, request).await,
         Operation::IndexStats => handler::index_stats(&context),
@@ -435,6 +388,7 @@ async fn dispatch(
         Operation::Ready => Ok(handler::ready(&context).await),
         Operation::Metrics => Ok(handler::metrics(&context).await),
         Operation::OpenApi => Ok(handler::openapi()),
+        Operation::Adapter(operation) => adapter::perform(operation, context, request).await,
         Operation::Artifact => handler::artifact(&context, &request).await,
         Operation::Docs(file) => handler::docs(file, request.headers()).await,
         Operation::Root => Ok(handler::root(request.headers())),

@@ -16,13 +16,15 @@ pub enum KeyScope {
     Search,
     /// Getting the content of pages, in a search too.
     Scrape,
+    /// Listing the URLs of sites.
+    Map,
     /// Writing to the embedded index and reading its figures.
     Index,
 }
 
 impl KeyScope {
     /// Every scope.
-    pub const ALL: &'static [Self] = &[Self::Search, Self::Scrape, Self::Index];
+    pub const ALL: &'static [Self] = &[Self::Search, Self::Scrape, Self::Map, Self::Index];
 
     /// Returns the name, as the command line and the database spell it.
     #[must_use]
@@ -30,6 +32,7 @@ impl KeyScope {
         match self {
             Self::Search => "search",
             Self::Scrape => "scrape",
+            Self::Map => "map",
             Self::Index => "index",
         }
     }
@@ -52,7 +55,7 @@ impl FromStr for KeyScope {
 
 /// A text that is no scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{given}\" is not one of search, scrape, index")]
+#[error("\"{given}\" is not one of search, scrape, map, index")]
 pub struct UnknownScope {
     /// The text that was given.
     pub given: String,

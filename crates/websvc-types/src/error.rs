@@ -103,6 +103,10 @@ error_codes! {
     BadRequestInvalidJson = "BAD_REQUEST_INVALID_JSON", 400;
     /// The request asks for actions and no browser is installed.
     ScrapeActionsNotSupported = "SCRAPE_ACTIONS_NOT_SUPPORTED", 400;
+    /// The uploaded file is of a kind that cannot be read.
+    UnsupportedFileType = "UNSUPPORTED_FILE_TYPE", 400;
+    /// The request has options that mean nothing for an uploaded file; `details` names every one.
+    ParseUnsupportedOptions = "PARSE_UNSUPPORTED_OPTIONS", 400;
     /// The key is missing, malformed, unknown or no longer valid.
     Unauthorized = "UNAUTHORIZED", 401;
     /// The team's credits are spent.
@@ -123,6 +127,8 @@ error_codes! {
     MethodNotAllowed = "METHOD_NOT_ALLOWED", 405;
     /// The request was not done within its `timeout`.
     RequestTimeout = "REQUEST_TIMEOUT", 408;
+    /// The site was not mapped within its time, and nothing was found until then.
+    MapTimeout = "MAP_TIMEOUT", 408;
     /// The page was not done within its time.
     ScrapeTimeout = "SCRAPE_TIMEOUT", 408;
     /// Another request is about to save the profile; one does at a time.
@@ -139,6 +145,8 @@ error_codes! {
     RateLimited = "RATE_LIMITED", 429;
     /// Something unexpected failed; the log has it under the request's id.
     UnknownError = "UNKNOWN_ERROR", 500;
+    /// The site could not be mapped; the text says why.
+    MapFailed = "MAP_FAILED", 500;
     /// The page's host was not found.
     ScrapeDnsResolutionError = "SCRAPE_DNS_RESOLUTION_ERROR", 500;
     /// No secure connection to the page's host.

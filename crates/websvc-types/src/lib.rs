@@ -23,9 +23,11 @@ pub mod foreign;
 pub mod format;
 pub mod index;
 pub mod limits;
+pub mod map;
 mod metadata;
 pub mod openapi;
 pub mod pattern;
+pub mod rerank;
 pub mod schema;
 pub mod scrape;
 pub mod search;
@@ -37,10 +39,12 @@ pub mod usage;
 pub use action::Action;
 pub use error::{ErrorBody, ErrorCode, Violation, ViolationCode};
 pub use format::Format;
+pub use map::{MapLink, MapRequest, MapResponse, SitemapUse};
 pub use metadata::{CacheState, Metadata, ProxyUsed};
 pub use scrape::{
-    AuditMetadata, Location, Parser, ParserKind, ParserMode, Profile, Proxy, RedactEntity, RedactMode,
-    RedactOptions, RedactPii, ReplaceStyle, ScrapeOptions, ThreatFailurePolicy, ThreatMode, ThreatProtection,
+    AuditMetadata, Location, ParseFormat, ParseFormatList, ParseFormats, ParseOptions, Parser, ParserKind,
+    ParserMode, Profile, Proxy, RedactEntity, RedactMode, RedactOptions, RedactPii, ReplaceStyle,
+    ScrapeOptions, ScrapeRequest, ScrapeResponse, ThreatFailurePolicy, ThreatMode, ThreatProtection,
     Viewport,
 };
 pub use search::{

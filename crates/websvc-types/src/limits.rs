@@ -23,6 +23,21 @@ pub const SEARCH_TIMEOUT_FLOOR_MS: u64 = 1_000;
 /// `country` when none is given.
 pub const COUNTRY_DEFAULT: &str = "US";
 
+/// Longest `url` of a map, in Unicode scalar values (our own).
+pub const URL_MAX_CHARS: u32 = 8_192;
+/// Smallest `limit` of a map.
+pub const MAP_LIMIT_MIN: u32 = 1;
+/// Largest `limit` of a map.
+pub const MAP_LIMIT_MAX: u32 = 100_000;
+/// `limit` of a map when none is given.
+pub const MAP_LIMIT_DEFAULT: u32 = 5_000;
+/// Largest `delay` of a map, in seconds.
+pub const MAP_DELAY_MAX_S: f64 = 60.0;
+/// Most items of `includePaths` and `excludePaths`, each (our own).
+pub const PATH_PATTERNS_MAX: usize = 100;
+/// Longest item of `includePaths` and `excludePaths`, in Unicode scalar values (our own).
+pub const PATH_PATTERN_MAX_CHARS: u32 = 1_000;
+
 /// Smallest `scrapeOptions.timeout`, in milliseconds.
 pub const SCRAPE_TIMEOUT_MIN_MS: u64 = 1_000;
 /// Largest `scrapeOptions.timeout`, in milliseconds.
@@ -93,8 +108,20 @@ pub const WARNINGS_MAX: usize = 50;
 
 /// Largest side of an indexed image, in pixels (our own).
 pub const IMAGE_SIDE_MAX: u32 = 1_000_000;
+/// Longest `query` of an ordering of texts, in Unicode scalar values (our own).
+pub const QUERY_RERANK_MAX_CHARS: u32 = 10_000;
+/// Fewest texts that are ordered.
+pub const RERANK_DOCUMENTS_MIN: usize = 1;
+/// Most texts that are ordered (our own).
+pub const RERANK_DOCUMENTS_MAX: usize = 1_000;
 /// Largest request body, in bytes (our own).
 pub const BODY_MAX_BYTES: usize = 10 * 1024 * 1024;
+/// Largest uploaded file, in bytes (clients.md, section 2.12).
+pub const UPLOAD_MAX_BYTES: u64 = 50 * 1024 * 1024;
+/// Largest `options` beside an uploaded file, in bytes (our own).
+pub const UPLOAD_OPTIONS_MAX_BYTES: usize = 1024 * 1024;
+/// How long the result of a scrape can be asked for again, in seconds (our own).
+pub const SCRAPE_RESULT_LIFETIME_S: u64 = 3_600;
 /// Life of a screenshot's URL, in seconds.
 pub const SCREENSHOT_LIFETIME_S: u64 = 24 * 3_600;
 /// Life of an audio or video URL, in seconds.

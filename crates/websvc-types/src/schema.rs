@@ -5,8 +5,12 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::index::{CrawlProgress, IndexReply, IndexStats, IndexUpload, ProgressReply};
+use crate::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
+use crate::rerank::{RerankRequest, RerankResponse};
 use crate::usage::{ConcurrencyCheck, CreditHistory, CreditUsage, QueueStatus, TokenHistory, TokenUsage};
-use crate::{ErrorBody, SearchRequest, SearchResponse};
+use crate::{
+    ErrorBody, ParseFormats, ParseOptions, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse,
+};
 
 /// Returns the schema of a body that is read: it allows every form that is accepted.
 #[must_use]
@@ -26,6 +30,16 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
     vec![
         ("search-request", request::<SearchRequest>()),
         ("search-response", response::<SearchResponse>()),
+        ("map-request", request::<MapRequest>()),
+        ("map-response", response::<MapResponse>()),
+        ("map-request-v1", request::<MapRequestV1>()),
+        ("map-response-v1", response::<MapResponseV1>()),
+        ("scrape-request", request::<ScrapeRequest>()),
+        ("scrape-response", response::<ScrapeResponse>()),
+        ("parse-options", request::<ParseOptions>()),
+        ("parse-formats", response::<ParseFormats>()),
+        ("rerank-request", request::<RerankRequest>()),
+        ("rerank-response", response::<RerankResponse>()),
         ("index-upload", request::<IndexUpload>()),
         ("index-reply", response::<IndexReply>()),
         ("index-stats", response::<IndexStats>()),

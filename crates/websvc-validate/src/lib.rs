@@ -4,9 +4,11 @@
 //! filled in, the query and the time filter parsed. A plan has no public fields and is only made here, so whoever
 //! holds one need not check again. Nothing here does IO.
 //!
-//! - [`read_search`] and [`read_scrape_options`] take bytes: syntax, shape and rules, all violations in one answer.
+//! - [`read_search`], [`read_scrape`], [`read_parse_options`] and [`read_scrape_options`] take bytes: syntax, shape and
+//!   rules, all violations in one answer.
+//! - [`read_map`] and [`read_map_v1`] do the same for the URLs of a site.
 //! - [`read_index_upload`] takes documents for the index, in the same way.
-//! - [`check_search`] and [`check_scrape_options`] take typed requests of Rust callers.
+//! - [`check_search`], [`check_scrape`], [`check_map`] and [`check_scrape_options`] take typed requests of Rust callers.
 //!
 //! The shape of a body (types, names, required and unknown fields) is checked against the published JSON Schema
 //! itself, so that the two cannot drift apart; see the module `shape`.
@@ -35,8 +37,12 @@ mod format;
 mod header;
 mod json_schema;
 mod language;
+mod map;
+mod map_plan;
 mod nearest;
+mod page;
 mod path;
+mod path_filter;
 mod policy;
 mod protection;
 mod read;
@@ -48,19 +54,28 @@ mod search;
 mod search_plan;
 mod selector;
 mod shape;
+mod target;
 mod threat;
 mod upload;
 
 pub use checked::Checked;
 pub use domain::DomainFilter;
 pub use error::Rejection;
+pub use map::check_map;
+pub use map_plan::MapPlan;
 pub use nearest::nearest;
+pub use page::{FilePlan, PagePlan, check_scrape};
+pub use path_filter::PathFilter;
 pub use policy::{Allowance, Policy, ThreatOverride, ThreatPolicy};
 pub use protection::Protection;
-pub use read::{read_crawl_progress, read_index_upload, read_scrape_options, read_search};
+pub use read::{
+    read_crawl_progress, read_index_upload, read_map, read_map_v1, read_object, read_parse_options,
+    read_rerank, read_scrape, read_scrape_options, read_search,
+};
 pub use retention::Retention;
 pub use scrape::check_scrape_options;
 pub use scrape_plan::{LocationPlan, ScrapePlan};
 pub use search::check_search;
 pub use search_plan::{SearchPlan, SourcePlan};
+pub use target::Target;
 pub use websvc_types::SourceKind;

@@ -3,23 +3,56 @@
 use std::sync::LazyLock;
 
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use websvc_types::index::{CrawlProgress, IndexUpload};
-use websvc_types::{ScrapeOptions, SearchRequest, ViolationCode, schema};
+use websvc_types::limits::{QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX, RERANK_DOCUMENTS_MIN};
+use websvc_types::map::{MapRequest, MapRequestV1};
+use websvc_types::rerank::RerankRequest;
+use websvc_types::{
+    ParseOptions, ScrapeOptions, ScrapeRequest, SearchRequest, Violation, ViolationCode, schema,
+};
 
 use crate::checked::Checked;
 use crate::error::Rejection;
+use crate::map_plan::MapPlan;
+use crate::page::{self, FilePlan, PagePlan};
 use crate::path::Path;
 use crate::policy::Policy;
 use crate::report::Report;
 use crate::scrape_plan::ScrapePlan;
 use crate::search_plan::SearchPlan;
 use crate::shape::{Shape, Tree};
-use crate::{scrape, search, upload};
+use crate::{bounds, map, scrape, search, upload};
 
 static SEARCH: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<SearchRequest>().as_value()));
 static SCRAPE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ScrapeOptions>().as_value()));
 
+static PAGE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ScrapeRequest>().as_value()));
+static FILE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ParseOptions>().as_value()));
+static RERANK: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<RerankRequest>().as_value()));
 static UPLOAD: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<IndexUpload>().as_value()));
+static MAP: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<MapRequest>().as_value()));
+static MAP_V1: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<MapRequestV1>().as_value()));
+
+/// Reads and checks the body of a map.
+///
+/// # Errors
+/// The syntax error, or every rule that the request breaks, or what the team may not do.
+pub fn read_map(body: &[u8], policy: &Policy) -> Result<Checked<MapPlan>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<MapRequest>(&mut report, body, &MAP)?;
+    map::plan(report, request, policy)
+}
+
+/// Reads and checks the body of a map in the words of the first version.
+///
+/// # Errors
+/// As [`read_map`].
+pub fn read_map_v1(body: &[u8], policy: &Policy) -> Result<Checked<MapPlan>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<MapRequestV1>(&mut report, body, &MAP_V1)?;
+    map::plan(report, request.into(), policy)
+}
 
 static PROGRESS: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<CrawlProgress>().as_value()));
 
@@ -56,6 +89,28 @@ pub fn read_search(body: &[u8], policy: &Policy) -> Result<Checked<SearchPlan>, 
     report.finish(plan)
 }
 
+/// Reads and checks the body of a request for one page, where no formats mean markdown.
+///
+/// # Errors
+/// The syntax error, or every rule that the request breaks, or what the team may not do.
+pub fn read_scrape(body: &[u8], policy: &Policy) -> Result<Checked<PagePlan>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<ScrapeRequest>(&mut report, body, &PAGE)?;
+    let plan = page::check_page(&mut report, request, policy);
+    page::finish(report, plan)
+}
+
+/// Reads and checks the options that come with an uploaded file, where no formats mean markdown.
+///
+/// # Errors
+/// The syntax error, or every rule that the options break, or what the team may not do.
+pub fn read_parse_options(body: &[u8], policy: &Policy) -> Result<Checked<FilePlan>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<ParseOptions>(&mut report, body, &FILE)?;
+    let plan = page::check_file(&mut report, request, policy);
+    report.finish(plan)
+}
+
 /// Reads and checks a body of scrape options, where no formats mean markdown.
 ///
 /// # Errors
@@ -65,6 +120,44 @@ pub fn read_scrape_options(body: &[u8], policy: &Policy) -> Result<Checked<Scrap
     let options = read::<ScrapeOptions>(&mut report, body, &SCRAPE)?;
     let plan = scrape::check_single(&mut report, options, policy);
     report.finish(plan)
+}
+
+/// Reads and checks texts that are to be ordered.
+///
+/// # Errors
+/// The syntax error, or every rule that the request breaks.
+pub fn read_rerank(body: &[u8]) -> Result<Checked<RerankRequest>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<RerankRequest>(&mut report, body, &RERANK)?;
+    let query = Path::Root.key("query");
+    if bounds::not_blank(&mut report, &query, &request.query) {
+        bounds::chars(&mut report, &query, &request.query, 1, QUERY_RERANK_MAX_CHARS);
+    }
+    let documents = Path::Root.key("documents");
+    if !report.has(&documents) {
+        let count = request.documents.len();
+        bounds::number(&mut report, &documents, count, RERANK_DOCUMENTS_MIN, RERANK_DOCUMENTS_MAX);
+    }
+    if let Some(top_n) = request.top_n {
+        let most = u32::try_from(RERANK_DOCUMENTS_MAX).unwrap_or(u32::MAX);
+        bounds::number(&mut report, &Path::Root.key("top_n"), top_n, 1, most);
+    }
+    report.finish(request)
+}
+
+/// Reads a body of an object whose fields are looked at elsewhere.
+///
+/// # Errors
+/// The syntax error, or that it is no object.
+pub fn read_object(body: &[u8]) -> Result<Map<String, Value>, Rejection> {
+    match serde_json::from_slice(body).map_err(|error| malformed(&error))? {
+        Value::Object(object) => Ok(object),
+        _ => {
+            let message = "the body must be an object".to_owned();
+            let (path, code) = (String::new(), ViolationCode::InvalidType);
+            Err(Rejection::Invalid(vec![Violation { path, code, message }]))
+        }
+    }
 }
 
 /// Reads a body, leaving out what has not the shape of `T`.

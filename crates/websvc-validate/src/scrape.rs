@@ -9,8 +9,8 @@ use websvc_types::limits::{
     SCRAPE_TIMEOUT_MIN_MS, USERNAME_MAX_CHARS, WAIT_TOTAL_MAX_MS,
 };
 use websvc_types::{
-    AuditMetadata, Format, Location, Parser, ParserKind, Profile, Proxy, RedactOptions, RedactPii,
-    ScrapeOptions, ThreatProtection, ViolationCode,
+    AuditMetadata, Location, Parser, ParserKind, Profile, Proxy, RedactOptions, RedactPii, ScrapeOptions,
+    ThreatProtection, ViolationCode,
 };
 
 use crate::checked::Checked;
@@ -21,7 +21,7 @@ use crate::protection::Protection;
 use crate::report::Report;
 use crate::retention::Retention;
 use crate::scrape_plan::{LocationPlan, ScrapePlan};
-use crate::{action, bounds, country, format, header, language, selector, threat};
+use crate::{action, bounds, country, format, header, language, page, selector, threat};
 
 /// The `maxAge` that the official Python client sends with every request that has scrape options, asked or not. Under
 /// lockdown, whose default is two years, it would make nearly every page a miss without anybody having wanted that:
@@ -52,12 +52,7 @@ pub fn check_scrape_options(
 
 /// Checks the options of a single scrape. The plan holds only if the report has no violation.
 pub(crate) fn check_single(report: &mut Report, options: ScrapeOptions, policy: &Policy) -> ScrapePlan {
-    let retention = Retention::demanded(policy);
-    let mut plan = check(report, &Path::Root, options, Setting { policy, retention, threat: None });
-    if plan.formats.is_empty() {
-        plan.formats.push(Format::Markdown(websvc_types::format::Markdown {}));
-    }
-    plan
+    page::check_alone(report, options, policy, Retention::demanded(policy))
 }
 
 /// Checks scrape options; no formats stay none. The plan holds only if the report has no violation.

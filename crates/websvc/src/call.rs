@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 use url::Url;
 use websvc_transport::{FetchError, FetchRequest, Fetched, Proxy, RedirectPolicy};
+use websvc_types::ErrorBody;
 
 use crate::error::{ClientError, Prospect, Refusal};
 use crate::retry::Retry;
@@ -152,6 +153,11 @@ impl Line {
 }
 
 fn read<A: DeserializeOwned>(answer: &Fetched) -> Result<A, ClientError> {
-    serde_json::from_slice(&answer.body)
-        .map_err(|source| ClientError::Unreadable { status: answer.status, source })
+    serde_json::from_slice(&answer.body).map_err(|source| {
+        // A page whose host was not found is answered with status 200 (docs/scraping.md).
+        match serde_json::from_slice::<ErrorBody>(&answer.body) {
+            Ok(failure) if !failure.success => ClientError::Refused(Box::new(Refusal::of(answer))),
+            Ok(_) | Err(_) => ClientError::Unreadable { status: answer.status, source },
+        }
+    })
 }

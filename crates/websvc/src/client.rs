@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use url::Url;
 use websvc_types::index::{CrawlProgress, IndexReply, IndexStats, IndexUpload, ProgressReply};
-use websvc_types::limits::SEARCH_TIMEOUT_DEFAULT_MS;
-use websvc_types::{SearchRequest, SearchResponse};
+use websvc_types::limits::{SCRAPE_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_DEFAULT_MS};
+use websvc_types::{
+    MapRequest, MapResponse, ScrapeOptions, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse,
+};
 
 use crate::builder::ClientBuilder;
 use crate::call::{Call, Line, Repetition};
@@ -91,13 +93,60 @@ impl Client {
     /// # }
     /// ```
     pub async fn search(&self, request: &SearchRequest) -> Result<SearchResponse, ClientError> {
-        let time = self.timeout.unwrap_or_else(|| time_for(request));
+        let time = self.timeout.unwrap_or_else(|| time_for(request.timeout));
         let mut call = Call::post("v2/search", request, time)?;
-        let actions = request.scrape_options.as_ref().and_then(|options| options.actions.as_ref());
-        if actions.is_some_and(|actions| !actions.is_empty()) {
+        if request.scrape_options.as_ref().is_some_and(acts) {
             call.repetition = Repetition::Harmful;
         }
         self.line.call(&call).await
+    }
+
+    /// Gets one page: `POST /v2/scrape`. The request is sent as it is, and repeated like a search.
+    ///
+    /// A page that answers 400 and above is an answer: see the status in its metadata.
+    ///
+    /// # Errors
+    /// [`ClientError`]; a host that was not found is [`ClientError::Refused`] with status 200.
+    ///
+    /// ```no_run
+    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+    /// use websvc::types::ScrapeRequest;
+    ///
+    /// let request = ScrapeRequest { url: "https://docs.example/asyncio".to_owned(), ..Default::default() };
+    /// let page = client.scrape(&request).await?;
+    /// println!("{}", page.data.markdown.unwrap_or_default());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn scrape(&self, request: &ScrapeRequest) -> Result<ScrapeResponse, ClientError> {
+        let own = request.options.timeout.unwrap_or(SCRAPE_TIMEOUT_DEFAULT_MS);
+        let time = self.timeout.unwrap_or(Duration::from_millis(own).saturating_add(GRACE));
+        let mut call = Call::post("v2/scrape", request, time)?;
+        if acts(&request.options) {
+            call.repetition = Repetition::Harmful;
+        }
+        self.line.call(&call).await
+    }
+
+    /// Lists the URLs of a site: `POST /v2/map`. The request is sent as it is, and repeated like a search.
+    ///
+    /// # Errors
+    /// [`ClientError`]
+    ///
+    /// ```no_run
+    /// # async fn example(client: websvc::Client) -> Result<(), websvc::ClientError> {
+    /// use websvc::types::MapRequest;
+    ///
+    /// let request = MapRequest { url: "https://docs.example".to_owned(), ..Default::default() };
+    /// for link in client.map(&request).await?.links {
+    ///     println!("{}", link.url);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn map(&self, request: &MapRequest) -> Result<MapResponse, ClientError> {
+        let time = self.timeout.unwrap_or_else(|| time_for(request.timeout));
+        self.line.call(&Call::post("v2/map", request, time)?).await
     }
 
     /// Adds documents to the service's index: `POST /v2/index/documents`. They can be found within two seconds.
@@ -190,9 +239,14 @@ impl Client {
     }
 }
 
-/// Returns how long a search may take: as long as the service may, and the way.
-fn time_for(request: &SearchRequest) -> Duration {
-    request.timeout.map_or(TIMEOUT, Duration::from_millis).saturating_add(GRACE)
+/// Returns whether something is done on the pages, which done twice may do harm.
+fn acts(options: &ScrapeOptions) -> bool {
+    options.actions.as_ref().is_some_and(|actions| !actions.is_empty())
+}
+
+/// Returns how long a search or a map may take: as long as the service may, and the way.
+fn time_for(timeout_ms: Option<u64>) -> Duration {
+    timeout_ms.map_or(TIMEOUT, Duration::from_millis).saturating_add(GRACE)
 }
 
 #[cfg(test)]
@@ -202,8 +256,7 @@ mod tests {
     #[test]
     fn a_search_has_its_own_time_and_that_for_the_way() {
         let check = |timeout, expected| {
-            let request = SearchRequest { timeout, ..SearchRequest::default() };
-            assert_eq!(time_for(&request), Duration::from_millis(expected));
+            assert_eq!(time_for(timeout), Duration::from_millis(expected));
         };
         check(None, 65_000);
         check(Some(1), 5_001);

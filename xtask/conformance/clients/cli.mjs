@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { address, announce, check, key, page } from "./checks.mjs";
@@ -55,6 +56,28 @@ await check("search with scraping", async () => {
 await check("search with filters", async () => {
   const found = await search("tea", "--limit", "1", "--sources", "web,news", "--country", "DE", "--no-highlights");
   assert.equal(found.web.length, 1);
+});
+
+await check("map", async () => {
+  const { status, stdout, stderr } = await command("map", key, "http://tea.test/", "--limit", "2", "--search", "oolong");
+  assert.equal(status, 0, stderr);
+  const answer = JSON.parse(stdout);
+  const { links } = answer.data ?? answer;
+  assert.equal(links.length, 2);
+  assert.equal(links[0].url, "http://tea.test/oolong.html");
+});
+
+await check("scrape", async () => {
+  const { status, stdout, stderr } = await command("scrape", key, page);
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /Green tea[^]*Sencha/);
+});
+
+await check("parse", async () => {
+  writeFileSync("tea.html", "<main><h1>Tea</h1><p>Of leaves.</p></main>");
+  const { status, stdout, stderr } = await command("parse", key, "tea.html");
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /# Tea[^]*Of leaves/);
 });
 
 await check("usage", async () => {

@@ -46,6 +46,43 @@ await check("search with filters", async () => {
   assert.deepEqual(elsewhere.web, []);
 });
 
+await check("map", async () => {
+  const { links } = await client(key).map("http://tea.test/", { limit: 10 });
+  assert.deepEqual(links.map(({ url }) => url).sort(), ["http://tea.test/", page, "http://tea.test/oolong.html"].sort());
+  assert.equal(links.find(({ url }) => url === page).title, "Green tea");
+  const best = await client(key).map("tea.test", { search: "oolong", limit: 1, sitemap: "only", timeout: 30000 });
+  assert.deepEqual(best.links.map(({ url }) => url), ["http://tea.test/oolong.html"]);
+  await assert.rejects(client(key).map("http://169.254.169.254/"), refused(403, /may not be fetched/));
+});
+
+await check("scrape", async () => {
+  const plain = await client(key).scrape(page);
+  assert.match(plain.markdown, /^# Green tea[^]*Sencha/);
+  assert.deepEqual([plain.html, plain.metadata.sourceURL, plain.metadata.statusCode], [undefined, page, 200]);
+  const formats = ["markdown", "html", { type: "links" }];
+  const options = { formats, onlyMainContent: true, timeout: 30000, maxAge: 0 };
+  const all = await client(key).scrape(page, options);
+  assert.deepEqual(all.links, ["http://tea.test/oolong.html"]);
+  assert.deepEqual([all.metadata.cacheState, all.metadata.creditsUsed], ["miss", 1]);
+  const missing = await client(key).scrape("http://tea.test/missing");
+  assert.equal(missing.metadata.statusCode, 404);
+});
+
+await check("scrape of what cannot be had", async () => {
+  const cached = client(key).scrape("http://tea.test/never", { minAge: 1 });
+  await assert.rejects(cached, { status: 404, code: "SCRAPE_NO_CACHED_DATA" });
+  await assert.rejects(client(key).scrape("ftp://tea.test/"), refused(400, /url/));
+});
+
+await check("parse", async () => {
+  const data = "<main><h1>Tea</h1><p>Of leaves.</p></main>";
+  const file = await client(key).parse({ data, filename: "tea.html", contentType: "text/html" });
+  assert.equal(file.markdown, "# Tea\n\nOf leaves.\n");
+  assert.equal(file.metadata.creditsUsed, 1);
+  const picture = { data: new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0, 0]), filename: "tea.png", contentType: "image/png" };
+  await assert.rejects(client(key).parse(picture), refused(400, /Unsupported file type/));
+});
+
 await check("usage", async () => {
   const asked = client(key);
   await asked.search("green tea water");

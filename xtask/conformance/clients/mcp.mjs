@@ -4,7 +4,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { address, announce, check, key, page } from "./checks.mjs";
 
@@ -51,8 +52,12 @@ class Server {
   }
 
   /** Calls the search tool; returns whether it failed, and its text. */
-  async search(options) {
-    const answer = await this.request("tools/call", { name: "firecrawl_search", arguments: options });
+  search(options) {
+    return this.call("firecrawl_search", options);
+  }
+
+  async call(name, options) {
+    const answer = await this.request("tools/call", { name, arguments: options });
     return { failed: answer.isError ?? false, text: answer.content[0].text };
   }
 
@@ -61,6 +66,13 @@ class Server {
     const { failed, text } = await this.search(options);
     assert.ok(!failed, text);
     return JSON.parse(text);
+  }
+
+  /** Calls a tool, which has to succeed, and returns what it says. */
+  async use(name, options) {
+    const answer = await this.request("tools/call", { name, arguments: options });
+    assert.ok(!answer.isError, answer.content[0].text);
+    return answer.content[0].text;
   }
 
   stop() {
@@ -114,6 +126,32 @@ await check("search with filters", () =>
   withServer(key, async (server) => {
     const { data } = await server.find({ query: "tea", limit: 1, includeDomains: ["tea.test"], tbs: "sbd:1" });
     assert.equal(data.web.length, 1);
+  }),
+);
+
+await check("map", () =>
+  withServer(key, async (server) => {
+    const { failed, text } = await server.call("firecrawl_map", { url: "http://tea.test/", search: "oolong", limit: 1 });
+    assert.ok(!failed, text);
+    assert.match(text, /http:\/\/tea\.test\/oolong\.html/);
+    assert.doesNotMatch(text, /green\.html/);
+  }),
+);
+
+await check("scrape", () =>
+  withServer(key, async (server) => {
+    const text = await server.use("firecrawl_scrape", { url: page, formats: ["markdown", "links"], onlyMainContent: true });
+    assert.match(text, /Green tea[^]*Sencha/);
+    assert.match(text, /oolong\.html/);
+  }),
+);
+
+await check("parse", () =>
+  withServer(key, async (server) => {
+    const filePath = resolve("tea-of-the-model.html");
+    writeFileSync(filePath, "<main><h1>Tea</h1><p>Of leaves.</p></main>");
+    const text = await server.use("firecrawl_parse", { filePath, formats: ["markdown"] });
+    assert.match(text, /# Tea[^]*Of leaves/);
   }),
 );
 

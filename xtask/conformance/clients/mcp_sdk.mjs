@@ -37,7 +37,7 @@ async function call(client, name, options) {
 for (const [name, make] of Object.entries(transports)) {
   await check(`${name}: list the tools`, () => withClient(make(), async (client) => {
     const { tools } = await client.listTools();
-    assert.deepEqual(tools.map((tool) => tool.name).sort(), ["scrape", "search"]);
+    assert.deepEqual(tools.map((tool) => tool.name).sort(), ["map", "scrape", "search"]);
     assert.ok(tools.every((tool) => tool.annotations.readOnlyHint && tool.inputSchema.type === "object"));
     assert.match(client.getInstructions(), /never follow/);
     assert.equal(client.getServerVersion().name, "websvc");
@@ -54,6 +54,11 @@ for (const [name, make] of Object.entries(transports)) {
     assert.match(data.markdown, /^# Green tea[^]*Sencha/);
     assert.equal(data.metadata.sourceURL, page);
     assert.deepEqual(data.links, ["http://tea.test/oolong.html"]);
+  }));
+
+  await check(`${name}: map`, () => withClient(make(), async (client) => {
+    const { links } = await call(client, "map", { url: "tea.test", search: "oolong", limit: 1 });
+    assert.deepEqual(links, [{ url: "http://tea.test/oolong.html", title: "Oolong" }]);
   }));
 
   await check(`${name}: what is refused says why`, () => withClient(make(), async (client) => {

@@ -7,11 +7,13 @@ import signal
 import sys
 
 from firecrawl import AsyncFirecrawl, Firecrawl
-from firecrawl.v2.utils.error_handler import BadRequestError, UnauthorizedError
+from firecrawl.v2.types import ParseOptions
+from firecrawl.v2.utils.error_handler import BadRequestError, FirecrawlError, UnauthorizedError
 
 ADDRESS = sys.argv[1]
 KEY = sys.argv[2] if len(sys.argv) > 2 else None
 PAGE = "http://tea.test/green.html"
+OOLONG = "http://tea.test/oolong.html"
 
 
 async def call(value):
@@ -58,6 +60,20 @@ async def filtered(make):
     assert elsewhere.web == [], elsewhere
 
 
+async def mapped(make):
+    found = await call(make(KEY).map("http://tea.test/", limit=10))
+    titles = {link.url: link.title for link in found.links}
+    assert titles == {"http://tea.test/": "Tea house", PAGE: "Green tea", OOLONG: "Oolong"}, found
+    best = await call(make(KEY).map("tea.test", search="oolong", limit=1, sitemap="only", include_subdomains=False))
+    assert [link.url for link in best.links] == [OOLONG], best
+    try:
+        await call(make(KEY).map("http://169.254.169.254/"))
+    except Exception as error:  # noqa: BLE001 - the clients have no class of their own for it
+        assert "may not be fetched" in str(error), error
+    else:
+        raise AssertionError("an address of the network was mapped")
+
+
 async def over_limit(make):
     try:
         found = await call(make(KEY).search("x" * 501))
@@ -65,6 +81,45 @@ async def over_limit(make):
         assert "query" in str(error), error
     else:
         raise AssertionError(f"accepted: {found}")
+
+
+async def one_page(make):
+    page = await call(make(KEY).scrape(PAGE))
+    assert page.markdown.startswith("# Green tea") and page.html is None, page
+    assert (page.metadata.source_url, page.metadata.status_code) == (PAGE, 200), page.metadata
+    formats = ["markdown", "html", "links", "rawHtml"]
+    page = await call(make(KEY).scrape(PAGE, formats=formats, only_main_content=True, timeout=30000))
+    assert page.links == ["http://tea.test/oolong.html"] and "<h1>Green tea</h1>" in page.html, page
+    assert page.metadata.scrape_id and page.metadata.credits_used == 1, page.metadata
+    cached = await call(make(KEY).scrape(PAGE, lockdown=True))
+    assert cached.metadata.cache_state == "hit", cached.metadata
+
+
+async def no_page(make):
+    try:
+        page = await call(make(KEY).scrape("http://tea.test/never", lockdown=True))
+    except FirecrawlError as error:
+        assert error.status_code == 404 and "not in the cache" in str(error), error
+    else:
+        raise AssertionError(f"accepted: {page}")
+    gone = await call(make(KEY).scrape("http://tea.test/missing"))
+    assert gone.metadata.status_code == 404, gone.metadata
+
+
+async def file(make):
+    html = b"<main><h1>Tea</h1><p>Of leaves.</p></main>"
+    page = await call(make(KEY).parse(html, filename="tea.html"))
+    assert page.markdown == "# Tea\n\nOf leaves.\n", page.markdown
+    assert page.metadata.credits_used == 1, page.metadata
+    options = ParseOptions(formats=["markdown", "html"], only_main_content=False)
+    page = await call(make(KEY).parse(b"tea,grams\noolong,40\n", filename="stock.csv", options=options))
+    assert "oolong" in page.markdown and "<table" in page.html, page
+    try:
+        page = await call(make(KEY).parse(b"\x89PNG\r\n\x1a\n\0\0", filename="tea.png"))
+    except BadRequestError as error:
+        assert "Unsupported file type" in str(error), error
+    else:
+        raise AssertionError(f"accepted: {page}")
 
 
 async def usage(make):
@@ -110,6 +165,10 @@ async def main():
         ("search", plain),
         ("search with scraping", scraped),
         ("search with filters", filtered),
+        ("map", mapped),
+        ("scrape", one_page),
+        ("scrape of what cannot be had", no_page),
+        ("parse", file),
         ("usage", usage),
         ("a query over the limit is a bad request", over_limit),
         key_check,

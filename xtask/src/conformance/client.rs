@@ -35,6 +35,7 @@ pub(super) fn prepare() -> Vec<Client> {
         node("command line", "cli.mjs"),
         node("MCP server", "mcp.mjs"),
         node("MCP client", "mcp_sdk.mjs"),
+        node("other programs", "others.mjs"),
     ]
 }
 

@@ -15,6 +15,7 @@ pub(crate) async fn mcp(setting: Setting) -> Result<()> {
         engine: installation.engine.clone(),
         store: installation.store.clone(),
         artifacts: installation.artifacts.clone(),
+        uploads: setting.data_dir.uploads(),
         origin: origin(&setting.config)?,
         // Whoever starts the program may read its data anyway.
         authentication: Authentication::Open,

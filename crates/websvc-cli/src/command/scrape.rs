@@ -88,7 +88,8 @@ pub(crate) fn page_url(text: &str) -> Result<Url> {
     Url::parse(&with_scheme).with_context(|| format!("{text:?} is not a URL"))
 }
 
-fn print(page: Page, as_json: bool) -> Result<()> {
+/// Prints a page.
+pub(super) fn print(page: Page, as_json: bool) -> Result<()> {
     let Page { markdown, html, raw_html, links, images, screenshot, actions, metadata, .. } = page;
     if as_json {
         let mut object = serde_json::Map::new();

@@ -98,6 +98,7 @@ pub(crate) async fn start(
         engine: installation.engine.clone(),
         store: installation.store.clone(),
         artifacts: installation.artifacts.clone(),
+        uploads: data_dir.uploads(),
         origin: origin(config)?,
         authentication,
         limits: limits(config),

@@ -218,10 +218,74 @@ fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
                 "actions": [{"type": "executeJavascript", "script": format!("fetch('{inside}')")}]}}),
             json!({"query": "inside", "scrapeOptions": {"formats": [{"type": "changeTracking", "webhook": inside}]}}),
         ],
+        "post /v2/map" | "post /v1/map" => vec![
+            json!({"url": inside}),
+            json!({"url": inside, "sitemap": "only", "sitemapOnly": true, "ignoreCache": true}),
+            json!({"url": "http://bait.test/", "allowExternalLinks": true, "ignoreCache": true, "limit": 100_000}),
+            json!({"url": "http://bait.test/", "sitemap": "only", "sitemapOnly": true, "webhook": inside}),
+            json!({"url": "http://bait.test/moved", "ignoreCache": true}),
+            json!({"url": "http://bait.test/leads", "ignoreCache": true, "proxy": inside}),
+            json!({"url": "bait.test", "headers": {"Referer": inside, "X-Forwarded-Host": inside}}),
+            json!({"url": "bait.test", "headers": {"Host": "127.0.0.1"}}),
+        ],
+        "post /v2/scrape" | "post /v1/scrape" => page_attacks(inside),
+        "post /v2/parse" => {
+            let named = |text: &str| text.replace("URL/", inside);
+            [("bait.html", PAGE), ("bait.xhtml", FEED), ("bait.pdf", PDF), ("bait.csv", "a,b\nURL/,=WEBSERVICE(\"URL/\")\n")]
+                .into_iter()
+                .flat_map(|(name, text)| {
+                    [json!({}), options(), json!({"proxy": inside, "headers": {"Host": "127.0.0.1"}, "webhook": inside})]
+                        .map(|options| json!({"name": name, "file": named(text), "options": options}))
+                })
+                .chain([json!({"name": inside, "file": named(PAGE), "options": {"url": inside, "formats": ["links"]}})])
+                .collect()
+        }
+        "post /v1/search" => vec![
+            json!({"query": "inside bait", "scrapeOptions": options()}),
+            json!({"query": "inside", "scrapeOptions": {"formats": ["extract"], "extract": {"schema": {"$ref": inside}}}}),
+            json!({"query": "inside", "location": inside, "webhook": inside}),
+        ],
+        "post /search" => vec![json!({"query": "inside bait", "count": 5, "url": inside})],
+        "post /v1/rerank" => vec![
+            json!({"query": "inside", "model": inside, "documents": [inside, {"text": inside}]}),
+            json!({"query": inside, "documents": ["inside"], "base_url": inside, "endpoint": inside}),
+        ],
         // What takes no body takes nothing that could lead anywhere, but its address and headers.
         other if other.starts_with("get ") => vec![Value::Null],
         _ => return None,
     })
+}
+
+/// Returns bodies by which a request for one page might be led to `inside`.
+fn page_attacks(inside: &str) -> Vec<Value> {
+    let mut bodies: Vec<Value> = LISTED
+        .iter()
+        .map(|(_, url)| json!({"url": url, "formats": ["markdown", "html", "rawHtml", "links", "images"]}))
+        .collect();
+    bodies.extend([
+        json!({"url": inside}),
+        json!({"url": inside, "skipTlsVerification": true, "maxAge": 0}),
+        json!({"url": inside.trim_start_matches("http://")}),
+        json!({"url": format!("http://bait.test@{}", inside.trim_start_matches("http://"))}),
+        json!({"url": "http://bait.test/", "proxy": inside}),
+        json!({"url": "http://bait.test/", "headers": {"Host": "127.0.0.1", "Referer": inside}}),
+        json!({"url": "http://bait.test/", "webhook": inside, "base": inside, "cdpUrl": inside}),
+        json!({"url": "http://bait.test/", "formats": [{"type": "changeTracking", "webhook": inside}]}),
+        json!({"url": "http://bait.test/", "formats": [{"type": "json", "schema": {"$ref": inside}}]}),
+        json!({"url": "http://bait.test/", "actions": [{"type": "executeJavascript",
+            "script": format!("fetch('{inside}')")}]}),
+    ]);
+    bodies
+}
+
+/// Returns an uploaded file as a form; `body` has its `name`, the `file` and the `options`.
+fn form(body: &Value) -> String {
+    let part = |kind: &str, content: &str| {
+        format!("--bait\r\nContent-Disposition: form-data; {kind}\r\n\r\n{content}\r\n")
+    };
+    let (name, file) = (body["name"].as_str().unwrap(), body["file"].as_str().unwrap());
+    let file = part(&format!("name=\"file\"; filename=\"{name}\""), file);
+    format!("{}{file}--bait--\r\n", part("name=\"options\"", &body["options"].to_string()))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -238,20 +302,28 @@ async fn no_operation_can_be_led_to_an_internal_address() {
             let operation = format!("{method} {path}");
             let bodies =
                 attacks(&operation, &inside).unwrap_or_else(|| panic!("{operation} has no attacks here"));
+            let is_form = path == "/v2/parse";
             for body in bodies {
                 let headers = [
-                    ("content-type", "application/json"),
+                    (
+                        "content-type",
+                        if is_form { "multipart/form-data; boundary=bait" } else { "application/json" },
+                    ),
                     ("x-forwarded-host", inside.as_str()),
                     ("forwarded", inside.as_str()),
                     ("referer", inside.as_str()),
                     ("x-original-url", inside.as_str()),
                 ];
                 let target = if body.is_null() {
-                    format!("{path}?url={inside}&source={inside}")
+                    format!("{path}?url={inside}&source={inside}&q=inside&format=json&engines={inside}")
                 } else {
                     path.clone()
                 };
-                let text = if body.is_null() { String::new() } else { body.to_string() };
+                let text = match &body {
+                    Value::Null => String::new(),
+                    body if is_form => form(body),
+                    body => body.to_string(),
+                };
                 let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).unwrap();
                 let answer = service.send(method, &target, &headers, text).await;
                 assert!(!answer.status.is_server_error(), "{operation} {body}: {}", answer.body);

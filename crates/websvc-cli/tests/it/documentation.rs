@@ -194,6 +194,23 @@ fn every_field_of_a_search_is_documented() {
 }
 
 #[test]
+fn every_field_of_a_map_is_documented() {
+    let (schemas, page) = (Schemas::new(), page("map.md"));
+    let rows = rows(&page, &["Field", "Type", "Default", "Rules"]);
+    let documented: BTreeSet<&str> = rows.iter().flat_map(|row| codes(&row[0])).collect();
+    let known = schemas.named("MapRequest")["properties"].as_object().unwrap();
+    assert_eq!(documented, known.keys().map(String::as_str).collect());
+    for row in &rows {
+        for field in codes(&row[0]) {
+            let numbers: BTreeSet<&str> = row[3].split(|letter: char| !letter.is_ascii_digit()).collect();
+            for bound in schemas.bounds(&known[field]) {
+                assert!(numbers.contains(bound.to_string().as_str()), "{field} does not say {bound}");
+            }
+        }
+    }
+}
+
+#[test]
 fn every_option_of_a_scrape_is_documented() {
     check_request("scraping.md", "ScrapeOptions", "threatProtection");
 }

@@ -120,7 +120,8 @@ impl Service {
     }
 
     pub(crate) async fn post(&self, path: &str, body: impl Into<String>) -> Answer {
-        self.send(Method::POST, path, &[(CONTENT_TYPE.as_str(), "application/json")], body.into()).await
+        let body: String = body.into();
+        self.send(Method::POST, path, &[(CONTENT_TYPE.as_str(), "application/json")], body).await
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
@@ -133,7 +134,7 @@ impl Service {
         method: Method,
         path: &str,
         headers: &[(&str, &str)],
-        body: String,
+        body: impl Into<Vec<u8>>,
     ) -> Answer {
         let mut request = FetchRequest::get(format!("{}{path}", self.address).parse().unwrap());
         request.method = method;
@@ -152,6 +153,7 @@ impl Service {
                 request.headers.insert(name, value.parse().unwrap());
             }
         }
+        let body: Vec<u8> = body.into();
         request.body = (!body.is_empty()).then(|| body.into());
         let started = Instant::now();
         let answer = self.client.fetch(request).await.unwrap();

@@ -7,6 +7,7 @@
 )]
 
 mod access;
+mod adapters;
 mod archives;
 mod artifacts;
 mod audit;
@@ -33,7 +34,10 @@ mod indexing;
 mod keys;
 mod lists;
 mod maintenance;
+mod map;
 mod overload;
+mod page_api;
+mod parsing;
 mod profiles;
 mod reference;
 mod retention;

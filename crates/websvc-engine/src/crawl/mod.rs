@@ -4,19 +4,17 @@
 //! [`CrawlOptions::per_host`] requests run against a host at one time, and each waits as long as the host took to
 //! answer the one before (or as long as its robots.txt asks).
 
-mod feed;
 mod frontier;
 mod host;
 mod images;
 mod pattern;
 mod report;
-mod robots;
+pub(crate) mod robots;
 mod run;
 mod scope;
 mod sink;
-mod sitemap;
+mod told;
 mod trap;
-mod xml;
 
 #[cfg(test)]
 mod tests;

@@ -10,10 +10,10 @@ use url::Url;
 const MAX_DELAY: Duration = Duration::from_secs(30);
 
 /// As much of a robots.txt is read as RFC 9309 wants at least.
-pub(super) const MAX_BYTES: u64 = 512 * 1024;
+pub(crate) const MAX_BYTES: u64 = 512 * 1024;
 
 /// The rules of a host.
-pub(super) enum Rules {
+pub(crate) enum Rules {
     /// There is no robots.txt, or it says nothing about us.
     AllowAll,
     /// It could not be read for a fault of the host: nothing may be fetched.
@@ -23,13 +23,13 @@ pub(super) enum Rules {
 }
 
 /// Returns where the robots.txt of a host is.
-pub(super) fn url(origin: &Url) -> Url {
+pub(crate) fn url(origin: &Url) -> Url {
     origin.join("/robots.txt").expect("an absolute path joins every origin")
 }
 
 impl Rules {
     /// Reads an answer to the request for robots.txt.
-    pub(super) fn read(status: StatusCode, body: &[u8], agent: &str) -> Self {
+    pub(crate) fn read(status: StatusCode, body: &[u8], agent: &str) -> Self {
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
             return Rules::DisallowAll;
         }
@@ -40,7 +40,7 @@ impl Rules {
     }
 
     /// Returns whether `url` may be fetched.
-    pub(super) fn allow(&self, url: &Url) -> bool {
+    pub(crate) fn allow(&self, url: &Url) -> bool {
         match self {
             Rules::AllowAll => true,
             Rules::DisallowAll => false,
@@ -49,13 +49,13 @@ impl Rules {
     }
 
     /// Returns the delay the host asks for.
-    pub(super) fn delay(&self) -> Option<Duration> {
+    pub(crate) fn delay(&self) -> Option<Duration> {
         let Rules::Robot(robot) = self else { return None };
         Duration::try_from_secs_f32(robot.delay?).ok().map(|delay| delay.min(MAX_DELAY))
     }
 
     /// Returns the sitemaps the host names.
-    pub(super) fn sitemaps(&self) -> &[String] {
+    pub(crate) fn sitemaps(&self) -> &[String] {
         match self {
             Rules::Robot(robot) => &robot.sitemaps,
             Rules::AllowAll | Rules::DisallowAll => &[],

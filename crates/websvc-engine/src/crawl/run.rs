@@ -4,6 +4,7 @@ mod measure;
 
 use std::collections::{HashMap, hash_map};
 use std::future::Future;
+use std::ops::ControlFlow;
 use std::pin::{Pin, pin};
 use std::time::{Duration, Instant};
 
@@ -12,9 +13,9 @@ use futures_util::stream::FuturesUnordered;
 use url::Url;
 use websvc_address::without_visit;
 use websvc_scrape::{FileAnswer, ImageAnswer, ScrapeError, Scraper, Survey};
+use websvc_sitemap::Item;
 use websvc_types::index::IndexDocument;
 
-use super::feed::{self, Entry};
 use super::frontier::Frontier;
 use super::host::{MAX_RETRIES, PageTask, Task};
 use super::images::Images;
@@ -23,7 +24,7 @@ use super::report::{CrawlReport, Event};
 use super::robots::{self, Rules};
 use super::scope::Scope;
 use super::sink::{Sink, SinkError};
-use super::sitemap;
+use super::told::Told;
 use super::trap::Budgets;
 
 /// How many requests run at one time in all.
@@ -145,7 +146,7 @@ struct Crawl<'a> {
     frontier: Frontier,
     budgets: Budgets,
     /// What feeds and sitemaps say of pages, by URL.
-    fed: HashMap<Url, Entry>,
+    fed: HashMap<Url, Told>,
     /// How many pages and images they are.
     fed_weight: usize,
     running: FuturesUnordered<Running<'a>>,
@@ -306,34 +307,31 @@ impl<'a> Crawl<'a> {
         if !file.status.is_success() || self.options.depth == Some(0) {
             return;
         }
-        let text = sitemap::text(&file.body);
-        let found = sitemap::parse(&text);
-        for url in found.sitemaps.into_iter().filter(|url| self.scope.takes_file(url)) {
-            self.frontier.add_listing(url, now);
-        }
-        for url in found.pages {
-            self.take(url, 1, now);
-        }
-        for entry in feed::parse(&text, url) {
-            self.take(entry.url.clone(), 1, now);
-            self.told(entry);
-        }
-        found.told.into_iter().for_each(|entry| self.told(entry));
+        websvc_sitemap::read(&file.body, url, &mut |item| {
+            match item {
+                Item::Sitemap(url) if self.scope.takes_file(&url) => self.frontier.add_listing(url, now),
+                Item::Sitemap(_elsewhere) => {}
+                Item::Page(entry) => {
+                    let url = without_visit(entry.url.clone());
+                    self.take(url.clone(), 1, now);
+                    if let Some(told) = Told::of(*entry) {
+                        self.told(url, told);
+                    }
+                }
+            }
+            ControlFlow::Continue(())
+        });
     }
 
     /// Remembers what a list says of a page.
-    fn told(&mut self, entry: Entry) {
-        let url = without_visit(entry.url.clone());
-        if !entry.tells()
-            || !self.scope.takes_file(&url)
-            || self.fed_weight + 1 + entry.images.len() > MAX_FED
-        {
+    fn told(&mut self, url: Url, told: Told) {
+        if !self.scope.takes_file(&url) || self.fed_weight + told.weight() > MAX_FED {
             return;
         }
-        self.fed_weight += 1 + entry.images.len();
+        self.fed_weight += told.weight();
         match self.fed.entry(url) {
-            hash_map::Entry::Vacant(place) => drop(place.insert(entry)),
-            hash_map::Entry::Occupied(known) => known.into_mut().join(entry),
+            hash_map::Entry::Vacant(place) => drop(place.insert(told)),
+            hash_map::Entry::Occupied(known) => known.into_mut().join(told),
         }
     }
 
@@ -444,7 +442,7 @@ async fn perform(scraper: &Scraper, max_age: Duration, origin: Url, task: Task, 
         };
     let result = match &task {
         Task::Robots => Outcome::File(scraper.file(&robots::url(&origin), robots::MAX_BYTES, deadline).await),
-        Task::Listing(url) => Outcome::File(scraper.file(url, sitemap::MAX_BYTES, deadline).await),
+        Task::Listing(url) => Outcome::File(scraper.file(url, websvc_sitemap::MAX_BYTES, deadline).await),
         Task::Image(url) => Outcome::Image(scraper.image_size(url, deadline).await),
         Task::Page(page) => Outcome::Page(scraper.survey(&page.url, max_age, deadline).await.map(Box::new)),
     };

@@ -78,6 +78,11 @@ pub(crate) fn page_ceiling(pricing: &Pricing, proxies: &ProxyConfig, scrape: &Sc
     content_ceiling(pricing, proxies, scrape).saturating_add(scan)
 }
 
+/// Returns the most that an uploaded file may cost, a document of several pages apart.
+pub(crate) fn file_ceiling(pricing: &Pricing, scrape: &ScrapePlan) -> u64 {
+    content_ceiling(pricing, &ProxyConfig::default(), scrape)
+}
+
 fn content_ceiling(pricing: &Pricing, proxies: &ProxyConfig, scrape: &ScrapePlan) -> u64 {
     let redaction = if scrape.redact_pii().is_some() { pricing.redact_pii } else { 0 };
     let page = if scrape.lockdown() {

@@ -66,6 +66,11 @@ impl Inspections {
         Ok(())
     }
 
+    /// Returns what pages are checked by, and what they lead to.
+    pub(crate) fn pages(&self) -> Option<&Inspection> {
+        self.pages.as_ref()
+    }
+
     /// Returns what gets the pages.
     pub(crate) fn scraper(&self, scraper: &Scraper) -> Scraper {
         match &self.pages {

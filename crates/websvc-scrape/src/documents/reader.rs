@@ -94,6 +94,11 @@ impl DocumentReader {
         Self { workers: workers.map(Arc::new), permits: Arc::new(Semaphore::new(concurrency)) }
     }
 
+    /// Returns whether documents are read at all.
+    pub fn has_workers(&self) -> bool {
+        self.workers.is_some()
+    }
+
     /// Reads a document until `deadline`, and returns it as an HTML page.
     ///
     /// # Errors

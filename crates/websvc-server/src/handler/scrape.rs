@@ -1,90 +1,139 @@
-//! One page, for the tools of MCP.
+//! `POST /v2/scrape`, `GET /v2/scrape/{id}`, and the tool of MCP that is the same.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::StatusCode;
-use serde::Serialize;
-use serde_json::{Map, Value};
-use url::Url;
+use http::{Request, StatusCode};
+use uuid::Uuid;
 use websvc_engine::{PageOutcome, Stages, page_content};
 use websvc_stage::Stage;
-use websvc_store::UsageRetention;
-use websvc_types::{ErrorCode, PageContent, Violation, ViolationCode};
-use websvc_validate::{Checked, Retention, read_scrape_options};
+use websvc_store::{Hold, UsageRetention};
+use websvc_transport::{Body, ServerBody};
+use websvc_types::{ErrorCode, ScrapeResponse};
+use websvc_validate::{Checked, PagePlan, read_scrape};
 
+use super::body;
 use super::search::{files, policy, team};
 use crate::authorise::authorise_formats;
 use crate::charge::{self, Outcome};
-use crate::reply::Failure;
+use crate::reply::{Failure, Reply, with_type};
 use crate::service::Context;
 use crate::trail::Asked;
 
-/// The answer: the content of the page as official clients read it.
-#[derive(Debug, Serialize)]
-pub(crate) struct Scraped {
-    success: bool,
-    data: PageContent,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    warning: Option<String>,
+/// Answers a request for one page.
+pub(crate) async fn scrape(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+    let origin = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
+    let body = body::read(request).await?;
+    let json = answer_scrape(context, origin, body).await.map_err(Failure::of_page)?;
+    Ok(with_type(StatusCode::OK, "application/json", Body::from(json)))
 }
 
-/// Answers a request for one page: its `url`, beside the options of scraping.
-pub(crate) async fn answer_scrape(
-    context: Context<'_>,
-    origin: Option<String>,
-    mut arguments: Map<String, Value>,
-) -> Result<Scraped, Failure> {
-    let url = url(arguments.remove("url"))?;
-    let rules = policy(context.store, context.caller.as_ref())?;
-    let retention = Retention::demanded(&rules);
-    let body = Bytes::from(Value::Object(arguments).to_string());
-    let decoding = context.admission.decode(body, move |body| read_scrape_options(body, &rules));
-    let Checked { plan, mut warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
-    let kept = context.keeps(retention, plan.lockdown());
-    let username = plan.audit().map(|audit| audit.username.as_str());
-    context.trail.asked(kept, &Asked { username, query: None, url: Some(url.as_str()) });
-    authorise_formats(context.caller.as_ref(), plan.formats())?;
-    let files = files(&context, retention, origin);
-    let hold = charge::hold(&context, context.engine.most_page_credits(&plan)).await?;
-    let deadline = context.started + plan.timeout().max(Duration::from_secs(1));
-    let done = |status, bill| {
-        let query = (kept == UsageRetention::Whole).then(|| url.to_string());
-        Outcome { operation: "scrape", status, bill, stages: Stages::default(), query, retention: kept }
-    };
-    let PageOutcome { page, bill } =
-        context.engine.scrape(&url, &plan, team(&context), &files, deadline).await;
-    match page {
-        Ok(mut page) => {
-            charge::settle(&context, hold, done(StatusCode::OK.as_u16(), bill)).await?;
-            warnings.append(&mut page.warnings);
-            let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
-            Ok(Scraped { success: true, data: page_content(page), warning })
-        }
-        Err(error) => {
-            let failure = Failure::from(error);
-            charge::settle(&context, hold, done(failure.status(), bill)).await?;
-            Err(failure)
-        }
+/// Answers with the result of an earlier request for one page.
+pub(crate) fn scrape_result(context: &Context<'_>, path: &str) -> Result<Reply, Failure> {
+    let id = path.rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
+    let id = Uuid::try_parse(id)
+        .map_err(|_| Failure::new(ErrorCode::BadRequest, "Invalid job ID: it is not a UUID"))?;
+    match context.results.find(id, team(context)) {
+        Some(json) => Ok(with_type(StatusCode::OK, "application/json", Body::from(json))),
+        None => Err(Failure::new(ErrorCode::NotFound, "Job not found.")),
     }
 }
 
-fn url(given: Option<Value>) -> Result<Url, Failure> {
-    let invalid = |code, message: String| {
-        let violation = Violation { path: "/url".to_owned(), code, message };
-        Failure::invalid(ErrorCode::BadRequest, vec![violation])
-    };
-    let Some(given) = given else {
-        return Err(invalid(ViolationCode::Missing, "url is required".to_owned()));
-    };
-    let Value::String(text) = given else {
-        return Err(invalid(ViolationCode::InvalidType, "url must be a string".to_owned()));
-    };
-    match Url::parse(text.trim()) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
-        _ => Err(invalid(
-            ViolationCode::InvalidFormat,
-            format!("url must be an http or https URL, not {text:?}"),
-        )),
+/// Answers the body of a request for one page, wherever it came from, with JSON.
+pub(crate) async fn answer_scrape(
+    context: Context<'_>,
+    origin: Option<String>,
+    body: Bytes,
+) -> Result<Bytes, Failure> {
+    let rules = policy(context.store, context.caller.as_ref())?;
+    let decoding = context.admission.decode(body, move |body| read_scrape(body, &rules));
+    let checked = context.engine.stages().run(Stage::Decode, decoding).await?;
+    let (work, page) = scrape_page(&context, origin, checked).await?;
+    work.into_answer(&context, page).await?.into_json(&context)
+}
+
+/// Gets the page of a plan, for which credits are held.
+///
+/// # Errors
+/// 402 and 403: what is refused before anything is done.
+async fn scrape_page(
+    context: &Context<'_>,
+    origin: Option<String>,
+    Checked { plan, warnings }: Checked<PagePlan>,
+) -> Result<(Work, PageOutcome), Failure> {
+    let (target, scrape) = (plan.target(), plan.scrape());
+    let retention = context.keeps(plan.retention(), scrape.lockdown());
+    let username = scrape.audit().map(|audit| audit.username.as_str());
+    context.trail.asked(retention, &Asked { username, query: None, url: Some(target.url().as_str()) });
+    authorise_formats(context.caller.as_ref(), scrape.formats())?;
+    let files = files(context, plan.retention(), origin);
+    let hold = charge::hold(context, context.engine.most_page_credits(scrape)).await?;
+    let deadline = context.started + scrape.timeout().max(Duration::from_secs(1));
+    let mut outcome = context.engine.scrape(target.url(), scrape, team(context), &files, deadline).await;
+    if let Ok(page) = &mut outcome.page {
+        page.metadata.source_url = Some(target.text().to_owned());
+    }
+    let query = (retention == UsageRetention::Whole).then(|| target.url().to_string());
+    Ok((Work { operation: "scrape", hold, retention, query, warnings }, outcome))
+}
+
+/// What was done for a page, before it is charged for.
+#[derive(Debug)]
+pub(super) struct Work {
+    pub(super) operation: &'static str,
+    pub(super) hold: Hold,
+    pub(super) retention: UsageRetention,
+    /// What the usage log may know of it.
+    pub(super) query: Option<String>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// An answer that is charged for.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) response: ScrapeResponse,
+    retention: UsageRetention,
+}
+
+impl Work {
+    /// Charges for what was done, and makes the answer.
+    ///
+    /// # Errors
+    /// Why there is no page.
+    pub(super) async fn into_answer(
+        self,
+        context: &Context<'_>,
+        PageOutcome { page, bill }: PageOutcome,
+    ) -> Result<Answer, Failure> {
+        let Self { operation, hold, retention, query, mut warnings } = self;
+        let page = page.map_err(Failure::from);
+        let status = page.as_ref().map_or_else(Failure::status, |_| StatusCode::OK.as_u16());
+        let done = Outcome { operation, status, bill, stages: Stages::default(), query, retention };
+        charge::settle(context, hold, done).await?;
+        let mut page = page?;
+        warnings.append(&mut page.warnings);
+        let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
+        let response = ScrapeResponse { success: true, data: page_content(page), warning };
+        Ok(Answer { response, retention })
+    }
+}
+
+impl Answer {
+    /// Writes the answer, and keeps it for a while if it may be kept.
+    ///
+    /// # Errors
+    /// 500; our own types always serialise.
+    pub(super) fn into_json(self, context: &Context<'_>) -> Result<Bytes, Failure> {
+        let written = context.engine.stages().time(Stage::Encode, || serde_json::to_vec(&self.response));
+        let json = written
+            .map(Bytes::from)
+            .map_err(|error| Failure::internal(&error, "the answer could not be written"))?;
+        let id = self.response.data.metadata.and_then(|metadata| metadata.scrape_id);
+        if self.retention == UsageRetention::Whole
+            && let Some(id) = id.and_then(|id| Uuid::try_parse(&id).ok())
+        {
+            context.results.keep(id, team(context), json.clone());
+        }
+        Ok(json)
     }
 }

@@ -1,5 +1,5 @@
-//! The Model Context Protocol: searches and pages as tools of language models, over HTTP at `/mcp` and over the standard
-//! streams by `websvc mcp`.
+//! The Model Context Protocol: searches, pages and maps of sites as tools of language models, over HTTP at `/mcp` and
+//! over the standard streams by `websvc mcp`.
 //!
 //! A tool is one of the interface's operations: what it is given is checked, admitted, charged and answered as a request
 //! of any other client. There are no sessions: every request stands alone, so nothing can be taken over or kept open.
@@ -21,7 +21,7 @@ use rmcp::{ErrorData, ServiceExt};
 use serde_json::{Map, Value};
 
 use crate::reply::Failure;
-use crate::service::{Asker, Service};
+use crate::service::{Asker, Inner, Service};
 
 pub(crate) use http::mcp;
 
@@ -55,14 +55,14 @@ impl Tools {
     }
 
     async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Option<String>, Failure> {
-        match name {
-            tools::SEARCH => {
-                let body = Bytes::from(Value::Object(arguments).to_string());
-                self.service.search_as(&self.asker, body).await.map(Some)
-            }
-            tools::SCRAPE => self.service.scrape_as(&self.asker, arguments).await.map(Some),
-            _ => Ok(None),
-        }
+        let inner = match name {
+            tools::SEARCH => Inner::Search,
+            tools::MAP => Inner::Map,
+            tools::SCRAPE => Inner::Scrape,
+            _ => return Ok(None),
+        };
+        let body = Bytes::from(Value::Object(arguments).to_string());
+        self.service.answer_as(&self.asker, inner, body).await.map(Some)
     }
 }
 

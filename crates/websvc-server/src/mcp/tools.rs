@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 pub(super) const SEARCH: &str = "search";
 pub(super) const SCRAPE: &str = "scrape";
+pub(super) const MAP: &str = "map";
 
 /// Returns all tools.
 pub(super) fn all() -> Vec<Tool> {
@@ -29,6 +30,13 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             "Gets one page and returns its content, as markdown unless other formats are asked for. Reads PDF and \
              office files, too, and draws pages that need a browser.",
             scrape(),
+        ),
+        tool(
+            MAP,
+            "List the URLs of a site",
+            "Lists URLs of a site from its sitemaps, its feeds, the links of its start page and the index; with search the \
+             best for some words come first. Use it to find the page to read.",
+            map(),
         ),
     ]
 });
@@ -70,6 +78,21 @@ fn scrape() -> Value {
     json!({ "type": "object", "properties": properties, "required": ["url"] })
 }
 
+/// Returns the fields that models have use for; all others of `POST /v2/map` may be given, too.
+fn map() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "url": { "type": "string", "description": "Where the site begins; with a path, only URLs below it are listed." },
+            "search": { "type": "string", "maxLength": 500, "description": "Ranks the URLs by these words." },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 100000, "default": 5000, "description": "How many URLs at most." },
+            "sitemap": { "enum": ["include", "only", "skip"], "description": "Lists URLs of sitemaps beside others, alone, or not. Default: include." },
+            "includeSubdomains": { "type": "boolean", "default": true, "description": "Lists URLs of subdomains, too." },
+        },
+        "required": ["url"],
+    })
+}
+
 fn page_options() -> Value {
     json!({
         "formats": { "type": "array", "items": { "type": "string" }, "description": "markdown, html, rawHtml, links, images, screenshot." },
@@ -93,11 +116,13 @@ mod tests {
             document["components"]["schemas"][schema]["properties"].as_object().unwrap().clone()
         };
         let (searching, scraping) = (known("SearchRequest"), known("ScrapeOptions"));
-        for (name, field) in search()["properties"].as_object().unwrap() {
-            assert!(searching.contains_key(name), "{name}");
-            for bound in ["maxLength", "maximum", "minimum", "default"] {
-                if let Some(value) = field.get(bound) {
-                    assert_eq!(Some(value), searching[name].get(bound), "{name} {bound}");
+        for (tool, known) in [(search(), searching), (map(), known("MapRequest"))] {
+            for (name, field) in tool["properties"].as_object().unwrap() {
+                assert!(known.contains_key(name), "{name}");
+                for bound in ["maxLength", "maximum", "minimum", "default"] {
+                    if let Some(value) = field.get(bound) {
+                        assert_eq!(Some(value), known[name].get(bound), "{name} {bound}");
+                    }
                 }
             }
         }

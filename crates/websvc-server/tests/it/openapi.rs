@@ -4,12 +4,16 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use websvc_types::index::{IndexReply, IndexStats, IndexUpload};
+use websvc_types::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
+use websvc_types::rerank::{RerankRequest, RerankResponse};
 use websvc_types::status::{Health, Readiness, Welcome};
 use websvc_types::usage::{
     ConcurrencyCheck, CreditHistory, CreditUsage, QueueStatus, TokenHistory, TokenUsage,
 };
-use websvc_types::{ErrorBody, ErrorCode, SearchRequest, SearchResponse, openapi};
-use websvc_validate::{Policy, read_search};
+use websvc_types::{
+    ErrorBody, ErrorCode, ParseFormats, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse, openapi,
+};
+use websvc_validate::{Policy, read_scrape, read_search};
 
 /// Returns the examples of a body of the document; there is at least one.
 fn examples(content: &Value) -> Vec<Value> {
@@ -40,11 +44,30 @@ fn searches_are_accepted_without_a_warning() {
 }
 
 #[test]
+fn scrapes_are_accepted_without_a_warning() {
+    let document = openapi::document();
+    for body in examples(&document["paths"]["/v2/scrape"]["post"]["requestBody"]) {
+        let checked = read_scrape(body.to_string().as_bytes(), &Policy::default()).unwrap();
+        assert!(checked.warnings.is_empty(), "{body}: {:?}", checked.warnings);
+        let _known: ScrapeRequest = serde_json::from_value(body).unwrap();
+    }
+}
+
+#[test]
 fn answers_have_the_form_of_their_types() {
     let document = openapi::document();
     let answer =
         |path: &str, method: &str, status: &str| &document["paths"][path][method]["responses"][status];
     check::<SearchResponse>(answer("/v2/search", "post", "200"));
+    check::<MapRequest>(&document["paths"]["/v2/map"]["post"]["requestBody"]);
+    check::<MapResponse>(answer("/v2/map", "post", "200"));
+    check::<MapRequestV1>(&document["paths"]["/v1/map"]["post"]["requestBody"]);
+    check::<MapResponseV1>(answer("/v1/map", "post", "200"));
+    check::<ScrapeResponse>(answer("/v2/scrape", "post", "200"));
+    check::<ScrapeResponse>(answer("/v2/parse", "post", "200"));
+    check::<ParseFormats>(answer("/v2/parse/formats", "get", "200"));
+    check::<RerankRequest>(&document["paths"]["/v1/rerank"]["post"]["requestBody"]);
+    check::<RerankResponse>(answer("/v1/rerank", "post", "200"));
     check::<IndexUpload>(&document["paths"]["/v2/index/documents"]["post"]["requestBody"]);
     check::<IndexReply>(answer("/v2/index/documents", "post", "200"));
     check::<IndexStats>(answer("/v2/index/stats", "get", "200"));

@@ -80,6 +80,18 @@ impl ServerBody {
         within(timeout.total, self.collect(limit, timeout.idle)).await?
     }
 
+    /// Reads the next piece of the body, `None` at its end. The caller bounds how much it reads.
+    ///
+    /// # Errors
+    /// [`BodyError::TimedOut`] when nothing arrives for `idle`, [`BodyError::Broken`] when it ends early.
+    pub async fn next_chunk(&mut self, idle: Duration) -> Result<Option<Bytes>, BodyError> {
+        let chunk = self.chunk(idle).await?;
+        if chunk.is_none() {
+            self.incoming = None;
+        }
+        Ok(chunk)
+    }
+
     async fn collect(&mut self, limit: usize, idle: Duration) -> Result<Bytes, BodyError> {
         let mut first = Bytes::new();
         let mut rest = BytesMut::new();

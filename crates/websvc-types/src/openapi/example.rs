@@ -225,6 +225,10 @@ pub(super) fn failure(code: ErrorCode) -> Example {
             { "path": "/query", "code": "too_short", "message": "query must not be empty" },
         ]);
     }
+    if code == ErrorCode::ParseUnsupportedOptions {
+        let message = "waitFor means nothing for an uploaded file";
+        value["details"] = json!([{ "path": "/waitFor", "code": "not_supported", "message": message }]);
+    }
     if code == ErrorCode::ScrapeActionsNotSupported {
         let message = "actions are not available: no browser is installed";
         value["details"] =
@@ -237,6 +241,10 @@ pub(super) fn failure(code: ErrorCode) -> Example {
 fn error(code: ErrorCode) -> &'static str {
     match code {
         ErrorCode::BadRequest | ErrorCode::ScrapeActionsNotSupported => "Invalid request body",
+        ErrorCode::ParseUnsupportedOptions => "Options that an uploaded file cannot have",
+        ErrorCode::UnsupportedFileType => {
+            "Unsupported file type: tea.png is no document, web page or text that can be read"
+        }
         ErrorCode::BadRequestInvalidJson => {
             "Bad request, malformed JSON at line 1 column 14: expected `,` or `}`"
         }
@@ -252,6 +260,8 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::ScrapeLockdownCacheMiss => "lockdown is set and the page is not in the cache",
         ErrorCode::MethodNotAllowed => "Method not allowed, use POST",
         ErrorCode::RequestTimeout => "Request timed out: the search was not done within its time of 60000 ms",
+        ErrorCode::MapTimeout => "Request timed out: the map was not done within its time of 60000 ms",
+        ErrorCode::MapFailed => "the site could not be mapped: the host of this URL cannot be reached",
         ErrorCode::ScrapeTimeout => "the page was not done within 60000 ms",
         ErrorCode::ProfileLocked => {
             "another request is about to save the profile \"shop\": try again later, or with saveChanges false"

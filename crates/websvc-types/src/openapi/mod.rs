@@ -1,7 +1,10 @@
 //! The OpenAPI 3.1 document of the service, made of the published schemas and of the table of errors.
 
+mod adapter;
 mod example;
+mod map;
 mod operation;
+mod page;
 mod response;
 mod usage;
 
@@ -41,8 +44,11 @@ pub fn document() -> Value {
         "servers": [{ "url": "/", "description": "The service that this document comes from" }],
         "tags": [
             { "name": "search", "description": "Searching, and scraping of what is found" },
+            { "name": "map", "description": "The URLs of a site" },
+            { "name": "scrape", "description": "Getting one page, and reading uploaded files" },
             { "name": "index", "description": "The embedded index" },
             { "name": "usage", "description": "What the caller's own team may use and has used" },
+            { "name": "adapters", "description": "Interfaces of others over these operations" },
             { "name": "status", "description": "What the service says of itself, to anybody" },
         ],
         "security": [{ "bearer": [] }, { "apiKey": [] }],

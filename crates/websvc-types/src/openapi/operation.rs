@@ -3,14 +3,16 @@
 use serde_json::{Map, Value, json};
 
 use super::example::{self, Example};
+use super::map;
 use super::response::{self, Failure};
-use super::usage;
+use super::{adapter, page, usage};
 
 /// How every operation that needs a key may end.
 pub(super) const KEYED: &[Failure] = &[Failure::Unauthorized, Failure::RateLimited, Failure::UnknownError];
 
 /// How every operation with a body may end beside that.
-const WITH_BODY: &[Failure] = &[Failure::Timeout, Failure::PayloadTooLarge, Failure::UnsupportedMediaType];
+pub(super) const WITH_BODY: &[Failure] =
+    &[Failure::Timeout, Failure::PayloadTooLarge, Failure::UnsupportedMediaType];
 
 /// One operation of the document.
 pub(super) struct Operation {
@@ -29,6 +31,12 @@ pub(super) struct Operation {
 pub(super) fn paths() -> Value {
     json!({
         "/v2/search": { "post": search().to_value() },
+        "/v2/map": { "post": map::map().to_value() },
+        "/v1/map": { "post": map::first_version().to_value() },
+        "/v2/scrape": { "post": page::scrape() },
+        "/v2/scrape/{id}": { "get": page::scrape_result() },
+        "/v2/parse": { "post": page::parse() },
+        "/v2/parse/formats": { "get": page::parse_formats().to_value() },
         "/v2/index/documents": { "post": add_documents().to_value() },
         "/v2/index/progress": { "post": crawl_progress().to_value() },
         "/v2/index/stats": { "get": index_stats().to_value() },
@@ -38,6 +46,10 @@ pub(super) fn paths() -> Value {
         "/v2/team/token-usage/historical": { "get": usage::by_key(usage::token_history().to_value()) },
         "/v2/team/queue-status": { "get": usage::queue_status().to_value() },
         "/v2/concurrency-check": { "get": usage::concurrency_check().to_value() },
+        "/v1/scrape": { "post": adapter::scrape_v1() },
+        "/v1/search": { "post": adapter::search_v1() },
+        "/v1/rerank": { "post": adapter::rerank().to_value() },
+        "/search": { "get": adapter::search_searxng(), "post": adapter::search_external() },
         "/health": { "get": health().to_public_value() },
         "/ready": { "get": ready() },
         "/metrics": { "get": metrics() },
@@ -187,7 +199,7 @@ fn openapi() -> Value {
 }
 
 impl Operation {
-    fn to_value(&self) -> Value {
+    pub(super) fn to_value(&self) -> Value {
         let (schema, examples) = &self.answer;
         let mut responses = Map::new();
         let mut success = response::success("Success", schema, examples);

@@ -11,39 +11,53 @@ pub(super) enum Failure {
     InvalidSearch,
     InvalidBody,
     InvalidParameter,
+    InvalidFile,
     Unauthorized,
     InsufficientCredits,
     Forbidden,
+    PageForbidden,
     NotFound,
     NotCached,
     MethodNotAllowed,
     Timeout,
+    PageTimeout,
     ProfileLocked,
     PayloadTooLarge,
     UnsupportedMediaType,
     RateLimited,
     UnknownError,
+    PageFailed,
     Unavailable,
+    MapForbidden,
+    MapTimeout,
+    MapFailed,
 }
 
 impl Failure {
-    const ALL: [Failure; 16] = [
+    const ALL: [Failure; 23] = [
         Failure::InvalidSearch,
         Failure::InvalidBody,
         Failure::InvalidParameter,
+        Failure::InvalidFile,
         Failure::Unauthorized,
         Failure::InsufficientCredits,
         Failure::Forbidden,
+        Failure::PageForbidden,
         Failure::NotFound,
         Failure::NotCached,
         Failure::MethodNotAllowed,
         Failure::Timeout,
+        Failure::PageTimeout,
         Failure::ProfileLocked,
         Failure::PayloadTooLarge,
         Failure::UnsupportedMediaType,
         Failure::RateLimited,
         Failure::UnknownError,
+        Failure::PageFailed,
         Failure::Unavailable,
+        Failure::MapForbidden,
+        Failure::MapTimeout,
+        Failure::MapFailed,
     ];
 
     /// Returns the conditions that end so; they have one status.
@@ -56,19 +70,46 @@ impl Failure {
             ],
             Failure::InvalidBody => &[ErrorCode::BadRequest, ErrorCode::BadRequestInvalidJson],
             Failure::InvalidParameter => &[ErrorCode::BadRequest],
+            Failure::InvalidFile => &[
+                ErrorCode::BadRequest,
+                ErrorCode::BadRequestInvalidJson,
+                ErrorCode::UnsupportedFileType,
+                ErrorCode::ParseUnsupportedOptions,
+            ],
             Failure::Unauthorized => &[ErrorCode::Unauthorized],
             Failure::InsufficientCredits => &[ErrorCode::InsufficientCredits],
             Failure::Forbidden => &[ErrorCode::Forbidden],
+            Failure::PageForbidden => {
+                &[ErrorCode::Forbidden, ErrorCode::UnsafeDomainBlocked, ErrorCode::ScrapeForbiddenUrl]
+            }
             Failure::NotFound => &[ErrorCode::NotFound],
             Failure::NotCached => &[ErrorCode::ScrapeNoCachedData, ErrorCode::ScrapeLockdownCacheMiss],
             Failure::MethodNotAllowed => &[ErrorCode::MethodNotAllowed],
             Failure::Timeout => &[ErrorCode::RequestTimeout],
+            Failure::PageTimeout => &[ErrorCode::ScrapeTimeout, ErrorCode::RequestTimeout],
             Failure::ProfileLocked => &[ErrorCode::ProfileLocked],
             Failure::PayloadTooLarge => &[ErrorCode::PayloadTooLarge],
             Failure::UnsupportedMediaType => &[ErrorCode::UnsupportedMediaType],
             Failure::RateLimited => &[ErrorCode::RateLimited],
             Failure::UnknownError => &[ErrorCode::UnknownError],
+            Failure::PageFailed => &[
+                ErrorCode::UnknownError,
+                ErrorCode::ScrapeSslError,
+                ErrorCode::ScrapeSiteError,
+                ErrorCode::ScrapeActionError,
+                ErrorCode::ScrapeUnsupportedFileError,
+            ],
             Failure::Unavailable => &[ErrorCode::SearchUnavailable],
+            Failure::MapForbidden => {
+                &[ErrorCode::Forbidden, ErrorCode::UnsafeDomainBlocked, ErrorCode::ScrapeForbiddenUrl]
+            }
+            Failure::MapTimeout => &[ErrorCode::MapTimeout, ErrorCode::RequestTimeout],
+            Failure::MapFailed => &[
+                ErrorCode::UnknownError,
+                ErrorCode::MapFailed,
+                ErrorCode::ScrapeDnsResolutionError,
+                ErrorCode::ScrapeSslError,
+            ],
         }
     }
 
@@ -85,16 +126,23 @@ impl Failure {
             Failure::InvalidSearch
             | Failure::InvalidBody
             | Failure::InvalidParameter
+            | Failure::InvalidFile
             | Failure::InsufficientCredits
             | Failure::Forbidden
+            | Failure::PageForbidden
             | Failure::NotFound
             | Failure::NotCached
             | Failure::Timeout
+            | Failure::PageTimeout
             | Failure::ProfileLocked
             | Failure::PayloadTooLarge
             | Failure::UnsupportedMediaType
             | Failure::UnknownError
-            | Failure::Unavailable => None,
+            | Failure::PageFailed
+            | Failure::Unavailable
+            | Failure::MapForbidden
+            | Failure::MapTimeout
+            | Failure::MapFailed => None,
         }
     }
 
@@ -131,7 +179,11 @@ fn codes_schema(codes: &[ErrorCode]) -> Value {
     if codes == [ErrorCode::RequestTimeout] {
         return json!({ "properties": { "code": false } });
     }
-    let names: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
+    let named = codes.iter().filter(|code| **code != ErrorCode::RequestTimeout);
+    let names: Vec<&str> = named.map(|code| code.as_str()).collect();
+    if names.len() < codes.len() {
+        return json!({ "properties": { "code": { "enum": names } } });
+    }
     json!({ "properties": { "code": { "enum": names } }, "required": ["code"] })
 }
 

@@ -142,7 +142,7 @@ fn add_rules(schema: &mut Schema) {
     foreign::add_property(schema, JSON_OPTIONS, property);
 }
 
-fn add_header_patterns(schema: &mut Schema) {
+pub(crate) fn add_header_patterns(schema: &mut Schema) {
     schema.insert("propertyNames".to_owned(), json!({ "pattern": HEADER_NAME }));
     if let Some(values) = schema.get_mut("additionalProperties").and_then(|values| values.as_object_mut()) {
         values.insert("pattern".to_owned(), HEADER_VALUE.into());

@@ -39,12 +39,15 @@ const SCRAPE: Foreign = Foreign {
     takes_json_options: true,
 };
 
+const MAP: Foreign = Foreign { keys: &["useMock"], spellings: &[], names: &[], takes_json_options: false };
+
 impl Foreign {
     /// Returns what is tolerated in the object with this definition.
     pub(super) fn of(definition: &str) -> Self {
         match definition {
             "SearchRequest" => SEARCH,
-            "ScrapeOptions" => SCRAPE,
+            "ScrapeOptions" | "ScrapeRequest" | "ParseOptions" => SCRAPE,
+            "MapRequest" | "MapRequestV1" => MAP,
             _ => Self::default(),
         }
     }

@@ -9,7 +9,7 @@ use websvc::Client;
 use websvc::server::{Authentication, EmbedConfig, EmbedError, Embedded};
 use websvc::transport::DrainReport;
 use websvc::types::index::{IndexDocument, IndexUpload};
-use websvc::types::{ErrorCode, ViolationCode};
+use websvc::types::{ErrorCode, ScrapeRequest, ViolationCode};
 
 use crate::support::impatient;
 
@@ -109,4 +109,24 @@ async fn a_data_directory_has_one_service() {
     assert!(matches!(error, EmbedError::InUse { .. }), "{error:?}");
     drop(first);
     Embedded::bind(EmbedConfig::new(data_dir.path())).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_page_that_cannot_be_had_says_why() {
+    let data_dir = tempfile::tempdir().unwrap();
+    let service = Running::start(data_dir.path()).await;
+    for (url, status, code) in [
+        ("http://nowhere.invalid/", 200, ErrorCode::ScrapeDnsResolutionError),
+        ("http://127.0.0.1:9/", 403, ErrorCode::ScrapeForbiddenUrl),
+        ("ftp://a.test/", 400, ErrorCode::BadRequest),
+    ] {
+        let request = ScrapeRequest { url: url.to_owned(), ..ScrapeRequest::default() };
+        let error = service.client.scrape(&request).await.unwrap_err();
+        assert_eq!(
+            (error.status().map(|status| status.as_u16()), error.code()),
+            (Some(status), Some(code)),
+            "{url}"
+        );
+    }
+    service.stop().await;
 }

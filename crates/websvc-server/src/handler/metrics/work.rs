@@ -36,11 +36,11 @@ pub(super) fn stages(stages: &[(Stage, Distribution)]) -> String {
 }
 
 pub(super) fn credits(credits: Credits) -> String {
-    let Credits { search, scrape, refused } = credits;
+    let Credits { charged, refused } = credits;
     let mut out = Lines::default();
     let name = "websvc_credits_charged_total";
     out.begin(name, "counter", "Credits that were charged, by operation.");
-    for (operation, count) in [("search", search), ("scrape", scrape)] {
+    for (operation, count) in charged {
         out.line(name, &[("operation", operation)], &count.to_string());
     }
     let name = "websvc_credits_refused_total";

@@ -1,0 +1,53 @@
+//! The arguments of `websvc map`.
+
+use clap::{Args, ValueEnum};
+use websvc_types::SitemapUse;
+
+use super::Remote;
+
+#[derive(Debug, Args)]
+pub(crate) struct Map {
+    /// Where the site begins; with a path, only URLs below it are listed.
+    pub(crate) url: String,
+    /// Ranks the URLs by these words.
+    #[arg(long, value_name = "WORDS")]
+    pub(crate) search: Option<String>,
+    /// How many URLs at most, 1 to 100000.
+    #[arg(long, default_value_t = websvc_types::limits::MAP_LIMIT_DEFAULT)]
+    pub(crate) limit: u32,
+    /// Lists URLs of sitemaps beside others, alone, or not [default: include].
+    #[arg(long, value_name = "USE")]
+    pub(crate) sitemap: Option<Sitemap>,
+    /// Leaves out URLs of subdomains.
+    #[arg(long)]
+    pub(crate) no_subdomains: bool,
+    /// Lists URLs with their queries.
+    #[arg(long)]
+    pub(crate) keep_queries: bool,
+    /// Time for the whole map, in milliseconds [default: 60000].
+    #[arg(long, value_name = "MS")]
+    pub(crate) timeout_ms: Option<u64>,
+    /// Prints the answer as JSON, with titles and descriptions.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) remote: Remote,
+}
+
+/// What sitemaps are used for.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Sitemap {
+    Include,
+    Only,
+    Skip,
+}
+
+impl From<Sitemap> for SitemapUse {
+    fn from(sitemap: Sitemap) -> Self {
+        match sitemap {
+            Sitemap::Include => Self::Include,
+            Sitemap::Only => Self::Only,
+            Sitemap::Skip => Self::Skip,
+        }
+    }
+}

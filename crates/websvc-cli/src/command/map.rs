@@ -1,0 +1,61 @@
+//! `websvc map`: the URLs of a site, from the shell.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use websvc::types::{MapRequest, MapResponse};
+use websvc_validate::{Checked, Policy, check_map};
+
+use super::search::{refused, remote};
+use crate::Setting;
+use crate::args::Map;
+use crate::installation::{self, IndexAccess};
+use crate::show;
+
+/// Runs `websvc map`.
+pub(crate) async fn map(setting: Setting, arguments: Map) -> Result<()> {
+    let request = request(&arguments);
+    let response = match arguments.remote.server {
+        Some(_) => remote(&arguments.remote)?.map(&request).await?,
+        None => local(&setting, request).await?,
+    };
+    if arguments.json { show::json(&response) } else { print(&response) }
+}
+
+fn request(arguments: &Map) -> MapRequest {
+    let Map { url, search, limit, sitemap, no_subdomains, keep_queries, timeout_ms, json: _, remote: _ } =
+        arguments;
+    MapRequest {
+        url: url.clone(),
+        search: search.clone(),
+        limit: Some(*limit),
+        sitemap: sitemap.map(Into::into),
+        include_subdomains: no_subdomains.then_some(false),
+        ignore_query_parameters: keep_queries.then_some(false),
+        timeout: *timeout_ms,
+        ..MapRequest::default()
+    }
+}
+
+async fn local(setting: &Setting, request: MapRequest) -> Result<MapResponse> {
+    let Checked { plan, warnings } = check_map(request, &Policy::default()).map_err(refused)?;
+    let access = setting.data_dir.try_lock()?.map_or(IndexAccess::Read, IndexAccess::Write);
+    let installation = installation::open(&setting.config, &setting.data_dir, access)?;
+    let outcome = installation.engine.map(&plan, Instant::now()).await;
+    installation.close().await?;
+    let mut mapped = outcome.result?;
+    mapped.warnings.splice(..0, warnings);
+    Ok(mapped.into_response(String::new(), outcome.bill.total()))
+}
+
+/// Prints a URL a line, so that other programs can go on with them.
+fn print(response: &MapResponse) -> Result<()> {
+    if let Some(warning) = &response.warning {
+        show::note(&format!("warning: {warning}"));
+    }
+    if response.links.is_empty() {
+        show::note("no URLs were found");
+    }
+    let urls: Vec<&str> = response.links.iter().map(|link| link.url.as_str()).collect();
+    if urls.is_empty() { Ok(()) } else { show::line(&urls.join("\n")) }
+}

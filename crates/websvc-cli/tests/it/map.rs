@@ -1,0 +1,82 @@
+//! Maps over HTTP and from the shell: the shapes of both versions, what they cost, and who may have them.
+
+use serde_json::{Value, json};
+use websvc_store::{Store, TeamChange};
+use websvc_testkit::{Page, World};
+
+use crate::harness::{Service, Site};
+
+async fn world() -> World {
+    World::builder()
+        .page("http://map.test/", Page::html("<title>Maps</title><a href='/green?x=1'>Green</a>"))
+        .page("http://map.test/sitemap.xml", Page::sitemap(&["http://map.test/oolong", "http://other.test/"]))
+        .start()
+        .await
+}
+
+fn urls(links: &Value) -> Vec<&str> {
+    links.as_array().unwrap().iter().map(|link| link["url"].as_str().unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_map_is_answered_in_both_versions_and_costs_one_credit() {
+    let world = world().await;
+    let site = Site::new(&world);
+    let store = Store::open(site.data_dir()).unwrap();
+    store.set_team("default", &TeamChange { credits: Some(Some(2)), ..TeamChange::default() }).unwrap();
+    let service = site.serve();
+    let body = json!({ "url": "map.test", "includeSubdomains": false }).to_string();
+    let answer = service.post("/v2/map", body.clone()).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    assert_eq!(
+        urls(&answer.body["links"]),
+        ["http://map.test/", "http://map.test/green", "http://map.test/oolong"]
+    );
+    assert_eq!(answer.body["links"][1], json!({ "url": "http://map.test/green", "title": "Green" }));
+    assert_eq!((&answer.body["success"], &answer.body["creditsUsed"]), (&json!(true), &json!(1)));
+    assert!(answer.body["id"].is_string() && answer.body["warning"].is_null(), "{}", answer.body);
+    let first = service.post("/v1/map/", json!({ "url": "map.test", "sitemapOnly": true }).to_string()).await;
+    assert_eq!(first.body, json!({ "success": true, "links": ["http://map.test/oolong"] }));
+    let broke = service.post("/v2/map", body).await;
+    assert_eq!((broke.status.as_u16(), &broke.body["code"]), (402, &json!("INSUFFICIENT_CREDITS")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failures_have_their_codes_and_cost_nothing() {
+    let world = World::builder().page("http://slow.test/robots.txt", Page::silence()).start().await;
+    let site = Site::new(&world);
+    let service = site.serve();
+    for (body, status, code) in [
+        (json!({ "url": "slow.test", "timeout": 1_000 }), 408, "MAP_TIMEOUT"),
+        (json!({ "url": "http://169.254.169.254/" }), 403, "SCRAPE_FORBIDDEN_URL"),
+        (json!({ "url": "map.test", "ignoreRobotsTxt": true }), 403, "FORBIDDEN"),
+        (json!({ "limit": 0 }), 400, "BAD_REQUEST"),
+    ] {
+        let answer = service.post("/v2/map", body.to_string()).await;
+        assert_eq!((answer.status.as_u16(), &answer.body["code"]), (status, &json!(code)), "{}", answer.body);
+        assert_eq!(answer.body["success"], json!(false));
+        if status == 408 {
+            assert!(answer.body["error"].as_str().unwrap().contains("timed out"), "{}", answer.body);
+        }
+    }
+    assert_eq!(used(&service).await, 0);
+}
+
+async fn used(service: &Service) -> u64 {
+    let months = service.get("/v2/team/credit-usage/historical").await.body;
+    months["periods"].as_array().unwrap().iter().map(|month| month["creditsUsed"].as_u64().unwrap()).sum()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_shell_prints_urls_or_json() {
+    let world = world().await;
+    let site = Site::new(&world);
+    let map = |options: &[&str]| {
+        let arguments: Vec<&str> = ["map", "map.test"].iter().chain(options).copied().collect();
+        site.succeed(&arguments)
+    };
+    assert_eq!(map(&["--search", "oolong", "--limit", "1"]), "http://map.test/oolong\n");
+    let skipped: Value =
+        serde_json::from_str(&map(&["--sitemap", "skip", "--keep-queries", "--json"])).unwrap();
+    assert_eq!(urls(&skipped["links"]), ["http://map.test/", "http://map.test/green?x=1"]);
+}

@@ -1,0 +1,111 @@
+//! `POST /v2/scrape` and `GET /v2/scrape/{id}`.
+
+use serde_json::{Value, json};
+use websvc_testkit::{Page, World};
+
+use crate::harness::{Answer, KEY, Service, Site, tea_world};
+
+const PAGE: &str = "http://tea.test/green.html";
+
+async fn scrape(service: &Service, body: Value) -> Answer {
+    service.post("/v2/scrape", body.to_string()).await
+}
+
+#[tokio::test]
+async fn a_page_comes_in_the_formats_that_were_asked_for_markdown_by_default() {
+    let world = tea_world().await;
+    let service = Service::of(&world);
+    let answer = scrape(&service, json!({ "url": PAGE, "origin": "test" })).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let (data, body) = (&answer.body["data"], &answer.body);
+    assert_eq!((&body["success"], &body["warning"]), (&json!(true), &Value::Null));
+    let markdown = data["markdown"].as_str().unwrap();
+    assert!(markdown.starts_with("# Green tea") && !markdown.contains("Home"), "{markdown}");
+    let keys: Vec<&String> = data.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["markdown", "metadata"]);
+    assert_eq!(data["metadata"]["sourceURL"], json!(PAGE));
+    assert_eq!(data["metadata"]["creditsUsed"], json!(1));
+    let all = json!({
+        "url": " tea.test/green.html ",
+        "formats": ["html", "rawHtml", { "type": "links" }],
+        "onlyMainContent": false,
+        "unheard": 1,
+    });
+    let answer = scrape(&service, all).await;
+    let data = &answer.body["data"];
+    assert!(data["rawHtml"].as_str().unwrap().contains("<nav>"));
+    assert!(data["html"].as_str().unwrap().contains("Home"));
+    assert_eq!(data["links"], json!(["http://tea.test/", "http://tea.test/oolong.html"]));
+    assert_eq!((&data["markdown"], &data["metadata"]["sourceURL"]), (&Value::Null, &json!(PAGE)));
+    assert_eq!(data["metadata"]["cacheState"], json!("hit"));
+    assert!(answer.body["warning"].as_str().unwrap().contains("unheard"), "{}", answer.body["warning"]);
+}
+
+#[tokio::test]
+async fn an_answer_can_be_asked_for_again_by_its_own_team() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let stranger = site.succeed(&["keys", "create", "--team", "strangers"]).trim().to_owned();
+    let mut service = site.serve();
+    let first = scrape(&service, json!({ "url": PAGE })).await.body;
+    let id = first["data"]["metadata"]["scrapeId"].as_str().unwrap();
+    let again = service.get(&format!("/v2/scrape/{id}")).await;
+    assert_eq!((again.status.as_u16(), &again.body), (200, &first));
+    stranger.clone_into(&mut service.key);
+    let other = service.get(&format!("/v2/scrape/{id}")).await;
+    assert_eq!((other.status.as_u16(), &other.body["error"]), (404, &json!("Job not found.")));
+    KEY.clone_into(&mut service.key);
+    let unknown = service.get("/v2/scrape/019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60").await;
+    assert_eq!((unknown.status.as_u16(), &unknown.body["code"]), (404, &json!("NOT_FOUND")));
+    assert_eq!(service.get("/v2/scrape/what").await.status, 400);
+    // Lockdown counts as zero data retention: nothing is left of it.
+    let locked = scrape(&service, json!({ "url": PAGE, "lockdown": true })).await.body;
+    let id = locked["data"]["metadata"]["scrapeId"].as_str().unwrap();
+    assert_eq!(service.get(&format!("/v2/scrape/{id}")).await.status, 404);
+}
+
+#[tokio::test]
+async fn failures_have_the_statuses_that_official_clients_expect() {
+    let world = World::builder()
+        .page("http://tea.test/gone", Page::html("<p>Gone").status(410))
+        .page("http://tea.test/picture.png", Page::new("image/png", b"\x89PNG\r\n\x1a\n\0\0".as_slice()))
+        .start()
+        .await;
+    let service = Service::of(&world);
+    let gone = scrape(&service, json!({ "url": "http://tea.test/gone" })).await;
+    assert_eq!((gone.status.as_u16(), &gone.body["data"]["metadata"]["statusCode"]), (200, &json!(410)));
+    for (body, status, code) in [
+        (json!({ "url": PAGE, "minAge": 1 }), 404, "SCRAPE_NO_CACHED_DATA"),
+        (json!({ "url": PAGE, "lockdown": true }), 404, "SCRAPE_LOCKDOWN_CACHE_MISS"),
+        (json!({ "url": "http://nowhere.invalid:81/" }), 200, "SCRAPE_DNS_RESOLUTION_ERROR"),
+        (json!({ "url": "http://127.0.0.1:9/" }), 403, "SCRAPE_FORBIDDEN_URL"),
+        (json!({ "url": "http://tea.test/picture.png" }), 500, "SCRAPE_UNSUPPORTED_FILE_ERROR"),
+        (json!({ "url": PAGE, "actions": [{ "type": "scrape" }] }), 400, "SCRAPE_ACTIONS_NOT_SUPPORTED"),
+        (json!({ "url": PAGE, "zeroDataRetention": true }), 403, "FORBIDDEN"),
+        (json!({ "url": "ftp://tea.test/", "timeout": 1 }), 400, "BAD_REQUEST"),
+        (json!({}), 400, "BAD_REQUEST"),
+    ] {
+        let said = body.to_string();
+        let answer = scrape(&service, body).await;
+        assert_eq!(answer.status, status, "{said}: {}", answer.body);
+        assert_eq!((&answer.body["success"], &answer.body["code"]), (&json!(false), &json!(code)), "{said}");
+    }
+    let answer = scrape(&service, json!({ "url": "ftp://tea.test/", "timeout": 1 })).await;
+    let paths: Vec<&Value> =
+        answer.body["details"].as_array().unwrap().iter().map(|one| &one["path"]).collect();
+    assert_eq!(paths, ["/timeout", "/url"]);
+}
+
+#[tokio::test]
+async fn a_key_without_the_scope_gets_no_page() {
+    let world = tea_world().await;
+    let site = Site::new(&world);
+    let key = site.succeed(&["keys", "create", "--team", "default", "--scope", "search"]);
+    let mut service = site.serve();
+    key.trim().clone_into(&mut service.key);
+    for path in ["/v2/scrape", "/v1/scrape", "/v2/parse"] {
+        let answer = service.post(path, json!({ "url": PAGE }).to_string()).await;
+        assert_eq!(answer.status, 403, "{path}: {}", answer.body);
+    }
+    assert_eq!(world.count(PAGE), 0);
+}

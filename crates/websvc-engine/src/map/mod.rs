@@ -1,0 +1,88 @@
+//! The map operation: which URLs a site has.
+//!
+//! robots.txt is read first and obeyed in what is fetched. Then come the links of the start page, the feeds it names, the
+//! sitemaps that robots.txt names or that are at the usual places, and what the index knows: in this order the URLs are
+//! listed, and each once.
+
+mod explore;
+mod found;
+mod listing;
+mod notes;
+mod rank;
+mod robots;
+mod site;
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use websvc_types::{MapLink, MapResponse};
+use websvc_validate::MapPlan;
+
+use crate::bill::{Bill, Item};
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::search::Inspections;
+use explore::Exploration;
+
+/// What a map came to.
+#[derive(Debug)]
+pub struct MapOutcome {
+    /// The URLs, or why there are none.
+    pub result: Result<Mapped, EngineError>,
+    /// What it costs; a map that failed costs no more than what was scanned for it.
+    pub bill: Bill,
+}
+
+/// The URLs of a site.
+#[derive(Debug, Clone, Default)]
+pub struct Mapped {
+    /// The URLs, the best first when words to rank by were given.
+    pub links: Vec<MapLink>,
+    /// What the caller should be told.
+    pub warnings: Vec<String>,
+}
+
+impl Mapped {
+    /// Returns the answer's body; `credits` is what was charged.
+    #[must_use]
+    pub fn into_response(self, id: String, credits: u64) -> MapResponse {
+        let warning = (!self.warnings.is_empty()).then(|| self.warnings.join("; "));
+        MapResponse { success: true, links: self.links, warning, id, credits_used: credits }
+    }
+}
+
+impl Engine {
+    /// Lists the URLs of a site.
+    ///
+    /// One deadline, the plan's timeout from `started`, bounds it all. What was found until then is the answer, with a
+    /// warning; only when nothing was found it is [`EngineError::MapTimeout`]. A site of which nothing can be had is
+    /// [`EngineError::MapFailed`].
+    pub async fn map(&self, plan: &MapPlan, started: Instant) -> MapOutcome {
+        let inspections = Inspections::of_page(plan.page(), self.threat());
+        let inspection = inspections.pages().cloned();
+        let scraper = inspections.scraper(self.scraper());
+        let exploration = Exploration::new(plan, scraper, inspection, started + plan.timeout());
+        let index = self.index().filter(|_| plan.index()).cloned();
+        let mut result = Box::pin(exploration.run(index)).await;
+        let mut late_notes = Vec::new();
+        let scanned = inspections.finish(&mut late_notes);
+        let mut bill = Bill::default();
+        if let Ok(mapped) = &mut result {
+            mapped.warnings.append(&mut late_notes);
+            bill.add(Item::Map, 1, self.pricing().map);
+        }
+        bill.add(Item::ThreatScan, scanned, self.pricing().threat_scan);
+        MapOutcome { result, bill }
+    }
+
+    /// Returns the most that a map may cost. URLs that are scanned because the site leads to them do not count: they are
+    /// known only when it did.
+    #[must_use]
+    pub fn most_map_credits(&self, plan: &MapPlan) -> u64 {
+        let prices = self.prices();
+        let scan = if plan.page().protection().is_some() { prices.threat_scan } else { 0 };
+        prices.map.saturating_add(scan)
+    }
+}

@@ -1,0 +1,364 @@
+//! Maps of a loopback web: what is listed, what is fetched, and what is told.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use websvc_index::{Document, Index, IndexConfig};
+use websvc_scrape::{ScrapeConfig, Scraper};
+use websvc_store::Store;
+use websvc_testkit::{Page, World, WorldBuilder};
+use websvc_threat::Classifier;
+use websvc_types::ErrorCode;
+use websvc_validate::{Policy, ThreatPolicy, read_map};
+
+use super::{MapOutcome, Mapped};
+use crate::engine::{Engine, EngineConfig, IndexUse};
+use crate::error::EngineError;
+use crate::pricing::Pricing;
+
+/// A loopback web and what maps it.
+struct Site {
+    world: World,
+    engine: Engine,
+    _data: TempDir,
+}
+
+impl Site {
+    async fn start(world: WorldBuilder) -> Self {
+        Self::with_index(world, &[]).await
+    }
+
+    /// Starts with an index that knows pages by URL and title.
+    async fn with_index(world: WorldBuilder, known: &[(&str, &str)]) -> Self {
+        let world = world.start().await;
+        let data = tempfile::tempdir().unwrap();
+        let store = Store::open(data.path()).unwrap();
+        let index = Index::open(&data.path().join("index"), IndexConfig::default()).unwrap();
+        for (url, title) in known {
+            let (url, title) = ((*url).to_owned(), (*title).to_owned());
+            index.add(Document { url, title, body: "Tea".to_owned(), ..Document::default() }).unwrap();
+        }
+        index.flush().unwrap();
+        let engine = Engine::new(EngineConfig {
+            sources: Vec::new(),
+            scraper: Scraper::new(world.client(), store, ScrapeConfig::default()),
+            index: Some(Arc::new(index)),
+            index_use: IndexUse::Filled,
+            mirrors: Vec::new(),
+            pricing: Pricing::default(),
+            threat: Classifier::none(),
+        });
+        Self { world, engine, _data: data }
+    }
+
+    async fn outcome(&self, body: Value, policy: &Policy) -> MapOutcome {
+        let plan = read_map(body.to_string().as_bytes(), policy).unwrap().plan;
+        self.engine.map(&plan, Instant::now()).await
+    }
+
+    async fn map(&self, body: Value) -> Mapped {
+        self.outcome(body, &Policy::default()).await.result.unwrap()
+    }
+
+    /// Returns the URLs, those of `http://a.test` as paths.
+    async fn paths(&self, body: Value) -> Vec<String> {
+        paths(self.map(body).await)
+    }
+
+    /// Returns what was asked of `http://a.test`, in order.
+    fn asked(&self) -> Vec<String> {
+        let requests = self.world.requests();
+        requests.iter().filter_map(|seen| seen.url.strip_prefix("http://a.test").map(str::to_owned)).collect()
+    }
+}
+
+fn paths(mapped: Mapped) -> Vec<String> {
+    let path = |url: String| url.strip_prefix("http://a.test").map_or(url.clone(), str::to_owned);
+    mapped.links.into_iter().map(|link| path(link.url)).collect()
+}
+
+fn robots(text: &str) -> WorldBuilder {
+    World::builder().page("http://a.test/robots.txt", Page::text(text))
+}
+
+fn index_of(urls: &[&str]) -> Page {
+    let sitemaps: String = urls.iter().map(|url| format!("<sitemap><loc>{url}</loc></sitemap>")).collect();
+    Page::new("application/xml", format!("<sitemapindex>{sitemaps}</sitemapindex>"))
+}
+
+fn packed(text: &str) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[tokio::test]
+async fn every_source_is_listed_in_its_order() {
+    let start = "<title>Tea</title><meta name=description content='All of tea'>\
+        <link rel=alternate type='application/rss+xml' href=/feed>\
+        <a href=/green>Green <b>tea</b></a> <a href='http://b.test/'>Elsewhere</a> <a href=/old#top></a>";
+    let feed =
+        "<rss><item><link>/news</link><title>News</title><description>&lt;p>Now</description></item></rss>";
+    let world = robots("Sitemap: http://a.test/index.xml\n")
+        .page("http://a.test/", Page::html(start))
+        .page("http://a.test/feed", Page::new("text/plain", feed))
+        .page("http://a.test/index.xml", index_of(&["http://a.test/1.xml.gz", "2.txt"]))
+        .page(
+            "http://a.test/1.xml.gz",
+            Page::new(
+                "application/x-gzip",
+                packed("<urlset><url><loc>http://a.test/one</loc></url></urlset>"),
+            ),
+        )
+        .page("http://a.test/2.txt", Page::text("http://a.test/two\nhttp://a.test/green/\nhttp://b.test/x"));
+    let known =
+        [("http://a.test/known", "Known"), ("http://b.test/known", "No"), ("http://a.test/two", "Two")];
+    let site = Site::with_index(world, &known).await;
+    let mapped = site.map(json!({ "url": "a.test" })).await;
+    assert_eq!(mapped.warnings, [""; 0]);
+    let told: Vec<(&str, &str, &str)> = (mapped.links.iter())
+        .map(|link| {
+            let text = |text: &'_ Option<String>| text.clone().unwrap_or_default().leak() as &str;
+            (link.url.as_str(), text(&link.title), text(&link.description))
+        })
+        .collect();
+    let expected = [
+        ("http://a.test/", "Tea", "All of tea"),
+        ("http://a.test/green", "Green tea", ""),
+        ("http://a.test/old", "", ""),
+        ("http://a.test/news", "News", "Now"),
+        ("http://a.test/one", "", ""),
+        ("http://a.test/two", "Two", ""),
+        ("http://a.test/known", "Known", ""),
+    ];
+    let order = |rows: &[(&str, &str, &str)]| rows.iter().map(|row| row.0.to_owned()).collect::<Vec<_>>();
+    let mut found = told.clone();
+    found.sort_unstable();
+    let mut wanted = expected.to_vec();
+    wanted.sort_unstable();
+    assert_eq!(found, wanted);
+    assert_eq!(order(&told)[..3], order(&expected)[..3]);
+    assert_eq!(order(&told)[6], "http://a.test/known");
+    assert_eq!(site.asked()[..2], ["/robots.txt", "/"]);
+    let only = site.paths(json!({ "url": "a.test", "sitemap": "only" })).await;
+    assert_eq!(only, ["/one", "/two", "/green/"]);
+    let skip = site.paths(json!({ "url": "a.test", "sitemap": "skip" })).await;
+    assert_eq!(skip, ["/", "/green", "/old", "/news", "/known", "/two"]);
+    let skip =
+        json!({ "url": "a.test", "sitemap": "skip", "useIndex": false, "maxDiscoveryDepth": 0, "limit": 9 });
+    assert_eq!(site.paths(skip).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_hundred_thousand_urls_are_listed_and_no_more_is_fetched_than_wanted() {
+    let mut world = robots("Sitemap: http://a.test/index.xml");
+    let names: Vec<String> = (0..10).map(|file| format!("http://a.test/{file}.xml.gz")).collect();
+    for (file, name) in names.iter().enumerate() {
+        let mut text = "<urlset>".to_owned();
+        for page in 0..11_000 {
+            write!(text, "<url><loc>http://a.test/p/{file}/{page}</loc></url>").unwrap();
+        }
+        world = world.page(name, Page::new("application/gzip", packed(&(text + "</urlset>"))));
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let site = Site::start(world.page("http://a.test/index.xml", index_of(&names))).await;
+    let all = json!({ "url": "a.test", "sitemap": "only", "limit": 100_000, "timeout": 300_000 });
+    let paths = site.paths(all).await;
+    assert_eq!((paths.len(), paths[0].as_str(), paths[99_999].as_str()), (100_000, "/p/0/0", "/p/9/999"));
+    site.world.forget();
+    let some = site.paths(json!({ "url": "a.test", "sitemap": "only", "timeout": 300_000 })).await;
+    assert_eq!((some.len(), some[4_999].as_str()), (5_000, "/p/0/4999"));
+    // Those that were on the way while the first was read.
+    assert!(site.asked().len() <= 3 + 3, "{:?}", site.asked());
+    let best =
+        json!({ "url": "a.test", "sitemap": "only", "search": "10999", "limit": 1, "timeout": 300_000 });
+    assert_eq!(site.paths(best).await, ["/p/0/10999"]);
+}
+
+#[tokio::test]
+async fn indexes_that_lead_in_circles_or_too_deep_end() {
+    let world = robots("Sitemap: /a.xml")
+        .page(
+            "http://a.test/a.xml",
+            index_of(&["/a.xml", "/b.xml", "http://a.test/a.xml#again", "/pages.xml"]),
+        )
+        .page("http://a.test/b.xml", index_of(&["/a.xml", "/c.xml"]))
+        .page("http://a.test/c.xml", index_of(&["/d.xml"]))
+        .page("http://a.test/d.xml", index_of(&["/e.xml", "http://b.test/far.xml"]))
+        .page("http://a.test/pages.xml", Page::sitemap(&["http://a.test/1"]));
+    let site = Site::start(world).await;
+    let mapped = site.map(json!({ "url": "http://a.test/", "sitemap": "only" })).await;
+    let warnings = mapped.warnings.join("\n");
+    assert_eq!(paths(mapped), ["/1"]);
+    let mut asked = site.asked();
+    asked.sort();
+    assert_eq!(asked, ["/a.xml", "/b.xml", "/c.xml", "/d.xml", "/pages.xml", "/robots.txt", "/sitemap.xml"]);
+    assert!(
+        warnings.contains("1 sitemap was not read: they are too many or too deep in indexes"),
+        "{warnings}"
+    );
+    assert!(warnings.contains("1 sitemap was not read: they are on other hosts"), "{warnings}");
+}
+
+#[tokio::test]
+async fn what_is_no_sitemap_is_told_where_it_was_named() {
+    let world = robots(
+        "Sitemap: http://a.test/page\nSitemap: http://a.test/gone.xml\nSitemap: http://a.test/cut.xml",
+    )
+    .page("http://a.test/page", Page::html("<p>Not found <a href=/never>x</a>"))
+    .page("http://a.test/sitemap.xml", Page::html("<p>Not found"))
+    .page("http://a.test/sitemap.txt", Page::new("text/html", "\u{feff}http://a.test/text"))
+    .page("http://a.test/cut.xml", Page::new("text/plain", "<urlset><url><loc>relative</loc></url><url"));
+    let site = Site::start(world).await;
+    let mapped = site.map(json!({ "url": "http://a.test", "sitemap": "only" })).await;
+    let expected = [
+        "http://a.test/page is neither a sitemap nor a feed",
+        "http://a.test/gone.xml answered 404",
+        "http://a.test/cut.xml is damaged: it was read as far as possible",
+    ];
+    assert_eq!(mapped.warnings, expected);
+    assert_eq!(paths(mapped), ["/relative"]);
+}
+
+#[tokio::test]
+async fn usual_places_are_looked_at_when_nothing_is_named() {
+    let world = World::builder()
+        .page("http://a.test/docs/sitemap.xml", Page::sitemap(&["http://a.test/docs/x", "http://a.test/y"]));
+    let site = Site::start(world).await;
+    let mapped = site.map(json!({ "url": "http://a.test/docs/", "ignoreCache": true })).await;
+    let warnings = mapped.warnings.join("\n");
+    assert_eq!(paths(mapped), ["/docs/x"]);
+    assert!(warnings.contains("the start page answered 404"), "{warnings}");
+    assert!(
+        warnings.contains("1 URL was found: to find more, map the base of the site, http://a.test,"),
+        "{warnings}"
+    );
+}
+
+#[tokio::test]
+async fn robots_txt_is_obeyed_in_what_is_fetched() {
+    let forbidden = robots("\u{feff}USER-AGENT: *\r\nDisallow: /\r\nSITEMAP: http://a.test/map.xml\r\n");
+    let site = Site::with_index(forbidden, &[("http://a.test/known", "Known")]).await;
+    let mapped = site.map(json!({ "url": "http://a.test/" })).await;
+    assert_eq!(site.asked(), ["/robots.txt"]);
+    assert_eq!(mapped.warnings[0], "robots.txt does not allow the start page: its links are left out");
+    assert_eq!(paths(mapped), ["/known"]);
+    let broken =
+        Site::start(World::builder().page("http://a.test/robots.txt", Page::text("Allow: /").status(503)))
+            .await;
+    let mapped = broken.map(json!({ "url": "http://a.test/" })).await;
+    assert_eq!(broken.asked(), ["/robots.txt"]);
+    assert!(mapped.warnings[0].contains("robots.txt answered 503"), "{:?}", mapped.warnings);
+}
+
+#[tokio::test]
+async fn other_hosts_are_asked_only_when_robots_txt_names_their_sitemaps() {
+    let world = robots("Sitemap: http://files.test/map.xml\nSitemap: http://shut.test/map.xml")
+        .page("http://files.test/map.xml", Page::sitemap(&["http://a.test/1", "http://files.test/2"]))
+        .page("http://shut.test/robots.txt", Page::text("User-agent: websvc\nDisallow: /map"))
+        .page("http://shut.test/map.xml", Page::sitemap(&["http://a.test/3"]));
+    let site = Site::start(world).await;
+    let mapped = site.map(json!({ "url": "http://a.test/", "sitemap": "only" })).await;
+    assert_eq!(mapped.warnings, ["1 sitemap was not read: robots.txt does not allow it"]);
+    assert_eq!(paths(mapped), ["/1"]);
+    assert_eq!(
+        (site.world.count("http://shut.test/map.xml"), site.world.count("http://files.test/robots.txt")),
+        (0, 1)
+    );
+}
+
+#[tokio::test]
+async fn where_the_start_page_leads_is_the_site() {
+    let world = World::builder()
+        .page("http://a.test/", Page::redirect(302, "http://www.moved.test/en/"))
+        .page("http://www.moved.test/robots.txt", Page::text("Sitemap: http://www.moved.test/map.xml"))
+        .page("http://www.moved.test/map.xml", Page::sitemap(&["http://www.moved.test/mapped"]))
+        .page(
+            "http://www.moved.test/en/",
+            Page::html("<title>Here</title><a href=/x>X</a><a href='http://a.test/y'>Y</a>"),
+        );
+    let site = Site::start(world).await;
+    let urls = site.paths(json!({ "url": "http://a.test/" })).await;
+    assert_eq!(
+        urls,
+        ["http://www.moved.test/en/", "http://www.moved.test/x", "/y", "http://www.moved.test/mapped"]
+    );
+}
+
+#[tokio::test]
+async fn headers_are_for_the_host_they_were_given_for() {
+    let world =
+        robots("Sitemap: http://files.test/map.xml").page("http://a.test/", Page::html("<a href=/x>x</a>"));
+    let site = Site::start(world).await;
+    let location = json!({ "country": "DE", "languages": ["de-DE"] });
+    site.map(json!({ "url": "http://a.test", "headers": { "X-Site": "1" }, "location": location })).await;
+    for seen in site.world.requests() {
+        let is_for_them = seen.url.starts_with("http://a.test/");
+        assert_eq!(seen.header("x-site"), is_for_them.then_some("1"), "{}", seen.url);
+        assert_eq!(seen.header("accept-language"), Some("de-DE"), "{}", seen.url);
+    }
+    assert_eq!(site.world.count("http://files.test/map.xml"), 1);
+}
+
+#[tokio::test]
+async fn when_time_is_over_what_was_found_is_the_answer() {
+    let world = robots("Sitemap: http://a.test/slow.xml")
+        .page("http://a.test/", Page::html("<a href=/x>x</a>"))
+        .page("http://a.test/slow.xml", Page::silence())
+        .page("http://silent.test/robots.txt", Page::silence());
+    let site = Site::start(world).await;
+    let mapped = site.map(json!({ "url": "http://a.test/", "timeout": 2_000 })).await;
+    assert!(
+        mapped.warnings.contains(&"the time was over before everything was read".to_owned()),
+        "{:?}",
+        mapped.warnings
+    );
+    assert_eq!(paths(mapped), ["/", "/x"]);
+    let outcome =
+        site.outcome(json!({ "url": "http://silent.test/", "timeout": 1_000 }), &Policy::default()).await;
+    assert!(
+        matches!(outcome.result, Err(EngineError::MapTimeout { timeout_ms: 1_000 })),
+        "{:?}",
+        outcome.result
+    );
+    assert_eq!(outcome.bill.total(), 0);
+}
+
+#[tokio::test]
+async fn a_site_that_cannot_be_had_is_a_failure_with_its_reason() {
+    let Site { world, engine, _data } = Site::start(World::builder()).await;
+    let plan =
+        |url: &str| read_map(json!({ "url": url }).to_string().as_bytes(), &Policy::default()).unwrap().plan;
+    let outcome = engine.map(&plan("http://127.0.0.1/"), Instant::now()).await;
+    let Err(EngineError::Page(error)) = &outcome.result else { panic!("{:?}", outcome.result) };
+    assert_eq!((error.code(), outcome.bill.total()), (ErrorCode::ScrapeForbiddenUrl, 0));
+    drop(world);
+    let outcome = engine.map(&plan("http://a.test/"), Instant::now()).await;
+    let Err(EngineError::MapFailed(error)) = &outcome.result else { panic!("{:?}", outcome.result) };
+    assert_eq!((error.code(), outcome.bill.total()), (ErrorCode::ScrapeSiteError, 0));
+}
+
+#[tokio::test]
+async fn threat_protection_takes_urls_out() {
+    let world = World::builder()
+        .page("http://a.test/", Page::html("<a href='http://bad.a.test/'>x</a><a href=/fine>y</a>"));
+    let site = Site::start(world).await;
+    let policy = Policy { threat: ThreatPolicy::On, ..Policy::default() };
+    let protection = json!({ "blacklist": ["bad.a.test"], "failurePolicy": "open" });
+    let body = json!({ "url": "http://a.test/", "threatProtection": protection });
+    let outcome = site.outcome(body, &policy).await;
+    assert_eq!(outcome.bill.total(), 1);
+    let mapped = outcome.result.unwrap();
+    assert_eq!(mapped.warnings[0], "threat protection removed 1 URL");
+    assert_eq!(paths(mapped), ["/", "/fine"]);
+    let blocked = json!({ "url": "http://bad.a.test/", "threatProtection": protection });
+    site.world.forget();
+    let outcome = site.outcome(blocked, &policy).await;
+    let Err(EngineError::Page(error)) = outcome.result else { panic!("it is blocked") };
+    assert_eq!(error.code(), ErrorCode::UnsafeDomainBlocked);
+    assert!(site.world.requests().is_empty());
+}

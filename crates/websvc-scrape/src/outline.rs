@@ -1,0 +1,99 @@
+//! Where a page leads, and what it says of itself: what a map takes of it.
+
+use std::time::Instant;
+
+use http::StatusCode;
+use url::Url;
+use websvc_validate::ScrapePlan;
+
+use crate::browse::Need;
+use crate::cache;
+use crate::documents::{Converted, options_of};
+use crate::error::ScrapeError;
+use crate::freshness::Freshness;
+use crate::raw::RawPage;
+use crate::render;
+use crate::scraper::Scraper;
+
+/// A page as a map sees it.
+#[derive(Debug)]
+pub struct Outline {
+    /// The URL after redirects.
+    pub url: Url,
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// Its title.
+    pub title: Option<String>,
+    /// Its own description.
+    pub description: Option<String>,
+    /// Its links in document order.
+    pub links: Vec<OutlineLink>,
+    /// The feeds it names.
+    pub feeds: Vec<Url>,
+}
+
+/// A link of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutlineLink {
+    /// Where it leads, without fragment.
+    pub url: Url,
+    /// Its text; may be empty.
+    pub text: String,
+}
+
+impl Scraper {
+    /// Gets the outline of a page, by the same rules of cache, network, browser and threat protection as its content.
+    ///
+    /// # Errors
+    /// [`ScrapeError`]; an answer of 400 and above is a page too.
+    pub async fn outline(
+        &self,
+        url: &Url,
+        plan: &ScrapePlan,
+        deadline: Instant,
+    ) -> Result<Outline, ScrapeError> {
+        self.inspect(url).await?;
+        let page = Box::pin(self.received(url, plan, deadline)).await?;
+        let converted = self.convert(&page, options_of(plan), deadline).await?;
+        let turn = self.turn(&page, converted.as_ref()).await?;
+        self.work(move |_| {
+            let _turn = turn;
+            outline(page, converted.as_ref())
+        })
+        .await
+    }
+
+    /// Gets a page as received, from the cache by its rules, else from the network.
+    async fn received(
+        &self,
+        url: &Url,
+        plan: &ScrapePlan,
+        deadline: Instant,
+    ) -> Result<RawPage, ScrapeError> {
+        // Where links lead does not depend on who looks at them: a browser is for empty shells alone.
+        let need = Need::IfShell;
+        let key = cache::page_key(url, plan, self.proxies(), need);
+        if let Some((page, _)) = self.cached(url, key.as_ref(), Freshness::of(plan)).await? {
+            self.inspect(&page.url).await?;
+            return Ok(page);
+        }
+        match key {
+            Some(key) => Ok(self.fetch_once(url, &key, plan, need, deadline).await?.0),
+            None => Ok(self.fetch_anew(url, None, plan, need, deadline).await?.0),
+        }
+    }
+}
+
+fn outline(page: RawPage, converted: Option<&Converted>) -> Result<Outline, ScrapeError> {
+    let document = render::parse(&page, converted)?;
+    let metadata = document.metadata();
+    let links = document.anchors().into_iter();
+    Ok(Outline {
+        title: document.title(),
+        description: metadata.description,
+        links: links.map(|anchor| OutlineLink { url: anchor.url, text: anchor.text }).collect(),
+        feeds: document.feeds(),
+        status: page.status,
+        url: page.url,
+    })
+}

@@ -1,0 +1,132 @@
+//! Version 1 of the interface, for clients that still speak it: other names of a few options, and a search whose `data`
+//! is one list.
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use serde_json::{Map, Value, json};
+use websvc_transport::{Body, ServerBody};
+
+use super::{Sent, ok, read};
+use crate::handler;
+use crate::reply::{Failure, Reply, with_type};
+use crate::service::Context;
+
+/// How many results a search of version 1 has when it does not say.
+const LIMIT_DEFAULT: u32 = 5;
+
+/// The time for a page of version 1 when the request does not say, in milliseconds.
+const TIMEOUT_DEFAULT_MS: u64 = 30_000;
+
+/// `POST /v1/scrape`.
+pub(super) async fn scrape(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+    let Sent { origin, mut fields } = read(&context, request).await?;
+    translate_options(&mut fields);
+    fields.entry("timeout").or_insert_with(|| json!(TIMEOUT_DEFAULT_MS));
+    let body = Bytes::from(Value::Object(fields).to_string());
+    let answer = handler::answer_scrape(context, origin, body).await.map_err(Failure::of_page)?;
+    Ok(with_type(StatusCode::OK, "application/json", Body::from(answer)))
+}
+
+/// `POST /v1/search`.
+pub(super) async fn search(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+    let Sent { origin, mut fields } = read(&context, request).await?;
+    fields.entry("limit").or_insert_with(|| json!(LIMIT_DEFAULT));
+    if let Some(Value::Object(options)) = fields.get_mut("scrapeOptions") {
+        translate_options(options);
+    }
+    // There is one list for everything, so there is one source.
+    fields.insert("sources".to_owned(), json!(["web"]));
+    let response = super::search(context, origin, fields).await?;
+    let mut answer =
+        json!({ "success": true, "data": response.data.web.unwrap_or_default(), "id": response.id });
+    if let Some(warning) = response.warning {
+        answer["warning"] = Value::String(warning);
+    }
+    Ok(ok(&answer))
+}
+
+/// Gives the options of version 1 their names of version 2.
+fn translate_options(options: &mut Map<String, Value>) {
+    // A page of version 1 is from its host unless the request says otherwise.
+    let is_cached = options.get("minAge").is_some_and(|age| !age.is_null())
+        || options.get("lockdown") == Some(&json!(true));
+    if !is_cached {
+        options.entry("maxAge").or_insert_with(|| json!(0));
+    }
+    if let Some(Value::Bool(parse)) = options.remove("parsePDF") {
+        options.insert("parsers".to_owned(), if parse { json!(["pdf"]) } else { json!([]) });
+    }
+    let extract = options.get("extract").or_else(|| options.get("jsonOptions")).cloned();
+    let tracking = options.get("changeTrackingOptions").cloned();
+    let Some(Value::Array(formats)) = options.get_mut("formats") else { return };
+    let mut used: Vec<&str> = Vec::new();
+    for format in formats.iter_mut() {
+        match format.as_str() {
+            Some("screenshot@fullPage") => *format = json!({ "type": "screenshot", "fullPage": true }),
+            Some("extract" | "json") => {
+                *format = with_options("json", extract.as_ref(), &["schema", "prompt"]);
+                used.extend(["extract", "jsonOptions"]);
+            }
+            Some("changeTracking") => {
+                *format =
+                    with_options("changeTracking", tracking.as_ref(), &["modes", "schema", "prompt", "tag"]);
+                used.push("changeTrackingOptions");
+            }
+            _ => {}
+        }
+    }
+    // What stands with its format now. Options without theirs stay, so that they are named in the warning.
+    for name in used {
+        options.remove(name);
+    }
+}
+
+fn with_options(kind: &str, given: Option<&Value>, names: &[&str]) -> Value {
+    let mut format = json!({ "type": kind });
+    for name in names {
+        if let Some(value) = given.and_then(|given| given.get(name)) {
+            format[name] = value.clone();
+        }
+    }
+    format
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(given: &Value, expected: &Value) {
+        let Value::Object(mut options) = given.clone() else { panic!("options are an object") };
+        translate_options(&mut options);
+        assert_eq!(&Value::Object(options), expected);
+    }
+
+    #[test]
+    fn options_have_their_names_of_version_2() {
+        check(&json!({}), &json!({ "maxAge": 0 }));
+        check(&json!({ "maxAge": 5, "parsePDF": false }), &json!({ "maxAge": 5, "parsers": [] }));
+        check(&json!({ "minAge": 1 }), &json!({ "minAge": 1 }));
+        check(&json!({ "lockdown": true, "maxAge": 7 }), &json!({ "lockdown": true, "maxAge": 7 }));
+        check(
+            &json!({
+                "formats": ["markdown", "screenshot@fullPage", "extract", "changeTracking"],
+                "extract": { "prompt": "the price", "systemPrompt": "be brief" },
+                "changeTrackingOptions": { "modes": ["git-diff"], "tag": "a" },
+            }),
+            &json!({
+                "formats": [
+                    "markdown",
+                    { "type": "screenshot", "fullPage": true },
+                    { "type": "json", "prompt": "the price" },
+                    { "type": "changeTracking", "modes": ["git-diff"], "tag": "a" },
+                ],
+                "maxAge": 0,
+            }),
+        );
+        check(
+            &json!({ "formats": ["json"], "jsonOptions": { "schema": { "type": "object" } } }),
+            &json!({ "formats": [{ "type": "json", "schema": { "type": "object" } }], "maxAge": 0 }),
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! `POST /v2/map`, and `POST /v1/map` in the words of the first version.
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use websvc_engine::{Bill, MapOutcome, Stages};
+use websvc_stage::Stage;
+use websvc_store::UsageRetention;
+use websvc_transport::ServerBody;
+use websvc_types::MapResponse;
+use websvc_types::map::MapResponseV1;
+use websvc_validate::{Checked, MapPlan, Policy, Rejection, read_map, read_map_v1};
+
+use super::body;
+use super::search::policy;
+use crate::charge::{self, Outcome};
+use crate::reply::{Failure, Reply, json};
+use crate::service::Context;
+use crate::trail::Asked;
+
+/// Reads the body of a map.
+type Read = fn(&[u8], &Policy) -> Result<Checked<MapPlan>, Rejection>;
+
+/// Answers a map.
+pub(crate) async fn map(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+    let body = body::read(request).await?;
+    let stages = context.engine.stages();
+    let answer = answer_map(context, body, read_map).await?;
+    Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &answer)))
+}
+
+/// Answers a map in the words of the first version.
+pub(crate) async fn map_v1(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+    let body = body::read(request).await?;
+    let stages = context.engine.stages();
+    let answer = answer_map(context, body, read_map_v1).await?;
+    Ok(stages.time(Stage::Encode, || json(StatusCode::OK, &MapResponseV1::from(answer))))
+}
+
+/// Answers the body of a map, wherever it came from.
+pub(crate) async fn answer_map(
+    context: Context<'_>,
+    body: Bytes,
+    read: Read,
+) -> Result<MapResponse, Failure> {
+    let policy = policy(context.store, context.caller.as_ref())?;
+    let decoding = context.admission.decode(body, move |body| read(body, &policy));
+    let Checked { plan, warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
+    let retention = context.keeps(plan.retention(), false);
+    let username = plan.page().audit().map(|audit| audit.username.as_str());
+    context.trail.asked(retention, &Asked { username, query: plan.search(), url: Some(plan.url().as_str()) });
+    let hold = charge::hold(&context, context.engine.most_map_credits(&plan)).await?;
+    // The time it waited for its turn counts, so that its own 408 comes in time.
+    let MapOutcome { result, bill } = context.engine.map(&plan, context.started).await;
+    match result {
+        Ok(mut mapped) => {
+            mapped.warnings.splice(..0, warnings);
+            let done = done(&plan, retention, StatusCode::OK.as_u16(), bill);
+            let credits = charge::settle(&context, hold, done).await?;
+            Ok(mapped.into_response(context.id, credits))
+        }
+        Err(error) => {
+            let failure = Failure::from(error);
+            charge::settle(&context, hold, done(&plan, retention, failure.status(), bill)).await?;
+            Err(failure)
+        }
+    }
+}
+
+/// Returns what the usage log is told.
+fn done(plan: &MapPlan, retention: UsageRetention, status: u16, bill: Bill) -> Outcome {
+    let query = (retention == UsageRetention::Whole).then(|| plan.url().to_string());
+    Outcome { operation: "map", status, bill, stages: Stages::default(), query, retention }
+}

@@ -1,0 +1,107 @@
+//! The address of a page that a request is about.
+
+use url::Url;
+use websvc_types::ViolationCode;
+use websvc_types::limits::URL_MAX_CHARS;
+
+use crate::bounds;
+use crate::path::Path;
+use crate::report::{Report, quoted};
+
+/// The address of a page: as it was given, and as it is visited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    pub(crate) text: String,
+    pub(crate) url: Url,
+}
+
+impl Target {
+    /// Returns the address as it was given, with the scheme it lacked: answers repeat it so.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the address in its normal form, http or https.
+    #[must_use]
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+}
+
+/// Reads an address; one without a scheme is http. `None` is reported.
+pub(crate) fn check(report: &mut Report, path: &Path<'_>, given: &str) -> Option<Target> {
+    let legal =
+        bounds::not_blank(report, path, given) && bounds::chars(report, path, given, 1, URL_MAX_CHARS);
+    if !legal {
+        return None;
+    }
+    let given = given.trim();
+    let text = if has_scheme(given) { given.to_owned() } else { format!("http://{given}") };
+    match Url::parse(&text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => Some(Target { text, url }),
+        Ok(_) => {
+            report.violation(path, ViolationCode::InvalidFormat, |name| {
+                format!("{name}: URL uses unsupported protocol, not http or https: {}", quoted(given))
+            });
+            None
+        }
+        Err(error) => {
+            report.violation(path, ViolationCode::InvalidFormat, |name| {
+                format!("{name} must be an http or https URL, not {}: {error}", quoted(given))
+            });
+            None
+        }
+    }
+}
+
+/// Returns whether a text begins with a scheme: `host:80/path` has none, `mailto:someone` has one.
+fn has_scheme(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let is_name = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.chars().all(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '+' | '-'));
+    is_name && !rest.starts_with(|first: char| first.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(given: &str) -> Option<String> {
+        let mut report = Report::default();
+        let target = check(&mut report, &Path::Root.key("url"), given);
+        assert_eq!(target.is_none(), report.rejection().is_some(), "{given}");
+        target.map(|target| target.url.to_string())
+    }
+
+    #[test]
+    fn what_has_no_scheme_is_http() {
+        for (given, expected) in [
+            ("tea.test", "http://tea.test/"),
+            ("  tea.test/a?b#c ", "http://tea.test/a?b#c"),
+            ("tea.test:8080/a", "http://tea.test:8080/a"),
+            ("localhost:3000", "http://localhost:3000/"),
+            ("tea.test/?next=http://b.test", "http://tea.test/?next=http://b.test"),
+            ("HTTPS://Tea.test/A", "https://tea.test/A"),
+        ] {
+            assert_eq!(target(given).as_deref(), Some(expected), "{given}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_of_a_page_is_refused() {
+        for given in [
+            "",
+            "  ",
+            "ftp://tea.test/",
+            "file:///etc/passwd",
+            "mailto:a@tea.test",
+            "http://",
+            "a b",
+            "http://[",
+        ] {
+            assert_eq!(target(given), None, "{given}");
+        }
+        assert_eq!(target(&format!("http://tea.test/{}", "a".repeat(URL_MAX_CHARS as usize))), None);
+    }
+}

@@ -1,0 +1,143 @@
+//! Maps: what is accepted, as what it is read, and what is said about the rest.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use websvc_types::SitemapUse;
+use websvc_types::ViolationCode::{self, *};
+use websvc_validate::{Allowance, Checked, MapPlan, Policy, Rejection, Retention, read_map, read_map_v1};
+
+#[track_caller]
+fn plan(body: &Value) -> Checked<MapPlan> {
+    read_map(body.to_string().as_bytes(), &Policy::default())
+        .unwrap_or_else(|error| panic!("{body}: {error}"))
+}
+
+/// Checks that a map breaks exactly these rules.
+#[track_caller]
+fn check(body: &Value, expected: &[(&str, ViolationCode)]) {
+    let found = match read_map(body.to_string().as_bytes(), &Policy::default()) {
+        Ok(_) => Vec::new(),
+        Err(Rejection::Invalid(violations)) => violations,
+        Err(other) => panic!("{body}: {other:?}"),
+    };
+    let found: Vec<(&str, ViolationCode)> = found.iter().map(|v| (v.path.as_str(), v.code)).collect();
+    assert_eq!(found, expected, "{body}");
+}
+
+#[test]
+fn a_url_alone_has_the_defaults() {
+    let Checked { plan, warnings } = plan(&json!({ "url": " a.test/docs " }));
+    assert_eq!(warnings, [""; 0]);
+    assert_eq!(plan.url().as_str(), "http://a.test/docs");
+    assert_eq!(
+        (plan.limit(), plan.timeout(), plan.delay()),
+        (5_000, Duration::from_secs(60), Duration::ZERO)
+    );
+    assert_eq!(
+        (plan.search(), plan.sitemap(), plan.retention()),
+        (None, SitemapUse::Include, Retention::Normal)
+    );
+    assert!(plan.subdomains() && plan.by_path() && plan.links() && plan.index());
+    assert!(!plan.other_sites() && !plan.queries() && !plan.every_spelling());
+    assert!(plan.page().store_in_cache() && !plan.page().max_age().is_zero());
+}
+
+#[test]
+fn every_field_is_read() {
+    let Checked { plan, warnings } = plan(&json!({
+        "url": "https://a.test/", "search": " tea ", "sitemap": "only", "includeSubdomains": false,
+        "ignoreQueryParameters": false, "limit": 100_000.0, "timeout": 1, "headers": { "X-A": "b" },
+        "location": { "country": "DE" }, "deduplicateSimilarURLs": false, "delay": 1.5, "filterByPath": false,
+        "allowExternalLinks": true, "ignoreCache": true, "useMock": "x", "maxDiscoveryDepth": 3,
+        "auditMetadata": { "username": "u" }, "integration": "i", "origin": "o", "ignoreRobotsTxt": false,
+        "robotsUserAgent": "",
+    }));
+    assert_eq!(warnings, ["maxDiscoveryDepth counts as 1: a map follows no links, a crawl does"]);
+    assert_eq!((plan.search(), plan.limit(), plan.timeout()), (Some("tea"), 100_000, Duration::from_secs(1)));
+    assert_eq!((plan.sitemap(), plan.delay()), (SitemapUse::Only, Duration::from_millis(1_500)));
+    assert!(!plan.subdomains() && !plan.by_path() && !plan.links() && !plan.index());
+    assert!(plan.other_sites() && plan.queries() && plan.every_spelling());
+    assert_eq!((plan.page().location().country(), plan.page().max_age()), ("DE", Duration::ZERO));
+    assert_eq!(plan.page().headers()["x-a"], "b");
+}
+
+#[test]
+fn every_broken_rule_is_told_with_its_place() {
+    check(&json!({}), &[("/url", Missing)]);
+    for url in ["", "  "] {
+        check(&json!({ "url": url }), &[("/url", TooShort)]);
+    }
+    for url in ["ftp://a.test/", "http://", "://", "javascript:alert(1)", "http://a b/"] {
+        check(&json!({ "url": url }), &[("/url", InvalidFormat)]);
+    }
+    check(&json!({ "url": format!("a.test/{}", "x".repeat(8_192)) }), &[("/url", TooLong)]);
+    check(
+        &json!({
+            "url": 1, "search": "x".repeat(501), "sitemap": "some", "limit": 100_001, "timeout": 0, "delay": 60.5,
+            "headers": { "host": "b.test" }, "location": { "country": "XX" }, "maxDiscoveryDepth": -1,
+            "includePaths": ["(", "a{1000}{1000}"], "excludePaths": ["x".repeat(1_001)],
+        }),
+        &[
+            ("/delay", TooBig),
+            ("/excludePaths/0", TooLong),
+            ("/headers/host", NotSupported),
+            ("/includePaths/0", InvalidFormat),
+            ("/includePaths/1", InvalidFormat),
+            ("/limit", TooBig),
+            ("/location/country", UnknownValue),
+            ("/maxDiscoveryDepth", TooSmall),
+            ("/search", TooLong),
+            ("/sitemap", UnknownValue),
+            ("/timeout", TooSmall),
+            ("/url", InvalidType),
+        ],
+    );
+    check(&json!({ "url": "a.test", "includePaths": vec!["x"; 101] }), &[("/includePaths", TooLong)]);
+    check(&json!({ "url": "a.test", "limit": 0 }), &[("/limit", TooSmall)]);
+}
+
+#[test]
+fn unknown_fields_are_named() {
+    let Checked { warnings, .. } = plan(&json!({ "url": "a.test", "limits": 1 }));
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].contains("limits"), "{warnings:?}");
+}
+
+#[test]
+fn what_is_not_allowed_is_forbidden() {
+    for (field, value) in [
+        ("ignoreRobotsTxt", json!(true)),
+        ("robotsUserAgent", json!("bot")),
+        ("threatProtection", json!({ "mode": "normal" })),
+    ] {
+        let body = json!({ "url": "a.test", field: value });
+        let refused = read_map(body.to_string().as_bytes(), &Policy::default());
+        let Err(Rejection::Forbidden { message }) = refused else { panic!("{field}: {refused:?}") };
+        assert!(message.starts_with(field), "{message}");
+    }
+}
+
+#[test]
+fn nothing_is_kept_under_zero_retention() {
+    let policy = Policy { zdr: Allowance::Forced, ..Policy::default() };
+    let plan = read_map(br#"{"url": "a.test"}"#, &policy).expect("the body is right").plan;
+    assert_eq!((plan.retention(), plan.page().store_in_cache()), (Retention::Zero, false));
+}
+
+#[test]
+fn the_first_version_has_words_of_its_own() {
+    let sitemap = |body: Value| {
+        let read = read_map_v1(body.to_string().as_bytes(), &Policy::default());
+        read.expect("the body is right").plan.sitemap()
+    };
+    assert_eq!(sitemap(json!({ "url": "a.test" })), SitemapUse::Include);
+    assert_eq!(sitemap(json!({ "url": "a.test", "ignoreSitemap": true })), SitemapUse::Skip);
+    assert_eq!(
+        sitemap(json!({ "url": "a.test", "ignoreSitemap": true, "sitemapOnly": true })),
+        SitemapUse::Only
+    );
+    let refused = read_map_v1(br#"{"url": "", "limit": 0}"#, &Policy::default());
+    let Err(Rejection::Invalid(violations)) = refused else { panic!("{refused:?}") };
+    assert_eq!(violations.len(), 2);
+}

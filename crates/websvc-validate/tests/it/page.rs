@@ -1,0 +1,115 @@
+//! Requests for one page and for an uploaded file.
+
+use serde_json::{Value, json};
+use websvc_types::rerank::RerankRequest;
+use websvc_types::{ParseOptions, ScrapeRequest, schema};
+use websvc_validate::{
+    Allowance, Policy, Rejection, Retention, check_scrape, read_object, read_parse_options, read_rerank,
+    read_scrape,
+};
+
+fn paths(rejection: Option<Rejection>) -> Vec<String> {
+    match rejection {
+        None => Vec::new(),
+        Some(Rejection::Invalid(violations)) => {
+            violations.into_iter().map(|violation| violation.path).collect()
+        }
+        Some(other) => panic!("{other:?}"),
+    }
+}
+
+/// Checks that a request for one page breaks rules at these places; the schema and the typed entry must say the same.
+#[track_caller]
+fn check(body: &Value, expected: &[&str]) {
+    let policy = Policy::default();
+    assert_eq!(paths(read_scrape(body.to_string().as_bytes(), &policy).err()), expected, "{body}");
+    let schema = schema::request::<ScrapeRequest>().to_value();
+    assert_eq!(jsonschema::is_valid(&schema, body), expected.is_empty(), "{body}");
+    if let Ok(request) = serde_json::from_value::<ScrapeRequest>(body.clone()) {
+        assert_eq!(paths(check_scrape(request, &policy).err()), expected, "{body}");
+    }
+}
+
+#[test]
+fn a_page_has_its_url_beside_all_options() {
+    check(&json!({ "url": "http://tea.test/" }), &[]);
+    check(
+        &json!({ "url": "http://tea.test/", "origin": "js-sdk@4.42.0", "integration": "cli", "fastMode": false }),
+        &[],
+    );
+    check(
+        &json!({
+            "url": "http://tea.test/",
+            "formats": ["markdown", { "type": "json", "prompt": "p" }, { "type": "screenshot", "fullPage": true }],
+            "maxAge": 5,
+            "headers": { "a": "b" },
+            "redactPII": { "mode": "fast" },
+            "actions": [{ "type": "wait", "milliseconds": 5 }],
+            "parsers": ["pdf"],
+            "zeroDataRetention": false,
+        }),
+        &[],
+    );
+    check(&json!({}), &["/url"]);
+    check(&json!({ "url": 5 }), &["/url"]);
+    check(&json!({ "url": " " }), &["/url"]);
+    check(&json!({ "url": "http://tea.test/", "timeout": 1, "formats": ["x"] }), &["/formats/0", "/timeout"]);
+}
+
+#[test]
+fn a_page_is_markdown_unless_it_says_otherwise_and_keeps_its_address_as_it_was_given() {
+    let plan = read_scrape(br#"{"url": "TEA.test"}"#, &Policy::default()).unwrap().plan;
+    assert_eq!(
+        plan.scrape().formats().iter().map(websvc_types::Format::name).collect::<Vec<_>>(),
+        ["markdown"]
+    );
+    assert_eq!((plan.target().text(), plan.target().url().as_str()), ("http://TEA.test", "http://tea.test/"));
+    assert_eq!(plan.retention(), Retention::Normal);
+}
+
+#[test]
+fn zero_retention_is_for_teams_that_have_it() {
+    let body = br#"{"url": "http://tea.test/", "zeroDataRetention": true}"#;
+    assert!(matches!(read_scrape(body, &Policy::default()), Err(Rejection::Forbidden { .. })));
+    let allowed = Policy { zdr: Allowance::Allowed, ..Policy::default() };
+    let plan = read_scrape(body, &allowed).unwrap().plan;
+    assert_eq!((plan.retention(), plan.scrape().store_in_cache()), (Retention::Zero, false));
+    let file = read_parse_options(br#"{"zeroDataRetention": true}"#, &allowed).unwrap().plan;
+    assert_eq!(file.retention(), Retention::Zero);
+    let forced = Policy { zdr: Allowance::Forced, ..Policy::default() };
+    let plan = read_scrape(br#"{"url": "a.test", "zeroDataRetention": false}"#, &forced).unwrap().plan;
+    assert_eq!(plan.retention(), Retention::Zero);
+}
+
+#[test]
+fn a_file_is_never_for_the_cache() {
+    let plan = read_parse_options(br#"{"storeInCache": true}"#, &Policy::default()).unwrap().plan;
+    assert!(!plan.scrape().store_in_cache());
+    let schema = schema::request::<ParseOptions>().to_value();
+    assert!(jsonschema::is_valid(&schema, &json!({ "formats": ["html"], "onlyMainContent": false })));
+    assert_eq!(paths(read_parse_options(br#"{"timeout": 1}"#, &Policy::default()).err()), ["/timeout"]);
+}
+
+#[test]
+fn texts_to_be_ordered_have_bounds() {
+    let schema = schema::request::<RerankRequest>().to_value();
+    for (body, expected) in [
+        (json!({ "query": "a", "documents": ["b", { "text": "c" }], "top_n": 1, "model": "m" }), &[][..]),
+        (json!({ "query": "a", "documents": [] }), &["/documents"]),
+        (json!({ "query": "", "documents": ["a"] }), &["/query"]),
+        (json!({ "documents": ["a"] }), &["/query"]),
+        (json!({ "query": "a" }), &["/documents"]),
+        (json!({ "query": "a", "documents": ["a"], "top_n": 0 }), &["/top_n"]),
+        (json!({ "query": "a", "documents": vec!["a"; 1001] }), &["/documents"]),
+    ] {
+        assert_eq!(paths(read_rerank(body.to_string().as_bytes()).err()), expected, "{body}");
+        assert_eq!(jsonschema::is_valid(&schema, &body), expected.is_empty(), "{body}");
+    }
+}
+
+#[test]
+fn an_object_is_read_as_it_is() {
+    assert_eq!(read_object(br#"{"a": 1}"#).unwrap()["a"], 1);
+    assert_eq!(paths(read_object(b"[]").err()), [""]);
+    assert!(matches!(read_object(b"{"), Err(Rejection::Json { line: 1, .. })));
+}
