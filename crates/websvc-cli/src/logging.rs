@@ -117,7 +117,7 @@ impl LineFilter {
     }
 
     fn is_line(metadata: &Metadata<'_>) -> bool {
-        let is_ours = metadata.target() == "websvc" || metadata.target().starts_with("websvc_");
+        let is_ours = metadata.target().starts_with("websvc");
         let repeats_its_input = metadata.target().starts_with("rmcp");
         metadata.is_event() && (is_ours || (*metadata.level() <= Level::WARN && !repeats_its_input))
     }

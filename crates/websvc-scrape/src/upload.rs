@@ -92,10 +92,9 @@ enum Kind {
 impl Kind {
     fn of_ending(ending: &str) -> Option<Self> {
         let is_it = |known: &&str| known.eq_ignore_ascii_case(ending);
-        let kind = DocumentKind::ALL.into_iter().find(|kind| endings(*kind).iter().any(|known| is_it(known)));
-        kind.map(Self::Document).or_else(|| {
-            PAGES.iter().find(|text| text.endings.iter().any(|known| is_it(known))).map(Self::Text)
-        })
+        let kind = DocumentKind::ALL.into_iter().find(|kind| endings(*kind).iter().any(&is_it));
+        kind.map(Self::Document)
+            .or_else(|| PAGES.iter().find(|text| text.endings.iter().any(&is_it)).map(Self::Text))
     }
 
     fn of_media_type(essence: &str) -> Option<Self> {

@@ -5,8 +5,8 @@ use std::io::BufRead;
 use url::Url;
 
 use crate::entry::Entry;
+use crate::reading::{Fault, Item, MAX_VALUE_BYTES, Output, is_of_web};
 use crate::text::Text;
-use crate::{Fault, Item, MAX_VALUE_BYTES, Output, is_of_web};
 
 /// Reads a list of absolute URLs; other lines are skipped.
 pub(crate) fn read(text: &mut Text<'_>, output: &mut Output<'_>) {

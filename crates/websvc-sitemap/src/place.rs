@@ -7,7 +7,7 @@ use quick_xml::events::BytesStart;
 use url::Url;
 
 use crate::entry::{Entry, Image};
-use crate::{Item, Output};
+use crate::reading::{Item, MAX_VALUE_BYTES, Output, is_of_web};
 
 /// Of the images that a sitemap names of one page, so many are taken.
 const MAX_IMAGES: usize = 20;
@@ -195,7 +195,7 @@ impl Draft {
         }
         match name {
             "link" => self.location = self.location.take().or_else(|| output.resolve(text)),
-            "guid" if is_permalink => self.permalink = Url::parse(text).ok().filter(crate::is_of_web),
+            "guid" if is_permalink => self.permalink = Url::parse(text).ok().filter(is_of_web),
             "title" => set(&mut self.title, text),
             "description" | "summary" => set(&mut self.description, text),
             "pubDate" | "published" | "date" | "issued" => set(&mut self.published, text),
@@ -207,7 +207,7 @@ impl Draft {
     /// Reads what an element of an extension says in its text.
     fn part_closed(&mut self, part: Part, name: &str, text: &str, output: &Output<'_>) {
         match (part, name) {
-            (Part::Image, "loc") => self.image.0 = Url::parse(text).ok().filter(crate::is_of_web),
+            (Part::Image, "loc") => self.image.0 = Url::parse(text).ok().filter(is_of_web),
             (Part::Image, "title") => text.clone_into(&mut self.image.1),
             (Part::Image, "caption") => text.clone_into(&mut self.image.2),
             (Part::News, "publication_date") => set(&mut self.published, text),
@@ -246,6 +246,6 @@ fn set(place: &mut Option<String>, text: &str) {
 fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     let found = tag.attributes().flatten().find(|attribute| attribute.key.local_name().as_ref() == name)?;
     let value: &str = &found.value;
-    let value = &value[..value.floor_char_boundary(crate::MAX_VALUE_BYTES)];
+    let value = &value[..value.floor_char_boundary(MAX_VALUE_BYTES)];
     Some(quick_xml::escape::unescape(value).map_or_else(|_| value.to_owned(), std::borrow::Cow::into_owned))
 }

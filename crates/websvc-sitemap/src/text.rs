@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read};
 use encoding_rs::{CoderResult, Decoder, Encoding, UTF_8};
 use flate2::read::MultiGzDecoder;
 
-use crate::{Fault, MAX_BYTES};
+use crate::reading::{Fault, MAX_BYTES};
 
 /// How much is unpacked and decoded at one time.
 const PIECE: usize = 16 * 1024;

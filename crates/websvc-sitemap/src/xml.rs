@@ -6,8 +6,8 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesRef, Event};
 
 use crate::place::Place;
+use crate::reading::{Fault, Output, push};
 use crate::text::Text;
-use crate::{Fault, Output, push};
 
 /// Reads a file to its end, or as far as it can be read; gives the text back.
 pub(crate) fn read<'a>(text: Text<'a>, output: &mut Output<'_>) -> Text<'a> {

@@ -203,7 +203,7 @@ fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
                 "images": [{"url": inside, "alt": "x"}], "links": [{"url": inside, "text": "x"}]}]}),
         ],
         "post /v2/index/progress" => {
-            vec![json!({"id": inside, "hosts": [inside, "bait.test"], "pages": 1, "webhook": inside})]
+            vec![json!({"id": inside, "hosts": [inside, "bait.test"], "url": inside})]
         }
         "post /v2/batch/scrape" => {
             let urls: Vec<&str> = LISTED.iter().map(|(_, url)| *url).chain([inside]).collect();

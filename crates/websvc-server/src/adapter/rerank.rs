@@ -2,7 +2,9 @@
 
 use http::{Request, StatusCode};
 use websvc_transport::ServerBody;
-use websvc_types::rerank::{RerankRequest, RerankResponse, RerankResult, RerankText, RerankUsage};
+use websvc_types::rerank::{
+    RerankDocument, RerankRequest, RerankResponse, RerankResult, RerankText, RerankUsage,
+};
 use websvc_validate::{Checked, read_rerank};
 
 use crate::charge::blocking;
@@ -23,7 +25,7 @@ pub(super) async fn rerank(context: Context<'_>, request: Request<ServerBody>) -
 
 fn order(Checked { plan, warnings }: Checked<RerankRequest>) -> RerankResponse {
     let RerankRequest { query, mut documents, top_n, model, return_documents } = plan;
-    let ranking = websvc_engine::rerank(&query, documents.iter().map(|document| document.text()));
+    let ranking = websvc_engine::rerank(&query, documents.iter().map(RerankDocument::text));
     let most = top_n.map_or(usize::MAX, |most| most as usize);
     let results = ranking.ranked.into_iter().take(most).map(|ranked| RerankResult {
         index: ranked.index,

@@ -100,7 +100,7 @@ impl Iterator for Parameters<'_> {
                 }
                 // Browsers do not escape backslashes of Windows, so only a quote or another one may follow.
                 '\\' if quoted[at + 1..].starts_with(['"', '\\']) => {
-                    text.extend(signs.next().map(|(_, sign)| sign))
+                    text.extend(signs.next().map(|(_, sign)| sign));
                 }
                 sign => text.push(sign),
             }
