@@ -79,13 +79,27 @@ const LAYERS: &[Layer] = &[
             "websvc-threat",
         ],
     ),
-    layer("websvc-server", ENGINE_AND_BELOW),
+    layer(
+        "websvc-jobs",
+        &[
+            "websvc-types",
+            "websvc-address",
+            "websvc-validate",
+            "websvc-scrape",
+            "websvc-stage",
+            "websvc-store",
+            "websvc-artifacts",
+            "websvc-engine",
+        ],
+    ),
+    layer("websvc-server", JOBS_AND_BELOW),
     layer("websvc-cli", &EVERYTHING),
     layer("websvc-testkit", &EVERYTHING),
     layer("xtask", &["websvc-types"]),
 ];
 
-const ENGINE_AND_BELOW: &[&str] = &[
+const JOBS_AND_BELOW: &[&str] = &[
+    "websvc-jobs",
     "websvc-stage",
     "websvc-blocklist",
     "websvc-types",
@@ -108,7 +122,8 @@ const ENGINE_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 23] = [
+const EVERYTHING: [&str; 24] = [
+    "websvc-jobs",
     "websvc-audit",
     "websvc-stage",
     "websvc-otlp",

@@ -3,6 +3,7 @@
 mod artifacts;
 mod audit;
 mod browser;
+mod jobs;
 mod mirrored;
 mod sources;
 mod threat;
@@ -30,6 +31,7 @@ use crate::data_dir::{DataDir, WriteLock};
 pub(crate) use artifacts::bucket_place;
 pub(crate) use audit::{audit, sinks};
 pub(crate) use browser::browser;
+pub(crate) use jobs::jobs_config;
 pub(crate) use mirrored::ensure_complete;
 pub(crate) use sources::{elsewhere, provider_urls, unused_sources};
 pub(crate) use threat::classifier;

@@ -26,6 +26,8 @@ static PAGES: &[Page] = pages![
     "getting-started",
     "search",
     "scraping",
+    "batch",
+    "crawl",
     "map",
     "documents",
     "parsing",

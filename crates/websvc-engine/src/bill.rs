@@ -1,5 +1,7 @@
 //! What a request costs, item by item.
 
+use websvc_store::UsageItem;
+
 /// What credits are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Item {
@@ -104,6 +106,17 @@ impl Bill {
     #[must_use]
     pub fn lines(&self) -> &[BillLine] {
         &self.lines
+    }
+
+    /// Returns the lines as the usage log has them.
+    #[must_use]
+    pub fn items(&self) -> Vec<UsageItem> {
+        let item = |line: &BillLine| UsageItem {
+            item: line.item.as_str().to_owned(),
+            count: line.count,
+            credits: line.credits,
+        };
+        self.lines.iter().map(item).collect()
     }
 
     /// Returns the sum.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use url::Url;
-use websvc_scrape::{FileUpload, Files, OpenProfile, Page, Scraper};
+use websvc_scrape::{FileUpload, Files, OpenProfile, Page, Scraper, ShareConfig};
 use websvc_stage::{Stage, StageTimes};
 use websvc_threat::Classifier;
 use websvc_validate::{ScrapePlan, SearchPlan};
@@ -63,6 +63,8 @@ pub struct Engine {
     config: Arc<EngineConfig>,
     /// The sources of the configuration with their counters.
     counted: Arc<[Arc<Counted>]>,
+    /// What gets pages, when that is not the one of the configuration.
+    scraper: Option<Scraper>,
 }
 
 impl Engine {
@@ -73,12 +75,18 @@ impl Engine {
         let counted: Arc<[_]> =
             sources.map(|source| Arc::new(Counted::new(source, stages.clone()))).collect();
         config.sources = counted.iter().map(|source| Arc::clone(source) as Arc<dyn SearchSource>).collect();
-        Self { config: Arc::new(config), counted }
+        Self { config: Arc::new(config), counted, scraper: None }
     }
 
     /// Returns what gets pages.
     pub fn scraper(&self) -> &Scraper {
-        &self.config.scraper
+        self.scraper.as_ref().unwrap_or(&self.config.scraper)
+    }
+
+    /// Returns the engine for pages that nobody waits for: it takes a share of the scraper's pools only.
+    #[must_use]
+    pub fn with_share(&self, share: ShareConfig) -> Self {
+        Self { scraper: Some(self.config.scraper.with_share(share)), ..self.clone() }
     }
 
     /// Returns where it is counted how long the stages take.
@@ -141,9 +149,9 @@ impl Engine {
         deadline: Instant,
         bill: &mut Bill,
     ) -> Result<Page, EngineError> {
-        let Review { mut warnings } = review_page(plan, &self.config.scraper)?;
+        let Review { mut warnings } = review_page(plan, self.scraper())?;
         let inspections = Inspections::of_page(plan, &self.config.threat);
-        let scraper = inspections.scraper(&self.config.scraper);
+        let scraper = inspections.scraper(self.scraper());
         let profile = self.open_profile(team, Some(plan)).await?;
         let mut page = scraper.scrape_with(url, plan, profile.as_ref(), deadline).await;
         let unsaved = match profile {
@@ -247,6 +255,14 @@ impl Engine {
         let miss_price = plan.scrape().and_then(|scrape| miss_price(pricing, scrape));
         let data = stages.time(Stage::Assemble, || assemble(plan, found, pages, miss_price));
         Ok(SearchOutcome { data, warnings, bill, stages: took })
+    }
+
+    /// Returns what a page by this plan will be told, before anything is got.
+    ///
+    /// # Errors
+    /// [`EngineError::NotSupported`] when this installation cannot do it.
+    pub fn review(&self, plan: &ScrapePlan) -> Result<Vec<String>, EngineError> {
+        review_page(plan, self.scraper()).map(|review| review.warnings)
     }
 
     /// Returns the most that a page may cost, a document of several pages and redirects that are scanned apart.

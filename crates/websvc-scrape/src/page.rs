@@ -5,6 +5,7 @@ use websvc_types::action::ActionResults;
 use websvc_types::index::IndexDocument;
 
 use crate::browse::Takings;
+use crate::leads::Leads;
 use crate::raw::CacheState;
 
 /// A scraped page: the formats that were asked for, and what is known of the page.
@@ -34,4 +35,6 @@ pub struct Page {
     pub takings: Option<Box<Takings>>,
     /// The page as the index takes it, when it may be stored.
     pub index_copy: Option<Box<IndexDocument>>,
+    /// Where it leads, for who follows it.
+    pub leads: Option<Box<Leads>>,
 }

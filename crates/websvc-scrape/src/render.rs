@@ -19,6 +19,7 @@ use websvc_validate::ScrapePlan;
 use crate::documents::{Converted, as_base64, document_kind};
 use crate::error::ScrapeError;
 use crate::index_copy::index_copy;
+use crate::leads::leads;
 use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
 use crate::redaction;
@@ -51,6 +52,7 @@ pub(crate) fn render(
         options.banners = banners.clone();
     }
     let document = parse(&raw, converted.as_ref())?;
+    let leads = plan.leads().then(|| Box::new(leads(&raw, &document)));
     let is_empty_shell = is_shell(&raw) && !raw.is_drawn();
     raw.body.clear();
     if let Some(converted) = &mut converted {
@@ -58,7 +60,8 @@ pub(crate) fn render(
     }
     let (raw, converted) = (&raw, converted.as_ref());
     let content = document.content(&options);
-    let mut page = Page { cache_state: raw.cache_state, takings: raw.takings.clone(), ..Page::default() };
+    let mut page =
+        Page { cache_state: raw.cache_state, takings: raw.takings.clone(), leads, ..Page::default() };
     for format in plan.formats() {
         write(&mut page, format, &document, &content);
     }

@@ -44,6 +44,7 @@ pub(crate) struct Recipe {
     exclude_tags: Vec<String>,
     redact_pii: Option<RedactOptions>,
     parsers: Vec<Parser>,
+    leads: bool,
 }
 
 /// A page as it was written.
@@ -83,6 +84,7 @@ impl Recipe {
             exclude_tags: plan.exclude_tags().to_vec(),
             redact_pii: plan.redact_pii().cloned(),
             parsers: plan.parsers().to_vec(),
+            leads: plan.leads(),
         }
     }
 }

@@ -31,6 +31,7 @@ use crate::proxies::ProxyConfig;
 use crate::raw::{RawPage, renewed};
 use crate::rendered::Rendered;
 use crate::request::{self, ROBOTS_NAME};
+use crate::share::{Pool, Share};
 use crate::survey::{Survey, survey};
 
 /// Gets pages. Cheap to clone.
@@ -39,6 +40,8 @@ pub struct Scraper {
     pub(crate) inner: Arc<Inner>,
     /// What the URLs of one request are checked by.
     pub(crate) inspection: Option<Inspection>,
+    /// The part of the pools that it may take; `None` is all.
+    pub(crate) share: Option<Arc<Share>>,
 }
 
 #[derive(Debug)]
@@ -73,7 +76,7 @@ impl Scraper {
         let drawer = Drawer::new(config.browser.clone(), Arc::clone(&config.blocklist));
         let inner =
             Inner { fetcher, drawer, store, config, rendered, flights, documents, parsing, large, keeping };
-        Self { inner: Arc::new(inner), inspection: None }
+        Self { inner: Arc::new(inner), inspection: None, share: None }
     }
 
     /// Returns who reads documents.
@@ -149,7 +152,9 @@ impl Scraper {
             }
             Need::Now if plan.profile().is_some() => {
                 let profile = Some(profile.ok_or(ScrapeError::ProfileNotOpened)?);
+                let place = self.place(Pool::Drawing).await?;
                 let page = self.inner.drawer.page(url, plan, profile, &self.source(), deadline).await?;
+                drop(place);
                 self.render(page, None, plan.clone(), deadline).await
             }
             need => self.scrape_by(url, plan, freshness, need, deadline).await,
@@ -200,8 +205,9 @@ impl Scraper {
         need: Need,
         deadline: Instant,
     ) -> Result<(RawPage, Option<u64>), ScrapeError> {
-        if self.inspection.is_some() {
-            // What one request may not follow another may: they do not share what they meet.
+        if self.inspection.is_some() || self.share.is_some() {
+            // What one request may not follow another may: they do not share what they meet. And nobody waits for who
+            // has only a share of the pools.
             let (page, kept) = Box::pin(self.fetch_anew(url, Some(key), plan, need, deadline)).await?;
             return Ok((page, kept.time()));
         }
@@ -239,6 +245,7 @@ impl Scraper {
         let page = match need {
             Need::IfShell => self.fetch_or_fill(url, key, plan, deadline).await?,
             Need::Drawn | Need::Now => {
+                let _place = self.place(Pool::Drawing).await?;
                 self.inner.drawer.page(url, plan, None, &self.source(), deadline).await?
             }
         };
@@ -262,7 +269,10 @@ impl Scraper {
         let drawer = &self.inner.drawer;
         let source = self.source();
         let drawn = match drawer.draws(url) {
-            true => Some(Box::pin(drawer.draw(url, plan, None, &source, deadline)).await),
+            true => {
+                let _place = self.place(Pool::Drawing).await?;
+                Some(Box::pin(drawer.draw(url, plan, None, &source, deadline)).await)
+            }
             false => None,
         };
         let drawn = match drawn {
@@ -274,7 +284,10 @@ impl Scraper {
         Ok(match drawn {
             // What failed a moment ago is not tried again.
             Some(Err(error)) if drawer.would_fill(&page) => undrawn(page, &error),
-            None if drawer.would_fill(&page) => Box::pin(drawer.fill(page, plan, &source, deadline)).await?,
+            None if drawer.would_fill(&page) => {
+                let _place = self.place(Pool::Drawing).await?;
+                Box::pin(drawer.fill(page, plan, &source, deadline)).await?
+            }
             Some(_) | None => page,
         })
     }
@@ -363,11 +376,12 @@ impl Scraper {
         &self,
         work: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
+        let place = self.place(Pool::Parsing).await?;
         let permit = Arc::clone(&self.inner.parsing).acquire_owned().await;
         let permit = permit.map_err(|_closed| ScrapeError::Stopping)?;
         let inner = Arc::clone(&self.inner);
         let working = tokio::task::spawn_blocking(carried(move || {
-            let _permit = permit;
+            let _permits = (place, permit);
             work(&inner.store)
         }));
         match working.await {

@@ -10,8 +10,8 @@ use websvc_types::index::IndexDocument;
 use crate::documents::Converted;
 use crate::error::ScrapeError;
 use crate::index_copy::index_copy;
+use crate::leads::links;
 use crate::raw::{CacheState, RawPage};
-use crate::refresh;
 use crate::render;
 use crate::robots::RobotsRules;
 
@@ -66,9 +66,7 @@ pub(crate) fn survey(page: &RawPage, converted: Option<&Converted>) -> Result<Su
     let follow = RobotsRules::of(&page.headers, Some(&metadata)).follow;
     survey.index_copy = index_copy(page, &document, &content, metadata);
     if follow {
-        let anchors = document.anchors().into_iter().filter(|anchor| !anchor.nofollow);
-        survey.links = anchors.map(|anchor| anchor.url).collect();
-        survey.links.extend(refresh::target(page));
+        survey.links = links(page, &document);
         survey.feeds = document.feeds();
     }
     Ok(survey)

@@ -16,6 +16,7 @@ use crate::raw::RawPage;
 use crate::render;
 use crate::rendered::Recipe;
 use crate::scraper::Scraper;
+use crate::share::Pool;
 
 /// A page of more bytes than this is large.
 const LARGE_PAGE_BYTES: usize = 1024 * 1024;
@@ -70,6 +71,7 @@ impl Scraper {
             None if kind == DocumentKind::Pdf => return Ok(None),
             None => ReadOptions::default(),
         };
+        let _place = self.place(Pool::Documents).await?;
         let reading = self.inner.documents.read(kind, page.body.clone(), &options, deadline);
         let parsed = self.stages().run(Stage::Document, reading).await;
         Ok(Some(Converted::new(kind, parsed.map_err(ScrapeError::Document)?)))

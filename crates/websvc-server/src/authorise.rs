@@ -40,6 +40,14 @@ pub(crate) fn authorise_formats(caller: Option<&Caller>, formats: &[Format]) -> 
         return Ok(());
     }
     authorise(caller, KeyScope::Scrape)?;
+    authorise_format_names(caller, formats)
+}
+
+/// Lets a caller who may have pages have them in these formats.
+///
+/// # Errors
+/// 403 that names the first of the formats that the key has not.
+pub(crate) fn authorise_format_names(caller: Option<&Caller>, formats: &[Format]) -> Result<(), Failure> {
     let Some(caller) = caller else { return Ok(()) };
     match formats.iter().find(|format| !caller.rights.may_have(format.name())) {
         None => Ok(()),

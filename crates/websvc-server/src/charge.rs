@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use websvc_engine::{Bill, Stages};
 use websvc_stage::{Stage, carried};
-use websvc_store::{
-    Caller, DEFAULT_TEAM, Held, Hold, StoreError, Usage, UsageItem, UsageRetention, UsageStage,
-};
+use websvc_store::{Caller, DEFAULT_TEAM, Held, Hold, StoreError, Usage, UsageRetention, UsageStage};
 use websvc_types::ErrorCode;
 use websvc_validate::Retention;
 
@@ -107,18 +105,13 @@ async fn charge(context: &Context<'_>, hold: Hold, outcome: Outcome) -> Result<u
 
 fn usage(context: &Context<'_>, outcome: Outcome) -> Usage {
     let Outcome { operation, status, bill, stages, query, retention } = outcome;
-    let items = bill.lines().iter().map(|line| UsageItem {
-        item: line.item.as_str().to_owned(),
-        count: line.count,
-        credits: line.credits,
-    });
     Usage {
         key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
         request: context.id.clone(),
         operation,
         status,
         took: context.started.elapsed(),
-        items: items.collect(),
+        items: bill.items(),
         stages: named(stages),
         query,
         retention,

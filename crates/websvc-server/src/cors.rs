@@ -27,8 +27,9 @@ pub(crate) fn preflight(mode: Authentication, headers: &mut HeaderMap) {
     match mode {
         Authentication::Open => {}
         Authentication::Required => {
-            let allowed = HeaderValue::from_static("authorization, content-type, x-api-key");
-            headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST"));
+            let allowed =
+                HeaderValue::from_static("authorization, content-type, x-api-key, x-idempotency-key");
+            headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE"));
             headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, allowed);
             headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
         }

@@ -12,6 +12,7 @@ use tokio::task::JoinError;
 use websvc_artifacts::{ArtifactError, Artifacts, ArtifactsConfig};
 use websvc_engine::{Engine, EngineConfig, IndexSource, IndexUse, Pricing};
 use websvc_index::{Index, IndexConfig, IndexError};
+use websvc_jobs::{Jobs, JobsConfig};
 use websvc_scrape::{DEFAULT_USER_AGENT, ScrapeConfig, Scraper};
 use websvc_store::{Store, StoreError};
 use websvc_threat::Classifier;
@@ -54,6 +55,8 @@ pub struct EmbedConfig {
     pub pricing: Pricing,
     /// How much is worked on.
     pub limits: Limits,
+    /// The bounds of what goes on after its request was answered.
+    pub jobs: JobsConfig,
     /// What tells the risk of URLs for teams with threat protection; without a scanner their lists alone decide.
     ///
     /// ```
@@ -91,6 +94,7 @@ impl EmbedConfig {
             public_url: None,
             pricing: Pricing::default(),
             limits: Limits::default(),
+            jobs: JobsConfig::default(),
             threat: Classifier::none(),
         }
     }
@@ -180,6 +184,7 @@ impl Embedded {
             public_url,
             pricing,
             limits,
+            jobs,
             threat,
         } = config;
         let uploads = data_dir.join(UPLOADS_DIR);
@@ -198,8 +203,10 @@ impl Embedded {
             threat,
         });
         let scheme = if server.tls.is_some() { "https" } else { "http" };
+        let jobs = Jobs::new(&engine, parts.store.clone(), parts.artifacts.clone(), jobs);
         let service = Service::new(ServiceConfig {
             engine,
+            jobs,
             store: parts.store.clone(),
             artifacts: parts.artifacts.clone(),
             uploads,
@@ -239,6 +246,7 @@ impl Embedded {
             stop.await;
             told.stop();
         };
+        let jobs = service.jobs().clone();
         let handler = move |request| {
             let service = service.clone();
             async move { service.handle(request).await }
@@ -246,6 +254,7 @@ impl Embedded {
         let drained = tokio::select! {
             drained = server.run(handler, stop) => drained?,
             never = parts.artifacts.keep_swept() => match never {},
+            never = jobs.run() => match never {},
         };
         blocking(move || Ok(parts.index.flush()?)).await?;
         Ok(drained)

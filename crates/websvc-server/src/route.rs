@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use http::Method;
-use websvc_store::KeyScope;
+use websvc_store::{JobKind, KeyScope};
 
 use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
+use crate::handler::JobOperation;
 use crate::handler::docs::{self, DocsFile};
 use crate::reply::Failure;
 use websvc_types::ErrorCode;
@@ -21,6 +22,7 @@ pub(crate) enum Operation {
     ScrapeResult,
     Parse,
     ParseFormats,
+    Job(JobKind, JobOperation),
     AddDocuments,
     CrawlProgress,
     IndexStats,
@@ -50,6 +52,8 @@ pub(crate) enum Group {
     Parse,
     Map,
     Rerank,
+    Batch,
+    Crawl,
     Index,
     Team,
     Status,
@@ -63,12 +67,14 @@ pub(crate) enum Group {
 
 impl Group {
     /// All of them, in the order of their numbers.
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Search,
         Self::Scrape,
         Self::Parse,
         Self::Map,
         Self::Rerank,
+        Self::Batch,
+        Self::Crawl,
         Self::Index,
         Self::Team,
         Self::Status,
@@ -86,6 +92,8 @@ impl Group {
             Self::Parse => "parse",
             Self::Map => "map",
             Self::Rerank => "rerank",
+            Self::Batch => "batch",
+            Self::Crawl => "crawl",
             Self::Index => "index",
             Self::Team => "team",
             Self::Status => "status",
@@ -107,6 +115,8 @@ impl Operation {
             Self::Parse | Self::ParseFormats => Group::Parse,
             Self::Map | Self::MapV1 => Group::Map,
             Self::Adapter(operation) => operation.group(),
+            Self::Job(JobKind::Batch, _) => Group::Batch,
+            Self::Job(JobKind::Crawl, _) => Group::Crawl,
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Group::Index,
             Self::CreditUsage
             | Self::CreditHistory
@@ -132,6 +142,7 @@ impl Operation {
             Self::ParseFormats => Some("parse-formats"),
             Self::Map | Self::MapV1 => Some("map"),
             Self::Adapter(operation) => Some(operation.name()),
+            Self::Job(kind, operation) => Some(operation.name(kind)),
             Self::AddDocuments => Some("index-documents"),
             Self::IndexStats => Some("index-stats"),
             Self::CreditUsage => Some("credit-usage"),
@@ -155,6 +166,8 @@ impl Operation {
             Self::Search => Some(KeyScope::Search),
             Self::Map | Self::MapV1 => Some(KeyScope::Map),
             Self::Scrape | Self::ScrapeResult | Self::Parse | Self::ParseFormats => Some(KeyScope::Scrape),
+            Self::Job(JobKind::Batch, _) => Some(KeyScope::Batch),
+            Self::Job(JobKind::Crawl, _) => Some(KeyScope::Crawl),
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
             Self::Adapter(operation) => Some(operation.scope()),
             // What its own team has used, every key may read.
@@ -206,6 +219,17 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::GET, "/v2/scrape/{id}", Operation::ScrapeResult, Access::Key),
     route(Method::POST, "/v2/parse", Operation::Parse, Access::Key),
     route(Method::GET, "/v2/parse/formats", Operation::ParseFormats, Access::Key),
+    batch(Method::POST, "/v2/batch/scrape", JobOperation::Start),
+    batch(Method::GET, "/v2/batch/scrape/{id}", JobOperation::Status),
+    batch(Method::DELETE, "/v2/batch/scrape/{id}", JobOperation::Cancel),
+    batch(Method::GET, "/v2/batch/scrape/{id}/errors", JobOperation::Errors),
+    crawl(Method::POST, "/v2/crawl", JobOperation::Start),
+    // Before the identifiers, which they are none of.
+    crawl(Method::GET, "/v2/crawl/active", JobOperation::Active),
+    crawl(Method::GET, "/v2/crawl/ongoing", JobOperation::Active),
+    crawl(Method::GET, "/v2/crawl/{id}", JobOperation::Status),
+    crawl(Method::DELETE, "/v2/crawl/{id}", JobOperation::Cancel),
+    crawl(Method::GET, "/v2/crawl/{id}/errors", JobOperation::Errors),
     route(Method::POST, "/v2/index/documents", Operation::AddDocuments, Access::Key),
     route(Method::POST, "/v2/index/progress", Operation::CrawlProgress, Access::Key),
     route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
@@ -263,6 +287,14 @@ pub(crate) static ROUTES: &[Route] = &[
     file(SCRIPTS[11]),
     file(SCRIPTS[12]),
 ];
+
+const fn batch(method: Method, path: &'static str, operation: JobOperation) -> Route {
+    route(method, path, Operation::Job(JobKind::Batch, operation), Access::Key)
+}
+
+const fn crawl(method: Method, path: &'static str, operation: JobOperation) -> Route {
+    route(method, path, Operation::Job(JobKind::Crawl, operation), Access::Key)
+}
 
 const fn adapter(method: Method, path: &'static str, operation: adapter::Operation) -> Route {
     route(method, path, Operation::Adapter(operation), Access::Key)

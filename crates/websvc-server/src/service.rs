@@ -13,6 +13,7 @@ use uuid::Uuid;
 use websvc_artifacts::Artifacts;
 use websvc_audit::Audit;
 use websvc_engine::Engine;
+use websvc_jobs::Jobs;
 use websvc_stage::{RequestSpan, Stage, TraceCounters};
 use websvc_store::{Caller, Store};
 use websvc_transport::{Body, ServerBody};
@@ -46,6 +47,8 @@ pub struct ServiceConfig {
     pub store: Store,
     /// The files that requests leave behind.
     pub artifacts: Artifacts,
+    /// The work that goes on after its request was answered; whoever builds the service lets it [run](Jobs::run).
+    pub jobs: Jobs,
     /// Where uploaded files are while they arrive; made when it is needed. Nothing in it outlives its request.
     pub uploads: PathBuf,
     /// Where callers reach the service.
@@ -71,6 +74,7 @@ struct Parts {
     engine: Engine,
     store: Store,
     artifacts: Artifacts,
+    jobs: Jobs,
     origin: OriginConfig,
     authentication: Authentication,
     concurrency: usize,
@@ -93,6 +97,7 @@ pub(crate) struct Context<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) store: &'a Store,
     pub(crate) artifacts: &'a Artifacts,
+    pub(crate) jobs: &'a Jobs,
     pub(crate) origin: &'a OriginConfig,
     pub(crate) authentication: Authentication,
     /// How many requests of a team without a number of its own are worked on at one time.
@@ -129,6 +134,7 @@ impl Service {
             engine,
             store,
             artifacts,
+            jobs,
             uploads,
             origin,
             authentication,
@@ -145,6 +151,7 @@ impl Service {
             engine,
             store,
             artifacts,
+            jobs,
             origin,
             authentication,
             concurrency,
@@ -172,6 +179,12 @@ impl Service {
     #[must_use]
     pub fn artifacts(&self) -> &Artifacts {
         &self.parts.artifacts
+    }
+
+    /// Returns the work that goes on after its request was answered.
+    #[must_use]
+    pub fn jobs(&self) -> &Jobs {
+        &self.parts.jobs
     }
 
     /// Returns where the sender of this request reaches the service, such as `https://websvc.test`, for the links of
@@ -323,6 +336,7 @@ impl Service {
             engine: &parts.engine,
             store: &parts.store,
             artifacts: &parts.artifacts,
+            jobs: &parts.jobs,
             origin: &parts.origin,
             authentication: parts.authentication,
             concurrency: parts.concurrency,
@@ -375,6 +389,7 @@ async fn dispatch(
         Operation::ScrapeResult => handler::scrape_result(&context, request.uri().path()),
         Operation::Parse => handler::parse(context, request).await,
         Operation::ParseFormats => Ok(handler::parse_formats(&context)),
+        Operation::Job(kind, operation) => handler::job(kind, operation, context, request).await,
         Operation::AddDocuments => handler::add_documents(context, request).await,
         Operation::CrawlProgress => handler::crawl_progress(&context, request).await,
         Operation::IndexStats => handler::index_stats(&context),

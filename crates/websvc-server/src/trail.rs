@@ -38,7 +38,8 @@ pub(crate) struct Asked<'a> {
     /// Whom the request says it is made for.
     pub(crate) username: Option<&'a str>,
     pub(crate) query: Option<&'a str>,
-    pub(crate) url: Option<&'a str>,
+    /// The pages.
+    pub(crate) urls: &'a [&'a str],
 }
 
 impl Trail {
@@ -78,12 +79,12 @@ impl Trail {
     /// Notes what is asked for, as far as it may be told.
     pub(crate) fn asked(&self, retention: UsageRetention, asked: &Asked<'_>) {
         if let Some(event) = &mut *self.lock() {
-            let Asked { username, query, url } = asked;
+            let Asked { username, query, urls } = asked;
             event.kept = of(retention);
             event.username = username.map(str::to_owned);
             if retention == UsageRetention::Whole {
                 event.query = query.map(str::to_owned);
-                event.urls = url.iter().map(|url| (*url).to_owned()).collect();
+                event.urls = urls.iter().map(|url| (*url).to_owned()).collect();
             }
         }
     }

@@ -25,6 +25,7 @@ mod clock;
 mod database;
 mod error;
 mod inspect;
+mod job;
 mod key;
 mod ledger;
 mod migration;
@@ -42,6 +43,10 @@ pub use access::{ACCESS_REFRESH, Caller};
 pub use artifact::{ArtifactRecord, ArtifactTotals, Reservation};
 pub use error::StoreError;
 pub use inspect::Inspection;
+pub use job::{
+    Cancelling, Creating, DocumentsPage, JobError, JobKind, JobLease, JobLimits, JobRecord, JobState, JobUrl,
+    NewJob, PageEnd, PageFinish, PageFinished,
+};
 pub use key::{KeyId, KeyRecord, NewKey};
 pub use ledger::{
     Budget, DailyUsage, DayTotal, Held, Hold, LoggedRequest, MonthlyUsage, Usage, UsageFilter, UsageItem,

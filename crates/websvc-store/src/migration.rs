@@ -13,6 +13,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/004_access.sql"),
     include_str!("migrations/005_credits.sql"),
     include_str!("migrations/006_threat.sql"),
+    include_str!("migrations/007_jobs.sql"),
 ];
 
 /// What [`migrate`] found.

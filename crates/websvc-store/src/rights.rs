@@ -18,13 +18,18 @@ pub enum KeyScope {
     Scrape,
     /// Listing the URLs of sites.
     Map,
+    /// Getting the pages of lists.
+    Batch,
+    /// Getting the pages of sites.
+    Crawl,
     /// Writing to the embedded index and reading its figures.
     Index,
 }
 
 impl KeyScope {
     /// Every scope.
-    pub const ALL: &'static [Self] = &[Self::Search, Self::Scrape, Self::Map, Self::Index];
+    pub const ALL: &'static [Self] =
+        &[Self::Search, Self::Scrape, Self::Map, Self::Batch, Self::Crawl, Self::Index];
 
     /// Returns the name, as the command line and the database spell it.
     #[must_use]
@@ -33,6 +38,8 @@ impl KeyScope {
             Self::Search => "search",
             Self::Scrape => "scrape",
             Self::Map => "map",
+            Self::Batch => "batch",
+            Self::Crawl => "crawl",
             Self::Index => "index",
         }
     }
@@ -55,7 +62,7 @@ impl FromStr for KeyScope {
 
 /// A text that is no scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{given}\" is not one of search, scrape, map, index")]
+#[error("\"{given}\" is not one of search, scrape, map, batch, crawl, index")]
 pub struct UnknownScope {
     /// The text that was given.
     pub given: String,

@@ -133,6 +133,10 @@ error_codes! {
     ScrapeTimeout = "SCRAPE_TIMEOUT", 408;
     /// Another request is about to save the profile; one does at a time.
     ProfileLocked = "PROFILE_LOCKED", 409;
+    /// The job has ended before.
+    JobEnded = "JOB_ENDED", 409;
+    /// The `x-idempotency-key` was used before, and its job is still kept.
+    IdempotencyKeyUsed = "IDEMPOTENCY_KEY_USED", 409;
     /// The artifact has expired, or it made room for newer ones.
     Gone = "GONE", 410;
     /// The body is larger than allowed.

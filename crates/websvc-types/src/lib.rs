@@ -22,6 +22,7 @@ mod error;
 pub mod foreign;
 pub mod format;
 pub mod index;
+pub mod job;
 pub mod limits;
 pub mod map;
 mod metadata;

@@ -127,6 +127,35 @@ pub const SCREENSHOT_LIFETIME_S: u64 = 24 * 3_600;
 /// Life of an audio or video URL, in seconds.
 pub const MEDIA_LIFETIME_S: u64 = 3_600;
 
+/// Fewest `urls` of a batch.
+pub const BATCH_URLS_MIN: usize = 1;
+/// Most `urls` of a batch (our own).
+pub const BATCH_URLS_MAX: usize = 10_000;
+/// Smallest `maxConcurrency` of a job.
+pub const JOB_CONCURRENCY_MIN: u32 = 1;
+/// Largest `maxConcurrency` of a job (our own).
+pub const JOB_CONCURRENCY_MAX: u32 = 1_000;
+/// Documents in one answer about a job, at most and by default.
+pub const JOB_PAGE_DOCUMENTS: u64 = 100;
+/// Bytes of the documents in one answer about a job; a larger document comes alone.
+pub const JOB_PAGE_BYTES: u64 = 10 * 1024 * 1024;
+/// Most entries of one answer about what a job could not get (our own).
+pub const JOB_ERRORS_MAX: usize = 10_000;
+/// Smallest `limit` of a crawl.
+pub const CRAWL_LIMIT_MIN: u64 = 1;
+/// `limit` of a crawl when none is given.
+pub const CRAWL_LIMIT_DEFAULT: u64 = 10_000;
+/// Largest `limit` of a crawl (our own).
+pub const CRAWL_LIMIT_MAX: u64 = 1_000_000;
+/// Largest `delay` of a crawl, in seconds.
+pub const CRAWL_DELAY_MAX_S: f64 = 60.0;
+/// Most `includePaths` and `excludePaths` of a crawl, each (our own).
+pub const CRAWL_PATTERNS_MAX: usize = 100;
+/// Longest regular expression of a crawl, in bytes (our own).
+pub const CRAWL_PATTERN_MAX_BYTES: usize = 2_000;
+/// Longest `x-idempotency-key`, in characters (our own).
+pub const IDEMPOTENCY_KEY_MAX_CHARS: usize = 256;
+
 /// Most characters of the name of a crawl (our own).
 pub const CRAWL_ID_MAX_CHARS: u32 = 64;
 

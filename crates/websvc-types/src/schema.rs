@@ -5,6 +5,9 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::index::{CrawlProgress, IndexReply, IndexStats, IndexUpload, ProgressReply};
+use crate::job::{
+    ActiveCrawls, BatchScrapeRequest, CrawlRequest, JobCancelled, JobErrors, JobStarted, JobStatusResponse,
+};
 use crate::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
 use crate::rerank::{RerankRequest, RerankResponse};
 use crate::usage::{ConcurrencyCheck, CreditHistory, CreditUsage, QueueStatus, TokenHistory, TokenUsage};
@@ -51,6 +54,13 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("token-history", response::<TokenHistory>()),
         ("queue-status", response::<QueueStatus>()),
         ("concurrency-check", response::<ConcurrencyCheck>()),
+        ("batch-scrape-request", request::<BatchScrapeRequest>()),
+        ("crawl-request", request::<CrawlRequest>()),
+        ("active-crawls", response::<ActiveCrawls>()),
+        ("job-started", response::<JobStarted>()),
+        ("job-status", response::<JobStatusResponse>()),
+        ("job-cancelled", response::<JobCancelled>()),
+        ("job-errors", response::<JobErrors>()),
         ("error", response::<ErrorBody>()),
     ]
 }

@@ -28,13 +28,16 @@
 #![deny(missing_docs)]
 
 mod action;
+mod batch;
 mod bounds;
 mod checked;
 mod country;
+mod crawl;
 mod domain;
 mod error;
 mod format;
 mod header;
+mod job;
 mod json_schema;
 mod language;
 mod map;
@@ -58,7 +61,9 @@ mod target;
 mod threat;
 mod upload;
 
+pub use batch::BatchPlan;
 pub use checked::Checked;
+pub use crawl::{CrawlPlan, check_crawl};
 pub use domain::DomainFilter;
 pub use error::Rejection;
 pub use map::check_map;
@@ -69,8 +74,8 @@ pub use path_filter::PathFilter;
 pub use policy::{Allowance, Policy, ThreatOverride, ThreatPolicy};
 pub use protection::Protection;
 pub use read::{
-    read_crawl_progress, read_index_upload, read_map, read_map_v1, read_object, read_parse_options,
-    read_rerank, read_scrape, read_scrape_options, read_search,
+    read_batch, read_crawl, read_crawl_progress, read_crawl_request, read_index_upload, read_map,
+    read_map_v1, read_object, read_parse_options, read_rerank, read_scrape, read_scrape_options, read_search,
 };
 pub use retention::Retention;
 pub use scrape::check_scrape_options;

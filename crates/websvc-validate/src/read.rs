@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use websvc_types::index::{CrawlProgress, IndexUpload};
+use websvc_types::job::{BatchScrapeRequest, CrawlRequest};
 use websvc_types::limits::{QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX, RERANK_DOCUMENTS_MIN};
 use websvc_types::map::{MapRequest, MapRequestV1};
 use websvc_types::rerank::RerankRequest;
@@ -12,7 +13,9 @@ use websvc_types::{
     ParseOptions, ScrapeOptions, ScrapeRequest, SearchRequest, Violation, ViolationCode, schema,
 };
 
+use crate::batch::{self, BatchPlan};
 use crate::checked::Checked;
+use crate::crawl::{self, CrawlPlan};
 use crate::error::Rejection;
 use crate::map_plan::MapPlan;
 use crate::page::{self, FilePlan, PagePlan};
@@ -27,6 +30,9 @@ use crate::{bounds, map, scrape, search, upload};
 static SEARCH: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<SearchRequest>().as_value()));
 static SCRAPE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ScrapeOptions>().as_value()));
 
+static BATCH: LazyLock<Shape> =
+    LazyLock::new(|| Shape::of(schema::request::<BatchScrapeRequest>().as_value()));
+static CRAWL: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<CrawlRequest>().as_value()));
 static PAGE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ScrapeRequest>().as_value()));
 static FILE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ParseOptions>().as_value()));
 static RERANK: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<RerankRequest>().as_value()));
@@ -87,6 +93,41 @@ pub fn read_search(body: &[u8], policy: &Policy) -> Result<Checked<SearchPlan>, 
     let request = read::<SearchRequest>(&mut report, body, &SEARCH)?;
     let plan = search::check(&mut report, request, policy);
     report.finish(plan)
+}
+
+/// Reads and checks the body of a batch, where no formats mean markdown.
+///
+/// # Errors
+/// The syntax error, or every rule that the request breaks, or what the team may not do.
+pub fn read_batch(body: &[u8], policy: &Policy) -> Result<Checked<BatchPlan>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<BatchScrapeRequest>(&mut report, body, &BATCH)?;
+    let plan = batch::check(&mut report, request, policy);
+    report.finish(plan)
+}
+
+/// Reads and checks the body of a crawl, where no formats mean markdown.
+///
+/// # Errors
+/// The syntax error, or every rule that the request breaks, or what the team may not do.
+pub fn read_crawl(body: &[u8], policy: &Policy) -> Result<Checked<CrawlPlan>, Rejection> {
+    let Checked { plan: (_request, plan), warnings } = read_crawl_request(body, policy)?;
+    Ok(Checked { plan, warnings })
+}
+
+/// As [`read_crawl`], with the request beside the plan: it is checked again when the work begins, or goes on.
+///
+/// # Errors
+/// As there.
+pub fn read_crawl_request(
+    body: &[u8],
+    policy: &Policy,
+) -> Result<Checked<(CrawlRequest, CrawlPlan)>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<CrawlRequest>(&mut report, body, &CRAWL)?;
+    let plan = crawl::check(&mut report, request.clone(), policy);
+    let Checked { plan, warnings } = crawl::finish(report, plan)?;
+    Ok(Checked { plan: (request, plan), warnings })
 }
 
 /// Reads and checks the body of a request for one page, where no formats mean markdown.

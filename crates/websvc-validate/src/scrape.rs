@@ -131,6 +131,7 @@ pub(crate) fn check(
         protection: Protection::of(setting.policy, threat.as_ref(), kept),
         threat,
         audit: audit_metadata.map(|audit| check_audit(report, &path.key("auditMetadata"), audit)),
+        leads: false,
     }
 }
 

@@ -35,6 +35,7 @@ pub struct ScrapePlan {
     pub(crate) threat: Option<ThreatProtection>,
     pub(crate) protection: Option<Protection>,
     pub(crate) audit: Option<AuditMetadata>,
+    pub(crate) leads: bool,
 }
 
 impl ScrapePlan {
@@ -188,6 +189,12 @@ impl ScrapePlan {
     #[must_use]
     pub fn protection(&self) -> Option<&Protection> {
         self.protection.as_ref()
+    }
+
+    /// Returns whether somebody follows where the page leads: a crawl.
+    #[must_use]
+    pub fn leads(&self) -> bool {
+        self.leads
     }
 
     /// Returns who the request is made for.

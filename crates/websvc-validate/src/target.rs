@@ -37,21 +37,42 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, given: &str) -> Option
         return None;
     }
     let given = given.trim();
-    let text = if has_scheme(given) { given.to_owned() } else { format!("http://{given}") };
-    match Url::parse(&text) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") => Some(Target { text, url }),
-        Ok(_) => {
+    match parse(given) {
+        Ok(target) => Some(target),
+        Err(Fault::Protocol) => {
             report.violation(path, ViolationCode::InvalidFormat, |name| {
                 format!("{name}: URL uses unsupported protocol, not http or https: {}", quoted(given))
             });
             None
         }
-        Err(error) => {
+        Err(Fault::Syntax(error)) => {
             report.violation(path, ViolationCode::InvalidFormat, |name| {
                 format!("{name} must be an http or https URL, not {}: {error}", quoted(given))
             });
             None
         }
+    }
+}
+
+/// Reads an address by the same rules where one that is none is no fault.
+pub(crate) fn read(given: &str) -> Option<Target> {
+    let given = given.trim();
+    let is_long = given.chars().count() > URL_MAX_CHARS as usize;
+    if given.is_empty() || is_long { None } else { parse(given).ok() }
+}
+
+/// Why a text is no address of a page.
+enum Fault {
+    Protocol,
+    Syntax(url::ParseError),
+}
+
+fn parse(given: &str) -> Result<Target, Fault> {
+    let text = if has_scheme(given) { given.to_owned() } else { format!("http://{given}") };
+    match Url::parse(&text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(Target { text, url }),
+        Ok(_) => Err(Fault::Protocol),
+        Err(error) => Err(Fault::Syntax(error)),
     }
 }
 
@@ -71,6 +92,7 @@ mod tests {
         let mut report = Report::default();
         let target = check(&mut report, &Path::Root.key("url"), given);
         assert_eq!(target.is_none(), report.rejection().is_some(), "{given}");
+        assert_eq!(read(given), target, "{given}");
         target.map(|target| target.url.to_string())
     }
 

@@ -102,6 +102,33 @@ await check("usage", async () => {
   assert.deepEqual(await asked.getConcurrency(), { concurrency: 0, maxConcurrency: queue.maxConcurrency });
 });
 
+await check("batch", async () => {
+  const urls = [page, "http://tea.test/oolong.html"];
+  const asked = client(key);
+  const job = await asked.batchScrape(urls, { options: { formats: ["markdown"] }, pollInterval: 1, timeout: 60 });
+  assert.deepEqual([job.status, job.completed, job.total, job.data.length], ["completed", 2, 2, 2]);
+  assert.deepEqual(job.data.map(({ metadata }) => metadata.sourceURL).sort(), urls);
+  assert.ok(job.data.every(({ markdown }) => /^# (Green|Oolong)/.test(markdown)));
+  const started = await asked.startBatchScrape([page], { options: { formats: ["links"] } });
+  assert.ok(started.url.startsWith(address));
+  assert.deepEqual((await asked.getBatchScrapeErrors(started.id)).errors, []);
+  // It may have ended by itself: then there is nothing to cancel.
+  await asked.cancelBatchScrape(started.id).catch(refused(409, /already/));
+});
+
+await check("crawl", async () => {
+  const asked = client(key);
+  const options = { limit: 10, sitemap: "skip", pollInterval: 1, timeout: 60 };
+  const job = await asked.crawl("http://tea.test/", options);
+  const pages = job.data.map(({ metadata }) => metadata.sourceURL);
+  assert.deepEqual([job.status, job.completed, new Set(pages).size], ["completed", pages.length, pages.length]);
+  assert.ok(pages.includes(page) && job.data.every(({ markdown }) => markdown));
+  const started = await asked.startCrawl("http://tea.test/", { limit: 2 });
+  await asked.cancelCrawl(started.id).catch(refused(409, /already/));
+  const { crawls } = await asked.getActiveCrawls();
+  assert.ok(crawls.every(({ id }) => id !== started.id));
+});
+
 await check("values over the limits are a bad request", async () => {
   await assert.rejects(client(key).search("x".repeat(501)), refused(400, /query/));
   await assert.rejects(client(key).search("tea", { limit: 101 }), refused(400, /limit/));

@@ -143,6 +143,35 @@ async def usage(make):
     assert (check.concurrency, check.max_concurrency) == (0, queue.max_concurrency), check
 
 
+async def batch(make):
+    client = make(KEY)
+    urls = [PAGE, "http://tea.test/oolong.html"]
+    job = await call(client.batch_scrape(urls, formats=["markdown"], poll_interval=1, wait_timeout=60))
+    assert (job.status, job.completed, job.total) == ("completed", 2, 2), job
+    pages = sorted((page.metadata.source_url, page.markdown[:7]) for page in job.data)
+    assert pages == [(PAGE, "# Green"), (urls[1], "# Oolon")], pages
+    started = await call(client.start_batch_scrape([PAGE, "ftp://tea.test/"], formats=["links"]))
+    assert started.invalid_urls == ["ftp://tea.test/"] and started.url.startswith(ADDRESS), started
+    errors = await call(client.get_batch_scrape_errors(started.id))
+    assert errors.errors == [], errors
+    # It may have ended by itself: then there is nothing to cancel.
+    assert await call(client.cancel_batch_scrape(started.id)) in (True, False)
+
+
+async def crawl(make):
+    client = make(KEY)
+    job = await call(client.crawl(url="http://tea.test/", limit=10, sitemap="skip", poll_interval=1, timeout=60))
+    assert job.status == "completed" and job.completed == job.total == len(job.data), job
+    pages = sorted(page.metadata.source_url for page in job.data)
+    assert len(set(pages)) == len(pages) and PAGE in pages, pages
+    assert all(page.markdown for page in job.data), pages
+    started = await call(client.start_crawl(url="http://tea.test/", limit=2))
+    assert started.url.startswith(ADDRESS), started
+    assert await call(client.cancel_crawl(started.id)) in (True, False)
+    active = await call(client.get_active_crawls())
+    assert all(crawl.id != started.id for crawl in active.crawls), active
+
+
 async def refused(make):
     for key, reason in ((None, "Token missing"), ("fc-wrong", "Invalid token")):
         try:
@@ -170,6 +199,8 @@ async def main():
         ("scrape of what cannot be had", no_page),
         ("parse", file),
         ("usage", usage),
+        ("batch", batch),
+        ("crawl", crawl),
         ("a query over the limit is a bad request", over_limit),
         key_check,
     ]

@@ -1,7 +1,7 @@
 //! `websvc mcp`: search and pages as tools of a language model's program, over the standard streams.
 
 use anyhow::Result;
-use websvc_server::{Authentication, Limits, Service, ServiceConfig, Tools};
+use websvc_server::{Authentication, Jobs, Limits, Service, ServiceConfig, Tools};
 
 use super::serve::origin;
 use crate::Setting;
@@ -11,7 +11,15 @@ use crate::installation::{self, IndexAccess};
 pub(crate) async fn mcp(setting: Setting) -> Result<()> {
     // It may run for days beside a server that starts later: that one is to write the index.
     let installation = installation::open(&setting.config, &setting.data_dir, IndexAccess::Read)?;
+    // The server works on jobs; no tool begins one.
+    let jobs = Jobs::new(
+        &installation.engine,
+        installation.store.clone(),
+        installation.artifacts.clone(),
+        installation::jobs_config(&setting.config),
+    );
     let service = Service::new(ServiceConfig {
+        jobs,
         engine: installation.engine.clone(),
         store: installation.store.clone(),
         artifacts: installation.artifacts.clone(),

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use tokio::sync::oneshot;
 use url::Url;
 use websvc_server::audit::Audit;
-use websvc_server::{Authentication, Limits, OriginConfig, Service, ServiceConfig};
+use websvc_server::{Authentication, Jobs, Limits, OriginConfig, Service, ServiceConfig};
 use websvc_stage::TraceCounters;
 use websvc_store::Store;
 use websvc_transport::{Server, ServerConfig, TlsFiles};
@@ -94,7 +94,14 @@ pub(crate) async fn start(
         warn_of_unheard(&installation.store)?;
     }
     let authentication = if config.auth.required { Authentication::Required } else { Authentication::Open };
+    let jobs = Jobs::new(
+        &installation.engine,
+        installation.store.clone(),
+        installation.artifacts.clone(),
+        installation::jobs_config(config),
+    );
     let service = Service::new(ServiceConfig {
+        jobs,
         engine: installation.engine.clone(),
         store: installation.store.clone(),
         artifacts: installation.artifacts.clone(),
@@ -140,6 +147,7 @@ impl Running {
             told.stop();
             tracing::info!("stopping");
         };
+        let jobs = service.jobs().clone();
         let handler = move |request| {
             let service = service.clone();
             async move { service.handle(request).await }
@@ -150,6 +158,7 @@ impl Running {
             let drained = tokio::select! {
                 drained = server.run(handler, stop) => drained,
                 never = installation.artifacts.keep_swept() => match never {},
+                never = jobs.run() => match never {},
             };
             drop(served);
             drained

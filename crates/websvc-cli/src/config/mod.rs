@@ -4,6 +4,7 @@
 //! with their defaults.
 
 mod audit;
+mod jobs;
 mod keys;
 mod search;
 mod sources;
@@ -19,6 +20,7 @@ use serde::Deserialize;
 use websvc_store::UsageLimits;
 
 pub(crate) use audit::Audit;
+pub(crate) use jobs::Jobs;
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
 pub(crate) use sources::{ConfigError, load};
 pub(crate) use telemetry::{Log, LogFormat, Traces};
@@ -41,6 +43,7 @@ pub(crate) struct Config {
     pub(crate) audit: Audit,
     pub(crate) pricing: websvc_engine::Pricing,
     pub(crate) usage: Usage,
+    pub(crate) jobs: Jobs,
     pub(crate) log: Log,
     pub(crate) traces: Traces,
     /// Keys that were given and have no effect, for want of their feature.

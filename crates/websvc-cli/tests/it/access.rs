@@ -133,7 +133,10 @@ async fn a_key_may_do_what_it_was_made_for() {
     assert_eq!(service.get("/v2/index/stats").await.status, 200);
 
     let wrong = site.run(&["keys", "create", "--scope", "sarch"]);
-    assert!(String::from_utf8_lossy(&wrong.stderr).contains("search, scrape, map, index"), "{wrong:?}");
+    assert!(
+        String::from_utf8_lossy(&wrong.stderr).contains("search, scrape, map, batch, crawl, index"),
+        "{wrong:?}"
+    );
     assert!(!site.run(&["keys", "create", "--format", "pdf"]).status.success());
 }
 

@@ -7,6 +7,7 @@ use http::Method;
 use serde_json::{Value, json};
 use websvc_testkit::{Canary, Page, World};
 
+use crate::batch::ended;
 use crate::harness::{Service, Site};
 
 /// Everything by which a page may name another address, with `URL` in its place.
@@ -186,6 +187,11 @@ async fn a_crawl_keeps_away_from_internal_addresses() {
     assert_eq!(canary.connections(), 0);
 }
 
+/// Returns whether an operation begins a job.
+fn is_job(operation: &str) -> bool {
+    matches!(operation, "post /v2/batch/scrape" | "post /v2/crawl")
+}
+
 /// Returns bodies by which an operation might be led to `inside`.
 fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
     let page = json!({"url": inside, "title": "Inside", "body": "inside bait", "links": [{"url": inside, "text": "x"}],
@@ -199,6 +205,25 @@ fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
         "post /v2/index/progress" => {
             vec![json!({"id": inside, "hosts": [inside, "bait.test"], "url": inside})]
         }
+        "post /v2/batch/scrape" => {
+            let urls: Vec<&str> = LISTED.iter().map(|(_, url)| *url).chain([inside]).collect();
+            vec![
+                json!({"urls": urls, "formats": ["markdown", "html", "links", "images"], "maxAge": 0}),
+                json!({"urls": [inside], "skipTlsVerification": true, "maxAge": 0}),
+                json!({"urls": ["http://bait.test/"], "webhook": inside}),
+                json!({"urls": ["http://bait.test/"], "webhook": {"url": inside, "headers": {"host": "x"}}}),
+                json!({"urls": ["http://bait.test/"], "headers": {"Host": "127.0.0.1"}}),
+                json!({"urls": ["http://bait.test/"], "appendToId": inside}),
+            ]
+        }
+        "post /v2/crawl" => vec![
+            json!({"url": inside}),
+            json!({"url": "http://bait.test/", "allowExternalLinks": true, "crawlEntireDomain": true, "limit": 50}),
+            json!({"url": "http://bait.test/moved", "allowExternalLinks": true, "sitemap": "only"}),
+            json!({"url": "http://bait.test/leads", "allowExternalLinks": true, "sitemap": "skip"}),
+            json!({"url": "http://bait.test/", "webhook": inside, "robotsUserAgent": inside}),
+            json!({"url": "http://bait.test/", "scrapeOptions": {"proxy": inside, "headers": {"Host": "127.0.0.1"}}}),
+        ],
         "post /v2/search" => vec![
             json!({"query": "inside bait", "scrapeOptions": options()}),
             json!({"query": format!("site:{inside} inside"), "scrapeOptions": options()}),
@@ -251,7 +276,7 @@ fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
             json!({"query": inside, "documents": ["inside"], "base_url": inside, "endpoint": inside}),
         ],
         // What takes no body takes nothing that could lead anywhere, but its address and headers.
-        other if other.starts_with("get ") => vec![Value::Null],
+        other if other.starts_with("get ") || other.starts_with("delete ") => vec![Value::Null],
         _ => return None,
     })
 }
@@ -296,7 +321,7 @@ async fn no_operation_can_be_led_to_an_internal_address() {
     let service = Service::of(&world);
     service.list(&[("inside", &inside), ("bait", "http://bait.test/")]).await;
     let document = websvc_types::openapi::document();
-    let mut operations = 0;
+    let (mut operations, mut jobs) = (0, 0);
     for (path, methods) in document["paths"].as_object().unwrap() {
         for method in methods.as_object().unwrap().keys() {
             let operation = format!("{method} {path}");
@@ -328,11 +353,17 @@ async fn no_operation_can_be_led_to_an_internal_address() {
                 let answer = service.send(method, &target, &headers, text).await;
                 assert!(!answer.status.is_server_error(), "{operation} {body}: {}", answer.body);
                 assert!(!answer.body.to_string().contains("secret"), "{operation} {body}: {}", answer.body);
+                if let (true, Some(id)) = (is_job(&operation), answer.body["id"].as_str()) {
+                    // What it does, it does after its answer.
+                    jobs += 1;
+                    ended(&service, &format!("{path}/{id}")).await;
+                }
             }
             operations += 1;
         }
     }
     assert!(operations >= 3, "{operations}");
+    assert!(jobs >= 6, "{jobs} jobs were begun");
     assert_eq!(canary.connections(), 0);
 }
 

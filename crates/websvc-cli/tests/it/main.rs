@@ -13,6 +13,7 @@ mod artifacts;
 mod audit;
 mod backup;
 mod bad_input;
+mod batch;
 #[cfg(target_os = "linux")]
 mod bombs;
 mod browser;
@@ -20,6 +21,7 @@ mod cache;
 mod canary;
 mod corpus;
 mod crash;
+mod crawling;
 mod credits;
 mod dashboard;
 mod deadline;

@@ -5,16 +5,8 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 
+use super::pace::Pace;
 use super::robots::Rules;
-
-/// The longest wait between two requests that a slow host gets by itself.
-const MAX_PACE: Duration = Duration::from_secs(10);
-
-/// The first wait after a host said that it is overloaded; it doubles with every further time.
-const BACKOFF: Duration = Duration::from_secs(2);
-
-/// How often a request is tried again for a host that said it is overloaded.
-pub(super) const MAX_RETRIES: u8 = 3;
 
 /// So many sitemaps and feeds of a host come before its pages; further ones come after them.
 const FIRST_LISTINGS: usize = 20;
@@ -71,9 +63,7 @@ pub(super) struct Host {
     image_faults: u8,
     listings_started: usize,
     listings_running: usize,
-    running: usize,
-    ready_at: Instant,
-    backoffs: u32,
+    pace: Pace,
 }
 
 impl Host {
@@ -87,9 +77,7 @@ impl Host {
             image_faults: 0,
             listings_started: 0,
             listings_running: 0,
-            running: 0,
-            ready_at: now,
-            backoffs: 0,
+            pace: Pace::new(now),
         }
     }
 
@@ -171,9 +159,9 @@ impl Host {
 
     /// Returns when the next task may start; `None` while there is none or the host is busy.
     pub(super) fn next_at(&self, per_host: usize, room: Room) -> Option<Instant> {
-        let rules_are_coming = self.rules.is_none() && self.running > 0;
-        let free = self.running < per_host && !rules_are_coming && self.has_task(room);
-        free.then_some(self.ready_at)
+        let rules_are_coming = self.rules.is_none() && self.pace.running() > 0;
+        let free = self.pace.running() < per_host && !rules_are_coming && self.has_task(room);
+        free.then_some(self.pace.ready_at())
     }
 
     /// Takes the next task, which the caller starts now.
@@ -190,7 +178,7 @@ impl Host {
         } else {
             self.tasks.pop_front()?
         };
-        self.running += 1;
+        self.pace.start();
         Some(task)
     }
 
@@ -202,17 +190,13 @@ impl Host {
 
     /// Notes the end of a task that took `elapsed` of the network; none when the cache answered.
     pub(super) fn finish(&mut self, now: Instant, elapsed: Option<Duration>) {
-        self.running -= 1;
-        let Some(elapsed) = elapsed else { return };
         let asked = self.rules.as_ref().and_then(Rules::delay).unwrap_or_default();
-        self.ready_at = self.ready_at.max(now + elapsed.min(MAX_PACE).max(asked));
+        self.pace.finish(now, elapsed, asked);
     }
 
     /// Notes that the host said it is overloaded, and for how long.
     pub(super) fn back_off(&mut self, now: Instant, retry_after: Option<Duration>) {
-        let wait = retry_after.unwrap_or(BACKOFF * 2_u32.saturating_pow(self.backoffs.min(5)));
-        self.backoffs += 1;
-        self.ready_at = self.ready_at.max(now + wait.min(Duration::from_secs(120)));
+        self.pace.back_off(now, retry_after);
     }
 }
 

@@ -7,19 +7,28 @@
 mod frontier;
 mod host;
 mod images;
+mod listed;
+mod pace;
 mod pattern;
 mod report;
 pub(crate) mod robots;
 mod run;
 mod scope;
 mod sink;
+mod site;
 mod told;
 mod trap;
 
 #[cfg(test)]
 mod tests;
 
+pub use listed::listed_pages;
+pub use pace::{MAX_RETRIES, Pace};
 pub use pattern::UrlPattern;
 pub use report::{CrawlReport, Event};
+pub use robots::{Rules, ask_robots};
 pub use run::{CrawlOptions, crawl};
+pub use scope::host_key;
 pub use sink::{IndexSink, Sink, SinkError, SinkFuture};
+pub use site::Site;
+pub use trap::Budgets;

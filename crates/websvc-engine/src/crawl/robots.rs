@@ -1,10 +1,11 @@
 //! What a host's robots.txt allows (RFC 9309).
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use texting_robots::Robot;
 use url::Url;
+use websvc_scrape::Scraper;
 
 /// The longest delay between requests that a robots.txt can ask for.
 const MAX_DELAY: Duration = Duration::from_secs(30);
@@ -13,7 +14,7 @@ const MAX_DELAY: Duration = Duration::from_secs(30);
 pub(crate) const MAX_BYTES: u64 = 512 * 1024;
 
 /// The rules of a host.
-pub(crate) enum Rules {
+pub enum Rules {
     /// There is no robots.txt, or it says nothing about us.
     AllowAll,
     /// It could not be read for a fault of the host: nothing may be fetched.
@@ -25,6 +26,15 @@ pub(crate) enum Rules {
 /// Returns where the robots.txt of a host is.
 pub(crate) fn url(origin: &Url) -> Url {
     origin.join("/robots.txt").expect("an absolute path joins every origin")
+}
+
+/// Asks the host of a URL for its rules, until `deadline`.
+pub async fn ask_robots(scraper: &Scraper, of: &Url, deadline: Instant) -> Rules {
+    match scraper.file(&url(of), MAX_BYTES, deadline).await {
+        Ok(file) => Rules::read(file.status, &file.body, scraper.robots_name()),
+        // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4).
+        Err(_unreachable) => Rules::DisallowAll,
+    }
 }
 
 impl Rules {
@@ -40,7 +50,8 @@ impl Rules {
     }
 
     /// Returns whether `url` may be fetched.
-    pub(crate) fn allow(&self, url: &Url) -> bool {
+    #[must_use]
+    pub fn allow(&self, url: &Url) -> bool {
         match self {
             Rules::AllowAll => true,
             Rules::DisallowAll => false,
@@ -49,7 +60,8 @@ impl Rules {
     }
 
     /// Returns the delay the host asks for.
-    pub(crate) fn delay(&self) -> Option<Duration> {
+    #[must_use]
+    pub fn delay(&self) -> Option<Duration> {
         let Rules::Robot(robot) = self else { return None };
         Duration::try_from_secs_f32(robot.delay?).ok().map(|delay| delay.min(MAX_DELAY))
     }

@@ -17,8 +17,9 @@ use websvc_sitemap::Item;
 use websvc_types::index::IndexDocument;
 
 use super::frontier::Frontier;
-use super::host::{MAX_RETRIES, PageTask, Task};
+use super::host::{PageTask, Task};
 use super::images::Images;
+use super::pace::MAX_RETRIES;
 use super::pattern::UrlPattern;
 use super::report::{CrawlReport, Event};
 use super::robots::{self, Rules};

@@ -43,7 +43,7 @@ impl Scope {
 
     /// Returns whether `url` may be fetched as a page of the crawl.
     pub(super) fn takes(&self, url: &Url) -> bool {
-        self.takes_file(url) && !trap::is_trap(url) && !is_not_a_page(url) && self.chooses(url)
+        self.takes_file(url) && !trap::is_trap(url) && is_page(url) && self.chooses(url)
     }
 
     /// Returns whether `url` may be fetched as a file of the site, such as a sitemap.
@@ -53,17 +53,19 @@ impl Scope {
 }
 
 /// Returns the key by which a host is known: two ports are two sites, two schemes are one.
-pub(super) fn host_key(url: &Url) -> String {
+#[must_use]
+pub fn host_key(url: &Url) -> String {
     match (url.host_str().unwrap_or_default(), url.port()) {
         (host, Some(port)) => format!("{host}:{port}"),
         (host, None) => host.to_owned(),
     }
 }
 
-fn is_not_a_page(url: &Url) -> bool {
+/// Returns whether a URL may be one of a page, as far as its ending tells.
+pub(super) fn is_page(url: &Url) -> bool {
     let name = url.path().rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.')
-        .is_some_and(|(_, ending)| NOT_PAGES.binary_search(&ending.to_ascii_lowercase().as_str()).is_ok())
+        .is_none_or(|(_, ending)| NOT_PAGES.binary_search(&ending.to_ascii_lowercase().as_str()).is_err())
 }
 
 #[cfg(test)]

@@ -64,13 +64,13 @@ fn parameters(url: &Url) -> impl Iterator<Item = &str> {
 
 /// Counts the URLs of spaces that may have no end.
 #[derive(Debug, Default)]
-pub(super) struct Budgets {
+pub struct Budgets {
     taken: HashMap<String, u32>,
 }
 
 impl Budgets {
     /// Takes one of what `url` belongs to; false when nothing is left of it.
-    pub(super) fn take(&mut self, url: &Url) -> bool {
+    pub fn take(&mut self, url: &Url) -> bool {
         if is_calendar(url) && !self.count(calendar_key(url), MAX_CALENDAR) {
             return false;
         }

@@ -95,6 +95,7 @@ pub fn page_content(page: Page) -> PageContent {
         actions,
         takings: _published_by_gather,
         index_copy: _kept_by_gather,
+        leads: _followed_by_crawls,
     } = page;
     PageContent {
         markdown,

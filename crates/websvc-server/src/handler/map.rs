@@ -47,7 +47,7 @@ pub(crate) async fn answer_map(
     let Checked { plan, warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
     let retention = context.keeps(plan.retention(), false);
     let username = plan.page().audit().map(|audit| audit.username.as_str());
-    context.trail.asked(retention, &Asked { username, query: plan.search(), url: Some(plan.url().as_str()) });
+    context.trail.asked(retention, &Asked { username, query: plan.search(), urls: &[plan.url().as_str()] });
     let hold = charge::hold(&context, context.engine.most_map_credits(&plan)).await?;
     // The time it waited for its turn counts, so that its own 408 comes in time.
     let MapOutcome { result, bill } = context.engine.map(&plan, context.started).await;

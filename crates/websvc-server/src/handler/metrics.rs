@@ -10,6 +10,7 @@ use websvc_audit::{AuditReport, SinkReport};
 use websvc_browser::{BrowserFigures, WAIT_BOUNDS_MS};
 use websvc_engine::{Condition, LATENCY_BOUNDS_MS, MirrorReport, SourceFigures};
 use websvc_scrape::CacheReport;
+use websvc_store::JobKind;
 use websvc_threat::ThreatFigures;
 use websvc_transport::Body;
 
@@ -34,7 +35,8 @@ pub(crate) async fn metrics(context: &Context<'_>) -> Reply {
     text.push_str(&admission(context.admission.figures()));
     text.push_str(&work::answers(&context.meters.all_answered()));
     text.push_str(&work::stages(&context.engine.stages().distributions()));
-    text.push_str(&work::credits(context.meters.credits()));
+    let jobs = [JobKind::Batch, JobKind::Crawl].map(|kind| (kind.as_str(), context.jobs.charged(kind)));
+    text.push_str(&work::credits(context.meters.credits(), jobs));
     if let Some(traces) = context.traces {
         text.push_str(&work::traces(traces.figures()));
     }

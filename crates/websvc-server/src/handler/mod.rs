@@ -1,9 +1,12 @@
 //! The operations as HTTP sees them: a request to a reply, one file each.
 
 mod artifact;
+mod batch;
 mod body;
+mod crawl;
 pub(crate) mod docs;
 mod index;
+mod job;
 mod map;
 mod metrics;
 mod parse;
@@ -16,6 +19,7 @@ pub(crate) use artifact::artifact;
 pub(crate) use body::read as read_body;
 pub(crate) use docs::docs;
 pub(crate) use index::{add_documents, crawl_progress, index_stats};
+pub(crate) use job::{JobOperation, job};
 pub(crate) use map::{answer_map, map, map_v1};
 pub(crate) use metrics::metrics;
 pub(crate) use parse::{parse, parse_formats};

@@ -64,7 +64,7 @@ async fn scrape_page(
     let (target, scrape) = (plan.target(), plan.scrape());
     let retention = context.keeps(plan.retention(), scrape.lockdown());
     let username = scrape.audit().map(|audit| audit.username.as_str());
-    context.trail.asked(retention, &Asked { username, query: None, url: Some(target.url().as_str()) });
+    context.trail.asked(retention, &Asked { username, query: None, urls: &[target.url().as_str()] });
     authorise_formats(context.caller.as_ref(), scrape.formats())?;
     let files = files(context, plan.retention(), origin);
     let hold = charge::hold(context, context.engine.most_page_credits(scrape)).await?;

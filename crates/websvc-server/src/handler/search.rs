@@ -1,18 +1,14 @@
 //! `POST /v2/search`.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use http::{Request, StatusCode};
-use websvc_engine::{Bill, EngineError, Stages};
+use websvc_engine::{Bill, EngineError, Stages, team_policy, team_retention};
 use websvc_scrape::Files;
 use websvc_stage::Stage;
-use websvc_store::{self as store, Caller, DEFAULT_TEAM, Store, Team, UsageRetention};
+use websvc_store::{Caller, DEFAULT_TEAM, Store, Team, UsageRetention};
 use websvc_transport::ServerBody;
-use websvc_types::{SearchResponse, ThreatProtection};
-use websvc_validate::{
-    Allowance, Checked, Policy, Retention, ScrapePlan, SearchPlan, ThreatOverride, ThreatPolicy, read_search,
-};
+use websvc_types::SearchResponse;
+use websvc_validate::{Checked, Policy, Retention, ScrapePlan, SearchPlan, read_search};
 
 use super::body;
 use crate::admit::{Held, Turn};
@@ -48,7 +44,7 @@ pub(crate) async fn answer_search(
         &Asked {
             username: plan.scrape().and_then(ScrapePlan::audit).map(|audit| audit.username.as_str()),
             query: Some(plan.query_text()),
-            url: None,
+            urls: &[],
         },
     );
     authorise_formats(context.caller.as_ref(), formats)?;
@@ -127,49 +123,15 @@ pub(super) fn team<'a>(context: &'a Context<'_>) -> &'a str {
 
 /// Returns how much of any request of a team may be kept, whatever the request says.
 pub(crate) fn demanded(team: &Team) -> UsageRetention {
-    let policy = Policy { zdr: allowance(team.zdr), anon: allowance(team.anon), ..Policy::default() };
-    charge::kept(Retention::demanded(&policy), false)
+    charge::kept(team_retention(team), false)
 }
 
-/// Returns what the caller's team may ask for; where nobody is asked for a key, none of the enterprise features.
+/// Returns what the caller's team may ask for.
+///
+/// # Errors
+/// 500 when that is not known.
 pub(super) fn policy(store: &Store, caller: Option<&Caller>) -> Result<Policy, Failure> {
-    let Some(team) = caller.map(|caller| &caller.team) else { return Ok(Policy::default()) };
-    Ok(Policy {
-        zdr: allowance(team.zdr),
-        anon: allowance(team.anon),
-        threat: match team.threat_protection {
-            store::ThreatPolicy::Off => ThreatPolicy::Off,
-            store::ThreatPolicy::On => ThreatPolicy::On,
-            store::ThreatPolicy::Enforced => ThreatPolicy::Enforced,
-        },
-        threat_override: match team.threat_override {
-            store::ThreatOverride::Allowed => ThreatOverride::Allowed,
-            store::ThreatOverride::Denied => ThreatOverride::Denied,
-        },
-        threat_values: threat_values(store, team)?,
-    })
-}
-
-/// Returns the team's own values of threat protection. Where they cannot be read, nothing is answered: without them, what
-/// the team has blocked would be shown.
-fn threat_values(store: &Store, team: &Team) -> Result<Arc<ThreatProtection>, Failure> {
-    if team.threat_protection == store::ThreatPolicy::Off {
-        return Ok(Arc::default());
-    }
-    let what = "the team's threat protection could not be read";
-    let values = store.threat_values(&team.name).map_err(|error| Failure::internal(&error, what))?;
-    match values {
-        Some(json) => {
-            serde_json::from_str(&json).map(Arc::new).map_err(|error| Failure::internal(&error, what))
-        }
-        None => Ok(Arc::default()),
-    }
-}
-
-fn allowance(retention: store::Retention) -> Allowance {
-    match retention {
-        store::Retention::Off => Allowance::Off,
-        store::Retention::Allowed => Allowance::Allowed,
-        store::Retention::Forced => Allowance::Forced,
-    }
+    let team = caller.map(|caller| &*caller.team);
+    team_policy(store, team)
+        .map_err(|error| Failure::internal(&error, "the team's threat protection could not be read"))
 }

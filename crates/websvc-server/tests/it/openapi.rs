@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use websvc_types::index::{IndexReply, IndexStats, IndexUpload};
+use websvc_types::job::{ActiveCrawls, JobCancelled, JobErrors, JobStarted, JobStatusResponse};
 use websvc_types::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
 use websvc_types::rerank::{RerankRequest, RerankResponse};
 use websvc_types::status::{Health, Readiness, Welcome};
@@ -13,7 +14,7 @@ use websvc_types::usage::{
 use websvc_types::{
     ErrorBody, ErrorCode, ParseFormats, ScrapeRequest, ScrapeResponse, SearchRequest, SearchResponse, openapi,
 };
-use websvc_validate::{Policy, read_scrape, read_search};
+use websvc_validate::{Policy, read_batch, read_crawl, read_scrape, read_search};
 
 /// Returns the examples of a body of the document; there is at least one.
 fn examples(content: &Value) -> Vec<Value> {
@@ -44,6 +45,19 @@ fn searches_are_accepted_without_a_warning() {
 }
 
 #[test]
+fn jobs_are_accepted_without_a_warning() {
+    let document = openapi::document();
+    for body in examples(&document["paths"]["/v2/batch/scrape"]["post"]["requestBody"]) {
+        let checked = read_batch(body.to_string().as_bytes(), &Policy::default()).unwrap();
+        assert!(checked.warnings.is_empty(), "{body}: {:?}", checked.warnings);
+    }
+    for body in examples(&document["paths"]["/v2/crawl"]["post"]["requestBody"]) {
+        let checked = read_crawl(body.to_string().as_bytes(), &Policy::default()).unwrap();
+        assert!(checked.warnings.is_empty(), "{body}: {:?}", checked.warnings);
+    }
+}
+
+#[test]
 fn scrapes_are_accepted_without_a_warning() {
     let document = openapi::document();
     for body in examples(&document["paths"]["/v2/scrape"]["post"]["requestBody"]) {
@@ -68,6 +82,11 @@ fn answers_have_the_form_of_their_types() {
     check::<ParseFormats>(answer("/v2/parse/formats", "get", "200"));
     check::<RerankRequest>(&document["paths"]["/v1/rerank"]["post"]["requestBody"]);
     check::<RerankResponse>(answer("/v1/rerank", "post", "200"));
+    check::<ActiveCrawls>(answer("/v2/crawl/active", "get", "200"));
+    check::<JobStarted>(answer("/v2/batch/scrape", "post", "200"));
+    check::<JobStatusResponse>(answer("/v2/batch/scrape/{id}", "get", "200"));
+    check::<JobCancelled>(answer("/v2/batch/scrape/{id}", "delete", "200"));
+    check::<JobErrors>(answer("/v2/batch/scrape/{id}/errors", "get", "200"));
     check::<IndexUpload>(&document["paths"]["/v2/index/documents"]["post"]["requestBody"]);
     check::<IndexReply>(answer("/v2/index/documents", "post", "200"));
     check::<IndexStats>(answer("/v2/index/stats", "get", "200"));

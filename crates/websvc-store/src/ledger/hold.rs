@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use rusqlite::Transaction;
+
 use super::grant::{self, Has, Lent, Portion, Wish};
 use super::lease::{Account, Fate, Lease, Purchase};
-use super::usage::Usage;
-use super::{Ledger, REFRESH};
+use super::usage::{Pending, Usage};
+use super::{Ledger, REFRESH, write};
 use crate::clock::now_ms;
 use crate::database::{Database, Durability, lock};
 use crate::error::StoreError;
@@ -157,6 +159,37 @@ impl Hold {
         ledger.release(lease, std::mem::take(&mut self.credits), charged);
         self.lease = None;
         charged
+    }
+
+    /// Charges for a request as [`settle`](Self::settle) does, as a part of a transaction: the charge is durable when that
+    /// is, and otherwise never was. [`settled`](Self::settled) has to follow the commit.
+    pub(crate) fn settle_within(
+        &mut self,
+        transaction: &Transaction<'_>,
+        usage: Usage,
+    ) -> rusqlite::Result<u64> {
+        let price = usage.price();
+        let mut pending = Pending::default();
+        let charged = match &self.lease {
+            None => price,
+            Some(lease) => {
+                self.credits += lease.hold_some(price.saturating_sub(self.credits));
+                let charged = price.min(self.credits);
+                pending.spent.insert(lease.id, charged);
+                charged
+            }
+        };
+        pending.note(&self.account.team, charged, now_ms(), usage);
+        let limits = *lock(&self.store.ledger().limits);
+        write::note(transaction, &pending, limits)?;
+        Ok(charged)
+    }
+
+    /// Ends a hold of which `charged` credits were spent by a transaction that is committed.
+    pub(crate) fn settled(mut self, charged: u64) {
+        if let Some(lease) = self.lease.take() {
+            self.store.ledger().release(&lease, std::mem::take(&mut self.credits), charged);
+        }
     }
 }
 

@@ -50,7 +50,16 @@ pub(super) fn write(
     if is_new == 0 {
         return Ok(());
     }
-    let Pending { sums, lines, spent, returned } = &batch.pending;
+    note(transaction, &batch.pending, limits)
+}
+
+/// Writes what was noted.
+pub(super) fn note(
+    transaction: &Transaction<'_>,
+    pending: &Pending,
+    limits: UsageLimits,
+) -> rusqlite::Result<()> {
+    let Pending { sums, lines, spent, returned } = pending;
     for (lease, credits) in spent {
         grant::spend(transaction, *lease, *credits)?;
     }

@@ -8,6 +8,7 @@ mod credits;
 mod file;
 mod hammer;
 mod inspecting;
+mod jobs;
 mod keys;
 mod pages;
 mod processes;

@@ -263,6 +263,8 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::MapTimeout => "Request timed out: the map was not done within its time of 60000 ms",
         ErrorCode::MapFailed => "the site could not be mapped: the host of this URL cannot be reached",
         ErrorCode::ScrapeTimeout => "the page was not done within 60000 ms",
+        ErrorCode::JobEnded => "Batch scrape is already completed",
+        ErrorCode::IdempotencyKeyUsed => "Idempotency key already used",
         ErrorCode::ProfileLocked => {
             "another request is about to save the profile \"shop\": try again later, or with saveChanges false"
         }

@@ -2,6 +2,7 @@
 
 mod adapter;
 mod example;
+mod job;
 mod map;
 mod operation;
 mod page;
@@ -46,6 +47,7 @@ pub fn document() -> Value {
             { "name": "search", "description": "Searching, and scraping of what is found" },
             { "name": "map", "description": "The URLs of a site" },
             { "name": "scrape", "description": "Getting one page, and reading uploaded files" },
+            { "name": "jobs", "description": "Pages that are got after the request was answered" },
             { "name": "index", "description": "The embedded index" },
             { "name": "usage", "description": "What the caller's own team may use and has used" },
             { "name": "adapters", "description": "Interfaces of others over these operations" },

@@ -3,9 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::example::{self, Example};
-use super::map;
 use super::response::{self, Failure};
-use super::{adapter, page, usage};
+use super::{adapter, job, map, page, usage};
 
 /// How every operation that needs a key may end.
 pub(super) const KEYED: &[Failure] = &[Failure::Unauthorized, Failure::RateLimited, Failure::UnknownError];
@@ -29,7 +28,7 @@ pub(super) struct Operation {
 
 /// Returns the operations by path and method.
 pub(super) fn paths() -> Value {
-    json!({
+    let mut paths = json!({
         "/v2/search": { "post": search().to_value() },
         "/v2/map": { "post": map::map().to_value() },
         "/v1/map": { "post": map::first_version().to_value() },
@@ -55,7 +54,10 @@ pub(super) fn paths() -> Value {
         "/metrics": { "get": metrics() },
         "/openapi.json": { "get": openapi() },
         "/": { "get": welcome().to_public_value() },
-    })
+    });
+    job::add_batch(&mut paths);
+    job::add_crawl(&mut paths);
+    paths
 }
 
 fn search() -> Operation {

@@ -22,6 +22,7 @@ pub(super) enum Failure {
     Timeout,
     PageTimeout,
     ProfileLocked,
+    JobConflict,
     PayloadTooLarge,
     UnsupportedMediaType,
     RateLimited,
@@ -34,7 +35,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    const ALL: [Failure; 23] = [
+    const ALL: [Failure; 24] = [
         Failure::InvalidSearch,
         Failure::InvalidBody,
         Failure::InvalidParameter,
@@ -49,6 +50,7 @@ impl Failure {
         Failure::Timeout,
         Failure::PageTimeout,
         Failure::ProfileLocked,
+        Failure::JobConflict,
         Failure::PayloadTooLarge,
         Failure::UnsupportedMediaType,
         Failure::RateLimited,
@@ -88,6 +90,7 @@ impl Failure {
             Failure::Timeout => &[ErrorCode::RequestTimeout],
             Failure::PageTimeout => &[ErrorCode::ScrapeTimeout, ErrorCode::RequestTimeout],
             Failure::ProfileLocked => &[ErrorCode::ProfileLocked],
+            Failure::JobConflict => &[ErrorCode::JobEnded, ErrorCode::IdempotencyKeyUsed],
             Failure::PayloadTooLarge => &[ErrorCode::PayloadTooLarge],
             Failure::UnsupportedMediaType => &[ErrorCode::UnsupportedMediaType],
             Failure::RateLimited => &[ErrorCode::RateLimited],
@@ -135,6 +138,7 @@ impl Failure {
             | Failure::Timeout
             | Failure::PageTimeout
             | Failure::ProfileLocked
+            | Failure::JobConflict
             | Failure::PayloadTooLarge
             | Failure::UnsupportedMediaType
             | Failure::UnknownError

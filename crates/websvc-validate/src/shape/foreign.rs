@@ -39,6 +39,9 @@ const SCRAPE: Foreign = Foreign {
     takes_json_options: true,
 };
 
+const CRAWL: Foreign = Foreign { keys: SCRAPE.keys, spellings: &[], names: &[], takes_json_options: false };
+
+const BATCH: Foreign = Foreign { spellings: SEARCH.spellings, ..SCRAPE };
 const MAP: Foreign = Foreign { keys: &["useMock"], spellings: &[], names: &[], takes_json_options: false };
 
 impl Foreign {
@@ -48,6 +51,8 @@ impl Foreign {
             "SearchRequest" => SEARCH,
             "ScrapeOptions" | "ScrapeRequest" | "ParseOptions" => SCRAPE,
             "MapRequest" | "MapRequestV1" => MAP,
+            "BatchScrapeRequest" => BATCH,
+            "CrawlRequest" => CRAWL,
             _ => Self::default(),
         }
     }

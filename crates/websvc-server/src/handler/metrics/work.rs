@@ -35,12 +35,13 @@ pub(super) fn stages(stages: &[(Stage, Distribution)]) -> String {
     out.0
 }
 
-pub(super) fn credits(credits: Credits) -> String {
+/// Writes what was charged: for requests, and for the pages of jobs.
+pub(super) fn credits(credits: Credits, jobs: [(&str, u64); 2]) -> String {
     let Credits { charged, refused } = credits;
     let mut out = Lines::default();
     let name = "websvc_credits_charged_total";
     out.begin(name, "counter", "Credits that were charged, by operation.");
-    for (operation, count) in charged {
+    for (operation, count) in charged.into_iter().chain(jobs) {
         out.line(name, &[("operation", operation)], &count.to_string());
     }
     let name = "websvc_credits_refused_total";

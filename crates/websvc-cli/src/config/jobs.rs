@@ -1,0 +1,51 @@
+//! `[jobs]`: work that goes on after its request was answered.
+
+use std::num::{NonZeroU64, NonZeroUsize};
+
+use serde::Deserialize;
+use websvc_server::JobsConfig;
+
+/// `[jobs]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Jobs {
+    /// Pages of all jobs at one time.
+    pub(crate) concurrency: NonZeroUsize,
+    /// Requests against one host at one time, those of all jobs.
+    pub(crate) per_host: NonZeroUsize,
+    /// URLs of one job.
+    pub(crate) max_urls: u64,
+    /// Bytes of the documents of one job, before compression.
+    pub(crate) max_bytes: u64,
+    pub(crate) max_running_per_team: u64,
+    pub(crate) max_kept_per_team: u64,
+    /// How long a job may run, and how long it is kept after its end.
+    pub(crate) keep_hours: NonZeroU64,
+}
+
+impl Jobs {
+    pub(super) const KEYS: &'static [&'static str] = &[
+        "concurrency",
+        "per_host",
+        "max_urls",
+        "max_bytes",
+        "max_running_per_team",
+        "max_kept_per_team",
+        "keep_hours",
+    ];
+}
+
+impl Default for Jobs {
+    fn default() -> Self {
+        let JobsConfig { limits, concurrency, per_host, share: _ } = JobsConfig::default();
+        Self {
+            concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),
+            per_host: NonZeroUsize::new(per_host).unwrap_or(NonZeroUsize::MIN),
+            max_urls: limits.urls,
+            max_bytes: limits.bytes,
+            max_running_per_team: limits.running,
+            max_kept_per_team: limits.kept,
+            keep_hours: NonZeroU64::new(limits.keep.as_secs() / 3_600).unwrap_or(NonZeroU64::MIN),
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The bounds of jobs, from the configuration.
+
+use std::time::Duration;
+
+use websvc_scrape::ShareConfig;
+use websvc_server::JobsConfig;
+use websvc_store::JobLimits;
+
+use crate::config::{self, Config};
+
+/// Returns the bounds of jobs.
+pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
+    let config::Jobs {
+        concurrency,
+        per_host,
+        max_urls,
+        max_bytes,
+        max_running_per_team,
+        max_kept_per_team,
+        keep_hours,
+    } = config.jobs;
+    // The other half is for requests that somebody waits for.
+    let most = (config.fetch.concurrency / 2).max(1);
+    JobsConfig {
+        limits: JobLimits {
+            urls: max_urls,
+            bytes: max_bytes,
+            running: max_running_per_team,
+            kept: max_kept_per_team,
+            keep: Duration::from_secs(keep_hours.get().saturating_mul(3_600)),
+        },
+        concurrency: concurrency.get().min(most),
+        per_host: per_host.get(),
+        share: ShareConfig { drawing: config.browser.concurrency / 2, ..ShareConfig::default() },
+    }
+}

@@ -1,0 +1,301 @@
+//! Batches: the pages of a list, got after the request was answered.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use http::Method;
+use serde_json::{Value, json};
+use websvc_testkit::{Page, World};
+
+use crate::harness::{Answer, Service, Site};
+
+const START: &str = "/v2/batch/scrape";
+
+/// How long a job may take, on any machine.
+const PATIENCE: Duration = Duration::from_secs(150);
+
+/// A site of so many pages, each of which takes its time.
+async fn site_of(pages: usize, answer_time: Duration) -> World {
+    let mut world = World::builder();
+    for number in 0..pages {
+        let text =
+            format!("<title>Page {number}</title><main><h1>Page {number}</h1><p>Text {number}.</p></main>");
+        world = world.page(&format!("http://list.test/{number}"), Page::html(text).delay(answer_time));
+    }
+    world.start().await
+}
+
+fn urls(pages: usize) -> Vec<String> {
+    (0..pages).map(|number| format!("http://list.test/{number}")).collect()
+}
+
+pub(crate) async fn delete(service: &Service, path: &str) -> Answer {
+    service.send(Method::DELETE, path, &[], String::new()).await
+}
+
+/// Begins a batch, and returns where it is asked for.
+async fn start(service: &Service, body: Value) -> String {
+    start_at(service, START, body).await
+}
+
+/// Begins a job of a kind, and returns where it is asked for.
+pub(crate) async fn start_at(service: &Service, kind: &str, body: Value) -> String {
+    let answer = service.post(kind, body.to_string()).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let (id, url) = (answer.body["id"].as_str().unwrap(), answer.body["url"].as_str().unwrap());
+    let path = format!("{kind}/{id}");
+    assert_eq!(url, format!("{}{path}", service.address));
+    path
+}
+
+/// Asks until a job is as it should be.
+pub(crate) async fn ask_until(service: &Service, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+    let asked = async {
+        loop {
+            let answer = service.get(path).await;
+            assert_eq!(answer.status, 200, "{}", answer.body);
+            if is_so(&answer.body) {
+                return answer.body;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, asked).await.expect("the job comes that far")
+}
+
+pub(crate) async fn ended(service: &Service, path: &str) -> Value {
+    ask_until(service, path, |body| body["status"] != "scraping").await
+}
+
+/// Reads all documents by following `next`, as clients do; returns them, and how many requests that took.
+pub(crate) async fn read_all(service: &Service, path: &str) -> (Vec<Value>, usize) {
+    let (mut documents, mut requests, mut next) = (Vec::new(), 0, Some(path.to_owned()));
+    while let Some(path) = next {
+        let answer = service.get(&path).await;
+        requests += 1;
+        documents.extend(answer.body["data"].as_array().unwrap().iter().cloned());
+        let url = answer.body["next"].as_str();
+        next = url.map(|url| url.strip_prefix(&service.address).expect("it is at the service").to_owned());
+    }
+    (documents, requests)
+}
+
+pub(crate) fn sources(documents: &[Value]) -> BTreeMap<String, usize> {
+    let mut sources = BTreeMap::new();
+    for document in documents {
+        let source = document["metadata"]["sourceURL"].as_str().unwrap();
+        *sources.entry(source.to_owned()).or_default() += 1;
+    }
+    sources
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_gets_each_of_its_pages_once() {
+    let world = site_of(4, Duration::ZERO).await;
+    let service = Service::of(&world);
+    let given = json!({
+        "urls": ["http://list.test/0", "list.test/1", "ftp://list.test/2", "http://list.test/0", "http://list.test/gone", ""],
+        "formats": ["markdown", "links"],
+        "origin": "test",
+    });
+    let answer = service.post(START, given.to_string()).await;
+    assert_eq!(answer.body["invalidURLs"], json!(["ftp://list.test/2", ""]), "{}", answer.body);
+    let path = format!("{START}/{}", answer.body["id"].as_str().unwrap());
+    let status = ended(&service, &path).await;
+    assert_eq!(status["status"], "completed", "{status}");
+    assert_eq!(
+        (&status["completed"], &status["total"], &status["creditsUsed"]),
+        (&json!(3), &json!(3), &json!(3))
+    );
+    assert!(status["next"].is_null() && status["expiresAt"].is_string() && status["duration"].is_number());
+    let expected = ["http://list.test/0", "http://list.test/1", "http://list.test/gone"];
+    let sources = sources(status["data"].as_array().unwrap());
+    assert!(sources.keys().eq(expected) && sources.values().all(|count| *count == 1), "{sources:?}");
+    let page =
+        status["data"].as_array().unwrap().iter().find(|page| page["metadata"]["sourceURL"] == expected[0]);
+    assert_eq!(page.unwrap()["markdown"], "# Page 0\n\nText 0.\n");
+    assert_eq!(world.count("http://list.test/0"), 1);
+    let errors = service.get(&format!("{path}/errors")).await;
+    assert_eq!(errors.body, json!({ "errors": [], "robotsBlocked": [] }));
+    let again = delete(&service, &path).await;
+    assert_eq!((again.status.as_u16(), &again.body["code"]), (409, &json!("JOB_ENDED")), "{}", again.body);
+    assert_eq!(again.body["error"], "Batch scrape is already completed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_that_cannot_be_had_are_told() {
+    let world = site_of(1, Duration::ZERO).await;
+    let service = Service::of(&world);
+    let path = start(&service, json!({ "urls": ["http://list.test/0", "http://192.168.0.1/secret"] })).await;
+    let status = ended(&service, &path).await;
+    assert_eq!(
+        (&status["status"], &status["completed"], &status["total"]),
+        (&json!("completed"), &json!(1), &json!(2))
+    );
+    let errors = service.get(&format!("{path}/errors")).await.body;
+    let error = &errors["errors"][0];
+    assert_eq!(
+        (&error["url"], &error["code"]),
+        (&json!("http://192.168.0.1/secret"), &json!("SCRAPE_FORBIDDEN_URL"))
+    );
+    assert!(
+        error["id"].is_string() && error["error"].is_string() && error["timestamp"].is_string(),
+        "{errors}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_available_or_not_valid_is_refused() {
+    let world = site_of(1, Duration::ZERO).await;
+    let service = Service::of(&world);
+    let check = async |body: Value, status: u16, words: &str| {
+        let answer = service.post(START, body.to_string()).await;
+        assert_eq!(answer.status.as_u16(), status, "{body}: {}", answer.body);
+        assert!(answer.body.to_string().contains(words), "{body}: {}", answer.body);
+    };
+    check(json!({ "urls": [] }), 400, "at least 1 item").await;
+    check(json!({ "urls": ["ftp://x"] }), 400, "No valid URLs provided").await;
+    check(json!({ "urls": ["http://a.test", "ftp://x"], "ignoreInvalidURLs": false }), 400, "/urls/1").await;
+    check(json!({ "urls": ["http://a.test"], "webhook": "http://b.test" }), 400, "not available yet").await;
+    check(json!({ "urls": ["http://a.test"], "maxConcurrency": 0 }), 400, "maxConcurrency").await;
+    check(json!({ "urls": ["http://a.test"], "lockdown": true }), 400, "lockdown").await;
+    check(json!({ "urls": ["http://a.test"], "zeroDataRetention": true }), 403, "not enabled").await;
+    check(json!({ "urls": ["http://a.test"], "appendToId": "x" }), 400, "Invalid job ID").await;
+    let unknown = "019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60";
+    check(json!({ "urls": ["http://a.test"], "appendToId": unknown }), 404, "Job not found").await;
+    for (path, status) in [(unknown, 404), ("x", 400)] {
+        assert_eq!(service.get(&format!("{START}/{path}")).await.status.as_u16(), status);
+        assert_eq!(service.get(&format!("{START}/{path}/errors")).await.status.as_u16(), status);
+        assert_eq!(delete(&service, &format!("{START}/{path}")).await.status.as_u16(), status);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_belongs_to_its_team() {
+    let world = site_of(1, Duration::ZERO).await;
+    let site = Site::new(&world);
+    let mut service = site.serve();
+    let path = start(&service, json!({ "urls": urls(1) })).await;
+    ended(&service, &path).await;
+    let key = site.succeed(&["keys", "create", "--team", "others", "--scope", "batch"]);
+    service.key = key.trim().to_owned();
+    assert_eq!(service.get(&path).await.status, 404);
+    assert_eq!(delete(&service, &path).await.status, 404);
+    let own = start(&service, json!({ "urls": urls(1) })).await;
+    assert_eq!(ended(&service, &own).await["status"], "completed");
+    service.key =
+        site.succeed(&["keys", "create", "--team", "others", "--scope", "scrape"]).trim().to_owned();
+    assert_eq!(service.get(&own).await.status, 403);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_is_cancelled_and_what_it_has_is_kept() {
+    let world = World::builder()
+        .page("http://list.test/0", Page::html("<title>Quick</title><p>Quick."))
+        .page("http://list.test/1", Page::silence())
+        .start()
+        .await;
+    let service = Service::of(&world);
+    let path = start(&service, json!({ "urls": urls(2) })).await;
+    ask_until(&service, &path, |body| body["completed"] == 1).await;
+    world.asked("http://list.test/1").await;
+    let cancelled = delete(&service, &path).await;
+    assert_eq!(cancelled.body, json!({ "success": true, "status": "cancelled" }));
+    let status = service.get(&path).await.body;
+    assert_eq!(
+        (&status["status"], &status["completed"], &status["creditsUsed"]),
+        (&json!("cancelled"), &json!(1), &json!(1))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_added_to_a_batch_that_runs_and_a_word_is_used_once() {
+    let world = World::builder()
+        .page("http://list.test/0", Page::html("<title>Slow</title><p>Slow.").delay(Duration::from_secs(2)))
+        .page("http://more.test/1", Page::html("<title>More</title><p>More."))
+        .start()
+        .await;
+    let service = Service::of(&world);
+    let body = json!({ "urls": urls(1) }).to_string();
+    let headers = [("content-type", "application/json"), ("x-idempotency-key", "once")];
+    let first = service.send(Method::POST, START, &headers, body.clone()).await;
+    assert_eq!(first.status, 200, "{}", first.body);
+    let second = service.send(Method::POST, START, &headers, body).await;
+    assert_eq!(
+        (second.status.as_u16(), &second.body["error"]),
+        (409, &json!("Idempotency key already used"))
+    );
+    let id = first.body["id"].as_str().unwrap();
+    let more = json!({ "urls": ["http://more.test/1", "http://list.test/0"], "appendToId": id });
+    let added = service.post(START, more.to_string()).await;
+    assert_eq!((added.status.as_u16(), &added.body["id"]), (200, &json!(id)), "{}", added.body);
+    let status = ended(&service, &format!("{START}/{id}")).await;
+    assert_eq!((&status["completed"], &status["total"]), (&json!(2), &json!(2)), "{status}");
+    let late = service.post(START, more.to_string()).await;
+    assert_eq!((late.status.as_u16(), &late.body["code"]), (409, &json!("JOB_ENDED")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_follows_next_without_a_pause_comes_to_an_end() {
+    let world = World::builder()
+        .page("http://list.test/0", Page::html("<title>0</title><p>Zero."))
+        .page("http://list.test/1", Page::html("<title>1</title><p>One."))
+        .page("http://list.test/2", Page::html("<title>2</title><p>Two."))
+        .page("http://slow.test/", Page::silence())
+        .start()
+        .await;
+    let service = Service::of(&world);
+    let mut all = urls(3);
+    all.push("http://slow.test/".to_owned());
+    let path = start(&service, json!({ "urls": all })).await;
+    ask_until(&service, &path, |body| body["completed"] == 3).await;
+    // It runs still: the last page never comes.
+    let (documents, requests) = read_all(&service, &format!("{path}?limit=2")).await;
+    assert_eq!((documents.len(), requests), (3, 2));
+    let beyond = service.get(&format!("{path}?skip=3")).await.body;
+    assert_eq!(
+        (&beyond["data"], beyond["next"].is_null(), &beyond["status"]),
+        (&json!([]), true, &json!("scraping"))
+    );
+    delete(&service, &path).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_that_is_killed_goes_on_and_every_page_is_charged_once() {
+    const PAGES: usize = 50;
+    let world = site_of(PAGES, Duration::from_millis(20)).await;
+    let site = Site::new(&world);
+    site.succeed(&["teams", "set", "default", "--credits", "1000"]);
+    let mut service = site.serve();
+    let path = start(&service, json!({ "urls": urls(PAGES) })).await;
+    for part in 1..=4 {
+        ask_until(&service, &path, |body| body["completed"].as_u64() >= Some(part * 9)).await;
+        service.kill();
+        drop(service);
+        service = site.serve();
+    }
+    let status = ended(&service, &path).await;
+    assert_eq!(status["status"], "completed", "{status}");
+    let (documents, _) = read_all(&service, &path).await;
+    let sources = sources(&documents);
+    assert_eq!((sources.len(), documents.len()), (PAGES, PAGES), "{sources:?}");
+    assert_eq!((&status["completed"], &status["total"]), (&json!(PAGES), &json!(PAGES)));
+    assert_eq!(status["creditsUsed"], json!(PAGES));
+    let balance = service.get("/v2/team/credit-usage").await.body;
+    assert_eq!(balance["data"]["remainingCredits"], json!(1000 - PAGES), "{balance}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_without_credits_fails_and_says_so() {
+    let world = site_of(3, Duration::ZERO).await;
+    let site = Site::new(&world);
+    site.succeed(&["teams", "set", "default", "--credits", "2"]);
+    let service = site.serve();
+    let path = start(&service, json!({ "urls": urls(3), "maxConcurrency": 1 })).await;
+    let status = ended(&service, &path).await;
+    assert_eq!(status["status"], "failed", "{status}");
+    assert!(status["error"].as_str().unwrap().starts_with("Insufficient credits"), "{status}");
+    assert_eq!((&status["completed"], &status["success"]), (&json!(2), &json!(true)), "{status}");
+    let answer = service.post(START, json!({ "urls": urls(3) }).to_string()).await;
+    assert_eq!(answer.status, 402, "{}", answer.body);
+}

@@ -1,0 +1,216 @@
+//! Crawls over HTTP: the pages of a site, each once and none outside of it.
+
+use std::collections::BTreeSet;
+
+use http::Method;
+use serde_json::{Value, json};
+use websvc_testkit::{Page, World};
+
+use crate::batch::{ask_until, delete, ended, read_all, sources, start_at};
+use crate::harness::{Service, Site};
+
+const START: &str = "/v2/crawl";
+
+/// What a site of traps has: pages that are to be crawled, and others that are not.
+struct Trapped {
+    world: World,
+    expected: BTreeSet<String>,
+}
+
+fn page(title: &str, links: &[String]) -> Page {
+    let links: String = links.iter().map(|link| format!("<a href='{link}'>x</a> ")).collect();
+    Page::html(format!("<title>{title}</title><main><h1>{title}</h1><p>About {title}.</p>{links}</main>"))
+}
+
+/// Makes a site of so many pages with loops, spellings, redirects, sessions, calendars without an end, forbidden and
+/// foreign pages.
+async fn trapped(pages: usize) -> Trapped {
+    let at = |number: usize| format!("http://site.test/docs/{number}");
+    let mut world = World::builder();
+    for number in 0..pages {
+        let mut links = vec![
+            format!("/docs/{}", (number * 2 + 1) % pages),
+            format!("/docs/{}", (number * 2 + 2) % pages),
+            // Usual spellings of pages that are met anyway.
+            format!("http://www.site.test/docs/{}/", (number + 1) % pages),
+            format!("/docs/{}#part", (number + 1) % pages),
+            format!("/docs/{}?utm_source=mail", (number + 1) % pages),
+            // What is no page of the crawl.
+            format!("/blog/{number}"),
+            format!("http://other.test/{number}"),
+            format!("/docs/private/{number}"),
+            format!("/docs/picture-{number}.png"),
+            format!("mailto:somebody@site.test?{number}"),
+        ];
+        if number == 3 {
+            links.push("/docs/moved".to_owned());
+            links.push("/docs/away".to_owned());
+            links.push("/docs/copy".to_owned());
+        }
+        let spelling = format!("http://www.site.test/docs/{number}/");
+        world = world
+            .page(&at(number), page(&format!("Page {number}"), &links))
+            .page(&spelling, Page::redirect(301, &at(number)));
+    }
+    let canonical =
+        "<title>Copy</title><link rel=canonical href=/docs/0><main><h1>Copy</h1><p>About page 0.</p></main>";
+    let world = world
+        .page("http://site.test/robots.txt", Page::text("User-agent: *\nDisallow: /docs/private/\n"))
+        .page("http://site.test/docs/moved", Page::redirect(301, "/docs/0"))
+        .page("http://site.test/docs/away", Page::redirect(302, "http://other.test/"))
+        .page("http://site.test/docs/copy", Page::html(canonical))
+        .page("http://other.test/", page("Other", &[]))
+        .page("http://site.test/blog/0", page("Blog", &[]));
+    Trapped { world: world.start().await, expected: (0..pages).map(at).collect() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crawl_gets_every_page_of_a_trapped_site_once_and_none_beside() {
+    let Trapped { world, expected } = trapped(60).await;
+    let service = Service::of(&world);
+    let body =
+        json!({ "url": "http://site.test/docs/0", "crawlEntireDomain": false, "includePaths": ["^/docs/"] });
+    // The directory of a start without an extension is the start itself: the whole domain, then, and its docs.
+    let body = {
+        let mut body = body;
+        body["crawlEntireDomain"] = json!(true);
+        body
+    };
+    let path = start_at(&service, START, body).await;
+    let status = ended(&service, &path).await;
+    assert_eq!(status["status"], "completed", "{status}");
+    let (documents, _) = read_all(&service, &path).await;
+    let sources = sources(&documents);
+    let got: BTreeSet<String> =
+        sources.keys().map(|url| url.replace("www.", "").trim_end_matches('/').to_owned()).collect();
+    assert_eq!(got, expected);
+    assert_eq!((documents.len(), sources.len()), (60, 60), "each once: {sources:?}");
+    assert_eq!((&status["completed"], &status["creditsUsed"]), (&json!(60), &json!(60)));
+    let errors = service.get(&format!("{path}/errors")).await.body;
+    assert_eq!(errors["errors"], json!([]), "{errors}");
+    let blocked = errors["robotsBlocked"].as_array().unwrap();
+    assert!(
+        !blocked.is_empty() && blocked.iter().all(|url| url.as_str().unwrap().contains("/docs/private/"))
+    );
+    let outside = world
+        .requests()
+        .into_iter()
+        .filter(|seen| ["/private/", "/blog/", ".png"].iter().any(|part| seen.url.contains(part)));
+    assert_eq!(outside.count(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limit_depth_and_sitemaps_are_kept() {
+    let world = World::builder()
+        .page("http://site.test/", page("Start", &["/a".to_owned(), "/b".to_owned()]))
+        .page("http://site.test/a", page("A", &["/c".to_owned()]))
+        .page("http://site.test/b", page("B", &[]))
+        .page("http://site.test/c", page("C", &[]))
+        .page("http://site.test/listed", page("Listed", &["/d".to_owned()]))
+        .page("http://site.test/d", page("D", &[]))
+        .page("http://site.test/sitemap.xml", Page::sitemap(&["http://site.test/listed"]))
+        .start()
+        .await;
+    let service = Service::of(&world);
+    let crawl = async |request: Value| -> BTreeSet<String> {
+        let mut body = json!({ "url": "site.test" });
+        body.as_object_mut().unwrap().extend(request.as_object().unwrap().clone());
+        let path = start_at(&service, START, body).await;
+        let status = ended(&service, &path).await;
+        assert_eq!(status["status"], "completed", "{status}");
+        let documents = status["data"].as_array().unwrap();
+        sources(documents).keys().map(|url| url["http://site.test".len()..].to_owned()).collect()
+    };
+    let set = |paths: &[&str]| -> BTreeSet<String> { paths.iter().map(|path| (*path).to_owned()).collect() };
+    assert_eq!(crawl(json!({})).await, set(&["/", "/a", "/b", "/c", "/listed", "/d"]));
+    assert_eq!(crawl(json!({ "sitemap": "skip" })).await, set(&["/", "/a", "/b", "/c"]));
+    assert_eq!(crawl(json!({ "sitemap": "only" })).await, set(&["/", "/listed"]));
+    assert_eq!(crawl(json!({ "sitemap": "skip", "maxDiscoveryDepth": 1 })).await, set(&["/", "/a", "/b"]));
+    assert_eq!(crawl(json!({ "maxDiscoveryDepth": 0 })).await, set(&["/"]));
+    assert_eq!(crawl(json!({ "limit": 3 })).await.len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crawl_that_is_killed_ends_as_if_nothing_had_happened() {
+    let Trapped { world, expected } = trapped(40).await;
+    let site = Site::new(&world);
+    let mut service = site.serve();
+    let body =
+        json!({ "url": "http://site.test/docs/0", "crawlEntireDomain": true, "includePaths": ["^/docs/"] });
+    let path = start_at(&service, START, body).await;
+    for part in 1..=5 {
+        ask_until(&service, &path, |body| body["completed"].as_u64() >= Some(part * 6)).await;
+        service.kill();
+        drop(service);
+        service = site.serve();
+    }
+    let status = ended(&service, &path).await;
+    let (documents, _) = read_all(&service, &path).await;
+    assert_eq!(documents.len(), expected.len(), "{status}");
+    assert_eq!(status["creditsUsed"], json!(expected.len()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn crawls_that_run_are_listed_and_cancelled() {
+    let world = World::builder().page("http://slow.test/", Page::silence()).start().await;
+    let service = Service::of(&world);
+    let path = start_at(&service, START, json!({ "url": "http://slow.test/", "limit": 5 })).await;
+    for list in ["/v2/crawl/active", "/v2/crawl/ongoing"] {
+        let active = service.get(list).await.body;
+        let crawl = &active["crawls"][0];
+        assert!(path.ends_with(crawl["id"].as_str().unwrap()), "{active}");
+        assert_eq!((&crawl["url"], &crawl["options"]["limit"]), (&json!("http://slow.test/"), &json!(5)));
+        assert_eq!((&crawl["teamId"], crawl["created_at"].is_string()), (&json!("default"), true));
+    }
+    assert_eq!(delete(&service, &path).await.body["status"], "cancelled");
+    assert_eq!(service.get("/v2/crawl/active").await.body, json!({ "success": true, "crawls": [] }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_come_one_after_the_other_with_a_delay() {
+    let links: Vec<String> = (0..4).map(|number| format!("/{number}")).collect();
+    let mut world = World::builder().page("http://site.test/", page("Start", &links));
+    for number in 0..4 {
+        world = world.page(&format!("http://site.test/{number}"), page("Page", &[]));
+    }
+    let world = world.start().await;
+    let service = Service::of(&world);
+    let path =
+        start_at(&service, START, json!({ "url": "http://site.test/", "delay": 0.3, "sitemap": "skip" }))
+            .await;
+    let status = ended(&service, &path).await;
+    // Five pages have four pauses between them, however quick the machine is.
+    assert!(status["duration"].as_f64().unwrap() >= 1.2, "{status}");
+    assert_eq!(status["completed"], json!(5));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_crawl_cannot_do_is_refused() {
+    let world = World::builder().page("http://site.test/", page("Start", &[])).start().await;
+    let service = Service::of(&world);
+    for (body, status, words) in [
+        (json!({}), 400, "url is required"),
+        (json!({ "url": "ftp://site.test" }), 400, "/url"),
+        (json!({ "url": "site.test", "prompt": "only the docs" }), 400, "prompt"),
+        (json!({ "url": "site.test", "webhook": { "url": "http://b.test" } }), 400, "not available yet"),
+        (json!({ "url": "site.test", "includePaths": ["("] }), 400, "/includePaths/0"),
+        (json!({ "url": "site.test", "delay": 61 }), 400, "delay"),
+        (json!({ "url": "site.test", "limit": 0 }), 400, "limit"),
+        (
+            json!({ "url": "site.test", "scrapeOptions": { "lockdown": true } }),
+            400,
+            "/scrapeOptions/lockdown",
+        ),
+        (json!({ "url": "site.test", "ignoreRobotsTxt": true }), 403, "ignoreRobotsTxt"),
+        (json!({ "url": "site.test", "robotsUserAgent": "other" }), 403, "robotsUserAgent"),
+        (json!({ "url": "site.test", "zeroDataRetention": true }), 403, "zeroDataRetention"),
+    ] {
+        let answer = service.post(START, body.to_string()).await;
+        assert_eq!(answer.status.as_u16(), status, "{body}: {}", answer.body);
+        assert!(answer.body.to_string().contains(words), "{body}: {}", answer.body);
+    }
+    let headers = [("content-type", "application/json"), ("x-idempotency-key", "once")];
+    let body = json!({ "url": "site.test" }).to_string();
+    assert_eq!(service.send(Method::POST, START, &headers, body.clone()).await.status, 200);
+    assert_eq!(service.send(Method::POST, START, &headers, body).await.status, 409);
+}

@@ -1,0 +1,170 @@
+//! Which pages belong to a crawl that was asked for over HTTP (clients.md, section 2.4), and how they are told apart.
+
+use url::Url;
+use websvc_address::{Identity, without_visit};
+use websvc_validate::CrawlPlan;
+
+use super::scope::{host_key, is_page};
+use super::trap::is_trap;
+
+/// The pages of a site.
+#[derive(Debug)]
+pub struct Site {
+    plan: CrawlPlan,
+    /// The host of the start and its port, without `www.`.
+    host: String,
+    /// The directory of the start; a page is in it when its path begins so.
+    directory: String,
+}
+
+impl Site {
+    /// Makes the site of a start.
+    #[must_use]
+    pub fn new(plan: CrawlPlan) -> Self {
+        let (host, directory) = (bare_host(plan.url()), directory(plan.url()));
+        Self { plan, host, directory }
+    }
+
+    /// Returns the plan.
+    #[must_use]
+    pub fn plan(&self) -> &CrawlPlan {
+        &self.plan
+    }
+
+    /// Returns an address as it is fetched: without fragment, without the query where that is ignored, and without what
+    /// names a visit where similar addresses are one.
+    #[must_use]
+    pub fn fetched(&self, mut url: Url) -> Url {
+        url.set_fragment(None);
+        if self.plan.ignores_query() {
+            url.set_query(None);
+        }
+        if self.plan.deduplicates() { without_visit(url) } else { url }
+    }
+
+    /// Returns what tells an address, as it is fetched, from others.
+    #[must_use]
+    pub fn key(&self, url: &Url) -> String {
+        if self.plan.deduplicates() { Identity::of_url(url).as_str().to_owned() } else { url.to_string() }
+    }
+
+    /// Returns whether an address is one of a page of the crawl. Whether its like were met too often is asked apart.
+    #[must_use]
+    pub fn takes(&self, url: &Url) -> bool {
+        matches!(url.scheme(), "http" | "https")
+            && self.reaches(url)
+            && !is_trap(url)
+            && is_page(url)
+            && self.chooses(url)
+    }
+
+    /// Returns whether an address is on the host of the start.
+    #[must_use]
+    pub fn is_at_home(&self, url: &Url) -> bool {
+        matches!(url.scheme(), "http" | "https") && bare_host(url) == self.host
+    }
+
+    /// Returns whether the host and the directory are those of the crawl.
+    fn reaches(&self, url: &Url) -> bool {
+        let host = bare_host(url);
+        if host == self.host {
+            return self.plan.entire_domain() || url.path().starts_with(&self.directory);
+        }
+        let is_below = host.strip_suffix(&self.host).is_some_and(|rest| rest.ends_with('.'));
+        if is_below {
+            self.plan.subdomains() || self.plan.external_links()
+        } else {
+            self.plan.external_links()
+        }
+    }
+
+    /// Returns whether the patterns choose an address.
+    fn chooses(&self, url: &Url) -> bool {
+        let text = if self.plan.regex_on_full_url() { url.as_str() } else { url.path() };
+        let include = self.plan.include();
+        (include.is_empty() || include.iter().any(|pattern| pattern.is_match(text)))
+            && !self.plan.exclude().iter().any(|pattern| pattern.is_match(text))
+    }
+}
+
+/// Returns a host with its port, without `www.`.
+fn bare_host(url: &Url) -> String {
+    let host = host_key(url);
+    host.strip_prefix("www.").map_or_else(|| host.clone(), str::to_owned)
+}
+
+/// Returns the directory of an address: its path, or that of its parent when its last segment looks like a document.
+fn directory(url: &Url) -> String {
+    let path = url.path();
+    let last = path.rsplit('/').next().unwrap_or_default();
+    if last.contains('.') { path[..path.len() - last.len()].to_owned() } else { path.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use websvc_validate::{Policy, read_crawl};
+
+    use super::*;
+
+    fn site(mut request: Value, start: &str) -> Site {
+        request["url"] = json!(start);
+        let checked = read_crawl(request.to_string().as_bytes(), &Policy::default()).expect("a crawl");
+        Site::new(checked.plan)
+    }
+
+    #[track_caller]
+    fn check(request: &Value, start: &str, url: &str, expected: bool) {
+        let taken = site(request.clone(), start).takes(&url.parse().expect("a URL"));
+        assert_eq!(taken, expected, "{request} {start} {url}");
+    }
+
+    #[test]
+    fn the_directory_of_the_start_is_the_site() {
+        let none = json!({});
+        check(&none, "http://a.test/docs", "http://a.test/docs/x", true);
+        check(&none, "http://a.test/docs/index.html", "https://www.a.test/docs/x", true);
+        check(&none, "http://a.test/docs/", "http://a.test/blog/x", false);
+        check(&none, "http://a.test/docs/", "http://a.test/", false);
+        check(&json!({ "crawlEntireDomain": true }), "http://a.test/docs/", "http://a.test/", true);
+        check(&none, "http://a.test", "http://a.test/logo.png", false);
+        check(&none, "http://a.test", "http://a.test:8080/", false);
+        check(&none, "http://a.test", "mailto:b@a.test", false);
+    }
+
+    #[test]
+    fn other_hosts_come_when_they_are_asked_for() {
+        let none = json!({});
+        check(&none, "http://a.test", "http://b.a.test/", false);
+        check(&none, "http://a.test", "http://b.test/", false);
+        check(&json!({ "allowSubdomains": true }), "http://a.test", "http://b.a.test/x", true);
+        check(&json!({ "allowSubdomains": true }), "http://a.test", "http://ba.test/", false);
+        check(&json!({ "allowExternalLinks": true }), "http://a.test", "http://b.test/", true);
+        check(&json!({ "allowExternalLinks": true }), "http://a.test/x/", "http://a.test/y", false);
+    }
+
+    #[test]
+    fn patterns_are_found_in_the_path_or_in_all() {
+        let include = json!({ "includePaths": ["^/blog/.*"], "excludePaths": ["/old/"] });
+        check(&include, "http://a.test", "http://a.test/blog/x", true);
+        check(&include, "http://a.test", "http://a.test/docs/blog/x", false);
+        check(&include, "http://a.test", "http://a.test/blog/old/x", false);
+        check(&json!({ "excludePaths": ["page="] }), "http://a.test", "http://a.test/?page=2", true);
+        let full = json!({ "excludePaths": ["page="], "regexOnFullURL": true });
+        check(&full, "http://a.test", "http://a.test/?page=2", false);
+    }
+
+    #[test]
+    fn spellings_are_one_page_unless_that_is_not_wanted() {
+        let key = |request: Value, url: &str| {
+            let site = site(request, "http://a.test");
+            site.key(&site.fetched(url.parse().expect("a URL")))
+        };
+        let first = key(json!({}), "http://a.test/x/");
+        assert_eq!(first, key(json!({}), "https://www.a.test/x#part"));
+        assert_ne!(first, key(json!({}), "http://a.test/x?page=2"));
+        assert_eq!(first, key(json!({ "ignoreQueryParameters": true }), "http://a.test/x?page=2"));
+        let exact = json!({ "deduplicateSimilarURLs": false });
+        assert_ne!(key(exact.clone(), "http://a.test/x"), key(exact, "http://a.test/x/"));
+    }
+}

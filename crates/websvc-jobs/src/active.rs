@@ -1,0 +1,166 @@
+//! A job that is worked on.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use url::Url;
+use websvc_engine::crawl::{Site, host_key};
+use websvc_engine::team_policy;
+use websvc_scrape::Files;
+use websvc_store::{DEFAULT_TEAM, JobLease, JobRecord, Team};
+use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, check_crawl, check_scrape_options};
+
+use crate::crawling::Crawling;
+use crate::hosts::{Hosts, Readiness};
+use crate::jobs::Inner;
+use crate::request::JobRequest;
+
+/// What every page of a job needs.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) record: JobRecord,
+    pub(crate) request: JobRequest,
+    pub(crate) plan: ScrapePlan,
+    pub(crate) files: Files,
+    /// A crawl; `None` for a batch.
+    pub(crate) crawling: Option<Crawling>,
+}
+
+impl Work {
+    /// Reads what a job was asked for, by the rules of its team as they are now. Blocks.
+    ///
+    /// # Errors
+    /// Why it cannot be done, in words.
+    pub(crate) fn of(inner: &Inner, record: JobRecord) -> Result<Self, String> {
+        let request: JobRequest = serde_json::from_str(&record.request).map_err(|error| error.to_string())?;
+        let team = team(inner, &record)?;
+        let policy = team_policy(&inner.store, team.as_ref()).map_err(|error| error.to_string())?;
+        let (plan, crawling) = plan(inner, &record, &request, &policy)?;
+        let files = match &request.base_url {
+            Some(base_url) => {
+                // As for any request: files of nobody's team have no owner.
+                let owner = record.key.as_ref().map_or("", |_| record.team.as_str());
+                let kept = inner.artifacts.of(owner, websvc_artifacts::Retention::Stored);
+                Files::kept(kept, base_url.clone())
+            }
+            None => Files::inline(),
+        };
+        Ok(Self { record, request, plan, files, crawling })
+    }
+
+    /// Returns the pause between two of its pages.
+    fn delay(&self) -> Option<Duration> {
+        self.crawling.as_ref().and_then(|crawling| crawling.site.plan().delay())
+    }
+
+    /// Returns how many of its pages may be worked on at one time.
+    fn most(&self) -> usize {
+        // Who saves a profile has it alone.
+        let alone = self.plan.profile().map(|_| 1).or(self.delay().map(|_| 1));
+        alone.or(self.request.max_concurrency).unwrap_or(usize::MAX)
+    }
+}
+
+/// Returns how the pages of a job are got and, for a crawl, what it has met. Blocks.
+fn plan(
+    inner: &Inner,
+    record: &JobRecord,
+    request: &JobRequest,
+    policy: &Policy,
+) -> Result<(ScrapePlan, Option<Crawling>), String> {
+    let refused = |rejection: Rejection| format!("the options are not allowed any more: {rejection}");
+    let Some(crawl) = &request.crawl else {
+        let checked = check_scrape_options(request.options.clone(), policy).map_err(refused)?;
+        return Ok((checked.plan, None));
+    };
+    let Checked { plan, warnings: _told_at_the_start } =
+        check_crawl((**crawl).clone(), policy).map_err(refused)?;
+    let known = inner.store.job_urls(record.number).map_err(|error| error.to_string())?;
+    Ok((plan.scrape().clone(), Some(Crawling::new(Site::new(plan), &known))))
+}
+
+/// Returns whose job it is; `None` where nobody was asked for a key.
+pub(crate) fn team(inner: &Inner, record: &JobRecord) -> Result<Option<Team>, String> {
+    if record.key.is_none() && record.team == DEFAULT_TEAM {
+        return Ok(None);
+    }
+    match inner.store.team(&record.team) {
+        Ok(Some(team)) => Ok(Some(team)),
+        Ok(None) => Err("its team is gone".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A job with the URLs that are leased to this process and wait.
+#[derive(Debug)]
+pub(crate) struct Active {
+    pub(crate) work: Arc<Work>,
+    queue: VecDeque<(String, JobLease)>,
+    pub(crate) running: usize,
+    /// The store had no more, and nothing happened since.
+    pub(crate) is_dry: bool,
+    /// Not before, because its pages have pauses between them.
+    ready_at: Option<Instant>,
+}
+
+/// Whether a job can go on.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// With this page, of this host.
+    Page(String, JobLease),
+    /// Not before.
+    At(Instant),
+    /// When a page that is under way is done.
+    Later,
+    /// With what the store has.
+    Ask,
+}
+
+impl Active {
+    pub(crate) fn new(work: Work) -> Self {
+        Self { work: Arc::new(work), queue: VecDeque::new(), running: 0, is_dry: false, ready_at: None }
+    }
+
+    /// Takes in what the store leased.
+    pub(crate) fn lent(&mut self, leases: Vec<JobLease>) {
+        self.is_dry = leases.is_empty();
+        let with_host = |lease: JobLease| {
+            let host = Url::parse(&lease.url.url).map(|url| host_key(&url)).unwrap_or_default();
+            (host, lease)
+        };
+        self.queue.extend(leases.into_iter().map(with_host));
+    }
+
+    /// Notes that a page is done.
+    pub(crate) fn finished(&mut self, now: Instant) {
+        self.running = self.running.saturating_sub(1);
+        self.ready_at = self.work.delay().map(|delay| now + delay);
+    }
+
+    /// Returns the first page whose host may be asked.
+    pub(crate) fn next(&mut self, hosts: &Hosts, per_host: usize, now: Instant) -> Next {
+        if self.running >= self.work.most() {
+            return Next::Later;
+        }
+        if let Some(ready_at) = self.ready_at.filter(|ready_at| *ready_at > now) {
+            return Next::At(ready_at);
+        }
+        let mut at: Option<Instant> = None;
+        for place in 0..self.queue.len() {
+            match hosts.readiness(&self.queue[place].0, per_host, now) {
+                Readiness::Now => {
+                    let Some((host, lease)) = self.queue.remove(place) else { break };
+                    return Next::Page(host, lease);
+                }
+                Readiness::At(ready_at) => at = Some(at.map_or(ready_at, |at| at.min(ready_at))),
+                Readiness::Busy => {}
+            }
+        }
+        match at {
+            _ if self.queue.is_empty() && !self.is_dry => Next::Ask,
+            Some(at) => Next::At(at),
+            None => Next::Later,
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! A crawl: which of the links of its pages are pages of it.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
+
+use url::Url;
+use websvc_engine::crawl::{Budgets, Site};
+use websvc_scrape::Leads;
+use websvc_store::JobUrl;
+use websvc_types::job::SitemapMode;
+
+/// A crawl with what it met.
+#[derive(Debug)]
+pub(crate) struct Crawling {
+    pub(crate) site: Site,
+    met: Mutex<Met>,
+}
+
+/// What a crawl met. The store has the truth; this spares it what is known, and counts what may have no end.
+#[derive(Debug, Default)]
+struct Met {
+    keys: HashSet<u64>,
+    budgets: Budgets,
+}
+
+impl Crawling {
+    /// Goes on with a crawl that met these.
+    pub(crate) fn new(site: Site, known: &[JobUrl]) -> Self {
+        let mut met = Met::default();
+        for JobUrl { url, key, .. } in known {
+            met.keys.insert(hash(key));
+            if let Ok(url) = Url::parse(url) {
+                met.budgets.take(&url);
+            }
+        }
+        Self { site, met: Mutex::new(met) }
+    }
+
+    /// Returns what is new of the links of a page at this depth.
+    pub(crate) fn follow(&self, leads: &Leads, depth: u32) -> Vec<JobUrl> {
+        if self.site.plan().sitemap() == SitemapMode::Only {
+            return Vec::new();
+        }
+        self.take(leads.links.iter().cloned(), depth, true)
+    }
+
+    /// Returns what is new of the pages that the site lists of itself. None of them is suspected of having no end.
+    pub(crate) fn listed(&self, pages: Vec<Url>) -> Vec<JobUrl> {
+        self.take(pages.into_iter(), 0, false)
+    }
+
+    fn take(&self, urls: impl Iterator<Item = Url>, depth: u32, is_counted: bool) -> Vec<JobUrl> {
+        let depth = depth.saturating_add(1);
+        if self.site.plan().max_depth().is_some_and(|most| depth > most) {
+            return Vec::new();
+        }
+        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut taken, mut here) = (Vec::new(), HashSet::new());
+        for url in urls {
+            let url = self.site.fetched(url);
+            if !self.site.takes(&url) {
+                continue;
+            }
+            let key = self.site.key(&url);
+            let is_new = !met.keys.contains(&hash(&key)) && here.insert(key.clone());
+            if is_new && (!is_counted || met.budgets.take(&url)) {
+                taken.push(JobUrl { url: url.into(), key, depth });
+            }
+        }
+        taken
+    }
+
+    /// Notes that the store has these now. Before that they may be lost, and have to be found again.
+    pub(crate) fn noted(&self, keys: impl Iterator<Item = String>) {
+        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        met.keys.extend(keys.map(|key| hash(&key)));
+    }
+
+    /// Returns the other keys under which a page is known that was reached here: by where it led, and by what it calls
+    /// itself.
+    pub(crate) fn aliases(&self, own: &str, reached: Option<&Url>, leads: Option<&Leads>) -> Vec<String> {
+        let canonical = leads.and_then(|leads| leads.canonical.as_ref());
+        let canonical = canonical.filter(|_| self.site.plan().deduplicates());
+        let mut keys: Vec<String> = Vec::new();
+        for url in reached.into_iter().chain(canonical) {
+            let key = self.site.key(&self.site.fetched(url.clone()));
+            if key != own && !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        keys
+    }
+}
+
+fn hash(key: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    hasher.finish()
+}

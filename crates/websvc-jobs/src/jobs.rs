@@ -1,0 +1,192 @@
+//! The handle on jobs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::Notify;
+use websvc_artifacts::Artifacts;
+use websvc_engine::Engine;
+use websvc_store::{
+    Cancelling, Creating, DocumentsPage, JobError, JobKind, JobRecord, JobUrl, NewJob, Store, StoreError,
+};
+
+use crate::config::JobsConfig;
+use crate::robots::Robots;
+
+/// Why jobs could not be read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum JobsError {
+    /// The store failed.
+    #[error("the jobs could not be read or changed")]
+    Store(#[from] StoreError),
+    /// The service is stopping.
+    #[error("the service is stopping")]
+    Stopping,
+}
+
+/// Jobs. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Jobs {
+    pub(crate) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    /// It has a share of the pools only.
+    pub(crate) engine: Engine,
+    pub(crate) store: Store,
+    pub(crate) artifacts: Artifacts,
+    pub(crate) config: JobsConfig,
+    pub(crate) robots: Robots,
+    /// That there are other jobs than there were.
+    pub(crate) changed: Notify,
+    pub(crate) charged: Charged,
+}
+
+/// What was charged for pages since the start, by kind of job.
+#[derive(Debug, Default)]
+pub(crate) struct Charged {
+    batch: AtomicU64,
+    crawl: AtomicU64,
+}
+
+impl Charged {
+    pub(crate) fn add(&self, kind: JobKind, credits: u64) {
+        self.of(kind).fetch_add(credits, Ordering::Relaxed);
+    }
+
+    fn of(&self, kind: JobKind) -> &AtomicU64 {
+        match kind {
+            JobKind::Batch => &self.batch,
+            JobKind::Crawl => &self.crawl,
+        }
+    }
+}
+
+impl Jobs {
+    /// Makes the handle; nothing is worked on before [`run`](Self::run).
+    #[must_use]
+    pub fn new(engine: &Engine, store: Store, artifacts: Artifacts, config: JobsConfig) -> Self {
+        let engine = engine.with_share(config.share);
+        let changed = Notify::new();
+        Self {
+            inner: Arc::new(Inner {
+                engine,
+                store,
+                artifacts,
+                config,
+                robots: Robots::default(),
+                changed,
+                charged: Charged::default(),
+            }),
+        }
+    }
+
+    /// Returns the bounds.
+    #[must_use]
+    pub fn config(&self) -> &JobsConfig {
+        &self.inner.config
+    }
+
+    /// Returns the credits that were charged for pages of jobs of a kind, since this handle was made.
+    #[must_use]
+    pub fn charged(&self, kind: JobKind) -> u64 {
+        self.inner.charged.of(kind).load(Ordering::Relaxed)
+    }
+
+    /// Begins a job.
+    ///
+    /// # Errors
+    /// [`JobsError`]
+    pub async fn create(&self, job: NewJob) -> Result<Creating, JobsError> {
+        let created =
+            self.with_store(move |store, config| store.create_job(&job, &config.limits, now_ms())).await?;
+        self.inner.changed.notify_one();
+        Ok(created)
+    }
+
+    /// Adds URLs to a job of a team that runs, and returns how many were new; `None` when none of this name runs.
+    ///
+    /// # Errors
+    /// [`JobsError`]
+    pub async fn extend(&self, team: &str, id: &str, urls: Vec<JobUrl>) -> Result<Option<u64>, JobsError> {
+        let (team, id) = (team.to_owned(), id.to_owned());
+        let added = self
+            .with_store(move |store, config| store.extend_job(&team, &id, &urls, &config.limits, now_ms()))
+            .await?;
+        self.inner.changed.notify_one();
+        Ok(added)
+    }
+
+    /// Cancels a job of a team.
+    ///
+    /// # Errors
+    /// [`JobsError`]
+    pub async fn cancel(&self, team: &str, kind: JobKind, id: &str) -> Result<Cancelling, JobsError> {
+        let (team, id) = (team.to_owned(), id.to_owned());
+        let cancelled = self
+            .with_store(move |store, config| store.cancel_job(&team, kind, &id, &config.limits, now_ms()))
+            .await?;
+        self.inner.changed.notify_one();
+        Ok(cancelled)
+    }
+
+    /// Returns a job of a team.
+    ///
+    /// # Errors
+    /// [`JobsError`]
+    pub async fn job(&self, team: &str, kind: JobKind, id: &str) -> Result<Option<JobRecord>, JobsError> {
+        let (team, id) = (team.to_owned(), id.to_owned());
+        self.with_store(move |store, _| store.job(&team, kind, &id, now_ms())).await
+    }
+
+    /// Returns the jobs of a team that run, the oldest first.
+    ///
+    /// # Errors
+    /// [`JobsError`]
+    pub async fn running(&self, team: &str, kind: JobKind) -> Result<Vec<JobRecord>, JobsError> {
+        let team = team.to_owned();
+        self.with_store(move |store, _| store.running_jobs(Some((&team, kind)))).await
+    }
+
+    /// Returns documents of a job: see [`Store::job_documents`].
+    ///
+    /// # Errors
+    /// [`JobsError`]
+    pub async fn documents(
+        &self,
+        job: i64,
+        skip: u64,
+        most: u64,
+        max_bytes: u64,
+    ) -> Result<DocumentsPage, JobsError> {
+        self.with_store(move |store, _| store.job_documents(job, skip, most, max_bytes)).await
+    }
+
+    /// Returns up to `most` URLs of a job of which there is no document.
+    ///
+    /// # Errors
+    /// [`JobsError`]
+    pub async fn errors(&self, job: i64, most: usize) -> Result<Vec<JobError>, JobsError> {
+        self.with_store(move |store, _| store.job_errors(job, most)).await
+    }
+
+    /// Does something with the store where it holds nobody up.
+    pub(crate) async fn with_store<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store, &JobsConfig) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, JobsError> {
+        let inner = Arc::clone(&self.inner);
+        let working = tokio::task::spawn_blocking(move || work(&inner.store, &inner.config));
+        match working.await {
+            Ok(done) => Ok(done?),
+            Err(stopped) if stopped.is_panic() => std::panic::resume_unwind(stopped.into_panic()),
+            Err(_stopped) => Err(JobsError::Stopping),
+        }
+    }
+}
+
+/// Returns the time in milliseconds since the Unix epoch.
+pub(crate) fn now_ms() -> u64 {
+    u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default()
+}

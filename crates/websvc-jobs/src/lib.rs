@@ -1,0 +1,22 @@
+//! Jobs: pages that are got after their request was answered.
+//!
+//! [`Jobs`] is the handle: it begins, reads and cancels jobs of the store. [`Jobs::run`] works on them, for as long as it
+//! is awaited; what it was at when it is dropped is done when it runs again. Pages go through the engine as those of any
+//! request do, with a share of its pools that leaves room for requests that somebody waits for.
+
+#![deny(missing_docs)]
+
+mod active;
+mod config;
+mod crawling;
+mod hosts;
+mod jobs;
+mod page;
+mod request;
+mod robots;
+mod runner;
+mod turns;
+
+pub use config::JobsConfig;
+pub use jobs::{Jobs, JobsError};
+pub use request::JobRequest;

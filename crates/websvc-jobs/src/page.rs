@@ -1,0 +1,296 @@
+//! The work on one page of a job.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use url::Url;
+use websvc_engine::crawl::{Rules, listed_pages};
+use websvc_engine::{Bill, EngineError, PageOutcome, page_content};
+use websvc_scrape::{Leads, Page};
+use websvc_store::{
+    Held, Hold, JobKind, JobLease, JobState, JobUrl, PageEnd, PageFinish, PageFinished, Usage, UsageRetention,
+};
+use websvc_types::ErrorCode;
+use websvc_types::job::{JobDocument, SitemapMode};
+
+use crate::active::{Work, team};
+use crate::crawling::Crawling;
+use crate::jobs::{Jobs, JobsError, now_ms};
+
+/// A page that was begun so often is given up: it may be what ended the process.
+const MAX_ATTEMPTS: u32 = 5;
+
+/// How often a page is tried again whose host said that it is overloaded.
+const MAX_RETRIES: u32 = websvc_engine::crawl::MAX_RETRIES as u32;
+
+/// The time for a robots.txt.
+const ROBOTS_TIME: Duration = Duration::from_secs(30);
+
+/// The time for the sitemaps of a site.
+const SITEMAPS_TIME: Duration = Duration::from_secs(60);
+
+/// What the runner learns of a page.
+#[derive(Debug)]
+pub(crate) struct Done {
+    /// How long the host took; `None` when it was not asked.
+    pub(crate) elapsed: Option<Duration>,
+    /// The pauses that the host asks for.
+    pub(crate) asked: Duration,
+    pub(crate) is_overload: bool,
+    pub(crate) end: DoneEnd,
+}
+
+/// How the work on a page ended.
+#[derive(Debug)]
+pub(crate) enum DoneEnd {
+    /// It is noted; the job stands so.
+    Noted(JobState),
+    /// It was not this process's any more, or waits again.
+    Left,
+    /// The job cannot go on, for this reason.
+    Halt(String),
+}
+
+/// What getting a page came to.
+struct Got {
+    end: PageEnd,
+    bill: Bill,
+    status: u16,
+    elapsed: Option<Duration>,
+    is_overload: bool,
+    leads: Option<Box<Leads>>,
+    /// The URL after redirects.
+    reached: Option<Url>,
+}
+
+/// Gets a page, and notes what came of it.
+pub(crate) async fn work(jobs: Jobs, work: Arc<Work>, lease: JobLease) -> Done {
+    let job = lease.job();
+    let mut done = Done { elapsed: None, asked: Duration::ZERO, is_overload: false, end: DoneEnd::Left };
+    done.end = match attempt(&jobs, &work, lease, &mut done).await {
+        Ok(end) => end,
+        Err(error) => {
+            // The lease is as it was: it is given anew, to whoever can.
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                job,
+                "a page of a job could not be noted"
+            );
+            DoneEnd::Left
+        }
+    };
+    done
+}
+
+/// Notes that the work on a page panicked.
+pub(crate) async fn panicked(jobs: &Jobs, kind: JobKind, lease: JobLease) -> Result<Done, JobsError> {
+    let end = failed(ErrorCode::UnknownError, "the work on it failed");
+    let end = finish(jobs, kind, alone(lease, end)).await?;
+    Ok(Done { elapsed: None, asked: Duration::ZERO, is_overload: false, end })
+}
+
+fn failed(code: ErrorCode, error: impl Into<String>) -> PageEnd {
+    PageEnd::Failed { code: code.as_str().to_owned(), error: error.into() }
+}
+
+async fn attempt(
+    jobs: &Jobs,
+    work: &Arc<Work>,
+    lease: JobLease,
+    done: &mut Done,
+) -> Result<DoneEnd, JobsError> {
+    let started = Instant::now();
+    if lease.attempt() > MAX_ATTEMPTS {
+        let error = format!("it was begun {MAX_ATTEMPTS} times and never ended");
+        let end = failed(ErrorCode::UnknownError, error);
+        return finish(jobs, work.record.kind, alone(lease, end)).await;
+    }
+    let Ok(url) = Url::parse(&lease.url.url) else {
+        let end = failed(ErrorCode::BadRequest, "it is no URL");
+        return finish(jobs, work.record.kind, alone(lease, end)).await;
+    };
+    let rules = match &work.crawling {
+        Some(_) => {
+            Some(jobs.inner.robots.rules(jobs.inner.engine.scraper(), &url, started + ROBOTS_TIME).await)
+        }
+        None => None,
+    };
+    let rules = rules.as_ref().and_then(|rules| rules.get());
+    if let Some(rules) = rules {
+        done.asked = rules.delay().unwrap_or_default();
+        if !rules.allow(&url) {
+            return finish(jobs, work.record.kind, alone(lease, PageEnd::Blocked)).await;
+        }
+    }
+    let hold = match hold(jobs, work).await? {
+        Ok(hold) => hold,
+        Err(halt) => return Ok(DoneEnd::Halt(halt)),
+    };
+    let mut got = get(jobs, work, &url, started).await;
+    (done.elapsed, done.is_overload) = (got.elapsed, got.is_overload);
+    if got.is_overload && lease.attempt() <= MAX_RETRIES {
+        jobs.with_store(move |store, _| store.return_job_url(&lease)).await?;
+        return Ok(DoneEnd::Left);
+    }
+    let usage = usage(work, &url, &got, started.elapsed());
+    let charge = Some((hold, usage));
+    let Some((crawling, rules)) = work.crawling.as_ref().zip(rules) else {
+        let Got { end, .. } = got;
+        return finish(
+            jobs,
+            work.record.kind,
+            PageFinish { lease, end, aliases: Vec::new(), found: Vec::new(), charge },
+        )
+        .await;
+    };
+    let found = follow(jobs, crawling, rules, &lease, &url, &mut got).await;
+    let aliases = crawling.aliases(&lease.url.key, got.reached.as_ref(), got.leads.as_deref());
+    let keys: Vec<String> =
+        found.iter().map(|found| found.key.clone()).chain(aliases.iter().cloned()).collect();
+    let end =
+        finish(jobs, work.record.kind, PageFinish { lease, end: got.end, aliases, found, charge }).await?;
+    if matches!(end, DoneEnd::Noted(_)) {
+        crawling.noted(keys.into_iter());
+    }
+    Ok(end)
+}
+
+/// Returns what was found on a page of a crawl; a page that led out of the crawl is dropped.
+async fn follow(
+    jobs: &Jobs,
+    crawling: &Crawling,
+    rules: &Rules,
+    lease: &JobLease,
+    url: &Url,
+    got: &mut Got,
+) -> Vec<JobUrl> {
+    let (site, depth) = (&crawling.site, lease.url.depth);
+    let leads_out = got.reached.as_ref().is_some_and(|reached| {
+        let reached = site.fetched(reached.clone());
+        reached != *url && !site.takes(&reached)
+    });
+    if leads_out && depth > 0 {
+        got.end = PageEnd::Dropped;
+        return Vec::new();
+    }
+    let mut found = got.leads.as_deref().map(|leads| crawling.follow(leads, depth)).unwrap_or_default();
+    if depth == 0 && site.plan().sitemap() != SitemapMode::Skip && site.plan().max_depth() != Some(0) {
+        let scraper = jobs.inner.engine.scraper();
+        let deadline = Instant::now() + SITEMAPS_TIME;
+        let pages = listed_pages(scraper, rules, url, |file| site.is_at_home(file), deadline).await;
+        found.extend(crawling.listed(pages));
+    }
+    found
+}
+
+/// The end of a page that has nothing to it.
+fn alone(lease: JobLease, end: PageEnd) -> PageFinish {
+    PageFinish { lease, end, aliases: Vec::new(), found: Vec::new(), charge: None }
+}
+
+/// Holds the most that a page may cost; or says why the job cannot go on.
+async fn hold(jobs: &Jobs, work: &Arc<Work>) -> Result<Result<Hold, String>, JobsError> {
+    let (inner, work) = (Arc::clone(&jobs.inner), Arc::clone(work));
+    let most = inner.engine.most_page_credits(&work.plan);
+    jobs.with_store(move |store, _| {
+        let team = match team(&inner, &work.record) {
+            Ok(Some(team)) => team,
+            Ok(None) => return Ok(Ok(store.hold_unlimited(&work.record.team))),
+            Err(halt) => return Ok(Err(halt)),
+        };
+        Ok(match store.hold(&team, most)? {
+            Held::Enough(hold) => Ok(hold),
+            Held::Short { remaining } => Err(format!(
+                "Insufficient credits: a page may cost up to {most} credits, and the team has {remaining} left"
+            )),
+        })
+    })
+    .await
+}
+
+async fn get(jobs: &Jobs, work: &Work, url: &Url, started: Instant) -> Got {
+    let deadline = started + work.plan.timeout();
+    let engine = &jobs.inner.engine;
+    let PageOutcome { page, bill } =
+        engine.scrape(url, &work.plan, &work.record.team, &work.files, deadline).await;
+    match page {
+        Ok(page) => got(page, bill, started.elapsed()),
+        Err(error) => {
+            let code = code(&error);
+            let end = failed(code, error.to_string());
+            Got {
+                end,
+                bill,
+                status: code.status(),
+                elapsed: Some(started.elapsed()),
+                is_overload: false,
+                leads: None,
+                reached: None,
+            }
+        }
+    }
+}
+
+fn got(mut page: Page, bill: Bill, took: Duration) -> Got {
+    let is_cached = page.metadata.cached_at.is_some();
+    let status = page.metadata.status_code;
+    let is_overload = !is_cached && matches!(status, Some(429 | 503));
+    let leads = page.leads.take();
+    let reached = page.metadata.url.as_deref().and_then(|url| Url::parse(url).ok());
+    let warnings = std::mem::take(&mut page.warnings);
+    let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
+    let end = match serde_json::to_vec(&JobDocument { content: page_content(page), warning }) {
+        Ok(json) => PageEnd::Document(json),
+        // Our own types always serialise.
+        Err(error) => failed(ErrorCode::UnknownError, error.to_string()),
+    };
+    Got { end, bill, status: 200, elapsed: (!is_cached).then_some(took), is_overload, leads, reached }
+}
+
+fn code(error: &EngineError) -> ErrorCode {
+    match error {
+        EngineError::Page(error) | EngineError::Profile(error) => error.code(),
+        EngineError::NotSupported { code, .. } | EngineError::CacheMiss { code, .. } => *code,
+        EngineError::Timeout { .. } => ErrorCode::ScrapeTimeout,
+        _ => ErrorCode::UnknownError,
+    }
+}
+
+fn usage(work: &Work, url: &Url, got: &Got, took: Duration) -> Usage {
+    Usage {
+        key: work.record.key.clone(),
+        request: work.record.id.clone(),
+        operation: match work.record.kind {
+            JobKind::Batch => "batch",
+            JobKind::Crawl => "crawl",
+        },
+        status: got.status,
+        took,
+        items: got.bill.items(),
+        stages: Vec::new(),
+        query: Some(url.to_string()),
+        retention: UsageRetention::Whole,
+    }
+}
+
+async fn finish(jobs: &Jobs, kind: JobKind, finish: PageFinish) -> Result<DoneEnd, JobsError> {
+    let finished = jobs
+        .with_store(move |store, config| {
+            if let Some((hold, usage)) = &finish.charge
+                && !hold.covers(usage.price())
+                && let Err(error) = hold.extend(usage.price())
+            {
+                // What is held has to do.
+                tracing::error!(error = &error as &dyn std::error::Error, "credits could not be borrowed");
+            }
+            store.finish_job_url(finish, &config.limits, now_ms())
+        })
+        .await?;
+    Ok(match finished {
+        PageFinished::Noted { state, charged } => {
+            jobs.inner.charged.add(kind, charged);
+            DoneEnd::Noted(state)
+        }
+        PageFinished::LeaseLost => DoneEnd::Left,
+    })
+}

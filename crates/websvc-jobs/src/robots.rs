@@ -1,0 +1,61 @@
+//! What hosts allow crawls, asked once for all jobs.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::OnceCell;
+use url::Url;
+use websvc_engine::crawl::{Rules, ask_robots, host_key};
+use websvc_scrape::Scraper;
+
+/// How long the rules of a host hold (RFC 9309, section 2.4, allows a day).
+const LIFE: Duration = Duration::from_secs(3_600);
+
+/// When so many hosts are known, those whose rules do not hold any more are forgotten, and else all.
+const MANY: usize = 1_024;
+
+/// The rules of the hosts that were asked.
+#[derive(Default)]
+pub(crate) struct Robots {
+    hosts: Mutex<HashMap<String, Asked>>,
+}
+
+/// Rules, and from when on they hold.
+type Asked = (Instant, Arc<OnceCell<Rules>>);
+
+impl Robots {
+    /// Returns the rules of the host of a URL, which is asked when they are not known.
+    pub(crate) async fn rules(
+        &self,
+        scraper: &Scraper,
+        url: &Url,
+        deadline: Instant,
+    ) -> Arc<OnceCell<Rules>> {
+        let cell = self.cell(format!("{}://{}", url.scheme(), host_key(url)), Instant::now());
+        cell.get_or_init(|| ask_robots(scraper, url, deadline)).await;
+        cell
+    }
+
+    fn cell(&self, host: String, now: Instant) -> Arc<OnceCell<Rules>> {
+        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        if hosts.len() >= MANY {
+            hosts.retain(|_, (at, _)| *at + LIFE > now);
+            if hosts.len() >= MANY {
+                hosts.clear();
+            }
+        }
+        let (at, cell) = hosts.entry(host).or_insert_with(|| (now, Arc::default()));
+        if *at + LIFE <= now {
+            (*at, *cell) = (now, Arc::default());
+        }
+        Arc::clone(cell)
+    }
+}
+
+impl fmt::Debug for Robots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Robots").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,250 @@
+//! The work on jobs: whose turn it is, as long as there is room.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
+use websvc_stage::RequestSpan;
+use websvc_store::{JobKind, JobLease, JobState};
+
+use crate::active::{Active, Next, Work};
+use crate::hosts::Hosts;
+use crate::jobs::{Jobs, JobsError, now_ms};
+use crate::page::{self, Done, DoneEnd};
+use crate::turns::Turns;
+
+/// URLs of a job that are leased at one time, beside those that are worked on: enough to find one whose host is ready.
+const WINDOW: usize = 16;
+
+/// How long a lease lasts: longer than any page takes, with the pauses of its host. After a loss of the process nobody
+/// waits for that: who starts ends all leases, because the data directory has one server at a time.
+const LEASE: Duration = Duration::from_secs(3_600);
+
+/// How often is looked whether jobs are to be ended or forgotten, beside when something happens.
+const SWEEP: Duration = Duration::from_secs(60);
+
+/// How long to wait after the store failed.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// The state of the work.
+struct Runner {
+    jobs: Jobs,
+    turns: Turns,
+    active: HashMap<i64, Active>,
+    hosts: Hosts,
+    pages: JoinSet<Done>,
+    tasks: HashMap<Id, Task>,
+    swept: Option<Instant>,
+}
+
+/// A page that is under way.
+struct Task {
+    job: i64,
+    kind: JobKind,
+    host: String,
+    lease: JobLease,
+    handle: AbortHandle,
+}
+
+impl Jobs {
+    /// Works on jobs for as long as it is awaited. What was under way when it is dropped is done by the next run.
+    pub async fn run(&self) -> Infallible {
+        let mut runner = Runner {
+            jobs: self.clone(),
+            turns: Turns::default(),
+            active: HashMap::new(),
+            hosts: Hosts::default(),
+            pages: JoinSet::new(),
+            tasks: HashMap::new(),
+            swept: None,
+        };
+        let mut is_first = true;
+        loop {
+            if is_first {
+                match self.with_store(|store, _| store.end_job_leases()).await {
+                    Ok(_ended) => is_first = false,
+                    Err(error) => runner.failed(&error).await,
+                }
+                continue;
+            }
+            if let Err(error) = runner.round().await {
+                runner.failed(&error).await;
+            }
+        }
+    }
+}
+
+impl Runner {
+    /// Starts what may start, and waits for something to happen.
+    async fn round(&mut self) -> Result<(), JobsError> {
+        self.refresh().await?;
+        self.sweep().await?;
+        loop {
+            let wait = self.start().await?;
+            tokio::select! {
+                Some(done) = self.pages.join_next_with_id(), if !self.pages.is_empty() => self.finish(done).await?,
+                () = self.jobs.inner.changed.notified() => return Ok(()),
+                () = tokio::time::sleep(wait) => {
+                    if self.swept.is_none_or(|swept| swept.elapsed() >= SWEEP) {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    async fn failed(&self, error: &JobsError) {
+        tracing::error!(error = error as &dyn std::error::Error, "jobs cannot be worked on");
+        tokio::time::sleep(AFTER_FAILURE).await;
+    }
+
+    /// Learns which jobs run; what is under way of others is given up.
+    async fn refresh(&mut self) -> Result<(), JobsError> {
+        let running = self.jobs.with_store(|store, _| store.running_job_numbers()).await?;
+        self.turns.update(&running);
+        self.active.retain(|number, _| running.iter().any(|(running, _)| running == number));
+        self.active.values_mut().for_each(|active| active.is_dry = false);
+        for task in self.tasks.values().filter(|task| !self.active.contains_key(&task.job)) {
+            task.handle.abort();
+        }
+        Ok(())
+    }
+
+    async fn sweep(&mut self) -> Result<(), JobsError> {
+        if self.swept.is_some_and(|swept| swept.elapsed() < SWEEP) {
+            return Ok(());
+        }
+        while self.jobs.with_store(|store, config| store.sweep_jobs(&config.limits, now_ms())).await? {}
+        self.swept = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Starts whatever may start now, and returns how long at most to wait for something to happen.
+    async fn start(&mut self) -> Result<Duration, JobsError> {
+        let config = *self.jobs.config();
+        let mut wait = SWEEP;
+        'turns: while self.pages.len() < config.concurrency {
+            let now = Instant::now();
+            wait = SWEEP;
+            for number in self.turns.order() {
+                self.load(number).await?;
+                // One that had to be ended has left the others their places.
+                let Some(active) = self.active.get_mut(&number) else { continue };
+                let mut next = active.next(&self.hosts, config.per_host, now);
+                if matches!(next, Next::Ask) {
+                    self.lease(number).await?;
+                    let Some(active) = self.active.get_mut(&number) else { continue };
+                    next = active.next(&self.hosts, config.per_host, now);
+                }
+                match next {
+                    Next::Page(host, lease) => {
+                        self.begin(number, host, lease, now);
+                        continue 'turns;
+                    }
+                    Next::At(at) => wait = wait.min(at.saturating_duration_since(now)),
+                    Next::Later | Next::Ask => {}
+                }
+            }
+            break;
+        }
+        Ok(wait)
+    }
+
+    /// Reads a job when it is new; one that cannot be done is ended.
+    async fn load(&mut self, number: i64) -> Result<(), JobsError> {
+        if self.active.contains_key(&number) {
+            return Ok(());
+        }
+        let inner = Arc::clone(&self.jobs.inner);
+        let read = self
+            .jobs
+            .with_store(move |store, _| {
+                let record = store.job_by_number(number)?;
+                let record = record.filter(|record| record.state == JobState::Running);
+                Ok(record.map(|record| Work::of(&inner, record)))
+            })
+            .await?;
+        match read {
+            Some(Ok(work)) => drop(self.active.insert(number, Active::new(work))),
+            Some(Err(reason)) => self.halt(number, reason).await?,
+            None => self.turns.remove(number),
+        }
+        Ok(())
+    }
+
+    async fn lease(&mut self, number: i64) -> Result<(), JobsError> {
+        let leases = self
+            .jobs
+            .with_store(move |store, _| store.lease_job_urls(number, WINDOW, now_ms(), LEASE))
+            .await?;
+        if let Some(active) = self.active.get_mut(&number) {
+            active.lent(leases);
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, number: i64, host: String, lease: JobLease, now: Instant) {
+        let Some(active) = self.active.get_mut(&number) else { return };
+        active.running += 1;
+        self.hosts.start(&host, now);
+        self.turns.took(number);
+        let work = page::work(self.jobs.clone(), Arc::clone(&active.work), lease.clone());
+        // Its lines in the log and its stages are found by the identifier of the job.
+        let record = &active.work.record;
+        let kind = record.kind;
+        let span = RequestSpan::new(&record.id, kind.as_str(), None);
+        let handle = self.pages.spawn(span.run(work));
+        self.tasks.insert(handle.id(), Task { job: number, kind, host, lease, handle });
+    }
+
+    async fn finish(&mut self, done: Result<(Id, Done), JoinError>) -> Result<(), JobsError> {
+        let now = Instant::now();
+        let id = done.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
+        let Some(Task { job: number, kind, host, lease, .. }) = self.tasks.remove(&id) else { return Ok(()) };
+        let done = match done {
+            Ok((_, done)) => Some(done),
+            Err(ended) if ended.is_panic() => {
+                tracing::error!(error = &ended as &dyn std::error::Error, "a page of a job panicked");
+                Some(page::panicked(&self.jobs, kind, lease).await?)
+            }
+            Err(_aborted) => None,
+        };
+        let elapsed = done.as_ref().and_then(|done| done.elapsed);
+        let asked = done.as_ref().map(|done| done.asked).unwrap_or_default();
+        self.hosts.finish(&host, now, elapsed, asked);
+        if done.as_ref().is_some_and(|done| done.is_overload) {
+            self.hosts.back_off(&host, now);
+        }
+        if let Some(active) = self.active.get_mut(&number) {
+            active.finished(now);
+            // There may be new URLs, or room for one more.
+            active.is_dry = false;
+        }
+        match done.map(|done| done.end) {
+            Some(DoneEnd::Noted(JobState::Running) | DoneEnd::Left) | None => {}
+            Some(DoneEnd::Noted(JobState::Completed | JobState::Cancelled | JobState::Failed)) => {
+                self.forget(number);
+            }
+            Some(DoneEnd::Halt(reason)) => self.halt(number, reason).await?,
+        }
+        Ok(())
+    }
+
+    /// Ends a job that cannot go on.
+    async fn halt(&mut self, number: i64, reason: String) -> Result<(), JobsError> {
+        self.forget(number);
+        self.jobs
+            .with_store(move |store, config| store.fail_job(number, &reason, &config.limits, now_ms()))
+            .await
+    }
+
+    fn forget(&mut self, number: i64) {
+        self.turns.remove(number);
+        self.active.remove(&number);
+        for task in self.tasks.values().filter(|task| task.job == number) {
+            task.handle.abort();
+        }
+    }
+}

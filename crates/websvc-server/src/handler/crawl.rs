@@ -1,0 +1,78 @@
+//! `POST /v2/crawl` and `GET /v2/crawl/active`.
+
+use http::{Request, StatusCode};
+use websvc_engine::crawl::Site;
+use websvc_jobs::JobRequest;
+use websvc_stage::Stage;
+use websvc_store::{JobKind, JobRecord, JobUrl, NewJob};
+use websvc_transport::ServerBody;
+use websvc_types::job::{ActiveCrawl, ActiveCrawls, JobStarted};
+use websvc_validate::{Checked, Retention, read_crawl_request};
+
+use super::job;
+use super::search::{policy, team};
+use crate::reply::{Failure, Reply, json};
+use crate::service::Context;
+
+/// Begins a crawl.
+pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+    let base_url = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
+    let idempotency = job::idempotency(request.headers())?;
+    let body = super::read_body(request).await?;
+    let policy = policy(context.store, context.caller.as_ref())?;
+    let retention = Retention::demanded(&policy);
+    let decoding = context.admission.decode(body, move |body| read_crawl_request(body, &policy));
+    let Checked { plan: (request, plan), warnings } =
+        context.engine.stages().run(Stage::Decode, decoding).await?;
+    job::note(&context, retention, plan.scrape(), &[plan.url().as_str()]);
+    job::admit(&context, plan.scrape()).await?;
+    let page_limit = Some(plan.limit());
+    let site = Site::new(plan);
+    let url = site.fetched(site.plan().url().clone());
+    let start = JobUrl { key: site.key(&url), url: url.into(), depth: 0 };
+    let stored = JobRequest {
+        options: request.scrape_options.clone().unwrap_or_default(),
+        base_url: base_url.clone(),
+        max_concurrency: site.plan().max_concurrency(),
+        warnings: warnings.clone(),
+        crawl: Some(Box::new(request)),
+    };
+    let new = NewJob {
+        id: context.id.clone(),
+        team: team(&context).to_owned(),
+        key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
+        kind: JobKind::Crawl,
+        request: job::written(&stored)?,
+        idempotency,
+        page_limit,
+        urls: vec![start],
+    };
+    let id = job::create(&context, new).await?;
+    let answer = JobStarted {
+        success: true,
+        url: job::url(base_url.as_deref(), JobKind::Crawl, &id),
+        id,
+        invalid_urls: None,
+        warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
+    };
+    Ok(json(StatusCode::OK, &answer))
+}
+
+/// Returns the crawls of the caller's team that run.
+pub(super) async fn active(context: &Context<'_>) -> Result<Reply, Failure> {
+    let running = context.jobs.running(team(context), JobKind::Crawl).await?;
+    let crawls = running.into_iter().filter_map(active_crawl).collect();
+    Ok(json(StatusCode::OK, &ActiveCrawls { success: true, crawls }))
+}
+
+fn active_crawl(record: JobRecord) -> Option<ActiveCrawl> {
+    let request: JobRequest = serde_json::from_str(&record.request).ok()?;
+    let options = *request.crawl?;
+    Some(ActiveCrawl {
+        id: record.id,
+        team_id: record.team,
+        url: options.url.clone(),
+        created_at: job::timestamp(record.created_at_ms),
+        options,
+    })
+}

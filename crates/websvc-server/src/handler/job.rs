@@ -1,0 +1,370 @@
+//! Jobs: what is asked of them once they began, whatever their kind.
+
+use http::{HeaderMap, Request, StatusCode};
+use jiff::Timestamp;
+use serde::Serialize;
+use uuid::Uuid;
+use websvc_jobs::{JobRequest, JobsError};
+use websvc_stage::Stage;
+use websvc_store::{Cancelling, Creating, JobError, JobKind, JobRecord, JobState, NewJob};
+use websvc_transport::ServerBody;
+use websvc_types::job::{JobCancelled, JobDocument, JobErrors, JobFailure, JobStatus, JobStatusResponse};
+use websvc_types::limits::{IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
+use websvc_types::{ErrorCode, Violation, ViolationCode};
+use websvc_validate::{Retention, ScrapePlan};
+
+use super::search::team;
+use super::{batch, crawl};
+use crate::authorise::authorise_format_names;
+use crate::charge;
+use crate::reply::{Failure, Reply, json};
+use crate::service::Context;
+use crate::trail::Asked;
+
+/// What can be asked of jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JobOperation {
+    Start,
+    Status,
+    Cancel,
+    Errors,
+    /// The crawls that run.
+    Active,
+}
+
+impl JobOperation {
+    /// Returns what audit events call it.
+    pub(crate) fn name(self, kind: JobKind) -> &'static str {
+        match (self, kind) {
+            (Self::Start, JobKind::Batch) => "batch",
+            (Self::Start, JobKind::Crawl) => "crawl",
+            (Self::Status, JobKind::Batch) => "batch-status",
+            (Self::Status, JobKind::Crawl) => "crawl-status",
+            (Self::Cancel, JobKind::Batch) => "batch-cancel",
+            (Self::Cancel, JobKind::Crawl) => "crawl-cancel",
+            (Self::Errors, JobKind::Batch) => "batch-errors",
+            (Self::Errors, JobKind::Crawl) => "crawl-errors",
+            (Self::Active, JobKind::Batch) => "batch-active",
+            (Self::Active, JobKind::Crawl) => "crawl-active",
+        }
+    }
+}
+
+/// Seconds after which a client may try again that has as many jobs as it may.
+const RETRY_AFTER_S: u64 = 60;
+
+/// Answers what is asked of jobs of a kind.
+pub(crate) async fn job(
+    kind: JobKind,
+    operation: JobOperation,
+    context: Context<'_>,
+    request: Request<ServerBody>,
+) -> Result<Reply, Failure> {
+    match operation {
+        JobOperation::Start => match kind {
+            JobKind::Batch => batch::start(context, request).await,
+            JobKind::Crawl => crawl::start(context, request).await,
+        },
+        JobOperation::Active => crawl::active(&context).await,
+        JobOperation::Status => status(kind, &context, &request).await,
+        JobOperation::Cancel => cancel(kind, &context, &request).await,
+        JobOperation::Errors => errors(kind, &context, &request).await,
+    }
+}
+
+async fn status(
+    kind: JobKind,
+    context: &Context<'_>,
+    request: &Request<ServerBody>,
+) -> Result<Reply, Failure> {
+    let record = find(context, kind, &id(kind, request)?).await?;
+    let Range { skip, limit } = range(request.uri().query())?;
+    let most = limit.unwrap_or(JOB_PAGE_DOCUMENTS).min(JOB_PAGE_DOCUMENTS);
+    let page = context.jobs.documents(record.number, skip, most, JOB_PAGE_BYTES).await?;
+    let documents = page.documents;
+    // Megabytes of JSON hold nobody up there.
+    let read = move || -> serde_json::Result<Vec<JobDocument>> {
+        documents.iter().map(|document| serde_json::from_slice(document)).collect()
+    };
+    let data = charge::blocking(read)
+        .await?
+        .map_err(|error| Failure::internal(&error, "a document of the job could not be read"))?;
+    let base_url = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
+    let next = page.next.map(|skip| {
+        let limit = limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
+        format!("{}?skip={skip}{limit}", url(base_url.as_deref(), kind, &record.id))
+    });
+    let answer = response(&record, data, next);
+    Ok(context.engine.stages().time(Stage::Encode, || json(StatusCode::OK, &answer)))
+}
+
+fn response(record: &JobRecord, data: Vec<JobDocument>, next: Option<String>) -> JobStatusResponse {
+    let mut warnings = serde_json::from_str::<JobRequest>(&record.request)
+        .map(|request| request.warnings)
+        .unwrap_or_default();
+    if record.left_out > 0 {
+        warnings
+            .push(format!("{} further pages found no room in the job and were left out", record.left_out));
+    }
+    let millis = record.finished_at_ms.map(|end| end.saturating_sub(record.created_at_ms));
+    JobStatusResponse {
+        success: true,
+        status: wire_status(record.state),
+        completed: record.documents,
+        total: record.urls,
+        credits_used: record.credits,
+        expires_at: timestamp(record.expires_at_ms),
+        next,
+        data,
+        created_at: timestamp(record.created_at_ms),
+        completed_at: record.finished_at_ms.map(timestamp),
+        duration: millis.map(|millis| millis as f64 / 1_000.0),
+        warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
+        error: record.error.clone(),
+    }
+}
+
+async fn cancel(
+    kind: JobKind,
+    context: &Context<'_>,
+    request: &Request<ServerBody>,
+) -> Result<Reply, Failure> {
+    let id = id(kind, request)?;
+    context.trail.concerns(|| format!("job {id}"));
+    match context.jobs.cancel(team(context), kind, &id).await? {
+        Cancelling::Cancelled => {
+            Ok(json(StatusCode::OK, &JobCancelled { success: true, status: JobStatus::Cancelled }))
+        }
+        Cancelling::Ended(state) => {
+            let text = format!("{} is already {}", name(kind), state.as_str());
+            Err(Failure::new(ErrorCode::JobEnded, text))
+        }
+        Cancelling::Unknown => Err(not_found()),
+    }
+}
+
+async fn errors(
+    kind: JobKind,
+    context: &Context<'_>,
+    request: &Request<ServerBody>,
+) -> Result<Reply, Failure> {
+    let record = find(context, kind, &id(kind, request)?).await?;
+    let found = context.jobs.errors(record.number, JOB_ERRORS_MAX).await?;
+    let (blocked, amiss): (Vec<JobError>, Vec<JobError>) =
+        found.into_iter().partition(|error| error.is_blocked);
+    let failure = |error: JobError| JobFailure {
+        id: format!("{}-{}", record.id, error.place),
+        timestamp: timestamp(error.ended_at_ms),
+        url: error.url,
+        code: error.code,
+        error: error.error,
+    };
+    let answer = JobErrors {
+        errors: amiss.into_iter().map(failure).collect(),
+        robots_blocked: blocked.into_iter().map(|error| error.url).collect(),
+    };
+    Ok(json(StatusCode::OK, &answer))
+}
+
+/// Returns a job of the caller's team.
+///
+/// # Errors
+/// 404, also for that of another team.
+pub(super) async fn find(context: &Context<'_>, kind: JobKind, id: &str) -> Result<JobRecord, Failure> {
+    context.trail.concerns(|| format!("job {id}"));
+    context.jobs.job(team(context), kind, id).await?.ok_or_else(not_found)
+}
+
+/// Begins a job, and returns its identifier.
+///
+/// # Errors
+/// 400 for too many pages, 409 when the caller's word was used before, 429 when the team has as many jobs as it may.
+pub(super) async fn create(context: &Context<'_>, job: NewJob) -> Result<String, Failure> {
+    let id = job.id.clone();
+    context.trail.concerns(|| format!("job {id}"));
+    let limits = context.jobs.config().limits;
+    let too_many = |text: String| Err(Failure::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S));
+    match context.jobs.create(job).await? {
+        Creating::Created { .. } => Ok(id),
+        Creating::KeyUsed => Err(Failure::new(ErrorCode::IdempotencyKeyUsed, "Idempotency key already used")),
+        Creating::TooManyUrls => Err(invalid(
+            "/urls",
+            ViolationCode::TooLong,
+            format!("urls may have at most {} items here", limits.urls),
+        )),
+        Creating::TooManyRunning => {
+            too_many(format!("Rate limit exceeded: no more than {} jobs of a team run", limits.running))
+        }
+        Creating::TooManyKept => {
+            too_many(format!("Rate limit exceeded: no more than {} jobs of a team are kept", limits.kept))
+        }
+    }
+}
+
+/// Notes what is asked for. A plan of a job keeps everything: who may leave nothing has none.
+pub(super) fn note(context: &Context<'_>, demanded: Retention, scrape: &ScrapePlan, urls: &[&str]) {
+    let kept = context.keeps(demanded, scrape.lockdown());
+    let username = scrape.audit().map(|audit| audit.username.as_str());
+    context.trail.asked(kept, &Asked { username, query: None, urls });
+}
+
+/// Lets a caller have pages by this plan: the formats of the key, what this installation can do, and credits for one page.
+///
+/// # Errors
+/// 400, 402 and 403.
+pub(super) async fn admit(context: &Context<'_>, plan: &ScrapePlan) -> Result<(), Failure> {
+    authorise_format_names(context.caller.as_ref(), plan.formats())?;
+    context.engine.review(plan)?;
+    // Free again at once: each page holds its own.
+    drop(charge::hold(context, context.engine.most_page_credits(plan)).await?);
+    Ok(())
+}
+
+/// Returns the word by which a request is known when it is sent again.
+///
+/// # Errors
+/// 400 for one that is too long or no text.
+pub(super) fn idempotency(headers: &HeaderMap) -> Result<Option<String>, Failure> {
+    let Some(value) = headers.get("x-idempotency-key") else { return Ok(None) };
+    match value.to_str().map(str::trim) {
+        Ok("") => Ok(None),
+        Ok(word) if word.len() <= IDEMPOTENCY_KEY_MAX_CHARS => Ok(Some(word.to_owned())),
+        Ok(_) | Err(_) => {
+            let text =
+                format!("x-idempotency-key must be at most {IDEMPOTENCY_KEY_MAX_CHARS} visible characters");
+            Err(Failure::new(ErrorCode::BadRequest, text))
+        }
+    }
+}
+
+/// Returns what a job was asked for as the store keeps it.
+///
+/// # Errors
+/// 500, which our own types do not come to.
+pub(super) fn written<T: Serialize>(request: &T) -> Result<String, Failure> {
+    serde_json::to_string(request).map_err(|error| Failure::internal(&error, "the job could not be written"))
+}
+
+/// Returns where a job is asked for.
+pub(super) fn url(base_url: Option<&str>, kind: JobKind, id: &str) -> String {
+    format!("{}{}/{id}", base_url.unwrap_or_default(), path(kind))
+}
+
+fn path(kind: JobKind) -> &'static str {
+    match kind {
+        JobKind::Batch => "/v2/batch/scrape",
+        JobKind::Crawl => "/v2/crawl",
+    }
+}
+
+fn name(kind: JobKind) -> &'static str {
+    match kind {
+        JobKind::Batch => "Batch scrape",
+        JobKind::Crawl => "Crawl",
+    }
+}
+
+/// Returns the identifier in the path.
+fn id(kind: JobKind, request: &Request<ServerBody>) -> Result<String, Failure> {
+    let before = path(kind).split('/').filter(|segment| !segment.is_empty()).count();
+    let mut segments = request.uri().path().split('/').filter(|segment| !segment.is_empty());
+    parse_id(segments.nth(before).unwrap_or_default())
+}
+
+/// Reads an identifier.
+///
+/// # Errors
+/// 400 for what is none.
+pub(super) fn parse_id(text: &str) -> Result<String, Failure> {
+    match Uuid::parse_str(text) {
+        Ok(id) => Ok(id.to_string()),
+        Err(_) => Err(Failure::new(ErrorCode::BadRequest, "Invalid job ID")),
+    }
+}
+
+/// Which documents are wanted.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Range {
+    skip: u64,
+    limit: Option<u64>,
+}
+
+fn range(query: Option<&str>) -> Result<Range, Failure> {
+    let mut range = Range::default();
+    for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        let number = |least: u64| {
+            let number = value.parse().ok().filter(|number| *number >= least);
+            number.ok_or_else(|| {
+                let text = format!("{name} must be a whole number of at least {least}, not {value:?}");
+                invalid(&format!("/{name}"), ViolationCode::InvalidType, text)
+            })
+        };
+        match &*name {
+            "skip" => range.skip = number(0)?,
+            "limit" => range.limit = Some(number(1)?),
+            _ => {}
+        }
+    }
+    Ok(range)
+}
+
+fn invalid(path: &str, code: ViolationCode, message: String) -> Failure {
+    Failure::invalid(ErrorCode::BadRequest, vec![Violation { path: path.to_owned(), code, message }])
+}
+
+fn not_found() -> Failure {
+    Failure::new(ErrorCode::NotFound, "Job not found")
+}
+
+impl From<JobsError> for Failure {
+    fn from(error: JobsError) -> Self {
+        Self::internal(&error, "the jobs could not be read or changed")
+    }
+}
+
+fn wire_status(state: JobState) -> JobStatus {
+    match state {
+        JobState::Running => JobStatus::Scraping,
+        JobState::Completed => JobStatus::Completed,
+        JobState::Cancelled => JobStatus::Cancelled,
+        JobState::Failed => JobStatus::Failed,
+    }
+}
+
+pub(super) fn timestamp(unix_ms: u64) -> String {
+    let at = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    at.unwrap_or(Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_read() {
+        let check = |query, expected: Option<Range>| assert_eq!(range(query).ok(), expected, "{query:?}");
+        check(None, Some(Range::default()));
+        check(Some("skip=3&limit=2&x=y"), Some(Range { skip: 3, limit: Some(2) }));
+        check(Some("skip=-1"), None);
+        check(Some("limit=0"), None);
+        check(Some("limit=all"), None);
+    }
+
+    #[test]
+    fn times_have_their_form() {
+        assert_eq!(timestamp(1_764_000_000_123), "2025-11-24T16:00:00.123Z");
+    }
+
+    #[test]
+    fn a_long_word_is_refused() {
+        let word = |text: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("x-idempotency-key", text.parse().expect("a header"));
+            idempotency(&headers).ok()
+        };
+        assert_eq!(idempotency(&HeaderMap::new()).ok(), Some(None));
+        assert_eq!(word(" a "), Some(Some("a".to_owned())));
+        assert_eq!(word(""), Some(None));
+        assert_eq!(word(&"a".repeat(IDEMPOTENCY_KEY_MAX_CHARS + 1)), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! The end of a URL: one transaction with all that follows from it.
+
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::create::later;
+use super::row::{add_urls, by_number, end};
+use super::{JobLease, JobLimits, JobRecord, JobState, PageEnd, PageFinish, PageFinished};
+use crate::database::Durability;
+use crate::error::StoreError;
+use crate::ledger::{Hold, Usage};
+use crate::store::Store;
+
+/// Documents are written once and read once or twice: a few percent are not worth much time.
+const COMPRESSION_LEVEL: i32 = 3;
+
+impl Store {
+    /// Ends the work on a URL: notes how, keeps its document, takes in what was found, and charges for it, all or
+    /// nothing. The job ends when nothing is left to do.
+    ///
+    /// # Errors
+    /// Failures of the database; nothing was changed then, and the lease is as it was.
+    pub fn finish_job_url(
+        &self,
+        finish: PageFinish,
+        limits: &JobLimits,
+        now_ms: u64,
+    ) -> Result<PageFinished, StoreError> {
+        let PageFinish { lease, end, aliases, found, mut charge } = finish;
+        let packed = match &end {
+            PageEnd::Document(json) => {
+                zstd::bulk::compress(json, COMPRESSION_LEVEL).expect("compressing into memory cannot fail")
+            }
+            PageEnd::Failed { .. } | PageEnd::Blocked | PageEnd::Dropped => Vec::new(),
+        };
+        let mut charged = None;
+        let finished = self.database().write(Durability::Process, |transaction| {
+            let Some(job) = held(transaction, &lease)? else { return Ok(PageFinished::LeaseLost) };
+            let mut is_known = false;
+            for key in aliases.iter().filter(|key| **key != lease.url.key) {
+                is_known = is_other(transaction, &lease, key)? || is_known;
+            }
+            let end = if is_known { &PageEnd::Dropped } else { &end };
+            note(transaction, &lease, end, now_ms)?;
+            add_urls(transaction, job.number, &found, limits.urls)?;
+            if let PageEnd::Document(json) = end {
+                keep(transaction, &job, &lease, json.len() as u64, &packed)?;
+            }
+            if !matches!(end, PageEnd::Dropped) {
+                charged = pay(transaction, job.number, &mut charge)?;
+            }
+            let state = settle(transaction, job.number, limits, now_ms)?;
+            Ok(PageFinished::Noted { state, charged: charged.unwrap_or_default() })
+        })?;
+        if let (Some((hold, _)), Some(charged)) = (charge, charged) {
+            hold.settled(charged);
+        }
+        Ok(finished)
+    }
+}
+
+/// Returns the job of a lease, if both are still as they were.
+fn held(transaction: &Transaction<'_>, lease: &JobLease) -> rusqlite::Result<Option<JobRecord>> {
+    let is_held = transaction
+        .prepare_cached(
+            "SELECT 1 FROM job_urls WHERE job = ?1 AND place = ?2 AND state = 'leased' AND attempts = ?3",
+        )?
+        .exists(params![lease.job, lease.place, lease.attempt])?;
+    if !is_held {
+        return Ok(None);
+    }
+    Ok(by_number(transaction, lease.job)?.filter(|job| job.state == JobState::Running))
+}
+
+/// Returns whether a key is that of another URL of the job; one that is new belongs to the page of this lease from now
+/// on.
+fn is_other(transaction: &Transaction<'_>, lease: &JobLease, key: &str) -> rusqlite::Result<bool> {
+    let known: Option<i64> = transaction
+        .prepare_cached("SELECT place FROM job_urls WHERE job = ?1 AND key = ?2")?
+        .query_row(params![lease.job, key], |row| row.get(0))
+        .optional()?;
+    if known.is_none() {
+        transaction
+            .prepare_cached(
+                "INSERT INTO job_urls (job, place, key, url, state) \
+                 SELECT ?1, max(place) + 1, ?2, ?3, 'alias' FROM job_urls WHERE job = ?1",
+            )?
+            .execute(params![lease.job, key, lease.url.url])?;
+    }
+    Ok(known.is_some())
+}
+
+fn note(transaction: &Transaction<'_>, lease: &JobLease, end: &PageEnd, now_ms: u64) -> rusqlite::Result<()> {
+    let (state, code, error) = match end {
+        PageEnd::Document(_) => ("document", None, None),
+        PageEnd::Failed { code, error } => ("failed", Some(code), Some(error)),
+        PageEnd::Blocked => ("blocked", None, None),
+        PageEnd::Dropped => ("dropped", None, None),
+    };
+    transaction
+        .prepare_cached(
+            "UPDATE job_urls SET state = ?3, lease_until = NULL, ended_at = ?4, code = ?5, error = ?6 \
+             WHERE job = ?1 AND place = ?2",
+        )?
+        .execute(params![lease.job, lease.place, state, now_ms, code, error])?;
+    if matches!(end, PageEnd::Blocked | PageEnd::Dropped) {
+        transaction
+            .prepare_cached("UPDATE jobs SET urls = urls - 1 WHERE number = ?1")?
+            .execute([lease.job])?;
+    }
+    Ok(())
+}
+
+fn keep(
+    transaction: &Transaction<'_>,
+    job: &JobRecord,
+    lease: &JobLease,
+    bytes: u64,
+    packed: &[u8],
+) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO job_documents (job, position, place, bytes, document) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![job.number, job.documents + 1, lease.place, bytes, packed])?;
+    transaction
+        .prepare_cached("UPDATE jobs SET documents = documents + 1, bytes = bytes + ?2 WHERE number = ?1")?
+        .execute(params![job.number, bytes])?;
+    Ok(())
+}
+
+/// Charges for a page, and returns what was charged.
+fn pay(
+    transaction: &Transaction<'_>,
+    job: i64,
+    charge: &mut Option<(Hold, Usage)>,
+) -> rusqlite::Result<Option<u64>> {
+    let Some((hold, usage)) = charge else { return Ok(None) };
+    let charged = hold.settle_within(transaction, usage.clone())?;
+    transaction
+        .prepare_cached("UPDATE jobs SET credits = credits + ?2 WHERE number = ?1")?
+        .execute(params![job, charged])?;
+    Ok(Some(charged))
+}
+
+/// Ends a job that has nothing left to do, or more than it may have; returns how it stands.
+pub(super) fn settle(
+    transaction: &Transaction<'_>,
+    number: i64,
+    limits: &JobLimits,
+    now_ms: u64,
+) -> rusqlite::Result<JobState> {
+    let Some(job) = by_number(transaction, number)? else { return Ok(JobState::Cancelled) };
+    let is_full = job.page_limit.is_some_and(|limit| job.documents >= limit);
+    let is_open = || {
+        transaction
+            .prepare_cached(
+                "SELECT 1 FROM job_urls WHERE job = ?1 AND state IN ('waiting', 'leased') LIMIT 1",
+            )?
+            .exists([number])
+    };
+    let expires_at_ms = later(now_ms, limits.keep);
+    if job.bytes > limits.bytes {
+        let error =
+            format!("the documents are larger than {} bytes together, the most of a job", limits.bytes);
+        end(transaction, number, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
+        return Ok(JobState::Failed);
+    }
+    if is_full || !is_open()? {
+        end(transaction, number, (JobState::Completed, None), now_ms, expires_at_ms)?;
+        return Ok(JobState::Completed);
+    }
+    Ok(job.state)
+}

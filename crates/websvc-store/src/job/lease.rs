@@ -1,0 +1,97 @@
+//! The URLs of jobs, lent to who works on them.
+
+use std::time::Duration;
+
+use rusqlite::{Transaction, params};
+
+use super::create::later;
+use super::row::by_number;
+use super::{JobLease, JobState, JobUrl};
+use crate::database::Durability;
+use crate::error::StoreError;
+use crate::store::Store;
+
+impl Store {
+    /// Leases up to `most` URLs of a job from `now_ms` on for `life`, in the order in which they were met; none of a job
+    /// that does not run, and no more than its limit of documents leaves room for.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn lease_job_urls(
+        &self,
+        job: i64,
+        most: usize,
+        now_ms: u64,
+        life: Duration,
+    ) -> Result<Vec<JobLease>, StoreError> {
+        self.database()
+            .write(Durability::Process, |transaction| lease(transaction, job, most as u64, now_ms, life))
+    }
+
+    /// Gives a lease back: the URL waits again. Tells whether it was still there to give.
+    ///
+    /// # Errors
+    /// Failures of the database; the lease then runs out by itself.
+    pub fn return_job_url(&self, lease: &JobLease) -> Result<bool, StoreError> {
+        self.database().write(Durability::Process, |transaction| {
+            transaction
+                .prepare_cached(
+                    "UPDATE job_urls SET state = 'waiting', lease_until = NULL \
+                     WHERE job = ?1 AND place = ?2 AND state = 'leased' AND attempts = ?3",
+                )?
+                .execute(params![lease.job, lease.place, lease.attempt])
+                .map(|rows| rows == 1)
+        })
+    }
+
+    /// Ends all leases, for who knows that nobody is left to hold one: the only process that works, when it starts.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn end_job_leases(&self) -> Result<u64, StoreError> {
+        self.database().write(Durability::Process, |transaction| {
+            transaction
+                .execute(
+                    "UPDATE job_urls SET state = 'waiting', lease_until = NULL WHERE state = 'leased'",
+                    [],
+                )
+                .map(|rows| rows as u64)
+        })
+    }
+}
+
+fn lease(
+    transaction: &Transaction<'_>,
+    number: i64,
+    most: u64,
+    now_ms: u64,
+    life: Duration,
+) -> rusqlite::Result<Vec<JobLease>> {
+    let job = by_number(transaction, number)?.filter(|job| job.state == JobState::Running);
+    let Some(job) = job else { return Ok(Vec::new()) };
+    let room = match job.page_limit {
+        None => most,
+        Some(limit) => {
+            let leased: u64 = transaction
+                .prepare_cached(
+                    "SELECT count(*) FROM job_urls WHERE job = ?1 AND state = 'leased' AND lease_until > ?2",
+                )?
+                .query_row(params![number, now_ms], |row| row.get(0))?;
+            most.min(limit.saturating_sub(job.documents + leased))
+        }
+    };
+    let mut leases: Vec<JobLease> = transaction
+        .prepare_cached(
+            "UPDATE job_urls SET state = 'leased', lease_until = ?2, attempts = attempts + 1 \
+             WHERE job = ?1 AND place IN (SELECT place FROM job_urls WHERE job = ?1 \
+             AND state IN ('waiting', 'leased') AND (state = 'waiting' OR lease_until <= ?3) \
+             ORDER BY place LIMIT ?4) RETURNING place, attempts, url, key, depth",
+        )?
+        .query_map(params![number, later(now_ms, life), now_ms, room], |row| {
+            let url = JobUrl { url: row.get(2)?, key: row.get(3)?, depth: row.get(4)? };
+            Ok(JobLease { job: number, place: row.get(0)?, attempt: row.get(1)?, url })
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    leases.sort_by_key(|lease| lease.place);
+    Ok(leases)
+}

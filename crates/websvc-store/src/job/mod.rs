@@ -1,0 +1,265 @@
+//! Jobs: work that goes on after its request was answered, each of its URLs once.
+//!
+//! A job is a list of URLs that may grow. A URL waits, is leased to who works on it, and ends: with a document, with an
+//! error, or left out. A lease that is not ended in its time is given anew, so that the work of a process that died is
+//! done by the next. The end of a URL is one transaction: its state, its document, the URLs that were found on it, and
+//! what it costs; therefore each is done and charged once, whenever the process dies.
+
+mod create;
+mod finish;
+mod lease;
+mod read;
+mod row;
+mod sweep;
+
+use std::time::Duration;
+
+use crate::key::KeyId;
+use crate::ledger::{Hold, Usage};
+
+/// The most of one job, and of all jobs of a team.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobLimits {
+    /// URLs of one job; what is found beyond is left out and counted.
+    pub urls: u64,
+    /// Bytes of the documents of one job, before compression; a job with more fails.
+    pub bytes: u64,
+    /// Jobs of one team that run.
+    pub running: u64,
+    /// Jobs of one team that are kept, those that run among them.
+    pub kept: u64,
+    /// How long a job may run, and how long it is kept after its end.
+    pub keep: Duration,
+}
+
+impl Default for JobLimits {
+    fn default() -> Self {
+        Self {
+            urls: 100_000,
+            bytes: 1024 * 1024 * 1024,
+            running: 100,
+            kept: 1_000,
+            keep: Duration::from_secs(24 * 3_600),
+        }
+    }
+}
+
+/// What a job does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JobKind {
+    /// It gets the pages of a list.
+    Batch,
+    /// It gets the pages of a site.
+    Crawl,
+}
+
+/// How a job stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JobState {
+    /// URLs of it wait or are worked on.
+    Running,
+    /// All of it is done.
+    Completed,
+    /// Its owner ended it.
+    Cancelled,
+    /// It broke a bound; [`JobRecord::error`] says which.
+    Failed,
+}
+
+/// A job that is to begin.
+#[derive(Debug, Clone)]
+pub struct NewJob {
+    /// Its name, unique among all jobs.
+    pub id: String,
+    /// Whose it is.
+    pub team: String,
+    /// The key it was asked for with.
+    pub key: Option<KeyId>,
+    /// What it does.
+    pub kind: JobKind,
+    /// What was asked for, as JSON; the store does not look into it.
+    pub request: String,
+    /// A word of the caller's, by which the same request is known when it is sent again.
+    pub idempotency: Option<String>,
+    /// Documents after which it is complete; `None` is all there are.
+    pub page_limit: Option<u64>,
+    /// Its first URLs.
+    pub urls: Vec<JobUrl>,
+}
+
+/// A URL of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobUrl {
+    /// What is fetched.
+    pub url: String,
+    /// What tells it from others: a key that was met before is not taken again.
+    pub key: String,
+    /// Links from the start.
+    pub depth: u32,
+}
+
+/// What became of a job that was to begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Creating {
+    /// It runs; so many of its URLs are its own, each once.
+    Created {
+        /// How many.
+        urls: u64,
+    },
+    /// The caller's word was used before.
+    KeyUsed,
+    /// It has more URLs than a job may have.
+    TooManyUrls,
+    /// So many jobs of the team run, and no more may.
+    TooManyRunning,
+    /// So many jobs of the team are kept, and no more may be.
+    TooManyKept,
+}
+
+/// A job as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobRecord {
+    /// Its number in the store.
+    pub number: i64,
+    /// Its name.
+    pub id: String,
+    /// Whose it is.
+    pub team: String,
+    /// The key it was asked for with.
+    pub key: Option<KeyId>,
+    /// What it does.
+    pub kind: JobKind,
+    /// How it stands.
+    pub state: JobState,
+    /// What was asked for, as JSON.
+    pub request: String,
+    /// Documents after which it is complete.
+    pub page_limit: Option<u64>,
+    /// When it began, in milliseconds since the Unix epoch.
+    pub created_at_ms: u64,
+    /// When it ended, in milliseconds since the Unix epoch.
+    pub finished_at_ms: Option<u64>,
+    /// When it is forgotten, in milliseconds since the Unix epoch.
+    pub expires_at_ms: u64,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// Its URLs, those that were left out afterwards not among them.
+    pub urls: u64,
+    /// Its documents.
+    pub documents: u64,
+    /// The bytes of its documents, before compression.
+    pub bytes: u64,
+    /// What it has cost.
+    pub credits: u64,
+    /// URLs that were found and had no room.
+    pub left_out: u64,
+}
+
+/// The right to work on a URL of a job, for a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobLease {
+    pub(crate) job: i64,
+    pub(crate) place: i64,
+    pub(crate) attempt: u32,
+    /// The URL.
+    pub url: JobUrl,
+}
+
+impl JobLease {
+    /// Returns the number of the job.
+    #[must_use]
+    pub fn job(&self) -> i64 {
+        self.job
+    }
+
+    /// Returns how often it was leased, this time included.
+    #[must_use]
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+}
+
+/// How the work on a URL ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PageEnd {
+    /// With a document, as JSON.
+    Document(Vec<u8>),
+    /// There is none.
+    Failed {
+        /// Why, for a program.
+        code: String,
+        /// Why, for a person.
+        error: String,
+    },
+    /// Its robots.txt does not allow it.
+    Blocked,
+    /// It is none of the job's after all.
+    Dropped,
+}
+
+/// The end of the work on a URL.
+#[derive(Debug)]
+pub struct PageFinish {
+    /// The right to end it.
+    pub lease: JobLease,
+    /// How it ended.
+    pub end: PageEnd,
+    /// Other keys under which the page is known now. When the job met one of them before, under another URL, the document
+    /// is dropped and nothing is charged.
+    pub aliases: Vec<String>,
+    /// What was found on it.
+    pub found: Vec<JobUrl>,
+    /// What was held for it, and what it costs.
+    pub charge: Option<(Hold, Usage)>,
+}
+
+/// What became of the end of a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageFinished {
+    /// It is noted.
+    Noted {
+        /// How the job stands now.
+        state: JobState,
+        /// The credits that were charged.
+        charged: u64,
+    },
+    /// It was not this one's to end any more: nothing was changed, nothing charged.
+    LeaseLost,
+}
+
+/// What became of a job that was to be cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cancelling {
+    /// It is.
+    Cancelled,
+    /// It had ended before, so.
+    Ended(JobState),
+    /// There is none.
+    Unknown,
+}
+
+/// Documents of a job.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DocumentsPage {
+    /// The documents as JSON, in the order of their completion.
+    pub documents: Vec<Vec<u8>>,
+    /// The position after which the next page begins, if there are more by now.
+    pub next: Option<u64>,
+}
+
+/// A URL of which there is no document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobError {
+    /// Its place in the job.
+    pub place: i64,
+    /// The URL.
+    pub url: String,
+    /// When it ended, in milliseconds since the Unix epoch.
+    pub ended_at_ms: u64,
+    /// Whether robots.txt did not allow it; then there is neither code nor error.
+    pub is_blocked: bool,
+    /// Why, for a program.
+    pub code: String,
+    /// Why, for a person.
+    pub error: String,
+}

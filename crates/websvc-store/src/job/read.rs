@@ -1,0 +1,156 @@
+//! What is known of jobs.
+
+use rusqlite::params;
+
+use super::row::{COLUMNS, by_number, find, record};
+use super::{DocumentsPage, JobError, JobKind, JobRecord, JobUrl};
+use crate::error::StoreError;
+use crate::store::Store;
+
+/// The largest document, before compression: more than any page with all its formats has.
+const DOCUMENT_MAX_BYTES: u64 = 1024 * 1024 * 1024;
+
+impl Store {
+    /// Returns a job of a team; `None` for that of another, and for one that is no longer kept at `now_ms`
+    /// (milliseconds since the Unix epoch).
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn job(
+        &self,
+        team: &str,
+        kind: JobKind,
+        id: &str,
+        now_ms: u64,
+    ) -> Result<Option<JobRecord>, StoreError> {
+        let job = self.database().read(|connection| find(connection, team, id, now_ms))?;
+        Ok(job.filter(|job| job.kind == kind))
+    }
+
+    /// Returns a job by its number.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn job_by_number(&self, number: i64) -> Result<Option<JobRecord>, StoreError> {
+        self.database().read(|connection| by_number(connection, number))
+    }
+
+    /// Returns the jobs that run, of one team and kind or of all, the oldest first.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn running_jobs(&self, of: Option<(&str, JobKind)>) -> Result<Vec<JobRecord>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM jobs WHERE state = 'running' \
+             AND (?1 IS NULL OR (team = ?1 AND kind = ?2)) ORDER BY number"
+        );
+        let (team, kind) = of.unzip();
+        self.database().read(|connection| {
+            connection
+                .prepare_cached(&sql)?
+                .query_map(params![team, kind.map(JobKind::as_str)], record)?
+                .collect()
+        })
+    }
+
+    /// Returns the numbers of the jobs that run with their teams, the oldest first.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn running_job_numbers(&self) -> Result<Vec<(i64, String)>, StoreError> {
+        self.database().read(|connection| {
+            connection
+                .prepare_cached("SELECT number, team FROM jobs WHERE state = 'running' ORDER BY number")?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        })
+    }
+
+    /// Returns the documents of a job after the first `skip`, in the order of their completion: at most `most`, and at
+    /// most `max_bytes` of them before compression, but one in any case.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when one cannot be decoded; otherwise failures of the database.
+    pub fn job_documents(
+        &self,
+        job: i64,
+        skip: u64,
+        most: u64,
+        max_bytes: u64,
+    ) -> Result<DocumentsPage, StoreError> {
+        let skip = skip.min(i64::MAX as u64 - 1);
+        let (rows, next) = self.database().read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT position, bytes, document FROM job_documents WHERE job = ?1 AND position > ?2 \
+                 ORDER BY position",
+            )?;
+            let mut found = statement.query(params![job, skip])?;
+            let (mut rows, mut bytes, mut position) = (Vec::new(), 0_u64, skip);
+            while let Some(row) = found.next()? {
+                let length: u64 = row.get(1)?;
+                bytes = bytes.saturating_add(length);
+                if rows.len() as u64 >= most || (!rows.is_empty() && bytes > max_bytes) {
+                    return Ok((rows, Some(position)));
+                }
+                position = row.get(0)?;
+                rows.push((length, row.get::<_, Vec<u8>>(2)?));
+            }
+            Ok((rows, None))
+        })?;
+        let documents = rows.into_iter().map(|(length, packed)| self.unpack(job, length, &packed));
+        Ok(DocumentsPage { documents: documents.collect::<Result<_, _>>()?, next })
+    }
+
+    /// Returns all URLs of a job, in the order in which they were met; other names of the same pages among them.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn job_urls(&self, job: i64) -> Result<Vec<JobUrl>, StoreError> {
+        self.database().read(|connection| {
+            connection
+                .prepare_cached("SELECT url, key, depth FROM job_urls WHERE job = ?1 ORDER BY place")?
+                .query_map([job], |row| {
+                    Ok(JobUrl { url: row.get(0)?, key: row.get(1)?, depth: row.get(2)? })
+                })?
+                .collect()
+        })
+    }
+
+    /// Returns up to `most` URLs of a job of which there is no document, in the order in which they were met.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn job_errors(&self, job: i64, most: usize) -> Result<Vec<JobError>, StoreError> {
+        self.database().read(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT place, url, ifnull(ended_at, 0), state = 'blocked', ifnull(code, ''), ifnull(error, '') \
+                     FROM job_urls WHERE job = ?1 AND state IN ('failed', 'blocked') ORDER BY place LIMIT ?2",
+                )?
+                .query_map(params![job, most as u64], |row| {
+                    Ok(JobError {
+                        place: row.get(0)?,
+                        url: row.get(1)?,
+                        ended_at_ms: row.get(2)?,
+                        is_blocked: row.get(3)?,
+                        code: row.get(4)?,
+                        error: row.get(5)?,
+                    })
+                })?
+                .collect()
+        })
+    }
+
+    fn unpack(&self, job: i64, length: u64, packed: &[u8]) -> Result<Vec<u8>, StoreError> {
+        let damaged = |detail: String| self.database().corrupt(format!("a document of job {job}: {detail}"));
+        if length > DOCUMENT_MAX_BYTES {
+            return Err(damaged(format!("{length} bytes")));
+        }
+        let capacity = usize::try_from(length).unwrap_or(usize::MAX);
+        let json = zstd::bulk::decompress(packed, capacity).map_err(|error| damaged(error.to_string()))?;
+        if json.len() as u64 != length {
+            return Err(damaged(format!("{} bytes instead of {length}", json.len())));
+        }
+        Ok(json)
+    }
+}

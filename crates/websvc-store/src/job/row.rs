@@ -1,0 +1,134 @@
+//! Rows to records.
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+
+use super::{JobKind, JobRecord, JobState, JobUrl};
+use crate::key::KeyId;
+
+pub(super) const COLUMNS: &str = "number, id, team, key, kind, state, request, page_limit, created_at, \
+     finished_at, expires_at, error, urls, documents, bytes, credits, left_out";
+
+macro_rules! names {
+    ($type:ident: $($variant:ident = $name:literal),*) => {
+        impl $type {
+            /// Returns the name, as the database has it.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+        }
+
+        impl FromSql for $type {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                match value.as_str()? {
+                    $($name => Ok(Self::$variant),)*
+                    _ => Err(FromSqlError::InvalidType),
+                }
+            }
+        }
+    };
+}
+
+names!(JobKind: Batch = "batch", Crawl = "crawl");
+names!(JobState: Running = "running", Completed = "completed", Cancelled = "cancelled", Failed = "failed");
+
+pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<JobRecord> {
+    Ok(JobRecord {
+        number: row.get(0)?,
+        id: row.get(1)?,
+        team: row.get(2)?,
+        key: row.get::<_, Option<String>>(3)?.map(KeyId::new),
+        kind: row.get(4)?,
+        state: row.get(5)?,
+        request: row.get(6)?,
+        page_limit: row.get(7)?,
+        created_at_ms: row.get(8)?,
+        finished_at_ms: row.get(9)?,
+        expires_at_ms: row.get(10)?,
+        error: row.get(11)?,
+        urls: row.get(12)?,
+        documents: row.get(13)?,
+        bytes: row.get(14)?,
+        credits: row.get(15)?,
+        left_out: row.get(16)?,
+    })
+}
+
+/// Returns a job that is still kept.
+pub(super) fn find(
+    connection: &Connection,
+    team: &str,
+    id: &str,
+    now_ms: u64,
+) -> rusqlite::Result<Option<JobRecord>> {
+    connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM jobs WHERE id = ?1 AND team = ?2 \
+             AND (state = 'running' OR expires_at > ?3)"
+        ))?
+        .query_row(params![id, team, now_ms], record)
+        .optional()
+}
+
+/// Returns a job by its number.
+pub(super) fn by_number(connection: &Connection, number: i64) -> rusqlite::Result<Option<JobRecord>> {
+    connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM jobs WHERE number = ?1"))?
+        .query_row([number], record)
+        .optional()
+}
+
+/// Adds URLs to a job that its keys do not have yet, up to `most`, and returns how many; the others of these are counted
+/// as left out.
+pub(super) fn add_urls(
+    transaction: &Transaction<'_>,
+    job: i64,
+    urls: &[JobUrl],
+    most: u64,
+) -> rusqlite::Result<u64> {
+    if urls.is_empty() {
+        return Ok(0);
+    }
+    let last: i64 = transaction
+        .prepare_cached("SELECT ifnull(max(place), 0) FROM job_urls WHERE job = ?1")?
+        .query_row([job], |row| row.get(0))?;
+    let room = most.saturating_sub(u64::try_from(last).unwrap_or_default());
+    let mut known = transaction.prepare_cached("SELECT 1 FROM job_urls WHERE job = ?1 AND key = ?2")?;
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO job_urls (job, place, key, url, depth, state) VALUES (?1, ?2, ?3, ?4, ?5, 'waiting')",
+    )?;
+    let (mut added, mut left_out) = (0_u64, 0_u64);
+    for JobUrl { url, key, depth } in urls {
+        if known.exists(params![job, key])? {
+            continue;
+        }
+        if added >= room {
+            left_out += 1;
+            continue;
+        }
+        added += 1;
+        insert.execute(params![job, last + i64::try_from(added).unwrap_or(i64::MAX), key, url, depth])?;
+    }
+    transaction
+        .prepare_cached("UPDATE jobs SET urls = urls + ?2, left_out = left_out + ?3 WHERE number = ?1")?
+        .execute(params![job, added, left_out])?;
+    Ok(added)
+}
+
+/// Ends a job that runs; it is kept until `expires_at_ms`.
+pub(super) fn end(
+    transaction: &Transaction<'_>,
+    job: i64,
+    (state, error): (JobState, Option<&str>),
+    now_ms: u64,
+    expires_at_ms: u64,
+) -> rusqlite::Result<bool> {
+    transaction
+        .prepare_cached(
+            "UPDATE jobs SET state = ?2, error = ?3, finished_at = ?4, expires_at = ?5 \
+             WHERE number = ?1 AND state = 'running'",
+        )?
+        .execute(params![job, state.as_str(), error, now_ms, expires_at_ms])
+        .map(|rows| rows == 1)
+}

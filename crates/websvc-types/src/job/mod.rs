@@ -1,0 +1,11 @@
+//! Jobs: requests whose pages are got after they were answered (clients.md, sections 2.4 to 2.7).
+
+mod batch;
+mod crawl;
+mod status;
+
+pub use batch::BatchScrapeRequest;
+pub use crawl::{ActiveCrawl, ActiveCrawls, CrawlRequest, SitemapMode};
+pub use status::{
+    JobCancelled, JobDocument, JobErrors, JobFailure, JobStarted, JobStatus, JobStatusResponse,
+};

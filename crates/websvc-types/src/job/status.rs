@@ -1,0 +1,128 @@
+//! What is said of a job.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::search::PageContent;
+
+/// The answer to a request that begins a job.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JobStarted {
+    /// True.
+    pub success: bool,
+    /// Identifier of the job.
+    pub id: String,
+    /// Where its state and its documents are.
+    pub url: String,
+    /// What is no address of a page and was left out.
+    #[serde(rename = "invalidURLs", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<String>")]
+    pub invalid_urls: Option<Vec<String>>,
+    /// What went wrong without failing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub warning: Option<String>,
+}
+
+/// How a job stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum JobStatus {
+    /// Pages wait or are worked on.
+    #[default]
+    Scraping,
+    /// All is done.
+    Completed,
+    /// It could not go on; `error` says why.
+    Failed,
+    /// It was cancelled.
+    Cancelled,
+}
+
+/// How a job stands, with a part of its documents.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JobStatusResponse {
+    /// True, also for a job that failed.
+    pub success: bool,
+    /// How it stands.
+    pub status: JobStatus,
+    /// The documents so far.
+    pub completed: u64,
+    /// The pages so far, those that failed among them.
+    pub total: u64,
+    /// What it has cost so far.
+    pub credits_used: u64,
+    /// When it is forgotten, ISO 8601.
+    pub expires_at: String,
+    /// Where there are further documents; absent when there are none by now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub next: Option<String>,
+    /// Documents in the order of their completion.
+    pub data: Vec<JobDocument>,
+    /// When it began, ISO 8601.
+    pub created_at: String,
+    /// When it ended, ISO 8601.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub completed_at: Option<String>,
+    /// How long it took, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    pub duration: Option<f64>,
+    /// What the caller should be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub warning: Option<String>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub error: Option<String>,
+}
+
+/// A page of a job.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JobDocument {
+    /// The page in the formats that were asked for.
+    #[serde(flatten)]
+    pub content: PageContent,
+    /// What the caller should be told about this page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub warning: Option<String>,
+}
+
+/// The answer to a request that cancels a job.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JobCancelled {
+    /// True.
+    pub success: bool,
+    /// `cancelled`.
+    pub status: JobStatus,
+}
+
+/// The pages of a job of which there is no document.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JobErrors {
+    /// Those that could not be had, in the order in which they were met, at most 10000.
+    pub errors: Vec<JobFailure>,
+    /// Those that robots.txt does not allow.
+    pub robots_blocked: Vec<String>,
+}
+
+/// A page that could not be had.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JobFailure {
+    /// Identifier of the page in the job.
+    pub id: String,
+    /// When it failed, ISO 8601.
+    pub timestamp: String,
+    /// The address.
+    pub url: String,
+    /// Why, for a program.
+    pub code: String,
+    /// Why, for a person.
+    pub error: String,
+}

@@ -1,0 +1,297 @@
+//! The operations on jobs.
+
+use serde_json::{Value, json};
+
+use super::example::{Example, REQUEST_ID, example};
+use super::operation::{KEYED, Operation, WITH_BODY};
+use super::response::Failure;
+
+const START: &[&[Failure]] = &[
+    KEYED,
+    WITH_BODY,
+    &[
+        Failure::InvalidSearch,
+        Failure::InsufficientCredits,
+        Failure::Forbidden,
+        Failure::NotFound,
+        Failure::JobConflict,
+    ],
+];
+
+const READ: &[&[Failure]] = &[KEYED, &[Failure::InvalidParameter, Failure::Forbidden, Failure::NotFound]];
+
+const CANCEL: &[&[Failure]] =
+    &[KEYED, &[Failure::InvalidParameter, Failure::Forbidden, Failure::NotFound, Failure::JobConflict]];
+
+/// Adds the operations of a batch to the paths.
+pub(super) fn add_batch(paths: &mut Value) {
+    let path = "/v2/batch/scrape";
+    paths[path] = json!({ "post": with_idempotency(start_batch().to_value()) });
+    paths[format!("{path}/{{id}}")] = json!({
+        "get": with_range(with_id(status("getBatch", "batch/scrape").to_value())),
+        "delete": with_id(cancel("cancelBatch").to_value()),
+    });
+    paths[format!("{path}/{{id}}/errors")] = json!({ "get": with_id(errors("getBatchErrors").to_value()) });
+}
+
+/// Adds the operations of a crawl to the paths.
+pub(super) fn add_crawl(paths: &mut Value) {
+    let path = "/v2/crawl";
+    paths[path] = json!({ "post": with_idempotency(start_crawl().to_value()) });
+    paths[format!("{path}/{{id}}")] = json!({
+        "get": with_range(with_id(status("getCrawl", "crawl").to_value())),
+        "delete": with_id(cancel("cancelCrawl").to_value()),
+    });
+    paths[format!("{path}/{{id}}/errors")] = json!({ "get": with_id(errors("getCrawlErrors").to_value()) });
+    paths[format!("{path}/active")] = json!({ "get": active("activeCrawls").to_value() });
+    paths[format!("{path}/ongoing")] = json!({ "get": active("ongoingCrawls").to_value() });
+}
+
+fn start_crawl() -> Operation {
+    Operation {
+        id: "startCrawl",
+        tag: "jobs",
+        summary: "Begins to get the pages of a site",
+        description: "Answers at once; the pages are found and got afterwards, also when the service is started anew in \
+            between. Each is got once and has the price of a scrape. robots.txt is obeyed.",
+        body: Some((
+            "CrawlRequest",
+            vec![example(
+                "docs",
+                "The documentation of a site",
+                json!({
+                    "url": "https://tea.test/docs/",
+                    "limit": 100,
+                    "excludePaths": ["/old/"],
+                    "scrapeOptions": { "formats": ["markdown"] },
+                }),
+            )],
+        )),
+        answer: (
+            "JobStarted",
+            vec![example(
+                "started",
+                "It began",
+                json!({
+                    "success": true,
+                    "id": REQUEST_ID,
+                    "url": format!("https://websvc.test/v2/crawl/{REQUEST_ID}"),
+                }),
+            )],
+        ),
+        failures: START,
+    }
+}
+
+fn active(id: &'static str) -> Operation {
+    Operation {
+        id,
+        tag: "jobs",
+        summary: "Returns the crawls of the team that run",
+        description: "The oldest first.",
+        body: None,
+        answer: (
+            "ActiveCrawls",
+            vec![example(
+                "one",
+                "One runs",
+                json!({
+                    "success": true,
+                    "crawls": [{
+                        "id": REQUEST_ID,
+                        "teamId": "default",
+                        "url": "https://tea.test/docs/",
+                        "created_at": "2026-11-22T12:30:00.000Z",
+                        "options": { "url": "https://tea.test/docs/", "limit": 100 },
+                    }],
+                }),
+            )],
+        ),
+        failures: &[KEYED, &[Failure::Forbidden]],
+    }
+}
+
+fn start_batch() -> Operation {
+    Operation {
+        id: "startBatch",
+        tag: "jobs",
+        summary: "Begins to get the pages of a list",
+        description: "Answers at once; the pages are got afterwards, also when the service is started anew in between. \
+            Each is got once and has the price of a scrape.",
+        body: Some((
+            "BatchScrapeRequest",
+            vec![example(
+                "list",
+                "Two pages as markdown",
+                json!({ "urls": ["https://tea.test/green", "https://tea.test/oolong"], "formats": ["markdown"] }),
+            )],
+        )),
+        answer: (
+            "JobStarted",
+            vec![example(
+                "started",
+                "It began",
+                json!({
+                    "success": true,
+                    "id": REQUEST_ID,
+                    "url": format!("https://websvc.test/v2/batch/scrape/{REQUEST_ID}"),
+                    "invalidURLs": [],
+                }),
+            )],
+        ),
+        failures: START,
+    }
+}
+
+fn status(id: &'static str, path: &str) -> Operation {
+    Operation {
+        id,
+        tag: "jobs",
+        summary: "Returns how a job stands, with its documents",
+        description: "Documents in the order of their completion, at most 100 and 10 MiB of them. `next` is there when \
+            there are further ones by now, and only then: a job that runs is asked again after a while.",
+        body: None,
+        answer: ("JobStatus", statuses(path)),
+        failures: READ,
+    }
+}
+
+fn cancel(id: &'static str) -> Operation {
+    Operation {
+        id,
+        tag: "jobs",
+        summary: "Cancels a job",
+        description: "What it has is kept; pages that are worked on are not charged.",
+        body: None,
+        answer: (
+            "JobCancelled",
+            vec![example("cancelled", "It is", json!({ "success": true, "status": "cancelled" }))],
+        ),
+        failures: CANCEL,
+    }
+}
+
+fn errors(id: &'static str) -> Operation {
+    let failure = json!({
+        "id": format!("{REQUEST_ID}-7"),
+        "timestamp": "2026-11-22T12:30:00.000Z",
+        "url": "https://gone.test/",
+        "code": "SCRAPE_DNS_RESOLUTION_ERROR",
+        "error": "the host gone.test was not found",
+    });
+    Operation {
+        id,
+        tag: "jobs",
+        summary: "Returns the pages of a job that could not be had",
+        description: "In the order in which they were met, at most 10000.",
+        body: None,
+        answer: (
+            "JobErrors",
+            vec![example(
+                "errors",
+                "One host is gone, one page is forbidden",
+                json!({ "errors": [failure], "robotsBlocked": ["https://tea.test/private"] }),
+            )],
+        ),
+        failures: READ,
+    }
+}
+
+fn statuses(path: &str) -> Vec<Example> {
+    let document = json!({
+        "markdown": "# Green tea",
+        "metadata": { "title": "Green tea", "sourceURL": "https://tea.test/green", "statusCode": 200 },
+    });
+    let next = format!("https://websvc.test/v2/{path}/{REQUEST_ID}?skip=1");
+    vec![
+        example(
+            "running",
+            "It runs, and there are further documents",
+            json!({
+                "success": true,
+                "status": "scraping",
+                "completed": 2,
+                "total": 3,
+                "creditsUsed": 2,
+                "expiresAt": "2026-11-23T12:30:00.000Z",
+                "next": next,
+                "data": [document],
+                "createdAt": "2026-11-22T12:30:00.000Z",
+            }),
+        ),
+        example(
+            "completed",
+            "All is done",
+            json!({
+                "success": true,
+                "status": "completed",
+                "completed": 1,
+                "total": 1,
+                "creditsUsed": 1,
+                "expiresAt": "2026-11-23T12:30:02.500Z",
+                "data": [document],
+                "createdAt": "2026-11-22T12:30:00.000Z",
+                "completedAt": "2026-11-22T12:30:02.500Z",
+                "duration": 2.5,
+            }),
+        ),
+    ]
+}
+
+fn add_parameters(operation: &mut Value, parameters: Vec<Value>) {
+    let list = &mut operation["parameters"];
+    if !list.is_array() {
+        *list = json!([]);
+    }
+    if let Some(list) = list.as_array_mut() {
+        list.extend(parameters);
+    }
+}
+
+fn with_id(mut operation: Value) -> Value {
+    add_parameters(
+        &mut operation,
+        vec![json!({
+            "name": "id",
+            "in": "path",
+            "required": true,
+            "description": "Identifier of the job",
+            "schema": { "type": "string", "format": "uuid" },
+        })],
+    );
+    operation
+}
+
+fn with_range(mut operation: Value) -> Value {
+    let number = |name: &str, description: &str, schema: Value| json!({ "name": name, "in": "query", "required": false, "description": description, "schema": schema });
+    add_parameters(
+        &mut operation,
+        vec![
+            number(
+                "skip",
+                "How many documents to leave out",
+                json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX, "default": 0 }),
+            ),
+            number(
+                "limit",
+                "How many documents at most; more than 100 are 100",
+                json!({ "type": "integer", "minimum": 1, "maximum": u64::MAX, "default": 100 }),
+            ),
+        ],
+    );
+    operation
+}
+
+fn with_idempotency(mut operation: Value) -> Value {
+    add_parameters(
+        &mut operation,
+        vec![json!({
+            "name": "x-idempotency-key",
+            "in": "header",
+            "required": false,
+            "description": "A word of the caller's: a second request with it is refused as long as the job of the first is kept",
+            "schema": { "type": "string", "maxLength": 256 },
+        })],
+    );
+    operation
+}

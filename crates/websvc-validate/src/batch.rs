@@ -1,0 +1,115 @@
+//! The rules of a batch: request in, plan out.
+
+use std::collections::HashSet;
+
+use url::Url;
+use websvc_types::job::BatchScrapeRequest;
+use websvc_types::limits::{BATCH_URLS_MAX, BATCH_URLS_MIN};
+use websvc_types::{ScrapeOptions, ViolationCode};
+
+use crate::path::Path;
+use crate::policy::Policy;
+use crate::report::Report;
+use crate::scrape;
+use crate::scrape_plan::ScrapePlan;
+use crate::{bounds, job, target};
+
+/// A checked batch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BatchPlan {
+    pub(crate) urls: Vec<Url>,
+    pub(crate) invalid_urls: Option<Vec<String>>,
+    pub(crate) append_to: Option<String>,
+    pub(crate) max_concurrency: Option<usize>,
+    pub(crate) options: ScrapeOptions,
+    pub(crate) scrape: ScrapePlan,
+}
+
+impl BatchPlan {
+    /// Returns the pages, each once, in their order; at least one.
+    #[must_use]
+    pub fn urls(&self) -> &[Url] {
+        &self.urls
+    }
+
+    /// Returns what is no address of a page; `None` when the request wanted all of them to be.
+    #[must_use]
+    pub fn invalid_urls(&self) -> Option<&[String]> {
+        self.invalid_urls.as_deref()
+    }
+
+    /// Returns the batch that the pages are added to.
+    #[must_use]
+    pub fn append_to(&self) -> Option<&str> {
+        self.append_to.as_deref()
+    }
+
+    /// Returns how many pages are worked on at one time, when that is said.
+    #[must_use]
+    pub fn max_concurrency(&self) -> Option<usize> {
+        self.max_concurrency
+    }
+
+    /// Returns the options as they were sent: they are checked again when the work begins, or goes on.
+    #[must_use]
+    pub fn options(&self) -> &ScrapeOptions {
+        &self.options
+    }
+
+    /// Returns how each page is scraped.
+    #[must_use]
+    pub fn scrape(&self) -> &ScrapePlan {
+        &self.scrape
+    }
+}
+
+/// Checks a batch. The plan holds only if the report has no violation.
+pub(crate) fn check(report: &mut Report, request: BatchScrapeRequest, policy: &Policy) -> BatchPlan {
+    let BatchScrapeRequest {
+        urls,
+        ignore_invalid_urls,
+        append_to_id,
+        max_concurrency,
+        zero_data_retention,
+        webhook,
+        options,
+    } = request;
+    job::check_retention(report, zero_data_retention, &Path::Root.key("lockdown"), &options, policy);
+    job::check_webhook(report, webhook.as_ref());
+    let max_concurrency = job::check_concurrency(report, max_concurrency);
+    let scrape = scrape::check_single(report, options.clone(), policy);
+    let (urls, invalid_urls) = addresses(report, urls, ignore_invalid_urls.unwrap_or(true));
+    BatchPlan { urls, invalid_urls, append_to: append_to_id, max_concurrency, options, scrape }
+}
+
+fn addresses(report: &mut Report, given: Vec<String>, ignores: bool) -> (Vec<Url>, Option<Vec<String>>) {
+    let body = Path::Root;
+    let path = body.key("urls");
+    if !bounds::items(report, &path, given.len(), BATCH_URLS_MAX) {
+        return (Vec::new(), None);
+    }
+    if given.len() < BATCH_URLS_MIN && !report.has(&path) {
+        report.violation(&path, ViolationCode::TooShort, |name| {
+            format!("{name} must have at least {BATCH_URLS_MIN} item")
+        });
+        return (Vec::new(), None);
+    }
+    let (mut urls, mut invalid, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+    let count = given.len();
+    for (index, text) in given.into_iter().enumerate() {
+        let target = match ignores {
+            true => target::read(&text),
+            false => target::check(report, &path.index(index), &text),
+        };
+        match target {
+            Some(target) if seen.insert(target.url.as_str().to_owned()) => urls.push(target.url),
+            Some(_named_before) => {}
+            None if ignores => invalid.push(text),
+            None => {}
+        }
+    }
+    if ignores && count > 0 && urls.is_empty() {
+        report.violation(&path, ViolationCode::InvalidFormat, |_| "No valid URLs provided".to_owned());
+    }
+    (urls, ignores.then_some(invalid))
+}
