@@ -205,25 +205,7 @@ fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
         "post /v2/index/progress" => {
             vec![json!({"id": inside, "hosts": [inside, "bait.test"], "url": inside})]
         }
-        "post /v2/batch/scrape" => {
-            let urls: Vec<&str> = LISTED.iter().map(|(_, url)| *url).chain([inside]).collect();
-            vec![
-                json!({"urls": urls, "formats": ["markdown", "html", "links", "images"], "maxAge": 0}),
-                json!({"urls": [inside], "skipTlsVerification": true, "maxAge": 0}),
-                json!({"urls": ["http://bait.test/"], "webhook": inside}),
-                json!({"urls": ["http://bait.test/"], "webhook": {"url": inside, "headers": {"host": "x"}}}),
-                json!({"urls": ["http://bait.test/"], "headers": {"Host": "127.0.0.1"}}),
-                json!({"urls": ["http://bait.test/"], "appendToId": inside}),
-            ]
-        }
-        "post /v2/crawl" => vec![
-            json!({"url": inside}),
-            json!({"url": "http://bait.test/", "allowExternalLinks": true, "crawlEntireDomain": true, "limit": 50}),
-            json!({"url": "http://bait.test/moved", "allowExternalLinks": true, "sitemap": "only"}),
-            json!({"url": "http://bait.test/leads", "allowExternalLinks": true, "sitemap": "skip"}),
-            json!({"url": "http://bait.test/", "webhook": inside, "robotsUserAgent": inside}),
-            json!({"url": "http://bait.test/", "scrapeOptions": {"proxy": inside, "headers": {"Host": "127.0.0.1"}}}),
-        ],
+        job if is_job(job) => job_attacks(job, inside),
         "post /v2/search" => vec![
             json!({"query": "inside bait", "scrapeOptions": options()}),
             json!({"query": format!("site:{inside} inside"), "scrapeOptions": options()}),
@@ -279,6 +261,32 @@ fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
         other if other.starts_with("get ") || other.starts_with("delete ") => vec![Value::Null],
         _ => return None,
     })
+}
+
+/// Returns bodies by which an operation that begins a job might be led to `inside`.
+fn job_attacks(operation: &str, inside: &str) -> Vec<Value> {
+    match operation {
+        "post /v2/batch/scrape" => {
+            let urls: Vec<&str> = LISTED.iter().map(|(_, url)| *url).chain([inside]).collect();
+            vec![
+                json!({"urls": urls, "formats": ["markdown", "html", "links", "images"], "maxAge": 0}),
+                json!({"urls": [inside], "skipTlsVerification": true, "maxAge": 0}),
+                json!({"urls": ["http://bait.test/"], "webhook": inside}),
+                json!({"urls": ["http://bait.test/"], "webhook": {"url": inside, "headers": {"host": "x"}}}),
+                json!({"urls": ["http://bait.test/"], "headers": {"Host": "127.0.0.1"}}),
+                json!({"urls": ["http://bait.test/"], "appendToId": inside}),
+            ]
+        }
+        "post /v2/crawl" => vec![
+            json!({"url": inside}),
+            json!({"url": "http://bait.test/", "allowExternalLinks": true, "crawlEntireDomain": true, "limit": 50}),
+            json!({"url": "http://bait.test/moved", "allowExternalLinks": true, "sitemap": "only"}),
+            json!({"url": "http://bait.test/leads", "allowExternalLinks": true, "sitemap": "skip"}),
+            json!({"url": "http://bait.test/", "webhook": inside, "robotsUserAgent": inside}),
+            json!({"url": "http://bait.test/", "scrapeOptions": {"proxy": inside, "headers": {"Host": "127.0.0.1"}}}),
+        ],
+        _ => Vec::new(),
+    }
 }
 
 /// Returns bodies by which a request for one page might be led to `inside`.
