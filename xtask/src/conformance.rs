@@ -49,7 +49,8 @@ impl Authentication {
 pub(crate) fn run(binary: Option<&Path>) -> Result {
     let started = Instant::now();
     let binary = match binary {
-        Some(given) => given.to_owned(),
+        // Clients start it from directories of their own.
+        Some(given) => given.canonicalize()?,
         None => build()?,
     };
     let scratch = scratch()?;

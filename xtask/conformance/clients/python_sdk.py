@@ -150,8 +150,8 @@ async def batch(make):
     assert (job.status, job.completed, job.total) == ("completed", 2, 2), job
     pages = sorted((page.metadata.source_url, page.markdown[:7]) for page in job.data)
     assert pages == [(PAGE, "# Green"), (urls[1], "# Oolon")], pages
-    started = await call(client.start_batch_scrape([PAGE, "ftp://tea.test/"], formats=["links"]))
-    assert started.invalid_urls == ["ftp://tea.test/"] and started.url.startswith(ADDRESS), started
+    started = await call(client.start_batch_scrape([PAGE, "http://[tea/"], formats=["links"]))
+    assert started.invalid_urls == ["http://[tea/"] and started.url.startswith(ADDRESS), started
     errors = await call(client.get_batch_scrape_errors(started.id))
     assert errors.errors == [], errors
     # It may have ended by itself: then there is nothing to cancel.
@@ -168,8 +168,10 @@ async def crawl(make):
     started = await call(client.start_crawl(url="http://tea.test/", limit=2))
     assert started.url.startswith(ADDRESS), started
     assert await call(client.cancel_crawl(started.id)) in (True, False)
-    active = await call(client.get_active_crawls())
-    assert all(crawl.id != started.id for crawl in active.crawls), active
+    # The asynchronous client has no word for it.
+    if hasattr(client, "get_active_crawls"):
+        active = await call(client.get_active_crawls())
+        assert all(crawl.id != started.id for crawl in active.crawls), active
 
 
 async def refused(make):

@@ -8,7 +8,7 @@ use websvc_jobs::{JobRequest, JobsError};
 use websvc_stage::Stage;
 use websvc_store::{Cancelling, Creating, JobError, JobKind, JobRecord, JobState, NewJob};
 use websvc_transport::ServerBody;
-use websvc_types::job::{JobCancelled, JobDocument, JobErrors, JobFailure, JobStatus, JobStatusResponse};
+use websvc_types::job::{JobCancelled, JobDocument, JobErrors, JobFailure, JobPhase, JobStatusResponse};
 use websvc_types::limits::{IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 use websvc_validate::{Retention, ScrapePlan};
@@ -133,7 +133,7 @@ async fn cancel(
     context.trail.concerns(|| format!("job {id}"));
     match context.jobs.cancel(team(context), kind, &id).await? {
         Cancelling::Cancelled => {
-            Ok(json(StatusCode::OK, &JobCancelled { success: true, status: JobStatus::Cancelled }))
+            Ok(json(StatusCode::OK, &JobCancelled { success: true, status: JobPhase::Cancelled }))
         }
         Cancelling::Ended(state) => {
             let text = format!("{} is already {}", name(kind), state.as_str());
@@ -322,12 +322,12 @@ impl From<JobsError> for Failure {
     }
 }
 
-fn wire_status(state: JobState) -> JobStatus {
+fn wire_status(state: JobState) -> JobPhase {
     match state {
-        JobState::Running => JobStatus::Scraping,
-        JobState::Completed => JobStatus::Completed,
-        JobState::Cancelled => JobStatus::Cancelled,
-        JobState::Failed => JobStatus::Failed,
+        JobState::Running => JobPhase::Scraping,
+        JobState::Completed => JobPhase::Completed,
+        JobState::Cancelled => JobPhase::Cancelled,
+        JobState::Failed => JobPhase::Failed,
     }
 }
 

@@ -6,6 +6,4 @@ mod status;
 
 pub use batch::BatchScrapeRequest;
 pub use crawl::{ActiveCrawl, ActiveCrawls, CrawlRequest, SitemapMode};
-pub use status::{
-    JobCancelled, JobDocument, JobErrors, JobFailure, JobStarted, JobStatus, JobStatusResponse,
-};
+pub use status::{JobCancelled, JobDocument, JobErrors, JobFailure, JobPhase, JobStarted, JobStatusResponse};

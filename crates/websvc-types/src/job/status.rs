@@ -27,7 +27,7 @@ pub struct JobStarted {
 /// How a job stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum JobStatus {
+pub enum JobPhase {
     /// Pages wait or are worked on.
     #[default]
     Scraping,
@@ -46,7 +46,7 @@ pub struct JobStatusResponse {
     /// True, also for a job that failed.
     pub success: bool,
     /// How it stands.
-    pub status: JobStatus,
+    pub status: JobPhase,
     /// The documents so far.
     pub completed: u64,
     /// The pages so far, those that failed among them.
@@ -99,7 +99,7 @@ pub struct JobCancelled {
     /// True.
     pub success: bool,
     /// `cancelled`.
-    pub status: JobStatus,
+    pub status: JobPhase,
 }
 
 /// The pages of a job of which there is no document.
