@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use crate::key::KeyId;
 use crate::ledger::{Hold, Usage};
+use crate::webhook::NewWebhook;
 
 /// The most of one job, and of all jobs of a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +86,8 @@ pub struct NewJob {
     pub page_limit: Option<u64>,
     /// Its first URLs.
     pub urls: Vec<JobUrl>,
+    /// Where its events go, if anybody wants them.
+    pub webhook: Option<NewWebhook>,
 }
 
 /// A URL of a job.
