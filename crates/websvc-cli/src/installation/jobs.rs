@@ -32,5 +32,6 @@ pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
         concurrency: concurrency.get().min(most),
         per_host: per_host.get(),
         share: ShareConfig { drawing: config.browser.concurrency / 2, ..ShareConfig::default() },
+        webhooks: config.webhooks.bounds(),
     }
 }
