@@ -11,6 +11,6 @@ mod secret;
 mod shown;
 
 pub use backoff::{Backoff, Schedule};
-pub use post::{Message, PostError, is_own_header, post};
+pub use post::{Message, PostError, post};
 pub use secret::{Secret, SecretError};
 pub use shown::public_url;

@@ -18,12 +18,6 @@ const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// Tells whether a header is written by [`post`] itself, over any other of its name.
-#[must_use]
-pub fn is_own_header(name: &HeaderName) -> bool {
-    [&CONTENT_TYPE, &ID, &TIMESTAMP, &SIGNATURE].contains(&name)
-}
-
 /// What is posted.
 #[derive(Debug, Clone)]
 pub struct Message {
