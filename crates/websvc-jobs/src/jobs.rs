@@ -7,11 +7,11 @@ use tokio::sync::Notify;
 use url::Url;
 use websvc_artifacts::Artifacts;
 use websvc_engine::Engine;
-use websvc_transport::Client;
 use websvc_store::{
-    Cancelling, Creating, DeadLetters, DocumentsPage, JobError, JobKind, JobRecord, JobUrl, Letters, NewJob, Store,
-    StoreError, WebhookFigures,
+    Cancelling, Creating, DeadLetters, DocumentsPage, JobError, JobKind, JobRecord, JobUrl, Letters, NewJob,
+    Store, StoreError, WebhookFigures,
 };
+use websvc_transport::Client;
 
 use crate::config::JobsConfig;
 use crate::in_work::InWork;

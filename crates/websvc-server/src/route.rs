@@ -7,8 +7,8 @@ use websvc_store::{JobKind, KeyScope};
 
 use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
-use crate::handler::{JobOperation, WebhookOperation};
 use crate::handler::docs::{self, DocsFile};
+use crate::handler::{JobOperation, WebhookOperation};
 use crate::reply::Failure;
 use websvc_types::ErrorCode;
 

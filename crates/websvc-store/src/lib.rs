@@ -62,6 +62,6 @@ pub use secret::Secret;
 pub use store::Store;
 pub use team::{DEFAULT_TEAM, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy};
 pub use webhook::{
-    DeadLetter, DeadLetters, JobEvent, Letters, NewWebhook, Tried, WebhookDelivery, WebhookFigures, WebhookLane,
-    WebhookTurn,
+    DeadLetter, DeadLetters, JobEvent, Letters, NewWebhook, Tried, WebhookDelivery, WebhookFigures,
+    WebhookLane, WebhookTurn,
 };

@@ -85,7 +85,9 @@ pub(crate) fn check(report: &mut Report, request: BatchScrapeRequest, policy: &P
     job::check_retention(report, zero_data_retention, &Path::Root.key("lockdown"), &options, policy);
     if append_to_id.is_some() && webhook.is_some() {
         report.violation(&Path::Root.key("webhook"), ViolationCode::Conflict, |name| {
-            format!("{name} cannot be given together with appendToId: the events of that batch go where it says")
+            format!(
+                "{name} cannot be given together with appendToId: the events of that batch go where it says"
+            )
         });
     }
     let webhook = webhook::check(report, webhook, WebhookKind::Batch);

@@ -120,7 +120,10 @@ fn check_events(
     for (index, event) in given.into_iter().enumerate() {
         if event.kind().is_some_and(|of| of != kind) {
             report.violation(&path.index(index), ViolationCode::UnknownValue, |name| {
-                format!("{name} must be an event of this job, which begins with {}., or a short name", kind.as_str())
+                format!(
+                    "{name} must be an event of this job, which begins with {}., or a short name",
+                    kind.as_str()
+                )
             });
         }
         if !events.contains(&event.moment()) {

@@ -25,7 +25,8 @@ pub(crate) fn teams(setting: &Setting, teams: Teams) -> Result<()> {
         }
         Teams::WebhookSecret { name, rotate } => {
             ensure!(name == DEFAULT_TEAM || store.team(&name)?.is_some(), "there is no team {name:?}");
-            let secret = if rotate { store.rotate_webhook_secret(&name)? } else { store.webhook_secret(&name)? };
+            let secret =
+                if rotate { store.rotate_webhook_secret(&name)? } else { store.webhook_secret(&name)? };
             show::line(&Secret::encode(&secret))
         }
         Teams::Delete { name } => {

@@ -30,7 +30,8 @@ async fn world(
     let mut world = World::builder();
     for number in 0..pages {
         let links: String = (0..pages).map(|other| format!("<a href='/{other}'>x</a>")).collect();
-        let page = format!("<title>Page {number}</title><main><h1>Page {number}</h1><p>Text.</p>{links}</main>");
+        let page =
+            format!("<title>Page {number}</title><main><h1>Page {number}</h1><p>Text.</p>{links}</main>");
         world = world.page(&format!("http://list.test/{number}"), Page::html(page).delay(answer_time));
     }
     let count = AtomicUsize::new(0);
@@ -125,9 +126,11 @@ async fn the_events_of_a_batch_arrive_whole_signed_and_in_their_order() {
             "webhookId": body["webhookId"], "data": [], "metadata": { "of": { "a": [1, "ü"] } } });
         assert_eq!(body, expected);
     }
-    let sorted = |documents: &[Value]| -> BTreeSet<String> { documents.iter().map(Value::to_string).collect() };
+    let sorted =
+        |documents: &[Value]| -> BTreeSet<String> { documents.iter().map(Value::to_string).collect() };
     assert_eq!(sorted(&documents), sorted(status["data"].as_array().unwrap()), "as the status has them");
-    let ids: BTreeSet<String> = events.iter().map(|seen| seen.header("webhook-id").unwrap().to_owned()).collect();
+    let ids: BTreeSet<String> =
+        events.iter().map(|seen| seen.header("webhook-id").unwrap().to_owned()).collect();
     assert_eq!((ids.len(), events.len()), (5, 5));
     let metrics = service.text("/metrics").await;
     for line in [
@@ -150,7 +153,8 @@ async fn the_events_of_a_crawl_are_those_that_are_wanted() {
         let world = world(3, Duration::ZERO, taken).await;
         let service = Service::of(&world);
         let webhook = json!({ "url": HOOK, "events": events });
-        let path = start_at(&service, CRAWL, json!({ "url": "http://list.test/0", "webhook": webhook })).await;
+        let path =
+            start_at(&service, CRAWL, json!({ "url": "http://list.test/0", "webhook": webhook })).await;
         assert_eq!(ended(&service, &path).await["status"], "completed");
         until("all events are there", || received(&world).len() >= expected.len()).await;
         assert_eq!(types(&world), expected);
@@ -171,7 +175,10 @@ async fn a_job_that_fails_says_why_and_one_that_is_cancelled_says_nothing() {
     start_at(&service, BATCH, json!({ "urls": urls(3), "maxConcurrency": 1, "webhook": webhook })).await;
     until("the event is there", || !received(&world).is_empty()).await;
     let event = body(&received(&world)[0]);
-    assert_eq!((&event["type"], &event["success"], &event["data"]), (&json!("batch_scrape.failed"), &json!(false), &json!([])));
+    assert_eq!(
+        (&event["type"], &event["success"], &event["data"]),
+        (&json!("batch_scrape.failed"), &json!(false), &json!([]))
+    );
     assert!(event["error"].as_str().unwrap().starts_with("Insufficient credits"), "{event}");
 }
 
@@ -192,7 +199,8 @@ async fn an_event_that_is_not_taken_comes_again_under_the_same_name() {
 async fn what_could_not_be_delivered_is_a_dead_letter_that_can_be_tried_anew() {
     let is_up = Arc::new(AtomicBool::new(false));
     let up = Arc::clone(&is_up);
-    let answer = move |_: usize, _: &Seen| Page::text("").status(if up.load(Ordering::SeqCst) { 200 } else { 503 });
+    let answer =
+        move |_: usize, _: &Seen| Page::text("").status(if up.load(Ordering::SeqCst) { 200 } else { 503 });
     let world = world(2, Duration::ZERO, answer).await;
     let site = Site::new(&world);
     let log = site.data_dir().join("log");
@@ -214,9 +222,12 @@ async fn what_could_not_be_delivered_is_a_dead_letter_that_can_be_tried_anew() {
     assert_eq!(site.succeed(&["webhooks", "dead-letters", "--json", "--team", "others"]).trim(), "[]");
     // They are those of the team, and of the jobs that the key may begin.
     let retry = format!("{LETTERS}/{}/retry", letter["id"].as_str().unwrap());
-    for (team, scope, status, total) in
-        [("others", "batch", 200, 0), ("default", "crawl", 200, 0), ("default", "batch", 200, 2), ("default", "search", 403, 0)]
-    {
+    for (team, scope, status, total) in [
+        ("others", "batch", 200, 0),
+        ("default", "crawl", 200, 0),
+        ("default", "batch", 200, 2),
+        ("default", "search", 403, 0),
+    ] {
         service.key = site.succeed(&["keys", "create", "--team", team, "--scope", scope]).trim().to_owned();
         let answer = service.get(LETTERS).await;
         assert_eq!(answer.status, status, "{team} {scope}");
@@ -289,8 +300,12 @@ async fn what_breaks_a_rule_is_refused_with_all_of_them() {
     let check = async |webhook: Value, expected: &[&str]| {
         let answer = service.post(BATCH, json!({ "urls": urls(1), "webhook": webhook }).to_string()).await;
         assert_eq!(answer.status, 400, "{webhook}: {}", answer.body);
-        let paths: Vec<&str> =
-            answer.body["details"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap()).collect();
+        let paths: Vec<&str> = answer.body["details"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["path"].as_str().unwrap())
+            .collect();
         assert_eq!(paths, expected, "{webhook}: {}", answer.body);
     };
     check(json!("ftp://hook.test"), &["/webhook"]).await;
@@ -312,7 +327,16 @@ async fn what_breaks_a_rule_is_refused_with_all_of_them() {
     )
     .await;
     check(json!({ "url": HOOK, "events": [] }), &["/webhook/events"]).await;
-    for inside in ["127.0.0.1", "169.254.169.254", "10.1.2.3", "[::1]", "[::ffff:7f00:1]", "0x7f.1", "localhost", "a.localhost."] {
+    for inside in [
+        "127.0.0.1",
+        "169.254.169.254",
+        "10.1.2.3",
+        "[::1]",
+        "[::ffff:7f00:1]",
+        "0x7f.1",
+        "localhost",
+        "a.localhost.",
+    ] {
         check(json!(format!("http://{inside}:8080/x")), &["/webhook"]).await;
         check(json!({ "url": format!("https://{inside}/") }), &["/webhook/url"]).await;
     }
@@ -342,7 +366,10 @@ async fn a_redirect_leads_nowhere() {
 async fn nobody_waits_for_a_receiver_that_hangs() {
     let builder = World::builder().page("http://hang.test/in", Page::silence()).page(HOOK, Page::text(""));
     let builder = (0..12).fold(builder, |world, number| {
-        world.page(&format!("http://list.test/{number}"), Page::html(format!("<title>{number}</title><p>Text.")))
+        world.page(
+            &format!("http://list.test/{number}"),
+            Page::html(format!("<title>{number}</title><p>Text.")),
+        )
     });
     let world = builder.start().await;
     let service = Service::of(&world);
@@ -358,8 +385,8 @@ async fn nobody_waits_for_a_receiver_that_hangs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_queue_of_a_team_has_the_pages_of_its_jobs() {
     let builder = World::builder();
-    let builder =
-        (0..5).fold(builder, |world, number| world.page(&format!("http://list.test/{number}"), Page::silence()));
+    let builder = (0..5)
+        .fold(builder, |world, number| world.page(&format!("http://list.test/{number}"), Page::silence()));
     let world = builder.start().await;
     let site = Site::new(&world);
     let mut service = site.serve();

@@ -8,8 +8,19 @@ use websvc_store::{JobEvent, WebhookDelivery};
 /// # Errors
 /// Texts that are no JSON strings, which there are none of.
 pub(super) fn body(delivery: &WebhookDelivery) -> serde_json::Result<Vec<u8>> {
-    let WebhookDelivery { id, job, team: _, kind, event, url: _, headers: _, metadata, error, round: _, document } =
-        delivery;
+    let WebhookDelivery {
+        id,
+        job,
+        team: _,
+        kind,
+        event,
+        url: _,
+        headers: _,
+        metadata,
+        error,
+        round: _,
+        document,
+    } = delivery;
     let document = document.as_deref().unwrap_or_default();
     let mut out = Vec::with_capacity(document.len() + metadata.len() + 512);
     out.extend_from_slice(b"{\"success\":");

@@ -8,8 +8,8 @@ mod counts;
 mod round;
 mod send;
 
-pub use counts::WebhookCounts;
 pub(crate) use counts::Counters;
+pub use counts::WebhookCounts;
 pub(crate) use round::deliver;
 
 use std::time::Duration;

@@ -50,7 +50,9 @@ impl Deliveries {
         let now_ms = now_ms();
         let (lanes, due_ms) = self
             .jobs
-            .with_store(move |store, _| Ok((store.webhook_lanes(now_ms)?, store.next_webhook_due_ms(now_ms)?)))
+            .with_store(move |store, _| {
+                Ok((store.webhook_lanes(now_ms)?, store.next_webhook_due_ms(now_ms)?))
+            })
             .await?;
         let running: Vec<(i64, String)> = lanes.iter().map(|lane| (lane.job, lane.team.clone())).collect();
         self.turns.update(&running);
@@ -83,12 +85,17 @@ impl Deliveries {
         let mut dry = HashSet::new();
         'turns: while self.tries.len() < config.concurrency {
             for job in self.turns.order() {
-                let Some(lane) = lanes.get(&job).filter(|lane| !dry.contains(&job) && self.has_room(lane, &config))
+                let Some(lane) =
+                    lanes.get(&job).filter(|lane| !dry.contains(&job) && self.has_room(lane, &config))
                 else {
                     continue;
                 };
-                let busy: Vec<i64> =
-                    self.busy.values().filter(|busy| busy.lane.job == job).map(|busy| busy.turn.number).collect();
+                let busy: Vec<i64> = self
+                    .busy
+                    .values()
+                    .filter(|busy| busy.lane.job == job)
+                    .map(|busy| busy.turn.number)
+                    .collect();
                 let next =
                     self.jobs.with_store(move |store, _| store.next_webhook_turn(job, now_ms, &busy)).await?;
                 let Some(turn) = next else {

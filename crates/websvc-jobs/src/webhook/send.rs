@@ -56,7 +56,10 @@ async fn attempt_within(jobs: &Jobs, number: i64) -> Result<(), JobsError> {
             (tried(jobs, delivery.round, sent), Some(delivery))
         }
         Err(JobsError::Store(error @ StoreError::Corrupt { .. })) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "a document of an event cannot be read");
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "a document of an event cannot be read"
+            );
             (tried(jobs, 0, Err(Amiss::for_good("its document cannot be read"))), None)
         }
         Err(error) => return Err(error),

@@ -122,7 +122,8 @@ fn shown(letter: DeadLetter) -> WebhookDeadLetter {
 fn id(request: &Request<ServerBody>) -> Result<String, Failure> {
     let mut segments = request.uri().path().split('/').filter(|segment| !segment.is_empty());
     let id = segments.nth(3).unwrap_or_default();
-    let is_id = id.len() <= ID_MAX_CHARS && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_id =
+        id.len() <= ID_MAX_CHARS && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match is_id {
         true => Ok(id.to_owned()),
         false => Err(Failure::new(ErrorCode::NotFound, "Dead letter not found")),
@@ -143,7 +144,9 @@ pub(super) fn planned(
         let violation = Violation {
             path: plan.place().to_owned(),
             code: ViolationCode::NotSupported,
-            message: format!("{name}: nothing is sent to this address, which is not one of the public internet"),
+            message: format!(
+                "{name}: nothing is sent to this address, which is not one of the public internet"
+            ),
         };
         return Err(Failure::invalid(ErrorCode::BadRequest, vec![violation]));
     }

@@ -113,7 +113,9 @@ pub(super) fn add_urls(
         insert.execute(params![job, last + i64::try_from(added).unwrap_or(i64::MAX), key, url, depth])?;
     }
     transaction
-        .prepare_cached("UPDATE jobs SET urls = urls + ?2, open = open + ?2, left_out = left_out + ?3 WHERE number = ?1")?
+        .prepare_cached(
+            "UPDATE jobs SET urls = urls + ?2, open = open + ?2, left_out = left_out + ?3 WHERE number = ?1",
+        )?
         .execute(params![job, added, left_out])?;
     Ok(added)
 }

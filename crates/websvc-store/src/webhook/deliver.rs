@@ -146,10 +146,11 @@ impl Store {
                     && match event {
                         JobEvent::Started => false,
                         // The beginning has the least number of all.
-                        JobEvent::Page => first_untried(connection, job)?.is_some_and(|(_, first)| first == JobEvent::Started),
+                        JobEvent::Page => first_untried(connection, job)?
+                            .is_some_and(|(_, first)| first == JobEvent::Started),
                         JobEvent::Completed | JobEvent::Failed => {
                             first_untried(connection, job)?.is_some_and(|(first, _)| first < number)
-                        },
+                        }
                     };
                 if !must_wait {
                     return Ok(Some(WebhookTurn { number, bytes: row.get(3)? }));
@@ -227,9 +228,9 @@ impl Store {
         let sql = "SELECT (SELECT ifnull(sum(waiting), 0) FROM webhooks WHERE waiting > 0), \
                    (SELECT count(*) FROM webhook_events WHERE forget_at IS NOT NULL)";
         self.database().read(|connection| {
-            connection.prepare_cached(sql)?.query_row([], |row| {
-                Ok(WebhookFigures { waiting: row.get(0)?, dead: row.get(1)? })
-            })
+            connection
+                .prepare_cached(sql)?
+                .query_row([], |row| Ok(WebhookFigures { waiting: row.get(0)?, dead: row.get(1)? }))
         })
     }
 }

@@ -184,7 +184,10 @@ fn a_dead_letter_is_listed_tried_anew_or_forgotten_and_its_job_stays_as_long() {
     let of = |team: &str, kind| Letters { team: Some(team.to_owned()), kind: Some(kind), id: None };
     let letters = store.dead_letters(&of("tea", JobKind::Batch), 0, 9).unwrap();
     let letter = &letters.letters[0];
-    assert_eq!((letters.total, letter.id.as_str(), letter.attempts, letter.status), (1, id.as_str(), 1, Some(500)));
+    assert_eq!(
+        (letters.total, letter.id.as_str(), letter.attempts, letter.status),
+        (1, id.as_str(), 1, Some(500))
+    );
     assert_eq!((letter.error.as_str(), letter.tried_at_ms, letter.forget_at_ms), ("no", 7, 5 * DAY_MS));
     assert_eq!(store.dead_letters(&of("cup", JobKind::Batch), 0, 9).unwrap().total, 0);
     assert_eq!(store.dead_letters(&of("tea", JobKind::Crawl), 0, 9).unwrap().total, 0);

@@ -81,12 +81,11 @@ impl Client {
         let address = match url.host() {
             Some(Host::Ipv4(address)) => IpAddr::V4(address),
             Some(Host::Ipv6(address)) => IpAddr::V6(address),
-            Some(Host::Domain(name)) if is_localhost(name) => {
-                IpAddr::V4(Ipv4Addr::LOCALHOST)
-            }
+            Some(Host::Domain(name)) if is_localhost(name) => IpAddr::V4(Ipv4Addr::LOCALHOST),
             Some(Host::Domain(_)) | None => return false,
         };
-        let (host, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
+        let (host, port) =
+            (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
         let guard = &self.0.connector.guard;
         guard.target(host, port).is_none() && !guard.permits(address)
     }

@@ -15,12 +15,7 @@ fn message() -> Message {
     let mut headers = HeaderMap::new();
     headers.insert("x-mine", HeaderValue::from_static("1"));
     headers.insert("webhook-id", HeaderValue::from_static("forged"));
-    Message {
-        id: "msg_1".to_owned(),
-        body: "{}".into(),
-        headers,
-        patience: Duration::from_millis(500),
-    }
+    Message { id: "msg_1".to_owned(), body: "{}".into(), headers, patience: Duration::from_millis(500) }
 }
 
 async fn send(client: &Client, url: &str) -> Result<u16, PostError> {
@@ -34,7 +29,8 @@ async fn check(page: Page, expected: Result<u16, PostError>) {
     let requests = world.requests();
     let urls: Vec<&str> = requests.iter().map(|seen| seen.url.as_str()).collect();
     assert_eq!(urls, [URL]);
-    let headers: Vec<_> = ["x-mine", "webhook-id", "content-type"].map(|name| requests[0].header(name)).into();
+    let headers: Vec<_> =
+        ["x-mine", "webhook-id", "content-type"].map(|name| requests[0].header(name)).into();
     assert_eq!(headers, [Some("1"), Some("msg_1"), Some("application/json")]);
 }
 
@@ -70,7 +66,9 @@ async fn nothing_goes_to_an_internal_address_whatever_it_is_called() {
     let canary = Canary::start().await;
     let port = canary.addr().port();
     let client = Client::new(ClientConfig::new(AddressGuard::public())).unwrap();
-    for host in ["127.0.0.1", "169.254.169.254", "10.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "localhost"] {
+    for host in
+        ["127.0.0.1", "169.254.169.254", "10.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "localhost"]
+    {
         let url = format!("http://{host}:{port}/");
         assert_eq!(send(&client, &url).await, Err(PostError::Forbidden), "{url}");
         assert!(client.refuses(&url.parse().unwrap()), "{url}");

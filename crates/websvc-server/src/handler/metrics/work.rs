@@ -64,7 +64,11 @@ pub(super) async fn jobs(context: &Context<'_>) -> String {
     }
     let WebhookCounts { delivered, failed, dead } = context.jobs.webhook_counts();
     let name = "websvc_webhook_deliveries_total";
-    out.begin(name, "counter", "Events of jobs: delivered, tries that failed, and those that became dead letters.");
+    out.begin(
+        name,
+        "counter",
+        "Events of jobs: delivered, tries that failed, and those that became dead letters.",
+    );
     for (outcome, count) in [("delivered", delivered), ("failed", failed), ("dead", dead)] {
         out.line(name, &[("outcome", outcome)], &count.to_string());
     }
