@@ -62,7 +62,8 @@ pub(crate) async fn queue_status(context: &Context<'_>) -> Result<Reply, Failure
     let waiting = context.admission.waiting_of(context.caller.as_ref());
     let pages = context.jobs.pages(Some(team(context))).await?;
     let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    let active = active.saturating_add(count(pages.in_work));
+    // Pages that are worked on hold credits as requests do, once their robots.txt was asked.
+    let active = active.max(count(pages.in_work));
     let waiting = count((waiting as u64).saturating_add(pages.waiting));
     let status = QueueStatus {
         success: true,

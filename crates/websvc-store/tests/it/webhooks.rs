@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use websvc_store::{
-    JobEvent, JobKind, JobLimits, JobState, JobUrl, Letters, NewJob, NewWebhook, PageEnd, PageFinish, Store,
-    Tried, WebhookDelivery, WebhookFigures, WebhookLane,
+    Cancelling, JobEvent, JobKind, JobLimits, JobState, JobUrl, Letters, NewJob, NewWebhook, PageEnd,
+    PageFinish, Store, Tried, WebhookDelivery, WebhookFigures, WebhookLane,
 };
 
 use crate::{fresh, sqlite};
@@ -160,7 +160,10 @@ fn every_way_in_which_a_job_ends_is_told_but_that_of_its_owner() {
     store.note_webhook_try(started, &Tried::Delivered, DAY_MS).unwrap();
     let (_, failed) = next(&store, number, DAY_MS, &[]).unwrap();
     assert_eq!((failed.event, failed.error.as_deref()), (JobEvent::Failed, Some(late)));
-    check(None, &|store, _| drop(store.cancel_job("tea", JobKind::Batch, "j", &limits, 0).unwrap()));
+    check(None, &|store, _| {
+        let cancelled = store.cancel_job("tea", JobKind::Batch, "j", &limits, 0).unwrap();
+        assert_eq!(cancelled, Cancelling::Cancelled);
+    });
     check(Some((JobEvent::Completed, None)), &|store, number| {
         end_page(store, number, None);
         end_page(store, number, None);
