@@ -354,8 +354,10 @@ impl Route {
 pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, Failure> {
     let path = normalise(path);
     let asked = if method == Method::HEAD { &Method::GET } else { method };
+    // A path by its name is none of the paths with any segment in its place.
+    let is_named = ROUTES.iter().any(|route| route.path == path);
     let mut allowed = Vec::new();
-    for route in ROUTES.iter().filter(|route| route.is_at(&path)) {
+    for route in ROUTES.iter().filter(|route| if is_named { route.path == path } else { route.is_at(&path) }) {
         if route.method == *asked {
             return Ok(route);
         }
@@ -388,6 +390,13 @@ mod tests {
         check(&Method::POST, "/v2/search", Some(Operation::Search));
         check(&Method::POST, "//v2//search/", Some(Operation::Search));
         check(&Method::GET, "//", Some(Operation::Root));
+    }
+
+    #[test]
+    fn a_path_by_its_name_is_no_identifier() {
+        check(&Method::GET, "/v2/crawl/active", Some(Operation::Job(JobKind::Crawl, JobOperation::Active)));
+        check(&Method::DELETE, "/v2/crawl/active", None);
+        check(&Method::DELETE, "/v2/crawl/1", Some(Operation::Job(JobKind::Crawl, JobOperation::Cancel)));
     }
 
     #[test]

@@ -116,7 +116,7 @@ async fn a_batch_gets_each_of_its_pages_once() {
     assert_eq!(page.unwrap()["markdown"], "# Page 0\n\nText 0.\n");
     assert_eq!(world.count("http://list.test/0"), 1);
     let errors = service.get(&format!("{path}/errors")).await;
-    assert_eq!(errors.body, json!({ "errors": [], "robotsBlocked": [] }));
+    assert_eq!(errors.body, json!({ "success": true, "errors": [], "robotsBlocked": [] }));
     let again = delete(&service, &path).await;
     assert_eq!((again.status.as_u16(), &again.body["code"]), (409, &json!("JOB_ENDED")), "{}", again.body);
     assert_eq!(again.body["error"], "Batch scrape is already completed");

@@ -160,6 +160,7 @@ async fn errors(
         error: error.error,
     };
     let answer = JobErrors {
+        success: true,
         errors: amiss.into_iter().map(failure).collect(),
         robots_blocked: blocked.into_iter().map(|error| error.url).collect(),
     };

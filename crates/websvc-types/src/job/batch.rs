@@ -24,6 +24,7 @@ pub struct BatchScrapeRequest {
     pub ignore_invalid_urls: Option<bool>,
     /// A batch that runs, to which the pages are added; its own options hold for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "uuid"))]
     pub append_to_id: Option<String>,
     /// Pages at one time, within those of the service. Default: as many as the service allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
