@@ -209,8 +209,8 @@ impl Runner {
         let kind = record.kind;
         let span = RequestSpan::new(&record.id, kind.as_str(), None);
         let handle = self.pages.spawn(span.run(work));
-        let _working = self.jobs.inner.in_work.begin(&record.team);
-        self.tasks.insert(handle.id(), Task { job: number, kind, host, lease, handle, _working });
+        let working = self.jobs.inner.in_work.begin(&record.team);
+        self.tasks.insert(handle.id(), Task { job: number, kind, host, lease, handle, _working: working });
     }
 
     async fn finish(&mut self, done: Result<(Id, Done), JoinError>) -> Result<(), JobsError> {
