@@ -11,6 +11,7 @@ use websvc_store::{
 };
 
 use crate::config::JobsConfig;
+use crate::ends::Ends;
 use crate::robots::Robots;
 
 /// Why jobs could not be read or changed.
@@ -41,6 +42,7 @@ pub(crate) struct Inner {
     /// That there are other jobs than there were.
     pub(crate) changed: Notify,
     pub(crate) charged: Charged,
+    pub(crate) ends: Ends,
 }
 
 /// What was charged for pages since the start, by kind of job.
@@ -78,6 +80,7 @@ impl Jobs {
                 robots: Robots::default(),
                 changed,
                 charged: Charged::default(),
+                ends: Ends::default(),
             }),
         }
     }
@@ -176,10 +179,17 @@ impl Jobs {
         &self,
         work: impl FnOnce(&Store, &JobsConfig) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, JobsError> {
+        self.blocking(move |inner| Ok(work(&inner.store, &inner.config)?)).await
+    }
+
+    /// Does what blocks where it holds nobody up.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> Result<T, JobsError> + Send + 'static,
+    ) -> Result<T, JobsError> {
         let inner = Arc::clone(&self.inner);
-        let working = tokio::task::spawn_blocking(move || work(&inner.store, &inner.config));
-        match working.await {
-            Ok(done) => Ok(done?),
+        match tokio::task::spawn_blocking(move || work(&inner)).await {
+            Ok(done) => done,
             Err(stopped) if stopped.is_panic() => std::panic::resume_unwind(stopped.into_panic()),
             Err(_stopped) => Err(JobsError::Stopping),
         }

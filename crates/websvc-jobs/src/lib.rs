@@ -9,6 +9,7 @@
 mod active;
 mod config;
 mod crawling;
+mod ends;
 mod hosts;
 mod jobs;
 mod page;
@@ -17,6 +18,6 @@ mod robots;
 mod runner;
 mod turns;
 
-pub use config::JobsConfig;
+pub use config::{JobsConfig, Pause};
 pub use jobs::{Jobs, JobsError};
 pub use request::JobRequest;
