@@ -156,7 +156,7 @@ async fn what_is_not_available_or_not_valid_is_refused() {
     check(json!({ "urls": [] }), 400, "at least 1 item").await;
     check(json!({ "urls": ["ftp://x"] }), 400, "No valid URLs provided").await;
     check(json!({ "urls": ["http://a.test", "ftp://x"], "ignoreInvalidURLs": false }), 400, "/urls/1").await;
-    check(json!({ "urls": ["http://a.test"], "webhook": "http://b.test" }), 400, "not available yet").await;
+    check(json!({ "urls": ["http://a.test"], "webhook": "ftp://b.test" }), 400, "/webhook").await;
     check(json!({ "urls": ["http://a.test"], "maxConcurrency": 0 }), 400, "maxConcurrency").await;
     check(json!({ "urls": ["http://a.test"], "lockdown": true }), 400, "lockdown").await;
     check(json!({ "urls": ["http://a.test"], "zeroDataRetention": true }), 403, "not enabled").await;

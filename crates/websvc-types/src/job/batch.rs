@@ -2,8 +2,9 @@
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::webhook::Webhook;
 use crate::foreign::{self, IGNORE_INVALID_URLS};
 use crate::limits::{BATCH_URLS_MAX, BATCH_URLS_MIN, JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN};
 use crate::scrape::ScrapeOptions;
@@ -33,9 +34,9 @@ pub struct BatchScrapeRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub zero_data_retention: Option<bool>,
-    /// Refused: this version sends no webhooks.
+    /// Where the events of the job are sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub webhook: Option<Value>,
+    pub webhook: Option<Webhook>,
     /// How each page is scraped.
     #[serde(flatten)]
     pub options: ScrapeOptions,

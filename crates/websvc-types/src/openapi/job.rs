@@ -238,7 +238,7 @@ fn statuses(path: &str) -> Vec<Example> {
     ]
 }
 
-fn add_parameters(operation: &mut Value, parameters: Vec<Value>) {
+pub(super) fn add_parameters(operation: &mut Value, parameters: Vec<Value>) {
     let list = &mut operation["parameters"];
     if !list.is_array() {
         *list = json!([]);
