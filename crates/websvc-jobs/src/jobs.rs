@@ -14,6 +14,7 @@ use websvc_store::{
 use websvc_transport::Client;
 
 use crate::config::JobsConfig;
+use crate::ends::Ends;
 use crate::in_work::InWork;
 use crate::robots::Robots;
 use crate::webhook::{Counters, WebhookCounts};
@@ -55,6 +56,7 @@ pub(crate) struct Inner {
     /// That there are other jobs than there were.
     pub(crate) changed: Notify,
     pub(crate) charged: Charged,
+    pub(crate) ends: Ends,
     pub(crate) in_work: InWork,
     /// That there may be events to deliver.
     pub(crate) happened: Notify,
@@ -96,6 +98,7 @@ impl Jobs {
                 robots: Robots::default(),
                 changed,
                 charged: Charged::default(),
+                ends: Ends::default(),
                 in_work: InWork::default(),
                 happened: Notify::new(),
                 deliveries: Counters::default(),
@@ -261,10 +264,17 @@ impl Jobs {
         &self,
         work: impl FnOnce(&Store, &JobsConfig) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, JobsError> {
+        self.blocking(move |inner| Ok(work(&inner.store, &inner.config)?)).await
+    }
+
+    /// Does what blocks where it holds nobody up.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> Result<T, JobsError> + Send + 'static,
+    ) -> Result<T, JobsError> {
         let inner = Arc::clone(&self.inner);
-        let working = tokio::task::spawn_blocking(move || work(&inner.store, &inner.config));
-        match working.await {
-            Ok(done) => Ok(done?),
+        match tokio::task::spawn_blocking(move || work(&inner)).await {
+            Ok(done) => done,
             Err(stopped) if stopped.is_panic() => std::panic::resume_unwind(stopped.into_panic()),
             Err(_stopped) => Err(JobsError::Stopping),
         }

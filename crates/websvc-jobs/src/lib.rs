@@ -10,6 +10,7 @@
 mod active;
 mod config;
 mod crawling;
+mod ends;
 mod hosts;
 mod in_work;
 mod jobs;
@@ -20,7 +21,7 @@ mod runner;
 mod turns;
 mod webhook;
 
-pub use config::JobsConfig;
+pub use config::{JobsConfig, Pause};
 pub use jobs::{JobPages, Jobs, JobsError};
 pub use request::JobRequest;
 pub use webhook::{WebhookConfig, WebhookCounts};

@@ -10,10 +10,10 @@ use websvc_stage::RequestSpan;
 use websvc_store::{JobKind, JobLease, JobState};
 
 use crate::active::{Active, Next, Work};
-use crate::hosts::Hosts;
+use crate::hosts::{Ended, Hosts};
 use crate::in_work::Working;
 use crate::jobs::{Jobs, JobsError, now_ms};
-use crate::page::{self, Done, DoneEnd};
+use crate::page::{self, Done, DoneEnd, Said};
 use crate::turns::Turns;
 use crate::webhook::deliver;
 
@@ -201,9 +201,10 @@ impl Runner {
     fn begin(&mut self, number: i64, host: String, lease: JobLease, now: Instant) {
         let Some(active) = self.active.get_mut(&number) else { return };
         active.running += 1;
+        let known = self.hosts.standing(&host, now);
         self.hosts.start(&host, now);
         self.turns.took(number);
-        let work = page::work(self.jobs.clone(), Arc::clone(&active.work), lease.clone());
+        let work = page::work(self.jobs.clone(), Arc::clone(&active.work), lease.clone(), known);
         // Its lines in the log and its stages are found by the identifier of the job.
         let record = &active.work.record;
         let kind = record.kind;
@@ -225,12 +226,11 @@ impl Runner {
             }
             Err(_aborted) => None,
         };
-        let elapsed = done.as_ref().and_then(|done| done.elapsed);
-        let asked = done.as_ref().map(|done| done.asked).unwrap_or_default();
-        self.hosts.finish(&host, now, elapsed, asked);
-        if done.as_ref().is_some_and(|done| done.is_overload) {
-            self.hosts.back_off(&host, now);
-        }
+        let ended = done.as_ref().map_or(
+            Ended { elapsed: None, asked: Duration::ZERO, said: Said::Nothing },
+            |Done { elapsed, asked, said, end: _ }| Ended { elapsed: *elapsed, asked: *asked, said: *said },
+        );
+        self.hosts.finish(&host, now, self.jobs.config().pause, ended);
         if let Some(active) = self.active.get_mut(&number) {
             active.finished(now);
             // There may be new URLs, or room for one more.

@@ -46,7 +46,7 @@ pub use error::StoreError;
 pub use inspect::Inspection;
 pub use job::{
     Cancelling, Creating, DocumentsPage, JobError, JobKind, JobLease, JobLimits, JobRecord, JobState, JobUrl,
-    NewJob, PageEnd, PageFinish, PageFinished,
+    NewJob, PackedFinish, PageEnd, PageFinish, PageFinished,
 };
 pub use key::{KeyId, KeyRecord, NewKey};
 pub use ledger::{

@@ -3,7 +3,7 @@
 use std::num::{NonZeroU64, NonZeroUsize};
 
 use serde::Deserialize;
-use websvc_server::JobsConfig;
+use websvc_server::{JobsConfig, Pause};
 
 /// `[jobs]`.
 #[derive(Debug, Clone, Deserialize)]
@@ -13,6 +13,8 @@ pub(crate) struct Jobs {
     pub(crate) concurrency: NonZeroUsize,
     /// Requests against one host at one time, those of all jobs.
     pub(crate) per_host: NonZeroUsize,
+    /// How long a host is left alone after an answer.
+    pub(crate) pause: Pause,
     /// URLs of one job.
     pub(crate) max_urls: u64,
     /// Bytes of the documents of one job, before compression.
@@ -27,6 +29,7 @@ impl Jobs {
     pub(super) const KEYS: &'static [&'static str] = &[
         "concurrency",
         "per_host",
+        "pause",
         "max_urls",
         "max_bytes",
         "max_running_per_team",
@@ -37,10 +40,11 @@ impl Jobs {
 
 impl Default for Jobs {
     fn default() -> Self {
-        let JobsConfig { limits, concurrency, per_host, share: _, webhooks: _ } = JobsConfig::default();
+        let JobsConfig { limits, concurrency, per_host, pause, share: _, webhooks: _ } = JobsConfig::default();
         Self {
             concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),
             per_host: NonZeroUsize::new(per_host).unwrap_or(NonZeroUsize::MIN),
+            pause,
             max_urls: limits.urls,
             max_bytes: limits.bytes,
             max_running_per_team: limits.running,

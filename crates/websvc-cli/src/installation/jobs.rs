@@ -13,6 +13,7 @@ pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
     let config::Jobs {
         concurrency,
         per_host,
+        pause,
         max_urls,
         max_bytes,
         max_running_per_team,
@@ -31,6 +32,7 @@ pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
         },
         concurrency: concurrency.get().min(most),
         per_host: per_host.get(),
+        pause,
         share: ShareConfig { drawing: config.browser.concurrency / 2, ..ShareConfig::default() },
         webhooks: config.webhooks.bounds(),
     }

@@ -21,6 +21,8 @@ mod cache;
 mod canary;
 mod corpus;
 mod crash;
+#[cfg(target_os = "linux")]
+mod crawl_proof;
 mod crawling;
 mod credits;
 mod dashboard;

@@ -14,6 +14,8 @@ mod sweep;
 
 use std::time::Duration;
 
+pub use finish::PackedFinish;
+
 use crate::key::KeyId;
 use crate::ledger::{Hold, Usage};
 use crate::webhook::NewWebhook;
