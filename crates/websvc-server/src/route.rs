@@ -252,6 +252,16 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::GET, docs::RENDERER_NOTICE, Operation::Docs(DocsFile::RendererNotice), Access::Public),
     adapter(Method::POST, "/v1/scrape", adapter::Operation::ScrapeV1),
     adapter(Method::POST, "/v1/search", adapter::Operation::SearchV1),
+    batch_v1(Method::POST, "/v1/batch/scrape", JobOperation::Start),
+    batch_v1(Method::GET, "/v1/batch/scrape/{id}", JobOperation::Status),
+    batch_v1(Method::DELETE, "/v1/batch/scrape/{id}", JobOperation::Cancel),
+    batch_v1(Method::GET, "/v1/batch/scrape/{id}/errors", JobOperation::Errors),
+    crawl_v1(Method::POST, "/v1/crawl", JobOperation::Start),
+    crawl_v1(Method::GET, "/v1/crawl/active", JobOperation::Active),
+    crawl_v1(Method::GET, "/v1/crawl/ongoing", JobOperation::Active),
+    crawl_v1(Method::GET, "/v1/crawl/{id}", JobOperation::Status),
+    crawl_v1(Method::DELETE, "/v1/crawl/{id}", JobOperation::Cancel),
+    crawl_v1(Method::GET, "/v1/crawl/{id}/errors", JobOperation::Errors),
     adapter(Method::POST, "/v1/rerank", adapter::Operation::Rerank),
     adapter(Method::GET, "/search", adapter::Operation::SearchSearxng),
     adapter(Method::POST, "/search", adapter::Operation::SearchExternal),
@@ -294,6 +304,14 @@ const fn batch(method: Method, path: &'static str, operation: JobOperation) -> R
 
 const fn crawl(method: Method, path: &'static str, operation: JobOperation) -> Route {
     route(method, path, Operation::Job(JobKind::Crawl, operation), Access::Key)
+}
+
+const fn batch_v1(method: Method, path: &'static str, operation: JobOperation) -> Route {
+    adapter(method, path, adapter::Operation::JobV1(JobKind::Batch, operation))
+}
+
+const fn crawl_v1(method: Method, path: &'static str, operation: JobOperation) -> Route {
+    adapter(method, path, adapter::Operation::JobV1(JobKind::Crawl, operation))
 }
 
 const fn adapter(method: Method, path: &'static str, operation: adapter::Operation) -> Route {

@@ -57,6 +57,7 @@ pub(super) fn paths() -> Value {
     });
     job::add_batch(&mut paths);
     job::add_crawl(&mut paths);
+    job::add_first_version(&mut paths);
     paths
 }
 
