@@ -37,6 +37,8 @@ struct Runner {
     pages: JoinSet<Done>,
     tasks: HashMap<Id, Task>,
     swept: Option<Instant>,
+    /// The one job that is worked on; `None` for all.
+    only: Option<i64>,
 }
 
 /// A page that is under way.
@@ -51,6 +53,15 @@ struct Task {
 impl Jobs {
     /// Works on jobs for as long as it is awaited. What was under way when it is dropped is done by the next run.
     pub async fn run(&self) -> Infallible {
+        self.work_on(None).await
+    }
+
+    /// Works on the job of this number and no other, for as long as it is awaited: for who is there for one job.
+    pub async fn run_only(&self, number: i64) -> Infallible {
+        self.work_on(Some(number)).await
+    }
+
+    async fn work_on(&self, only: Option<i64>) -> Infallible {
         let mut runner = Runner {
             jobs: self.clone(),
             turns: Turns::default(),
@@ -59,6 +70,7 @@ impl Jobs {
             pages: JoinSet::new(),
             tasks: HashMap::new(),
             swept: None,
+            only,
         };
         let mut is_first = true;
         loop {
@@ -102,7 +114,8 @@ impl Runner {
 
     /// Learns which jobs run; what is under way of others is given up.
     async fn refresh(&mut self) -> Result<(), JobsError> {
-        let running = self.jobs.with_store(|store, _| store.running_job_numbers()).await?;
+        let mut running = self.jobs.with_store(|store, _| store.running_job_numbers()).await?;
+        running.retain(|(number, _)| self.only.is_none_or(|only| *number == only));
         self.turns.update(&running);
         self.active.retain(|number, _| running.iter().any(|(running, _)| running == number));
         self.active.values_mut().for_each(|active| active.is_dry = false);
