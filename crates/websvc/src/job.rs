@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use websvc_types::job::{
-    ActiveCrawls, BatchScrapeRequest, CrawlRequest, JobCancelled, JobDocument, JobErrors, JobPhase, JobStarted,
-    JobStatusResponse,
+    ActiveCrawls, BatchScrapeRequest, CrawlRequest, JobCancelled, JobDocument, JobErrors, JobPhase,
+    JobStarted, JobStatusResponse,
 };
 
 use crate::call::{Call, Repetition};

@@ -129,7 +129,8 @@ async fn version_1_crawls_and_its_urls_stay_its_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn version_1_gets_lists_of_pages() {
     let (_world, service) = filled().await;
-    let body = json!({ "urls": [PAGE, "http://tea.test/oolong.html"], "formats": ["markdown"], "parsePDF": true });
+    let body =
+        json!({ "urls": [PAGE, "http://tea.test/oolong.html"], "formats": ["markdown"], "parsePDF": true });
     let path = start_at(&service, "/v1/batch/scrape", body).await;
     let status = ended(&service, &path).await;
     assert_eq!((&status["status"], &status["completed"]), (&json!("completed"), &json!(2)), "{status}");
@@ -159,7 +160,8 @@ async fn dify_and_n8n_accept_the_service() {
         let answer = service.send(http::Method::POST, path, &headers, check.to_string()).await;
         assert_eq!((answer.status.as_u16(), &answer.body["success"]), (200, &json!(true)), "{}", answer.body);
         let version = if path.contains("v1") { "v1" } else { "v2" };
-        let status = ended(&service, &format!("/{version}/crawl/{}", answer.body["id"].as_str().unwrap())).await;
+        let status =
+            ended(&service, &format!("/{version}/crawl/{}", answer.body["id"].as_str().unwrap())).await;
         assert_eq!(status["status"], "completed", "{status}");
     }
     let tool = json!({
@@ -178,6 +180,9 @@ async fn dify_and_n8n_accept_the_service() {
     // n8n looks at the credits.
     for path in ["/v2/team/credit-usage", "/v2//team/credit-usage"] {
         let credits = service.get(path).await;
-        assert_eq!((credits.status.as_u16(), credits.body["data"]["remainingCredits"].is_number()), (200, true));
+        assert_eq!(
+            (credits.status.as_u16(), credits.body["data"]["remainingCredits"].is_number()),
+            (200, true)
+        );
     }
 }

@@ -189,7 +189,13 @@ mod tests {
         };
         check(
             json!({ "url": "http://a.test/docs/", "maxDepth": 1 }),
-            &[("/docs/", false), ("/docs/a", false), ("/docs/a/", false), ("/docs/a/b", true), ("/docs//a//b", true)],
+            &[
+                ("/docs/", false),
+                ("/docs/a", false),
+                ("/docs/a/", false),
+                ("/docs/a/b", true),
+                ("/docs//a//b", true),
+            ],
         );
         check(json!({ "url": "a.test", "maxDepth": 0 }), &[("/", false), ("/a", true)]);
         check(

@@ -93,7 +93,9 @@ pub(crate) async fn job(
             let start = receive(&context, Version::V2, request).await?;
             begin(kind, context, start).await
         }
-        _ => known_job(Version::V2, kind, operation, context, request).await,
+        JobOperation::Status | JobOperation::Cancel | JobOperation::Errors | JobOperation::Active => {
+            known_job(Version::V2, kind, operation, context, request).await
+        }
     }
 }
 

@@ -216,8 +216,9 @@ fn bounds_are_kept() {
 fn the_documents_of_all_jobs_have_a_bound_of_their_own() {
     let (dir, store) = fresh();
     let stored = || -> u64 {
-        let [counted, summed] = ["SELECT bytes FROM job_storage", "SELECT ifnull(sum(length(document)), 0) FROM job_documents"]
-            .map(|sql| sqlite(dir.path()).query_row(sql, [], |row| row.get::<_, u64>(0)).unwrap());
+        let [counted, summed] =
+            ["SELECT bytes FROM job_storage", "SELECT ifnull(sum(length(document)), 0) FROM job_documents"]
+                .map(|sql| sqlite(dir.path()).query_row(sql, [], |row| row.get::<_, u64>(0)).unwrap());
         assert_eq!(counted, summed);
         counted
     };

@@ -61,9 +61,11 @@ pub(super) fn add_first_version(paths: &mut Value) {
             // Examples name URLs of the interface.
             let text = operations.to_string().replace("/v2/", "/v1/");
             let mut operations: Value = serde_json::from_str(&text).expect("it is the JSON of above");
-            for operation in operations.as_object_mut().into_iter().flatten().map(|(_, operation)| operation) {
+            for operation in operations.as_object_mut().into_iter().flatten().map(|(_, operation)| operation)
+            {
                 for (name, after) in [("operationId", "V1"), ("summary", ", for clients of version 1")] {
-                    operation[name] = json!(format!("{}{after}", operation[name].as_str().unwrap_or_default()));
+                    operation[name] =
+                        json!(format!("{}{after}", operation[name].as_str().unwrap_or_default()));
                 }
                 operation["tags"] = json!(["adapters"]);
             }

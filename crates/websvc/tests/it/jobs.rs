@@ -69,7 +69,8 @@ async fn documents_arrive_each_once_and_the_end_is_told() {
     assert!(watch.next_part().await.unwrap().is_none());
     assert_eq!(world.count("http://elsewhere.test/steals-the-key"), 0);
     let seen = world.requests();
-    let skipped: Vec<&str> = seen.iter().filter_map(|seen| seen.url.split_once("?skip=")).map(|(_, skip)| skip).collect();
+    let skipped: Vec<&str> =
+        seen.iter().filter_map(|seen| seen.url.split_once("?skip=")).map(|(_, skip)| skip).collect();
     assert_eq!(skipped, ["0", "0", "1", "2"]);
     assert_eq!(job.errors().await.unwrap().robots_blocked, ["http://a.test/"]);
 }
@@ -77,7 +78,8 @@ async fn documents_arrive_each_once_and_the_end_is_told() {
 #[tokio::test]
 async fn a_job_is_begun_once_whatever_is_answered() {
     let (world, client) = service(vec![status("completed", &[], None)]).await;
-    let request = BatchScrapeRequest { urls: vec!["http://a.test/".to_owned()], ..BatchScrapeRequest::default() };
+    let request =
+        BatchScrapeRequest { urls: vec!["http://a.test/".to_owned()], ..BatchScrapeRequest::default() };
     let error = client.start_batch(&request).await.unwrap_err();
     assert_eq!(error.status().map(|status| status.as_u16()), Some(503));
     let begun = world.requests().iter().filter(|seen| seen.url.ends_with("/v2/batch/scrape")).count();
