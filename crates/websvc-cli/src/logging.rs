@@ -31,6 +31,8 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         | Command::Search(_)
         | Command::Scrape(_)
         | Command::Map(_)
+        | Command::Crawl(_)
+        | Command::Batch(_)
         | Command::Parse(_)
         | Command::Index(_)
         | Command::Teams(_)

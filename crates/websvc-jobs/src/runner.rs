@@ -39,6 +39,8 @@ struct Runner {
     pages: JoinSet<Done>,
     tasks: HashMap<Id, Task>,
     swept: Option<Instant>,
+    /// The one job that is worked on; `None` for all.
+    only: Option<i64>,
 }
 
 /// A page that is under way.
@@ -57,12 +59,21 @@ impl Jobs {
     /// by the next run.
     pub async fn run(&self) -> Infallible {
         tokio::select! {
-            never = self.work() => never,
+            never = self.work_on(None) => never,
             never = deliver(self.clone()) => never,
         }
     }
 
-    async fn work(&self) -> Infallible {
+    /// Works on the job of this number and no other, and delivers events, for as long as it is awaited: for who is there
+    /// for one job.
+    pub async fn run_only(&self, number: i64) -> Infallible {
+        tokio::select! {
+            never = self.work_on(Some(number)) => never,
+            never = deliver(self.clone()) => never,
+        }
+    }
+
+    async fn work_on(&self, only: Option<i64>) -> Infallible {
         let mut runner = Runner {
             jobs: self.clone(),
             turns: Turns::default(),
@@ -71,6 +82,7 @@ impl Jobs {
             pages: JoinSet::new(),
             tasks: HashMap::new(),
             swept: None,
+            only,
         };
         let mut is_first = true;
         loop {
@@ -114,7 +126,8 @@ impl Runner {
 
     /// Learns which jobs run; what is under way of others is given up.
     async fn refresh(&mut self) -> Result<(), JobsError> {
-        let running = self.jobs.with_store(|store, _| store.running_job_numbers()).await?;
+        let mut running = self.jobs.with_store(|store, _| store.running_job_numbers()).await?;
+        running.retain(|(number, _)| self.only.is_none_or(|only| *number == only));
         self.turns.update(&running);
         self.active.retain(|number, _| running.iter().any(|(running, _)| running == number));
         self.active.values_mut().for_each(|active| active.is_dry = false);

@@ -262,6 +262,16 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::GET, docs::RENDERER_NOTICE, Operation::Docs(DocsFile::RendererNotice), Access::Public),
     adapter(Method::POST, "/v1/scrape", adapter::Operation::ScrapeV1),
     adapter(Method::POST, "/v1/search", adapter::Operation::SearchV1),
+    batch_v1(Method::POST, "/v1/batch/scrape", JobOperation::Start),
+    batch_v1(Method::GET, "/v1/batch/scrape/{id}", JobOperation::Status),
+    batch_v1(Method::DELETE, "/v1/batch/scrape/{id}", JobOperation::Cancel),
+    batch_v1(Method::GET, "/v1/batch/scrape/{id}/errors", JobOperation::Errors),
+    crawl_v1(Method::POST, "/v1/crawl", JobOperation::Start),
+    crawl_v1(Method::GET, "/v1/crawl/active", JobOperation::Active),
+    crawl_v1(Method::GET, "/v1/crawl/ongoing", JobOperation::Active),
+    crawl_v1(Method::GET, "/v1/crawl/{id}", JobOperation::Status),
+    crawl_v1(Method::DELETE, "/v1/crawl/{id}", JobOperation::Cancel),
+    crawl_v1(Method::GET, "/v1/crawl/{id}/errors", JobOperation::Errors),
     adapter(Method::POST, "/v1/rerank", adapter::Operation::Rerank),
     adapter(Method::GET, "/search", adapter::Operation::SearchSearxng),
     adapter(Method::POST, "/search", adapter::Operation::SearchExternal),
@@ -308,6 +318,14 @@ const fn crawl(method: Method, path: &'static str, operation: JobOperation) -> R
 
 const fn webhook(method: Method, path: &'static str, operation: WebhookOperation) -> Route {
     route(method, path, Operation::Webhook(operation), Access::Key)
+}
+
+const fn batch_v1(method: Method, path: &'static str, operation: JobOperation) -> Route {
+    adapter(method, path, adapter::Operation::JobV1(JobKind::Batch, operation))
+}
+
+const fn crawl_v1(method: Method, path: &'static str, operation: JobOperation) -> Route {
+    adapter(method, path, adapter::Operation::JobV1(JobKind::Crawl, operation))
 }
 
 const fn adapter(method: Method, path: &'static str, operation: adapter::Operation) -> Route {
@@ -357,7 +375,8 @@ pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, Failur
     // A path by its name is none of the paths with any segment in its place.
     let is_named = ROUTES.iter().any(|route| route.path == path);
     let mut allowed = Vec::new();
-    for route in ROUTES.iter().filter(|route| if is_named { route.path == path } else { route.is_at(&path) }) {
+    for route in ROUTES.iter().filter(|route| if is_named { route.path == path } else { route.is_at(&path) })
+    {
         if route.method == *asked {
             return Ok(route);
         }

@@ -19,6 +19,8 @@ pub(crate) struct Jobs {
     pub(crate) max_urls: u64,
     /// Bytes of the documents of one job, before compression.
     pub(crate) max_bytes: u64,
+    /// Bytes of the documents of all jobs, compressed.
+    pub(crate) max_total_bytes: NonZeroU64,
     pub(crate) max_running_per_team: u64,
     pub(crate) max_kept_per_team: u64,
     /// How long a job may run, and how long it is kept after its end.
@@ -32,6 +34,7 @@ impl Jobs {
         "pause",
         "max_urls",
         "max_bytes",
+        "max_total_bytes",
         "max_running_per_team",
         "max_kept_per_team",
         "keep_hours",
@@ -40,13 +43,15 @@ impl Jobs {
 
 impl Default for Jobs {
     fn default() -> Self {
-        let JobsConfig { limits, concurrency, per_host, pause, share: _, webhooks: _ } = JobsConfig::default();
+        let JobsConfig { limits, concurrency, per_host, pause, share: _, webhooks: _ } =
+            JobsConfig::default();
         Self {
             concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),
             per_host: NonZeroUsize::new(per_host).unwrap_or(NonZeroUsize::MIN),
             pause,
             max_urls: limits.urls,
             max_bytes: limits.bytes,
+            max_total_bytes: NonZeroU64::new(limits.total_bytes).unwrap_or(NonZeroU64::MIN),
             max_running_per_team: limits.running,
             max_kept_per_team: limits.kept,
             keep_hours: NonZeroU64::new(limits.keep.as_secs() / 3_600).unwrap_or(NonZeroU64::MIN),

@@ -16,6 +16,7 @@ pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
         pause,
         max_urls,
         max_bytes,
+        max_total_bytes,
         max_running_per_team,
         max_kept_per_team,
         keep_hours,
@@ -26,6 +27,7 @@ pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
         limits: JobLimits {
             urls: max_urls,
             bytes: max_bytes,
+            total_bytes: max_total_bytes.get(),
             running: max_running_per_team,
             kept: max_kept_per_team,
             keep: Duration::from_secs(keep_hours.get().saturating_mul(3_600)),

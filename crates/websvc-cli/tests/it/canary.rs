@@ -189,7 +189,10 @@ async fn a_crawl_keeps_away_from_internal_addresses() {
 
 /// Returns whether an operation begins a job.
 fn is_job(operation: &str) -> bool {
-    matches!(operation, "post /v2/batch/scrape" | "post /v2/crawl")
+    matches!(
+        operation,
+        "post /v2/batch/scrape" | "post /v2/crawl" | "post /v1/batch/scrape" | "post /v1/crawl"
+    )
 }
 
 /// Returns bodies by which an operation might be led to `inside`.
@@ -267,7 +270,7 @@ fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
 /// Returns bodies by which an operation that begins a job might be led to `inside`.
 fn job_attacks(operation: &str, inside: &str) -> Vec<Value> {
     match operation {
-        "post /v2/batch/scrape" => {
+        "post /v2/batch/scrape" | "post /v1/batch/scrape" => {
             let urls: Vec<&str> = LISTED.iter().map(|(_, url)| *url).chain([inside]).collect();
             vec![
                 json!({"urls": urls, "formats": ["markdown", "html", "links", "images"], "maxAge": 0}),
@@ -281,7 +284,7 @@ fn job_attacks(operation: &str, inside: &str) -> Vec<Value> {
                 json!({"urls": ["http://bait.test/"], "appendToId": inside}),
             ]
         }
-        "post /v2/crawl" => vec![
+        "post /v2/crawl" | "post /v1/crawl" => vec![
             json!({"url": inside}),
             json!({"url": "http://bait.test/", "allowExternalLinks": true, "crawlEntireDomain": true, "limit": 50}),
             json!({"url": "http://bait.test/moved", "allowExternalLinks": true, "sitemap": "only"}),

@@ -14,6 +14,7 @@ mod audit;
 mod backup;
 mod bad_input;
 mod batch;
+mod batch_command;
 #[cfg(target_os = "linux")]
 mod bombs;
 mod browser;
@@ -21,6 +22,7 @@ mod cache;
 mod canary;
 mod corpus;
 mod crash;
+mod crawl_command;
 #[cfg(target_os = "linux")]
 mod crawl_proof;
 mod crawling;

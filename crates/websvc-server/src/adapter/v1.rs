@@ -15,7 +15,7 @@ use crate::service::Context;
 const LIMIT_DEFAULT: u32 = 5;
 
 /// The time for a page of version 1 when the request does not say, in milliseconds.
-const TIMEOUT_DEFAULT_MS: u64 = 30_000;
+pub(super) const TIMEOUT_DEFAULT_MS: u64 = 30_000;
 
 /// `POST /v1/scrape`.
 pub(super) async fn scrape(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
@@ -48,7 +48,7 @@ pub(super) async fn search(context: Context<'_>, request: Request<ServerBody>) -
 }
 
 /// Gives the options of version 1 their names of version 2.
-fn translate_options(options: &mut Map<String, Value>) {
+pub(super) fn translate_options(options: &mut Map<String, Value>) {
     // A page of version 1 is from its host unless the request says otherwise.
     let is_cached = options.get("minAge").is_some_and(|age| !age.is_null())
         || options.get("lockdown") == Some(&json!(true));

@@ -1,24 +1,22 @@
 //! `POST /v2/crawl` and `GET /v2/crawl/active`.
 
-use http::{Request, StatusCode};
+use http::StatusCode;
 use websvc_engine::crawl::Site;
 use websvc_jobs::JobRequest;
 use websvc_stage::Stage;
 use websvc_store::{JobKind, JobRecord, JobUrl, NewJob};
-use websvc_transport::ServerBody;
 use websvc_types::job::{ActiveCrawl, ActiveCrawls, CrawlRequest, JobStarted};
 use websvc_validate::{Checked, Retention, read_crawl_request};
 
+use super::job::{self, JobStart};
 use super::search::{policy, team};
-use super::{job, webhook};
+use super::webhook;
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
 
 /// Begins a crawl.
-pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
-    let base_url = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
-    let idempotency = job::idempotency(request.headers())?;
-    let body = super::read_body(request).await?;
+pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply, Failure> {
+    let JobStart { version, base_url, idempotency, body } = start;
     let policy = policy(context.store, context.caller.as_ref())?;
     let retention = Retention::demanded(&policy);
     let decoding = context.admission.decode(body, move |body| read_crawl_request(body, &policy));
@@ -53,7 +51,7 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
     let id = job::create(&context, new).await?;
     let answer = JobStarted {
         success: true,
-        url: job::url(base_url.as_deref(), JobKind::Crawl, &id),
+        url: job::url(base_url.as_deref(), version, JobKind::Crawl, &id),
         id,
         invalid_urls: None,
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::{Transaction, params};
 
-use super::row::{add_urls, end, find};
+use super::row::{add_urls, end, find, stored_bytes};
 use super::{Cancelling, Creating, JobKind, JobLimits, JobState, JobUrl, NewJob};
 use crate::database::Durability;
 use crate::error::StoreError;
@@ -106,6 +106,9 @@ fn create(
     }
     if urls.len() as u64 > limits.urls {
         return Ok(Creating::TooManyUrls);
+    }
+    if stored_bytes(transaction)? >= limits.total_bytes {
+        return Ok(Creating::NoRoom);
     }
     transaction
         .prepare_cached(

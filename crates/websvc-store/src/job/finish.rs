@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::create::later;
-use super::row::{add_urls, by_number, end};
+use super::row::{add_urls, by_number, end, stored_bytes};
 use super::{JobLease, JobLimits, JobRecord, JobState, PageEnd, PageFinish, PageFinished};
 use crate::database::Durability;
 use crate::error::StoreError;
@@ -122,6 +122,12 @@ fn write(
         is_known = is_other(transaction, lease, key)? || is_known;
     }
     let end = if is_known { &PageEnd::Dropped } else { &*end };
+    if matches!(end, PageEnd::Document(_))
+        && stored_bytes(transaction)?.saturating_add(document.len() as u64) > limits.total_bytes
+    {
+        let state = fail_for_room(transaction, job.number, limits, now_ms)?;
+        return Ok(PageFinished::Noted { state, charged: 0 });
+    }
     note(transaction, lease, end, now_ms)?;
     add_urls(transaction, job.number, found, limits.urls)?;
     if let PageEnd::Document(json) = end {
@@ -219,6 +225,22 @@ fn pay(
         .prepare_cached("UPDATE jobs SET credits = credits + ?2 WHERE number = ?1")?
         .execute(params![job, charged])?;
     Ok(Some(charged))
+}
+
+/// Ends a job whose next document finds no room. The page is not kept and costs nothing.
+fn fail_for_room(
+    transaction: &Transaction<'_>,
+    number: i64,
+    limits: &JobLimits,
+    now_ms: u64,
+) -> rusqlite::Result<JobState> {
+    let error = format!(
+        "there is no room for further documents: those of all jobs may take {} bytes on the disk",
+        limits.total_bytes
+    );
+    let expires_at_ms = later(now_ms, limits.keep);
+    end(transaction, number, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
+    Ok(JobState::Failed)
 }
 
 /// Ends a job that has nothing left to do, or more than it may have; returns how it stands.

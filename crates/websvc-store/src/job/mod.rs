@@ -27,6 +27,9 @@ pub struct JobLimits {
     pub urls: u64,
     /// Bytes of the documents of one job, before compression; a job with more fails.
     pub bytes: u64,
+    /// Bytes of the documents of all jobs of all teams, compressed: what they take on the disk. Beyond it no job begins,
+    /// and one that has a further document fails.
+    pub total_bytes: u64,
     /// Jobs of one team that run.
     pub running: u64,
     /// Jobs of one team that are kept, those that run among them.
@@ -40,6 +43,7 @@ impl Default for JobLimits {
         Self {
             urls: 100_000,
             bytes: 1024 * 1024 * 1024,
+            total_bytes: 20 * 1024 * 1024 * 1024,
             running: 100,
             kept: 1_000,
             keep: Duration::from_secs(24 * 3_600),
@@ -119,6 +123,8 @@ pub enum Creating {
     TooManyRunning,
     /// So many jobs of the team are kept, and no more may be.
     TooManyKept,
+    /// The documents of all jobs take as much as they may.
+    NoRoom,
 }
 
 /// A job as it stands.

@@ -120,6 +120,11 @@ pub(super) fn add_urls(
     Ok(added)
 }
 
+/// Returns what the documents of all jobs take on the disk, in bytes.
+pub(super) fn stored_bytes(connection: &Connection) -> rusqlite::Result<u64> {
+    connection.prepare_cached("SELECT bytes FROM job_storage")?.query_row([], |row| row.get(0))
+}
+
 /// Ends a job that runs, and tells its webhook unless the owner ended it; it is kept until `expires_at_ms`.
 pub(super) fn end(
     transaction: &Transaction<'_>,

@@ -47,6 +47,40 @@ pub(super) fn add_crawl(paths: &mut Value) {
     paths[format!("{path}/ongoing")] = json!({ "get": active("ongoingCrawls").to_value() });
 }
 
+/// Adds the operations of version 1: those of version 2 with other names of a few options.
+///
+/// # Panics
+/// Never: the operations of version 2 are JSON in any case.
+pub(super) fn add_first_version(paths: &mut Value) {
+    let first: Vec<(String, Value)> = paths
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter_map(|(path, operations)| {
+            let rest = path.strip_prefix("/v2/").filter(|rest| is_job(rest))?;
+            // Examples name URLs of the interface.
+            let text = operations.to_string().replace("/v2/", "/v1/");
+            let mut operations: Value = serde_json::from_str(&text).expect("it is the JSON of above");
+            for operation in operations.as_object_mut().into_iter().flatten().map(|(_, operation)| operation)
+            {
+                for (name, after) in [("operationId", "V1"), ("summary", ", for clients of version 1")] {
+                    operation[name] =
+                        json!(format!("{}{after}", operation[name].as_str().unwrap_or_default()));
+                }
+                operation["tags"] = json!(["adapters"]);
+            }
+            Some((format!("/v1/{rest}"), operations))
+        })
+        .collect();
+    for (path, operations) in first {
+        paths[path] = operations;
+    }
+}
+
+fn is_job(path: &str) -> bool {
+    ["crawl", "batch/scrape"].iter().any(|kind| path == *kind || path.starts_with(&format!("{kind}/")))
+}
+
 fn start_crawl() -> Operation {
     Operation {
         id: "startCrawl",
@@ -264,7 +298,8 @@ fn with_id(mut operation: Value) -> Value {
 
 /// Adds what can be done next with the job that was begun.
 fn with_links(mut operation: Value, kind: &str) -> Value {
-    let link = |operation: String| json!({ "operationId": operation, "parameters": { "id": "$response.body#/id" } });
+    let link =
+        |operation: String| json!({ "operationId": operation, "parameters": { "id": "$response.body#/id" } });
     operation["responses"]["200"]["links"] = json!({
         "status": link(format!("get{kind}")),
         "errors": link(format!("get{kind}Errors")),

@@ -58,6 +58,7 @@ pub(super) fn paths() -> Value {
     job::add_batch(&mut paths);
     job::add_crawl(&mut paths);
     webhook::add(&mut paths);
+    job::add_first_version(&mut paths);
     paths
 }
 
