@@ -122,7 +122,7 @@ async fn the_events_of_a_batch_arrive_whole_signed_and_in_their_order() {
         assert_eq!(seen.url, format!("{HOOK}?key=1"));
         let name = ["started", "page", "page", "page", "completed"][at];
         let mut body = body(seen);
-        documents.extend(body["data"].as_array_mut().unwrap().drain(..));
+        documents.append(body["data"].as_array_mut().unwrap());
         let id = path.rsplit('/').next().unwrap();
         let expected = json!({ "success": true, "type": format!("batch_scrape.{name}"), "id": id,
             "webhookId": body["webhookId"], "data": [], "metadata": { "of": { "a": [1, "ü"] } } });
