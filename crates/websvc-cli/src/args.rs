@@ -3,6 +3,7 @@
 mod access;
 mod map;
 mod parse;
+mod webhooks;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use crate::drawing::{Drawing, Pictures, PicturesOfResults, Place};
 pub(crate) use access::{Amount, Backup, CreateKey, Keys, SetTeam, Switch, Teams};
 pub(crate) use map::Map;
 pub(crate) use parse::Parse;
+pub(crate) use webhooks::Webhooks;
 
 /// Self-hosted web data service: search the web and get the content of the results, in one binary.
 #[derive(Debug, Parser)]
@@ -71,6 +73,9 @@ pub(crate) enum Command {
     /// Lists and deletes browser profiles; works while the server runs.
     #[command(subcommand)]
     Profiles(Profiles),
+    /// Lists the events of jobs that could not be delivered, and has them tried anew; works while the server runs.
+    #[command(subcommand)]
+    Webhooks(Webhooks),
     /// Sets what threat protection of teams goes by, and tells what becomes of a URL; works while the server runs.
     #[command(subcommand)]
     Threat(Threat),

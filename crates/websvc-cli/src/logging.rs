@@ -40,6 +40,7 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         | Command::Mcp
         | Command::Cache(_)
         | Command::Profiles(_)
+        | Command::Webhooks(_)
         | Command::Threat(_)
         | Command::Lists(_)
         | Command::Doctor(_)

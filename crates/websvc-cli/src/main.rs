@@ -93,6 +93,7 @@ fn run(command: Command, common: &Common) -> Result<()> {
         Command::Backup(backup) => command::backup(&setting, &backup),
         Command::Keys(keys) => command::keys(&setting, keys),
         Command::Profiles(profiles) => command::profiles(&setting, profiles),
+        Command::Webhooks(webhooks) => command::webhooks(&setting, webhooks),
         Command::Threat(threat) => on_runtime(command::threat(setting, threat)),
         Command::Lists(lists) => on_runtime(command::lists(setting, lists)),
         Command::Usage(usage) => command::usage(&setting, &usage),

@@ -4,6 +4,8 @@ use serde::Deserialize;
 use websvc_scrape::ShareConfig;
 use websvc_store::JobLimits;
 
+use crate::webhook::WebhookConfig;
+
 /// How long a host is left alone after an answer. What robots.txt, a crawl or an overloaded host asks for is kept in any
 /// case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
@@ -29,6 +31,8 @@ pub struct JobsConfig {
     pub pause: Pause,
     /// The part of the engine's pools that jobs may take.
     pub share: ShareConfig,
+    /// How events of jobs are delivered.
+    pub webhooks: WebhookConfig,
 }
 
 impl Default for JobsConfig {
@@ -39,6 +43,7 @@ impl Default for JobsConfig {
             per_host: 2,
             pause: Pause::default(),
             share: ShareConfig::default(),
+            webhooks: WebhookConfig::default(),
         }
     }
 }

@@ -360,6 +360,7 @@ async fn finish(jobs: &Jobs, kind: JobKind, finish: PageFinish) -> Result<DoneEn
     Ok(match finished {
         PageFinished::Noted { state, charged } => {
             jobs.inner.charged.add(kind, charged);
+            jobs.inner.happened.notify_one();
             DoneEnd::Noted(state)
         }
         PageFinished::LeaseLost => DoneEnd::Left,

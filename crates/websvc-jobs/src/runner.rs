@@ -11,9 +11,11 @@ use websvc_store::{JobKind, JobLease, JobState};
 
 use crate::active::{Active, Next, Work};
 use crate::hosts::{Ended, Hosts};
+use crate::in_work::Working;
 use crate::jobs::{Jobs, JobsError, now_ms};
 use crate::page::{self, Done, DoneEnd, Said};
 use crate::turns::Turns;
+use crate::webhook::deliver;
 
 /// URLs of a job that are leased at one time, beside those that are worked on: enough to find one whose host is ready.
 const WINDOW: usize = 16;
@@ -46,11 +48,21 @@ struct Task {
     host: String,
     lease: JobLease,
     handle: AbortHandle,
+    /// It is counted for as long as it is there.
+    _working: Working,
 }
 
 impl Jobs {
-    /// Works on jobs for as long as it is awaited. What was under way when it is dropped is done by the next run.
+    /// Works on jobs and delivers their events for as long as it is awaited. What was under way when it is dropped is done
+    /// by the next run.
     pub async fn run(&self) -> Infallible {
+        tokio::select! {
+            never = self.work() => never,
+            never = deliver(self.clone()) => never,
+        }
+    }
+
+    async fn work(&self) -> Infallible {
         let mut runner = Runner {
             jobs: self.clone(),
             turns: Turns::default(),
@@ -118,6 +130,7 @@ impl Runner {
         }
         while self.jobs.with_store(|store, config| store.sweep_jobs(&config.limits, now_ms())).await? {}
         self.swept = Some(Instant::now());
+        self.jobs.inner.happened.notify_one();
         Ok(())
     }
 
@@ -197,7 +210,8 @@ impl Runner {
         let kind = record.kind;
         let span = RequestSpan::new(&record.id, kind.as_str(), None);
         let handle = self.pages.spawn(span.run(work));
-        self.tasks.insert(handle.id(), Task { job: number, kind, host, lease, handle });
+        let working = self.jobs.inner.in_work.begin(&record.team);
+        self.tasks.insert(handle.id(), Task { job: number, kind, host, lease, handle, _working: working });
     }
 
     async fn finish(&mut self, done: Result<(Id, Done), JoinError>) -> Result<(), JobsError> {
@@ -237,7 +251,9 @@ impl Runner {
         self.forget(number);
         self.jobs
             .with_store(move |store, config| store.fail_job(number, &reason, &config.limits, now_ms()))
-            .await
+            .await?;
+        self.jobs.inner.happened.notify_one();
+        Ok(())
     }
 
     fn forget(&mut self, number: i64) {

@@ -84,6 +84,12 @@ impl Scraper {
         &self.inner.documents
     }
 
+    /// Returns the guarded client that fetches pages.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        self.inner.fetcher.client()
+    }
+
     /// Returns the browser that is configured, whether or not it can be had.
     #[must_use]
     pub fn configured_browser(&self) -> Option<&Browser> {

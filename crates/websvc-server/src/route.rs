@@ -7,8 +7,8 @@ use websvc_store::{JobKind, KeyScope};
 
 use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
-use crate::handler::JobOperation;
 use crate::handler::docs::{self, DocsFile};
+use crate::handler::{JobOperation, WebhookOperation};
 use crate::reply::Failure;
 use websvc_types::ErrorCode;
 
@@ -23,6 +23,7 @@ pub(crate) enum Operation {
     Parse,
     ParseFormats,
     Job(JobKind, JobOperation),
+    Webhook(WebhookOperation),
     AddDocuments,
     CrawlProgress,
     IndexStats,
@@ -54,6 +55,7 @@ pub(crate) enum Group {
     Rerank,
     Batch,
     Crawl,
+    Webhooks,
     Index,
     Team,
     Status,
@@ -67,7 +69,7 @@ pub(crate) enum Group {
 
 impl Group {
     /// All of them, in the order of their numbers.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Search,
         Self::Scrape,
         Self::Parse,
@@ -75,6 +77,7 @@ impl Group {
         Self::Rerank,
         Self::Batch,
         Self::Crawl,
+        Self::Webhooks,
         Self::Index,
         Self::Team,
         Self::Status,
@@ -94,6 +97,7 @@ impl Group {
             Self::Rerank => "rerank",
             Self::Batch => "batch",
             Self::Crawl => "crawl",
+            Self::Webhooks => "webhooks",
             Self::Index => "index",
             Self::Team => "team",
             Self::Status => "status",
@@ -117,6 +121,7 @@ impl Operation {
             Self::Adapter(operation) => operation.group(),
             Self::Job(JobKind::Batch, _) => Group::Batch,
             Self::Job(JobKind::Crawl, _) => Group::Crawl,
+            Self::Webhook(_) => Group::Webhooks,
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Group::Index,
             Self::CreditUsage
             | Self::CreditHistory
@@ -143,6 +148,7 @@ impl Operation {
             Self::Map | Self::MapV1 => Some("map"),
             Self::Adapter(operation) => Some(operation.name()),
             Self::Job(kind, operation) => Some(operation.name(kind)),
+            Self::Webhook(operation) => Some(operation.name()),
             Self::AddDocuments => Some("index-documents"),
             Self::IndexStats => Some("index-stats"),
             Self::CreditUsage => Some("credit-usage"),
@@ -170,8 +176,9 @@ impl Operation {
             Self::Job(JobKind::Crawl, _) => Some(KeyScope::Crawl),
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
             Self::Adapter(operation) => Some(operation.scope()),
-            // What its own team has used, every key may read.
-            Self::CreditUsage
+            // What its own team has used, every key may read; of dead letters it gets those of the jobs it may begin.
+            Self::Webhook(_)
+            | Self::CreditUsage
             | Self::CreditHistory
             | Self::TokenUsage
             | Self::TokenHistory
@@ -230,6 +237,9 @@ pub(crate) static ROUTES: &[Route] = &[
     crawl(Method::GET, "/v2/crawl/{id}", JobOperation::Status),
     crawl(Method::DELETE, "/v2/crawl/{id}", JobOperation::Cancel),
     crawl(Method::GET, "/v2/crawl/{id}/errors", JobOperation::Errors),
+    webhook(Method::GET, "/v2/webhooks/dead-letters", WebhookOperation::List),
+    webhook(Method::POST, "/v2/webhooks/dead-letters/{id}/retry", WebhookOperation::Retry),
+    webhook(Method::DELETE, "/v2/webhooks/dead-letters/{id}", WebhookOperation::Delete),
     route(Method::POST, "/v2/index/documents", Operation::AddDocuments, Access::Key),
     route(Method::POST, "/v2/index/progress", Operation::CrawlProgress, Access::Key),
     route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
@@ -296,6 +306,10 @@ const fn crawl(method: Method, path: &'static str, operation: JobOperation) -> R
     route(method, path, Operation::Job(JobKind::Crawl, operation), Access::Key)
 }
 
+const fn webhook(method: Method, path: &'static str, operation: WebhookOperation) -> Route {
+    route(method, path, Operation::Webhook(operation), Access::Key)
+}
+
 const fn adapter(method: Method, path: &'static str, operation: adapter::Operation) -> Route {
     route(method, path, Operation::Adapter(operation), Access::Key)
 }
@@ -340,8 +354,10 @@ impl Route {
 pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, Failure> {
     let path = normalise(path);
     let asked = if method == Method::HEAD { &Method::GET } else { method };
+    // A path by its name is none of the paths with any segment in its place.
+    let is_named = ROUTES.iter().any(|route| route.path == path);
     let mut allowed = Vec::new();
-    for route in ROUTES.iter().filter(|route| route.is_at(&path)) {
+    for route in ROUTES.iter().filter(|route| if is_named { route.path == path } else { route.is_at(&path) }) {
         if route.method == *asked {
             return Ok(route);
         }
@@ -374,6 +390,13 @@ mod tests {
         check(&Method::POST, "/v2/search", Some(Operation::Search));
         check(&Method::POST, "//v2//search/", Some(Operation::Search));
         check(&Method::GET, "//", Some(Operation::Root));
+    }
+
+    #[test]
+    fn a_path_by_its_name_is_no_identifier() {
+        check(&Method::GET, "/v2/crawl/active", Some(Operation::Job(JobKind::Crawl, JobOperation::Active)));
+        check(&Method::DELETE, "/v2/crawl/active", None);
+        check(&Method::DELETE, "/v2/crawl/1", Some(Operation::Job(JobKind::Crawl, JobOperation::Cancel)));
     }
 
     #[test]

@@ -38,6 +38,7 @@ mod store;
 mod team;
 mod threat;
 mod usage;
+mod webhook;
 
 pub use access::{ACCESS_REFRESH, Caller};
 pub use artifact::{ArtifactRecord, ArtifactTotals, Reservation};
@@ -60,3 +61,7 @@ pub use rights::{KeyRights, KeyScope, UnknownScope};
 pub use secret::Secret;
 pub use store::Store;
 pub use team::{DEFAULT_TEAM, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy};
+pub use webhook::{
+    DeadLetter, DeadLetters, JobEvent, Letters, NewWebhook, Tried, WebhookDelivery, WebhookFigures,
+    WebhookLane, WebhookTurn,
+};

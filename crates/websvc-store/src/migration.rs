@@ -14,6 +14,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/005_credits.sql"),
     include_str!("migrations/006_threat.sql"),
     include_str!("migrations/007_jobs.sql"),
+    include_str!("migrations/008_webhooks.sql"),
 ];
 
 /// What [`migrate`] found.

@@ -18,6 +18,7 @@ mod serve;
 mod teams;
 mod threat;
 mod usage;
+mod webhooks;
 
 pub(crate) use backup::backup;
 pub(crate) use cache::cache;
@@ -37,3 +38,4 @@ pub(crate) use serve::{Running, serve, start, stop_signal};
 pub(crate) use teams::teams;
 pub(crate) use threat::threat;
 pub(crate) use usage::usage;
+pub(crate) use webhooks::webhooks;

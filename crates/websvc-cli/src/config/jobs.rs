@@ -40,7 +40,7 @@ impl Jobs {
 
 impl Default for Jobs {
     fn default() -> Self {
-        let JobsConfig { limits, concurrency, per_host, pause, share: _ } = JobsConfig::default();
+        let JobsConfig { limits, concurrency, per_host, pause, share: _, webhooks: _ } = JobsConfig::default();
         Self {
             concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),
             per_host: NonZeroUsize::new(per_host).unwrap_or(NonZeroUsize::MIN),

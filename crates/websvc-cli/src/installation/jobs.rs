@@ -34,5 +34,6 @@ pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
         per_host: per_host.get(),
         pause,
         share: ShareConfig { drawing: config.browser.concurrency / 2, ..ShareConfig::default() },
+        webhooks: config.webhooks.bounds(),
     }
 }

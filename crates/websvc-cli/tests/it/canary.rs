@@ -257,6 +257,7 @@ fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
             json!({"query": "inside", "model": inside, "documents": [inside, {"text": inside}]}),
             json!({"query": inside, "documents": ["inside"], "base_url": inside, "endpoint": inside}),
         ],
+        "post /v2/webhooks/dead-letters/{id}/retry" => vec![Value::Null],
         // What takes no body takes nothing that could lead anywhere, but its address and headers.
         other if other.starts_with("get ") || other.starts_with("delete ") => vec![Value::Null],
         _ => return None,
@@ -273,6 +274,9 @@ fn job_attacks(operation: &str, inside: &str) -> Vec<Value> {
                 json!({"urls": [inside], "skipTlsVerification": true, "maxAge": 0}),
                 json!({"urls": ["http://bait.test/"], "webhook": inside}),
                 json!({"urls": ["http://bait.test/"], "webhook": {"url": inside, "headers": {"host": "x"}}}),
+                json!({"urls": ["http://bait.test/"], "webhook": "http://bait.test/moved"}),
+                json!({"urls": ["http://bait.test/"], "webhook": {"url": "http://bait.test/moved",
+                    "headers": {"X-Forwarded-Host": inside, "Referer": inside}, "metadata": {"url": inside}}}),
                 json!({"urls": ["http://bait.test/"], "headers": {"Host": "127.0.0.1"}}),
                 json!({"urls": ["http://bait.test/"], "appendToId": inside}),
             ]
@@ -283,6 +287,8 @@ fn job_attacks(operation: &str, inside: &str) -> Vec<Value> {
             json!({"url": "http://bait.test/moved", "allowExternalLinks": true, "sitemap": "only"}),
             json!({"url": "http://bait.test/leads", "allowExternalLinks": true, "sitemap": "skip"}),
             json!({"url": "http://bait.test/", "webhook": inside, "robotsUserAgent": inside}),
+            json!({"url": "http://bait.test/", "webhook": inside}),
+            json!({"url": "http://bait.test/", "webhook": {"url": "http://bait.test/moved", "events": ["page"]}}),
             json!({"url": "http://bait.test/", "scrapeOptions": {"proxy": inside, "headers": {"Host": "127.0.0.1"}}}),
         ],
         _ => Vec::new(),

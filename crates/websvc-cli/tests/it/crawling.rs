@@ -192,7 +192,7 @@ async fn what_a_crawl_cannot_do_is_refused() {
         (json!({}), 400, "url is required"),
         (json!({ "url": "ftp://site.test" }), 400, "/url"),
         (json!({ "url": "site.test", "prompt": "only the docs" }), 400, "prompt"),
-        (json!({ "url": "site.test", "webhook": { "url": "http://b.test" } }), 400, "not available yet"),
+        (json!({ "url": "site.test", "webhook": { "url": "" } }), 400, "/webhook/url"),
         (json!({ "url": "site.test", "includePaths": ["("] }), 400, "/includePaths/0"),
         (json!({ "url": "site.test", "delay": 61 }), 400, "delay"),
         (json!({ "url": "site.test", "limit": 0 }), 400, "limit"),

@@ -55,3 +55,4 @@ mod telemetry;
 mod threat;
 mod threat_drawn;
 mod verticals;
+mod webhooks;

@@ -34,13 +34,15 @@ pub(super) async fn search(context: Context<'_>, request: Request<ServerBody>) -
     if let Some(Value::Object(options)) = fields.get_mut("scrapeOptions") {
         translate_options(options);
     }
-    // There is one list for everything, so there is one source.
-    fields.insert("sources".to_owned(), json!(["web"]));
     let response = super::search(context, origin, fields).await?;
+    let mut warnings: Vec<String> = response.warning.into_iter().collect();
+    if response.data.images.is_some() || response.data.news.is_some() {
+        warnings.push("version 1 has one list, that of web pages: images and news are left out".to_owned());
+    }
     let mut answer =
         json!({ "success": true, "data": response.data.web.unwrap_or_default(), "id": response.id });
-    if let Some(warning) = response.warning {
-        answer["warning"] = Value::String(warning);
+    if !warnings.is_empty() {
+        answer["warning"] = Value::String(warnings.join("; "));
     }
     Ok(ok(&answer))
 }

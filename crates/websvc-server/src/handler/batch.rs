@@ -10,8 +10,8 @@ use websvc_types::ErrorCode;
 use websvc_types::job::JobStarted;
 use websvc_validate::{BatchPlan, Checked, Retention, read_batch};
 
-use super::job;
 use super::search::{policy, team};
+use super::{job, webhook};
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
 
@@ -27,6 +27,7 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
     let addresses: Vec<&str> = plan.urls().iter().map(Url::as_str).collect();
     job::note(&context, retention, plan.scrape(), &addresses);
     job::admit(&context, plan.scrape()).await?;
+    let webhook = webhook::planned(&context, plan.webhook())?;
     let urls = plan.urls().iter().map(|url| JobUrl { url: url.to_string(), key: url.to_string(), depth: 0 });
     let urls: Vec<JobUrl> = urls.collect();
     let id = match plan.append_to() {
@@ -48,6 +49,7 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
                 idempotency,
                 page_limit: None,
                 urls,
+                webhook,
             };
             job::create(&context, new).await?
         }

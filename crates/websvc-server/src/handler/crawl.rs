@@ -6,11 +6,11 @@ use websvc_jobs::JobRequest;
 use websvc_stage::Stage;
 use websvc_store::{JobKind, JobRecord, JobUrl, NewJob};
 use websvc_transport::ServerBody;
-use websvc_types::job::{ActiveCrawl, ActiveCrawls, JobStarted};
+use websvc_types::job::{ActiveCrawl, ActiveCrawls, CrawlRequest, JobStarted};
 use websvc_validate::{Checked, Retention, read_crawl_request};
 
-use super::job;
 use super::search::{policy, team};
+use super::{job, webhook};
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
 
@@ -26,6 +26,7 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
         context.engine.stages().run(Stage::Decode, decoding).await?;
     job::note(&context, retention, plan.scrape(), &[plan.url().as_str()]);
     job::admit(&context, plan.scrape()).await?;
+    let webhook = webhook::planned(&context, plan.webhook())?;
     let page_limit = Some(plan.limit());
     let site = Site::new(plan);
     let url = site.fetched(site.plan().url().clone());
@@ -35,7 +36,8 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
         base_url: base_url.clone(),
         max_concurrency: site.plan().max_concurrency(),
         warnings: warnings.clone(),
-        crawl: Some(Box::new(request)),
+        // It is kept apart, and once: it may hold secrets.
+        crawl: Some(Box::new(CrawlRequest { webhook: None, ..request })),
     };
     let new = NewJob {
         id: context.id.clone(),
@@ -46,6 +48,7 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
         idempotency,
         page_limit,
         urls: vec![start],
+        webhook,
     };
     let id = job::create(&context, new).await?;
     let answer = JobStarted {

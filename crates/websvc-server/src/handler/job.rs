@@ -160,6 +160,7 @@ async fn errors(
         error: error.error,
     };
     let answer = JobErrors {
+        success: true,
         errors: amiss.into_iter().map(failure).collect(),
         robots_blocked: blocked.into_iter().map(|error| error.url).collect(),
     };
@@ -284,12 +285,16 @@ pub(super) fn parse_id(text: &str) -> Result<String, Failure> {
 
 /// Which documents are wanted.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Range {
-    skip: u64,
-    limit: Option<u64>,
+pub(super) struct Range {
+    pub(super) skip: u64,
+    pub(super) limit: Option<u64>,
 }
 
-fn range(query: Option<&str>) -> Result<Range, Failure> {
+/// Reads which ones are wanted.
+///
+/// # Errors
+/// 400 for what is no number.
+pub(super) fn range(query: Option<&str>) -> Result<Range, Failure> {
     let mut range = Range::default();
     for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
         let number = |least: u64| {

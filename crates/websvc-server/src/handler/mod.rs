@@ -14,6 +14,7 @@ mod scrape;
 mod search;
 mod status;
 mod usage;
+mod webhook;
 
 pub(crate) use artifact::artifact;
 pub(crate) use body::read as read_body;
@@ -29,3 +30,4 @@ pub(crate) use status::{health, openapi, readiness, ready, root};
 pub(crate) use usage::{
     concurrency_check, credit_history, credit_usage, queue_status, token_history, token_usage,
 };
+pub(crate) use webhook::{WebhookOperation, webhook};

@@ -9,6 +9,7 @@ use super::{Cancelling, Creating, JobKind, JobLimits, JobState, JobUrl, NewJob};
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::store::Store;
+use crate::webhook::begin;
 
 impl Store {
     /// Begins a job at `now_ms` (milliseconds since the Unix epoch). What it is told survives a power failure.
@@ -80,7 +81,7 @@ fn create(
     limits: &JobLimits,
     now_ms: u64,
 ) -> rusqlite::Result<Creating> {
-    let NewJob { id, team, key, kind, request, idempotency, page_limit, urls } = job;
+    let NewJob { id, team, key, kind, request, idempotency, page_limit, urls, webhook } = job;
     if let Some(word) = idempotency {
         // What is no longer kept is forgotten, also before it is swept.
         transaction.execute(
@@ -124,6 +125,9 @@ fn create(
         ])?;
     let number = transaction.last_insert_rowid();
     let urls = add_urls(transaction, number, urls, limits.urls)?;
+    if let Some(webhook) = webhook {
+        begin(transaction, number, webhook, now_ms)?;
+    }
     Ok(Creating::Created { urls })
 }
 

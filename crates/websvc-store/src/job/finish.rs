@@ -9,6 +9,7 @@ use crate::database::Durability;
 use crate::error::StoreError;
 use crate::ledger::{Hold, Usage};
 use crate::store::Store;
+use crate::webhook::{JobEvent, enqueue};
 
 /// Documents are written once and read once or twice: a few percent are not worth much time.
 const COMPRESSION_LEVEL: i32 = 3;
@@ -125,6 +126,7 @@ fn write(
     add_urls(transaction, job.number, found, limits.urls)?;
     if let PageEnd::Document(json) = end {
         keep(transaction, &job, lease, json.len() as u64, document)?;
+        enqueue(transaction, job.number, JobEvent::Page, Some(job.documents + 1), now_ms)?;
     }
     let charged = match end {
         PageEnd::Dropped => None,
@@ -180,12 +182,11 @@ fn note(transaction: &Transaction<'_>, lease: &JobLease, end: &PageEnd, now_ms: 
              WHERE job = ?1 AND place = ?2",
         )?
         .execute(params![lease.job, lease.place, state, now_ms, code, error])?;
-    if matches!(end, PageEnd::Blocked | PageEnd::Dropped) {
-        transaction
-            .prepare_cached("UPDATE jobs SET urls = urls - 1 WHERE number = ?1")?
-            .execute([lease.job])?;
-    }
-    Ok(())
+    let is_left_out = matches!(end, PageEnd::Blocked | PageEnd::Dropped);
+    transaction
+        .prepare_cached("UPDATE jobs SET open = open - 1, urls = urls - ?2 WHERE number = ?1")?
+        .execute(params![lease.job, is_left_out])
+        .map(drop)
 }
 
 fn keep(

@@ -18,6 +18,7 @@ pub use finish::PackedFinish;
 
 use crate::key::KeyId;
 use crate::ledger::{Hold, Usage};
+use crate::webhook::NewWebhook;
 
 /// The most of one job, and of all jobs of a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +88,8 @@ pub struct NewJob {
     pub page_limit: Option<u64>,
     /// Its first URLs.
     pub urls: Vec<JobUrl>,
+    /// Where its events go, if anybody wants them.
+    pub webhook: Option<NewWebhook>,
 }
 
 /// A URL of a job.

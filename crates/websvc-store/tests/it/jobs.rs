@@ -31,6 +31,7 @@ fn job(id: &str, names: &[&str]) -> NewJob {
         idempotency: None,
         page_limit: None,
         urls: names.iter().map(|name| url(name)).collect(),
+        webhook: None,
     }
 }
 

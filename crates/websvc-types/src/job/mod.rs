@@ -3,7 +3,12 @@
 mod batch;
 mod crawl;
 mod status;
+mod webhook;
 
 pub use batch::BatchScrapeRequest;
 pub use crawl::{ActiveCrawl, ActiveCrawls, CrawlRequest, SitemapMode};
 pub use status::{JobCancelled, JobDocument, JobErrors, JobFailure, JobPhase, JobStarted, JobStatusResponse};
+pub use webhook::{
+    JobMoment, Webhook, WebhookDeadLetter, WebhookDeadLetters, WebhookEvent, WebhookKind, WebhookLetterDone,
+    WebhookOptions,
+};

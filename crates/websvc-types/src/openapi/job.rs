@@ -26,7 +26,7 @@ const CANCEL: &[&[Failure]] =
 /// Adds the operations of a batch to the paths.
 pub(super) fn add_batch(paths: &mut Value) {
     let path = "/v2/batch/scrape";
-    paths[path] = json!({ "post": with_idempotency(start_batch().to_value()) });
+    paths[path] = json!({ "post": with_links(with_idempotency(start_batch().to_value()), "Batch") });
     paths[format!("{path}/{{id}}")] = json!({
         "get": with_range(with_id(status("getBatch", "batch/scrape").to_value())),
         "delete": with_id(cancel("cancelBatch").to_value()),
@@ -37,7 +37,7 @@ pub(super) fn add_batch(paths: &mut Value) {
 /// Adds the operations of a crawl to the paths.
 pub(super) fn add_crawl(paths: &mut Value) {
     let path = "/v2/crawl";
-    paths[path] = json!({ "post": with_idempotency(start_crawl().to_value()) });
+    paths[path] = json!({ "post": with_links(with_idempotency(start_crawl().to_value()), "Crawl") });
     paths[format!("{path}/{{id}}")] = json!({
         "get": with_range(with_id(status("getCrawl", "crawl").to_value())),
         "delete": with_id(cancel("cancelCrawl").to_value()),
@@ -190,7 +190,7 @@ fn errors(id: &'static str) -> Operation {
             vec![example(
                 "errors",
                 "One host is gone, one page is forbidden",
-                json!({ "errors": [failure], "robotsBlocked": ["https://tea.test/private"] }),
+                json!({ "success": true, "errors": [failure], "robotsBlocked": ["https://tea.test/private"] }),
             )],
         ),
         failures: READ,
@@ -238,7 +238,7 @@ fn statuses(path: &str) -> Vec<Example> {
     ]
 }
 
-fn add_parameters(operation: &mut Value, parameters: Vec<Value>) {
+pub(super) fn add_parameters(operation: &mut Value, parameters: Vec<Value>) {
     let list = &mut operation["parameters"];
     if !list.is_array() {
         *list = json!([]);
@@ -259,6 +259,17 @@ fn with_id(mut operation: Value) -> Value {
             "schema": { "type": "string", "format": "uuid" },
         })],
     );
+    operation
+}
+
+/// Adds what can be done next with the job that was begun.
+fn with_links(mut operation: Value, kind: &str) -> Value {
+    let link = |operation: String| json!({ "operationId": operation, "parameters": { "id": "$response.body#/id" } });
+    operation["responses"]["200"]["links"] = json!({
+        "status": link(format!("get{kind}")),
+        "errors": link(format!("get{kind}Errors")),
+        "cancel": link(format!("cancel{kind}")),
+    });
     operation
 }
 
