@@ -313,7 +313,7 @@ fn said(error: &EngineError) -> Said {
         ScrapeError::Blocked { status, .. } if status.as_u16() == 429 => Said::Overload(None),
         ScrapeError::Blocked { .. } => Said::Well,
         error if error.is_unreachable() => Said::Silence(Silence::Gone),
-        error if error.code() == ErrorCode::ScrapeTimeout => Said::Silence(Silence::Late),
+        error if error.is_late() => Said::Silence(Silence::Late),
         _ => Said::Nothing,
     }
 }

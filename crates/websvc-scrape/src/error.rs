@@ -122,6 +122,17 @@ impl ScrapeError {
         )
     }
 
+    /// Returns whether the host took longer than it had. That there was no time for it is not meant.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        match self {
+            ScrapeError::Shared(error) => error.is_late(),
+            error => {
+                matches!(error, ScrapeError::Fetch(FetchError::Timeout { .. })) && !error.is_unreachable()
+            }
+        }
+    }
+
     /// Returns the stable code of this condition.
     pub fn code(&self) -> ErrorCode {
         match self {

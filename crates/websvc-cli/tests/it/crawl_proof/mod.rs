@@ -7,11 +7,12 @@ mod trapped;
 mod turns;
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use websvc_testkit::{Page, Seen, World};
 
-use crate::batch::{ended, read_all, start_at};
+use crate::batch::{read_all, start_at};
 use crate::harness::{Service, Site};
 
 const START: &str = "/v2/crawl";
@@ -31,11 +32,29 @@ fn serve_with(site: &Site, variables: &[(&str, &str)]) -> Service {
 /// Crawls to the end, and returns the addresses of the documents in the order of their completion.
 async fn crawl(service: &Service, body: Value) -> Vec<String> {
     let path = start_at(service, START, body).await;
-    let status = ended(service, &path).await;
-    assert_eq!(status["status"], "completed", "{status}");
+    come_to(service, &path, usize::MAX).await;
     let (documents, _) = read_all(service, &path).await;
     let source = |document: &Value| document["metadata"]["sourceURL"].as_str().unwrap().to_owned();
     documents.iter().map(source).collect()
+}
+
+/// Waits until a crawl has so many documents, or has ended; it may go on for as long as it makes progress.
+async fn come_to(service: &Service, path: &str, documents: usize) {
+    let path = format!("{path}?skip=999999999");
+    let (mut last, mut since) = (0, Instant::now());
+    loop {
+        let status = service.get(&path).await.body;
+        let completed = status["completed"].as_u64().unwrap();
+        if status["status"] != "scraping" || completed >= documents as u64 {
+            assert!(documents != usize::MAX || status["status"] == "completed", "{status}");
+            return;
+        }
+        if completed > last {
+            (last, since) = (completed, Instant::now());
+        }
+        assert!(since.elapsed() < Duration::from_secs(60), "the crawl does not go on: {status}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 /// Returns the requests for pages of a host, in the order of their arrival.

@@ -8,12 +8,12 @@ use std::time::Duration;
 use serde_json::json;
 use websvc_testkit::{Page, World, WorldBuilder};
 
-use super::{START, bare, page, pages_of, serve_with};
+use super::{START, bare, come_to, page, pages_of, serve_with};
 use crate::batch::{read_all, start_at};
 use crate::harness::{Service, Site};
 
 /// The pages that the gate crawls.
-const PAGES: usize = 1_200;
+const PAGES: usize = 1_500;
 const KILLS: usize = 5;
 const PER_HOST: usize = 4;
 /// Pages that may be under way when the process is killed.
@@ -22,8 +22,9 @@ const AT_ONCE: usize = 8;
 const CALENDAR: usize = 100;
 /// What the process may have in memory at most: in a build without optimisation.
 const MEMORY_KB: u64 = 400 * 1024;
-/// How far a page may be from its place in the order: those that are lent at one time, twice.
-const DISORDER: usize = 2 * (16 + AT_ONCE);
+/// Of so many pages one may come before those nearer to the start: what is found on a page that is slow, or begun again
+/// after a kill, comes late, and so does what that leads to.
+const DISORDER: usize = 8;
 
 fn at(number: usize) -> String {
     format!("http://site.test/docs/{number}")
@@ -133,25 +134,6 @@ async fn five_kills_change_nothing_about_a_crawl_of_a_trapped_site() {
     record(&world, pages);
 }
 
-/// Waits until a crawl has so many documents, or has ended; it may go on for as long as it makes progress.
-async fn come_to(service: &Service, path: &str, documents: usize) {
-    let path = format!("{path}?skip=999999999");
-    let (mut last, mut since) = (0, std::time::Instant::now());
-    loop {
-        let status = service.get(&path).await.body;
-        let completed = status["completed"].as_u64().unwrap();
-        if status["status"] != "scraping" || completed >= documents as u64 {
-            assert!(documents != usize::MAX || status["status"] == "completed", "{status}");
-            return;
-        }
-        if completed > last {
-            (last, since) = (completed, std::time::Instant::now());
-        }
-        assert!(since.elapsed() < Duration::from_secs(60), "the crawl does not go on: {status}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
 fn peak_kb(service: &Service) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", service.id())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -217,7 +199,7 @@ fn in_order(asked: &[&str], pages: usize) {
         let depth = depths[number];
         left[depth] -= 1;
         let nearer: usize = left[..depth].iter().sum();
-        assert!(nearer <= DISORDER, "{number} at depth {depth} came before {nearer} nearer ones");
+        assert!(nearer <= pages / DISORDER, "{number} at depth {depth} came before {nearer} nearer ones");
     }
 }
 
