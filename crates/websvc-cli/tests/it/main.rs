@@ -57,4 +57,5 @@ mod telemetry;
 mod threat;
 mod threat_drawn;
 mod verticals;
+mod watching;
 mod webhooks;
