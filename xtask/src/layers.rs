@@ -43,6 +43,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
     layer("websvc-threat", &["websvc-types", "websvc-validate", "websvc-transport"]),
+    layer("websvc-model", &["websvc-transport"]),
     layer(
         "websvc-scrape",
         &[
@@ -77,6 +78,7 @@ const LAYERS: &[Layer] = &[
             "websvc-store",
             "websvc-artifacts",
             "websvc-threat",
+            "websvc-model",
         ],
     ),
     layer(
@@ -118,11 +120,13 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-audit",
     "websvc-browser",
     "websvc-threat",
+    "websvc-model",
     "websvc-scrape",
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 24] = [
+const EVERYTHING: [&str; 25] = [
+    "websvc-model",
     "websvc-jobs",
     "websvc-audit",
     "websvc-stage",
