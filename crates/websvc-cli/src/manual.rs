@@ -41,6 +41,7 @@ static PAGES: &[Page] = pages![
     "mcp",
     "observability",
     "security",
+    "models",
     "threat-protection",
     "audit",
     "clients",

@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
 
-    fn completion(content: Value, reason: &str) -> Value {
+    fn completion(content: &Value, reason: &str) -> Value {
         json!({ "choices": [{ "message": { "content": content }, "finish_reason": reason }] })
     }
 
@@ -114,7 +114,7 @@ mod tests {
             ("I cannot do that.", None),
             (r#"{"a": "#, None),
         ] {
-            let found = of_completion(&completion(json!(text), "stop"), true, false);
+            let found = of_completion(&completion(&json!(text), "stop"), true, false);
             assert_eq!(found.ok().map(|found| found.answer.into_json()), expected, "{text}");
         }
     }
@@ -125,16 +125,16 @@ mod tests {
             json!({}),
             json!([]),
             json!({ "choices": [] }),
-            completion(Value::Null, "stop"),
-            completion(json!("  "), "length"),
-            completion(json!("<think>only</think>"), "stop"),
+            completion(&Value::Null, "stop"),
+            completion(&json!("  "), "length"),
+            completion(&json!("<think>only</think>"), "stop"),
         ] {
             assert!(
                 matches!(of_completion(&answer, false, false), Err(ModelError::BadAnswer { .. })),
                 "{answer}"
             );
         }
-        let parts = completion(json!([{ "type": "text", "text": "a" }, { "text": "b" }]), "stop");
+        let parts = completion(&json!([{ "type": "text", "text": "a" }, { "text": "b" }]), "stop");
         assert_eq!(of_completion(&parts, false, false).unwrap().answer, Answer::Text("ab".to_owned()));
     }
 

@@ -61,6 +61,8 @@ fn started(plan: &BatchPlan, base_url: Option<&str>, id: String, warnings: &[Str
         url: job::url(base_url, JobKind::Batch, &id),
         id,
         invalid_urls: plan.invalid_urls().map(<[String]>::to_vec),
+        prompt_generated_options: None,
+        final_crawler_options: None,
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
     }
 }

@@ -7,10 +7,10 @@ use websvc_stage::Stage;
 use websvc_store::{JobKind, JobRecord, JobUrl, NewJob};
 use websvc_transport::ServerBody;
 use websvc_types::job::{ActiveCrawl, ActiveCrawls, JobStarted};
-use websvc_validate::{Checked, Retention, read_crawl_request};
+use websvc_validate::{Checked, Retention, crawl_params_of, read_crawl_request};
 
-use super::job;
 use super::search::{policy, team};
+use super::{crawl_prompt, job};
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
 
@@ -21,11 +21,15 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
     let body = super::read_body(request).await?;
     let policy = policy(context.store, context.caller.as_ref())?;
     let retention = Retention::demanded(&policy);
-    let decoding = context.admission.decode(body, move |body| read_crawl_request(body, &policy));
-    let Checked { plan: (request, plan), warnings } =
+    let rules = policy.clone();
+    let decoding = context.admission.decode(body, move |body| read_crawl_request(body, &rules));
+    let Checked { plan: (request, plan), mut warnings } =
         context.engine.stages().run(Stage::Decode, decoding).await?;
     job::note(&context, retention, plan.scrape(), &[plan.url().as_str()]);
     job::admit(&context, plan.scrape()).await?;
+    let crawl_prompt::Read { request, plan, generated } =
+        crawl_prompt::read(&context, request, plan, &policy, &mut warnings).await?;
+    let merged = generated.is_some().then(|| crawl_params_of(&request));
     let page_limit = Some(plan.limit());
     let site = Site::new(plan);
     let url = site.fetched(site.plan().url().clone());
@@ -53,6 +57,8 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
         url: job::url(base_url.as_deref(), JobKind::Crawl, &id),
         id,
         invalid_urls: None,
+        prompt_generated_options: generated,
+        final_crawler_options: merged,
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
     };
     Ok(json(StatusCode::OK, &answer))

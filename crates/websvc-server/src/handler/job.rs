@@ -14,7 +14,7 @@ use websvc_types::{ErrorCode, Violation, ViolationCode};
 use websvc_validate::{Retention, ScrapePlan};
 
 use super::search::team;
-use super::{batch, crawl};
+use super::{batch, crawl, crawl_prompt};
 use crate::authorise::authorise_format_names;
 use crate::charge;
 use crate::reply::{Failure, Reply, json};
@@ -30,6 +30,8 @@ pub(crate) enum JobOperation {
     Errors,
     /// The crawls that run.
     Active,
+    /// The options that the prompt of a crawl becomes.
+    Params,
 }
 
 impl JobOperation {
@@ -44,6 +46,8 @@ impl JobOperation {
             (Self::Cancel, JobKind::Crawl) => "crawl-cancel",
             (Self::Errors, JobKind::Batch) => "batch-errors",
             (Self::Errors, JobKind::Crawl) => "crawl-errors",
+            (Self::Params, JobKind::Batch) => "batch-params",
+            (Self::Params, JobKind::Crawl) => "crawl-params",
             (Self::Active, JobKind::Batch) => "batch-active",
             (Self::Active, JobKind::Crawl) => "crawl-active",
         }
@@ -66,6 +70,7 @@ pub(crate) async fn job(
             JobKind::Crawl => crawl::start(context, request).await,
         },
         JobOperation::Active => crawl::active(&context).await,
+        JobOperation::Params => crawl_prompt::preview(context, request).await,
         JobOperation::Status => status(kind, &context, &request).await,
         JobOperation::Cancel => cancel(kind, &context, &request).await,
         JobOperation::Errors => errors(kind, &context, &request).await,

@@ -2,8 +2,10 @@
 
 mod batch;
 mod crawl;
+mod crawl_params;
 mod status;
 
 pub use batch::BatchScrapeRequest;
 pub use crawl::{ActiveCrawl, ActiveCrawls, CrawlRequest, SitemapMode};
+pub use crawl_params::{CrawlParams, CrawlParamsData, CrawlParamsRequest, CrawlParamsResponse};
 pub use status::{JobCancelled, JobDocument, JobErrors, JobFailure, JobPhase, JobStarted, JobStatusResponse};
