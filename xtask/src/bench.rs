@@ -23,6 +23,19 @@ pub(crate) fn run_part(part: &str) -> Result {
     measure(&[part], Vec::new())
 }
 
+/// Builds with the release profile and measures crawls, beside wget and bare fetches.
+pub(crate) fn run_crawl() -> Result {
+    build_service()?;
+    let environment = match corpus::prepare() {
+        Ok(corpus) => vec![(corpus::VARIABLE, corpus)],
+        Err(error) => {
+            println!("the Python manual is absent: {error}");
+            Vec::new()
+        }
+    };
+    measure(&["crawl"], environment)
+}
+
 /// Builds with the release profile and measures the door: what it costs in process, ten thousand teams, an overload.
 pub(crate) fn run_access() -> Result {
     let mut door = Command::new(env!("CARGO"));

@@ -39,7 +39,8 @@ const LAYERS: &[Layer] = &[
     layer("websvc-index", &["websvc-query", "websvc-address", "websvc-stage"]),
     layer("websvc-store", &[]),
     layer("websvc-blocklist", &[]),
-    layer("websvc-audit", &["websvc-transport"]),
+    layer("websvc-webhook", &["websvc-transport"]),
+    layer("websvc-audit", &["websvc-transport", "websvc-webhook"]),
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
     layer("websvc-threat", &["websvc-types", "websvc-validate", "websvc-transport"]),
@@ -92,6 +93,8 @@ const LAYERS: &[Layer] = &[
             "websvc-store",
             "websvc-artifacts",
             "websvc-engine",
+            "websvc-transport",
+            "websvc-webhook",
         ],
     ),
     layer("websvc-server", JOBS_AND_BELOW),
@@ -125,7 +128,8 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 25] = [
+const EVERYTHING: [&str; 26] = [
+    "websvc-webhook",
     "websvc-model",
     "websvc-jobs",
     "websvc-audit",

@@ -35,6 +35,7 @@ const USAGE: &str = "usage: cargo xtask TASK
   bench        measure the service beside its parts
                (relevance: on judged collections; scale: in growing indexes;
                access: the door, ten thousand teams, an overload;
+               crawl: crawls beside wget and bare fetches;
                extraction: on pages whose main content is known, beside dom_smoothie;
                browser: pages that scripts draw, beside Chromium alone and Playwright)
   layers       check which crate depends on what
@@ -63,6 +64,7 @@ fn run(arguments: &[&str]) -> Result {
         ["bench", "browser"] => bench::browser::run(),
         ["bench", "extraction"] => bench::extraction::run(),
         ["bench", "access"] => bench::run_access(),
+        ["bench", "crawl"] => bench::run_crawl(),
         ["bench", part @ ("relevance" | "scale")] => bench::run_part(part),
         ["conformance"] => conformance::run(None),
         ["conformance", "--binary", binary] => conformance::run(Some(Path::new(binary))),

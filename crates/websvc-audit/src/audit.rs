@@ -9,8 +9,8 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
+use websvc_webhook::{Backoff, Schedule};
 
-use crate::backoff::Backoff;
 use crate::error::{AuditError, SinkError};
 use crate::event::Event;
 use crate::sink::Sink;
@@ -18,6 +18,10 @@ use crate::spool::Spool;
 
 /// How often the spool is brought to the disk while events come in.
 const SYNC_INTERVAL: Duration = Duration::from_millis(200);
+
+/// How long a sink that failed is left alone.
+const PAUSES: Schedule =
+    Schedule { first: Duration::from_millis(250), factor: 2, longest: Duration::from_secs(60) };
 
 /// Where events go, and how many may wait.
 #[derive(Debug)]
@@ -253,7 +257,7 @@ struct Feed {
 impl Feed {
     async fn run(mut self) {
         let mut added = self.shared.added.subscribe();
-        let mut backoff = Backoff::default();
+        let mut backoff = Backoff::new(PAUSES);
         loop {
             added.mark_unchanged();
             match self.next().await {

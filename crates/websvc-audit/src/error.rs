@@ -4,6 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use websvc_webhook::PostError;
+
 /// Why events cannot be written or delivered at all.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -30,12 +32,6 @@ pub enum AuditError {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A secret that cannot sign.
-    #[error("the secret of the webhook cannot be used: {reason}")]
-    WebhookSecret {
-        /// What is wrong with it.
-        reason: &'static str,
-    },
 }
 
 /// Why a sink did not take events now. They stay in the spool. The text names no address: it may hold a secret.
@@ -54,5 +50,16 @@ impl SinkError {
 
     pub(crate) fn io(what: &str, error: &io::Error) -> Self {
         Self::new(format!("{what}: {error}"))
+    }
+}
+
+impl From<PostError> for SinkError {
+    fn from(error: PostError) -> Self {
+        let text = error.to_string();
+        let retry_after = match error {
+            PostError::Status { retry_after, .. } => retry_after,
+            PostError::Forbidden | PostError::Unreachable(_) => None,
+        };
+        Self { text, retry_after }
     }
 }

@@ -12,7 +12,6 @@
 #![deny(missing_docs)]
 
 mod audit;
-mod backoff;
 mod error;
 mod event;
 mod sink;

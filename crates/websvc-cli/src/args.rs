@@ -1,8 +1,10 @@
 //! The command line.
 
 mod access;
+mod jobs;
 mod map;
 mod parse;
+mod webhooks;
 
 use std::path::PathBuf;
 
@@ -10,10 +12,12 @@ use clap::{Args, Parser, Subcommand};
 use url::Url;
 use websvc_engine::crawl::UrlPattern;
 
-use crate::drawing::{Drawing, Pictures, PicturesOfResults, Place};
+use crate::drawing::{Drawing, Pictures, PicturesOfResults, Place, Reading};
 pub(crate) use access::{Amount, Backup, CreateKey, Keys, SetTeam, Switch, Teams};
-pub(crate) use map::Map;
+pub(crate) use jobs::{Batch, CrawlSite, Handing};
+pub(crate) use map::{Map, Sitemap};
 pub(crate) use parse::Parse;
+pub(crate) use webhooks::Webhooks;
 
 /// Self-hosted web data service: search the web and get the content of the results, in one binary.
 #[derive(Debug, Parser)]
@@ -48,6 +52,10 @@ pub(crate) enum Command {
     Scrape(Scrape),
     /// Lists the URLs of a site, on this machine's data or through a server.
     Map(Map),
+    /// Gets the pages of a site, on this machine or through a server; goes on after an interruption.
+    Crawl(CrawlSite),
+    /// Gets the pages of a list, on this machine or through a server; goes on after an interruption.
+    Batch(Batch),
     /// Reads files of this machine as pages; works while the server runs.
     Parse(Parse),
     /// Fills and shows the embedded index.
@@ -71,6 +79,9 @@ pub(crate) enum Command {
     /// Lists and deletes browser profiles; works while the server runs.
     #[command(subcommand)]
     Profiles(Profiles),
+    /// Lists the events of jobs that could not be delivered, and has them tried anew; works while the server runs.
+    #[command(subcommand)]
+    Webhooks(Webhooks),
     /// Sets what threat protection of teams goes by, and tells what becomes of a URL; works while the server runs.
     #[command(subcommand)]
     Threat(Threat),
@@ -174,15 +185,8 @@ pub(crate) struct Search {
 pub(crate) struct Scrape {
     /// The page.
     pub(crate) url: String,
-    /// markdown, html, rawHtml, links or images; repeat for several [default: markdown, nothing with files alone].
-    #[arg(long = "format", value_name = "FORMAT")]
-    pub(crate) formats: Vec<String>,
-    /// Keeps headers, navigation and footers.
-    #[arg(long)]
-    pub(crate) full_page: bool,
-    /// Fetches the page even when a cached copy is fresh.
-    #[arg(long)]
-    pub(crate) fresh: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
     /// Prints the page as JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -31,6 +31,8 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         | Command::Search(_)
         | Command::Scrape(_)
         | Command::Map(_)
+        | Command::Crawl(_)
+        | Command::Batch(_)
         | Command::Parse(_)
         | Command::Index(_)
         | Command::Teams(_)
@@ -40,6 +42,7 @@ pub(crate) fn start(command: &Command, log: &Log, spans: Option<SpanLayer>) -> R
         | Command::Mcp
         | Command::Cache(_)
         | Command::Profiles(_)
+        | Command::Webhooks(_)
         | Command::Threat(_)
         | Command::Lists(_)
         | Command::Doctor(_)

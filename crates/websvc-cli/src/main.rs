@@ -8,6 +8,7 @@ mod drawing;
 mod installation;
 mod logging;
 mod manual;
+mod page_files;
 mod progress;
 mod show;
 
@@ -93,6 +94,7 @@ fn run(command: Command, common: &Common) -> Result<()> {
         Command::Backup(backup) => command::backup(&setting, &backup),
         Command::Keys(keys) => command::keys(&setting, keys),
         Command::Profiles(profiles) => command::profiles(&setting, profiles),
+        Command::Webhooks(webhooks) => command::webhooks(&setting, webhooks),
         Command::Threat(threat) => on_runtime(command::threat(setting, threat)),
         Command::Lists(lists) => on_runtime(command::lists(setting, lists)),
         Command::Usage(usage) => command::usage(&setting, &usage),
@@ -102,6 +104,8 @@ fn run(command: Command, common: &Common) -> Result<()> {
         Command::Search(search) => on_runtime(command::search(setting, search)),
         Command::Map(map) => on_runtime(command::map(setting, map)),
         Command::Scrape(scrape) => on_runtime(command::scrape(setting, scrape)),
+        Command::Crawl(crawl) => on_runtime(command::crawl(setting, crawl)),
+        Command::Batch(batch) => on_runtime(command::batch(setting, batch)),
         Command::Parse(parse) => on_runtime(command::parse(setting, parse)),
         Command::Index(index) => on_runtime(command::index(setting, index)),
         Command::Demo(_) | Command::Doctor(_) | Command::ParseDocument(_) => {

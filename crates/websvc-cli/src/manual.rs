@@ -28,6 +28,7 @@ static PAGES: &[Page] = pages![
     "scraping",
     "batch",
     "crawl",
+    "webhooks",
     "map",
     "documents",
     "parsing",

@@ -54,6 +54,19 @@ impl Progress {
         self.update();
     }
 
+    /// Shows how far a job is that others count.
+    pub(crate) fn far(&mut self, pages: u64, of: u64, errors: u64) {
+        (self.pages, self.errors) = (pages, errors);
+        self.bar.set_length(of.max(pages));
+        self.bar.set_position(pages);
+        self.update();
+    }
+
+    /// Prints something while the bar is out of the way.
+    pub(crate) fn beside<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
+    }
+
     /// Notes how many pages there will be.
     pub(crate) fn expect(&self, pages: u64) {
         self.bar.set_length(pages);

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use url::Url;
-use websvc_engine::crawl::{Site, host_key};
+use websvc_engine::crawl::Site;
 use websvc_engine::team_policy;
 use websvc_scrape::Files;
 use websvc_store::{DEFAULT_TEAM, JobLease, JobRecord, Team};
 use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, check_crawl, check_scrape_options};
 
 use crate::crawling::Crawling;
-use crate::hosts::{Hosts, Readiness};
+use crate::hosts::{Hosts, Readiness, pace_key};
 use crate::jobs::Inner;
 use crate::request::JobRequest;
 
@@ -126,7 +126,7 @@ impl Active {
     pub(crate) fn lent(&mut self, leases: Vec<JobLease>) {
         self.is_dry = leases.is_empty();
         let with_host = |lease: JobLease| {
-            let host = Url::parse(&lease.url.url).map(|url| host_key(&url)).unwrap_or_default();
+            let host = Url::parse(&lease.url.url).map(|url| pace_key(&url)).unwrap_or_default();
             (host, lease)
         };
         self.queue.extend(leases.into_iter().map(with_host));

@@ -1,7 +1,22 @@
 //! What jobs are told.
 
+use serde::Deserialize;
 use websvc_scrape::ShareConfig;
 use websvc_store::JobLimits;
+
+use crate::webhook::WebhookConfig;
+
+/// How long a host is left alone after an answer. What robots.txt, a crawl or an overloaded host asks for is kept in any
+/// case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pause {
+    /// As long as it took to answer, at most 10 seconds.
+    #[default]
+    Answer,
+    /// No longer than it asks for: for hosts of one's own.
+    Asked,
+}
 
 /// The bounds of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,12 +27,23 @@ pub struct JobsConfig {
     pub concurrency: usize,
     /// Requests against one host at one time, those of all jobs.
     pub per_host: usize,
+    /// The pause after each of them.
+    pub pause: Pause,
     /// The part of the engine's pools that jobs may take.
     pub share: ShareConfig,
+    /// How events of jobs are delivered.
+    pub webhooks: WebhookConfig,
 }
 
 impl Default for JobsConfig {
     fn default() -> Self {
-        Self { limits: JobLimits::default(), concurrency: 8, per_host: 2, share: ShareConfig::default() }
+        Self {
+            limits: JobLimits::default(),
+            concurrency: 8,
+            per_host: 2,
+            pause: Pause::default(),
+            share: ShareConfig::default(),
+            webhooks: WebhookConfig::default(),
+        }
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Crawling {
 struct Met {
     keys: HashSet<u64>,
     budgets: Budgets,
+    /// What was counted and is not noted yet: several pages may find it meanwhile.
+    counted: HashSet<u64>,
 }
 
 impl Crawling {
@@ -64,7 +66,7 @@ impl Crawling {
             }
             let key = self.site.key(&url);
             let is_new = !met.keys.contains(&hash(&key)) && here.insert(key.clone());
-            if is_new && (!is_counted || met.budgets.take(&url)) {
+            if is_new && (!is_counted || met.count(&key, &url)) {
                 taken.push(JobUrl { url: url.into(), key, depth });
             }
         }
@@ -74,7 +76,10 @@ impl Crawling {
     /// Notes that the store has these now. Before that they may be lost, and have to be found again.
     pub(crate) fn noted(&self, keys: impl Iterator<Item = String>) {
         let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
-        met.keys.extend(keys.map(|key| hash(&key)));
+        for key in keys.map(|key| hash(&key)) {
+            met.counted.remove(&key);
+            met.keys.insert(key);
+        }
     }
 
     /// Returns the other keys under which a page is known that was reached here: by where it led, and by what it calls
@@ -90,6 +95,18 @@ impl Crawling {
             }
         }
         keys
+    }
+}
+
+impl Met {
+    /// Counts a URL once, however many pages find it; false when nothing is left of what it belongs to.
+    fn count(&mut self, key: &str, url: &Url) -> bool {
+        let key = hash(key);
+        let is_taken = self.counted.contains(&key) || self.budgets.take(url);
+        if is_taken {
+            self.counted.insert(key);
+        }
+        is_taken
     }
 }
 

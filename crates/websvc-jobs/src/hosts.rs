@@ -3,13 +3,33 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use websvc_engine::crawl::Pace;
+use url::Url;
+use websvc_engine::crawl::{Pace, host_key};
+
+use crate::config::Pause;
+use crate::page::{Said, Silence};
 
 /// Hosts that were not asked for so long are forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(300);
 
 /// When so many hosts are known, those that may be forgotten are.
 const MANY: usize = 1_024;
+
+/// A host that did not answer so often in a row is given up for a while.
+const SILENCES: u32 = 10;
+
+/// For so long.
+const GIVEN_UP_FOR: Duration = Duration::from_secs(300);
+
+/// What is said of the pages of a host that is given up.
+pub(crate) const GIVEN_UP: &str = "the host did not answer ten times in a row, and is not asked for a while";
+
+/// Returns the name under which the host of a URL has its pace: with `www.` and without it is one, since addresses of the
+/// one lead to the other.
+pub(crate) fn pace_key(url: &Url) -> String {
+    let host = host_key(url);
+    host.strip_prefix("www.").map_or_else(|| host.clone(), str::to_owned)
+}
 
 /// The hosts that were asked a while ago.
 #[derive(Debug, Default)]
@@ -23,6 +43,32 @@ struct Known {
     pace: Pace,
     /// It asks for pauses, which are between one request and the next.
     is_slow: bool,
+    has_answered: bool,
+    /// How often it did not answer since it last did.
+    silences: u32,
+    /// Until then nothing is expected of it.
+    given_up_until: Option<Instant>,
+}
+
+/// What is known of a host when a page of it is begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It has not answered yet.
+    New,
+    /// It has.
+    Answers,
+    /// It did not answer for so long that it is not asked.
+    GivenUp,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ended {
+    /// How long it took of the network; `None` when the host was not asked.
+    pub(crate) elapsed: Option<Duration>,
+    /// The pauses that the host asks for.
+    pub(crate) asked: Duration,
+    pub(crate) said: Said,
 }
 
 /// Whether a host may be asked.
@@ -38,12 +84,26 @@ pub(crate) enum Readiness {
 impl Hosts {
     /// Tells whether a host may be asked, with at most `per_host` requests at one time.
     pub(crate) fn readiness(&self, host: &str, per_host: usize, now: Instant) -> Readiness {
-        let Some(Known { pace, is_slow }) = self.paces.get(host) else { return Readiness::Now };
+        let Some(known) = self.paces.get(host) else { return Readiness::Now };
+        let Known { pace, is_slow, has_answered: _, silences: _, given_up_until } = known;
+        if given_up_until.is_some_and(|until| until > now) {
+            // It is not asked: its pages have nothing to wait for.
+            return Readiness::Now;
+        }
         let most = if *is_slow { 1 } else { per_host };
         if pace.running() >= most {
             return Readiness::Busy;
         }
         if pace.ready_at() <= now { Readiness::Now } else { Readiness::At(pace.ready_at()) }
+    }
+
+    /// Tells what is known of a host.
+    pub(crate) fn standing(&self, host: &str, now: Instant) -> Standing {
+        match self.paces.get(host) {
+            Some(known) if known.given_up_until.is_some_and(|until| until > now) => Standing::GivenUp,
+            Some(known) if known.has_answered => Standing::Answers,
+            Some(_) | None => Standing::New,
+        }
     }
 
     /// Notes that a request begins.
@@ -52,22 +112,54 @@ impl Hosts {
             self.paces
                 .retain(|_, Known { pace, .. }| pace.running() > 0 || pace.ready_at() + FORGOTTEN > now);
         }
-        let known = || Known { pace: Pace::new(now), is_slow: false };
+        let known = || Known {
+            pace: Pace::new(now),
+            is_slow: false,
+            has_answered: false,
+            silences: 0,
+            given_up_until: None,
+        };
         self.paces.entry(host.to_owned()).or_insert_with(known).pace.start();
     }
 
     /// Notes the end of a request: see [`Pace::finish`].
-    pub(crate) fn finish(&mut self, host: &str, now: Instant, elapsed: Option<Duration>, asked: Duration) {
-        if let Some(Known { pace, is_slow }) = self.paces.get_mut(host) {
-            *is_slow |= !asked.is_zero();
-            pace.finish(now, elapsed, asked);
+    pub(crate) fn finish(&mut self, host: &str, now: Instant, pause: Pause, ended: Ended) {
+        let Some(known) = self.paces.get_mut(host) else { return };
+        let Ended { elapsed, asked, said } = ended;
+        known.is_slow |= !asked.is_zero();
+        let elapsed = elapsed.map(|elapsed| match pause {
+            Pause::Answer => elapsed,
+            Pause::Asked => Duration::ZERO,
+        });
+        known.pace.finish(now, elapsed, asked);
+        match said {
+            Said::Nothing => {}
+            Said::Well => {
+                known.pace.calm();
+                (known.has_answered, known.silences, known.given_up_until) = (true, 0, None);
+            }
+            Said::Overload(retry_after) => {
+                known.pace.back_off(now, retry_after);
+                known.silences = 0;
+            }
+            Said::Silence(silence) => known.silent(silence, now),
         }
     }
+}
 
-    /// Notes that a host said it is overloaded.
-    pub(crate) fn back_off(&mut self, host: &str, now: Instant) {
-        if let Some(Known { pace, .. }) = self.paces.get_mut(host) {
-            pace.back_off(now, None);
+impl Known {
+    /// Notes that there was no answer.
+    fn silent(&mut self, silence: Silence, now: Instant) {
+        self.silences += 1;
+        let is_tried_again = match silence {
+            Silence::Gone => self.has_answered,
+            Silence::NoRules => true,
+            Silence::Late => false,
+        };
+        if self.silences >= SILENCES {
+            self.given_up_until = Some(now + GIVEN_UP_FOR);
+        } else if is_tried_again {
+            self.pace.back_off(now, None);
         }
     }
 }
@@ -75,6 +167,64 @@ impl Hosts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn ended(took: Duration, said: Said) -> Ended {
+        Ended { elapsed: Some(took), asked: Duration::ZERO, said }
+    }
+
+    /// Asks a host once, and returns from when on it may be asked again.
+    fn ask(hosts: &mut Hosts, now: Instant, pause: Pause, said: Said) -> Readiness {
+        hosts.start("a", now);
+        hosts.finish("a", now, pause, ended(Duration::from_secs(1), said));
+        hosts.readiness("a", 1, now)
+    }
+
+    #[test]
+    fn without_pauses_only_what_is_asked_for_is_waited_for() {
+        let (mut hosts, now) = (Hosts::default(), Instant::now());
+        assert_eq!(ask(&mut hosts, now, Pause::Asked, Said::Well), Readiness::Now);
+        let minute = Duration::from_secs(60);
+        let said = Said::Overload(Some(minute));
+        assert_eq!(ask(&mut hosts, now, Pause::Asked, said), Readiness::At(now + minute));
+    }
+
+    #[test]
+    fn overload_that_is_over_counts_less() {
+        let (mut hosts, now) = (Hosts::default(), Instant::now());
+        let mut at = now;
+        for seconds in [2, 4, 8] {
+            let next = at + Duration::from_secs(seconds);
+            assert_eq!(ask(&mut hosts, at, Pause::Asked, Said::Overload(None)), Readiness::At(next));
+            at = next;
+        }
+        for _ in 0..3 {
+            assert_eq!(ask(&mut hosts, at, Pause::Asked, Said::Well), Readiness::Now);
+        }
+        let next = at + Duration::from_secs(2);
+        assert_eq!(ask(&mut hosts, at, Pause::Asked, Said::Overload(None)), Readiness::At(next));
+    }
+
+    #[test]
+    fn a_host_that_goes_down_gets_pauses_and_is_given_up_at_last() {
+        let (mut hosts, now) = (Hosts::default(), Instant::now());
+        let silence = Said::Silence(Silence::Gone);
+        assert_eq!(ask(&mut hosts, now, Pause::Asked, silence), Readiness::Now, "it never answered");
+        assert_eq!(ask(&mut hosts, now, Pause::Asked, Said::Well), Readiness::Now);
+        assert_eq!(hosts.standing("a", now), Standing::Answers);
+        for _ in 1..SILENCES {
+            assert!(matches!(ask(&mut hosts, now, Pause::Asked, silence), Readiness::At(_)));
+            assert_eq!(hosts.standing("a", now), Standing::Answers);
+        }
+        assert_eq!(ask(&mut hosts, now, Pause::Asked, silence), Readiness::Now, "nobody waits for it");
+        assert_eq!(hosts.standing("a", now), Standing::GivenUp);
+        let later = now + GIVEN_UP_FOR;
+        assert_eq!(hosts.standing("a", later), Standing::Answers);
+        assert_eq!(ask(&mut hosts, later, Pause::Asked, Said::Well), Readiness::Now);
+        assert_eq!(
+            ask(&mut hosts, later, Pause::Asked, silence),
+            Readiness::At(later + Duration::from_secs(64))
+        );
+    }
 
     #[test]
     fn a_host_has_one_pace_for_all() {
@@ -86,7 +236,7 @@ mod tests {
         assert_eq!(hosts.readiness("a", 2, now), Readiness::Busy);
         assert_eq!(hosts.readiness("b", 2, now), Readiness::Now);
         let took = Duration::from_millis(300);
-        hosts.finish("a", now, Some(took), Duration::ZERO);
+        hosts.finish("a", now, Pause::Answer, ended(took, Said::Well));
         assert_eq!(hosts.readiness("a", 2, now), Readiness::At(now + took));
         assert_eq!(hosts.readiness("a", 2, now + took), Readiness::Now);
     }
@@ -97,7 +247,7 @@ mod tests {
         for number in 0..MANY {
             hosts.start(&number.to_string(), now);
             if number > 0 {
-                hosts.finish(&number.to_string(), now, None, Duration::ZERO);
+                hosts.finish(&number.to_string(), now, Pause::Answer, ended(Duration::ZERO, Said::Well));
             }
         }
         hosts.start("late", now + FORGOTTEN + Duration::from_secs(1));

@@ -4,14 +4,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Notify;
+use url::Url;
 use websvc_artifacts::Artifacts;
 use websvc_engine::Engine;
 use websvc_store::{
-    Cancelling, Creating, DocumentsPage, JobError, JobKind, JobRecord, JobUrl, NewJob, Store, StoreError,
+    Cancelling, Creating, DeadLetters, DocumentsPage, JobError, JobKind, JobRecord, JobUrl, Letters, NewJob,
+    Store, StoreError, WebhookFigures,
 };
+use websvc_transport::Client;
 
 use crate::config::JobsConfig;
+use crate::ends::Ends;
+use crate::in_work::InWork;
 use crate::robots::Robots;
+use crate::webhook::{Counters, WebhookCounts};
 
 /// Why jobs could not be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +28,15 @@ pub enum JobsError {
     /// The service is stopping.
     #[error("the service is stopping")]
     Stopping,
+}
+
+/// The pages of jobs that are not done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct JobPages {
+    /// Those that are worked on.
+    pub in_work: u64,
+    /// Those that wait.
+    pub waiting: u64,
 }
 
 /// Jobs. Cheap to clone.
@@ -41,6 +56,11 @@ pub(crate) struct Inner {
     /// That there are other jobs than there were.
     pub(crate) changed: Notify,
     pub(crate) charged: Charged,
+    pub(crate) ends: Ends,
+    pub(crate) in_work: InWork,
+    /// That there may be events to deliver.
+    pub(crate) happened: Notify,
+    pub(crate) deliveries: Counters,
 }
 
 /// What was charged for pages since the start, by kind of job.
@@ -78,6 +98,10 @@ impl Jobs {
                 robots: Robots::default(),
                 changed,
                 charged: Charged::default(),
+                ends: Ends::default(),
+                in_work: InWork::default(),
+                happened: Notify::new(),
+                deliveries: Counters::default(),
             }),
         }
     }
@@ -102,6 +126,7 @@ impl Jobs {
         let created =
             self.with_store(move |store, config| store.create_job(&job, &config.limits, now_ms())).await?;
         self.inner.changed.notify_one();
+        self.inner.happened.notify_one();
         Ok(created)
     }
 
@@ -171,15 +196,85 @@ impl Jobs {
         self.with_store(move |store, _| store.job_errors(job, most)).await
     }
 
+    /// Returns the pages of jobs that are not done, of one team or of all.
+    ///
+    /// # Errors
+    /// [`JobsError`]
+    pub async fn pages(&self, team: Option<&str>) -> Result<JobPages, JobsError> {
+        let in_work = self.inner.in_work.count(team);
+        let team = team.map(str::to_owned);
+        let open = self.with_store(move |store, _| store.open_job_pages(team.as_deref())).await?;
+        Ok(JobPages { in_work: in_work.min(open), waiting: open.saturating_sub(in_work) })
+    }
+
+    /// Tells whether a URL names an address to which no event is sent. What a name stands for is known only when it is
+    /// connected to.
+    #[must_use]
+    pub fn refuses(&self, url: &Url) -> bool {
+        self.client().refuses(url)
+    }
+
+    /// Returns what became of events since this handle was made.
+    #[must_use]
+    pub fn webhook_counts(&self) -> WebhookCounts {
+        self.inner.deliveries.counts()
+    }
+
+    /// Returns how many events wait, and how many are dead letters.
+    ///
+    /// # Errors
+    /// [`JobsError`]
+    pub async fn webhook_figures(&self) -> Result<WebhookFigures, JobsError> {
+        self.with_store(|store, _| store.webhook_figures()).await
+    }
+
+    /// Returns dead letters after the first `skip`, at most `most` of them.
+    ///
+    /// # Errors
+    /// [`JobsError`]
+    pub async fn dead_letters(&self, which: Letters, skip: u64, most: u64) -> Result<DeadLetters, JobsError> {
+        self.with_store(move |store, _| store.dead_letters(&which, skip, most)).await
+    }
+
+    /// Lets dead letters be tried anew, and returns how many.
+    ///
+    /// # Errors
+    /// [`JobsError`]
+    pub async fn retry_dead_letters(&self, which: Letters) -> Result<u64, JobsError> {
+        let count = self.with_store(move |store, _| store.retry_dead_letters(&which, now_ms())).await?;
+        self.inner.happened.notify_one();
+        Ok(count)
+    }
+
+    /// Forgets dead letters, and returns how many.
+    ///
+    /// # Errors
+    /// [`JobsError`]
+    pub async fn delete_dead_letters(&self, which: Letters) -> Result<u64, JobsError> {
+        self.with_store(move |store, _| store.delete_dead_letters(&which)).await
+    }
+
+    /// Returns the guarded client.
+    pub(crate) fn client(&self) -> &Client {
+        self.inner.engine.scraper().client()
+    }
+
     /// Does something with the store where it holds nobody up.
     pub(crate) async fn with_store<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store, &JobsConfig) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, JobsError> {
+        self.blocking(move |inner| Ok(work(&inner.store, &inner.config)?)).await
+    }
+
+    /// Does what blocks where it holds nobody up.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> Result<T, JobsError> + Send + 'static,
+    ) -> Result<T, JobsError> {
         let inner = Arc::clone(&self.inner);
-        let working = tokio::task::spawn_blocking(move || work(&inner.store, &inner.config));
-        match working.await {
-            Ok(done) => Ok(done?),
+        match tokio::task::spawn_blocking(move || work(&inner)).await {
+            Ok(done) => done,
             Err(stopped) if stopped.is_panic() => std::panic::resume_unwind(stopped.into_panic()),
             Err(_stopped) => Err(JobsError::Stopping),
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use url::Url;
 use websvc_engine::crawl::{Rules, listed_pages};
 use websvc_engine::{Bill, EngineError, PageOutcome, page_content};
-use websvc_scrape::{Leads, Page};
+use websvc_scrape::{Leads, Page, ScrapeError};
 use websvc_store::{
     Held, Hold, JobKind, JobLease, JobState, JobUrl, PageEnd, PageFinish, PageFinished, Usage, UsageRetention,
 };
@@ -15,10 +15,12 @@ use websvc_types::job::{JobDocument, SitemapMode};
 
 use crate::active::{Work, team};
 use crate::crawling::Crawling;
-use crate::jobs::{Jobs, JobsError, now_ms};
+use crate::hosts::{GIVEN_UP, Standing};
+use crate::jobs::{Jobs, JobsError};
 
-/// A page that was begun so often is given up: it may be what ended the process.
-const MAX_ATTEMPTS: u32 = 5;
+/// A page that was lent so often is given up: it may be what ended the process. Those that only waited for their turn when
+/// it ended were lent, too, so that this is more than a few restarts.
+const MAX_ATTEMPTS: u32 = 10;
 
 /// How often a page is tried again whose host said that it is overloaded.
 const MAX_RETRIES: u32 = websvc_engine::crawl::MAX_RETRIES as u32;
@@ -36,8 +38,32 @@ pub(crate) struct Done {
     pub(crate) elapsed: Option<Duration>,
     /// The pauses that the host asks for.
     pub(crate) asked: Duration,
-    pub(crate) is_overload: bool,
+    pub(crate) said: Said,
     pub(crate) end: DoneEnd,
+}
+
+/// What a host said of itself by the way it answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// It was not asked.
+    Nothing,
+    /// It lives.
+    Well,
+    /// It is overloaded, and wants to be left alone for so long.
+    Overload(Option<Duration>),
+    /// It did not answer.
+    Silence(Silence),
+}
+
+/// Why there was no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Silence {
+    /// There was no connection, or it broke: it may come back, and then every page of it.
+    Gone,
+    /// It could not say what it allows.
+    NoRules,
+    /// Its time ran out, which may be for this page alone.
+    Late,
 }
 
 /// How the work on a page ended.
@@ -57,17 +83,24 @@ struct Got {
     bill: Bill,
     status: u16,
     elapsed: Option<Duration>,
-    is_overload: bool,
+    said: Said,
     leads: Option<Box<Leads>>,
     /// The URL after redirects.
     reached: Option<Url>,
 }
 
-/// Gets a page, and notes what came of it.
-pub(crate) async fn work(jobs: Jobs, work: Arc<Work>, lease: JobLease) -> Done {
+/// Gets a page of a host that is `known` so, and notes what came of it.
+pub(crate) async fn work(jobs: Jobs, work: Arc<Work>, lease: JobLease, known: Standing) -> Done {
     let job = lease.job();
-    let mut done = Done { elapsed: None, asked: Duration::ZERO, is_overload: false, end: DoneEnd::Left };
-    done.end = match attempt(&jobs, &work, lease, &mut done).await {
+    let mut done = Done { elapsed: None, asked: Duration::ZERO, said: Said::Nothing, end: DoneEnd::Left };
+    let attempted = match known {
+        Standing::GivenUp => {
+            let end = failed(ErrorCode::ScrapeSiteError, GIVEN_UP);
+            finish(&jobs, work.record.kind, alone(lease, end)).await
+        }
+        Standing::New | Standing::Answers => attempt(&jobs, &work, lease, known, &mut done).await,
+    };
+    done.end = match attempted {
         Ok(end) => end,
         Err(error) => {
             // The lease is as it was: it is given anew, to whoever can.
@@ -86,7 +119,7 @@ pub(crate) async fn work(jobs: Jobs, work: Arc<Work>, lease: JobLease) -> Done {
 pub(crate) async fn panicked(jobs: &Jobs, kind: JobKind, lease: JobLease) -> Result<Done, JobsError> {
     let end = failed(ErrorCode::UnknownError, "the work on it failed");
     let end = finish(jobs, kind, alone(lease, end)).await?;
-    Ok(Done { elapsed: None, asked: Duration::ZERO, is_overload: false, end })
+    Ok(Done { elapsed: None, asked: Duration::ZERO, said: Said::Nothing, end })
 }
 
 fn failed(code: ErrorCode, error: impl Into<String>) -> PageEnd {
@@ -97,11 +130,12 @@ async fn attempt(
     jobs: &Jobs,
     work: &Arc<Work>,
     lease: JobLease,
+    known: Standing,
     done: &mut Done,
 ) -> Result<DoneEnd, JobsError> {
     let started = Instant::now();
     if lease.attempt() > MAX_ATTEMPTS {
-        let error = format!("it was begun {MAX_ATTEMPTS} times and never ended");
+        let error = format!("it was taken up {MAX_ATTEMPTS} times and never ended");
         let end = failed(ErrorCode::UnknownError, error);
         return finish(jobs, work.record.kind, alone(lease, end)).await;
     }
@@ -118,6 +152,11 @@ async fn attempt(
     let rules = rules.as_ref().and_then(|rules| rules.get());
     if let Some(rules) = rules {
         done.asked = rules.delay().unwrap_or_default();
+        if matches!(rules, Rules::DisallowAll) && lease.attempt() <= MAX_RETRIES {
+            // Perhaps it can say in a while what it allows.
+            done.said = Said::Silence(Silence::NoRules);
+            return give_back(jobs, lease).await;
+        }
         if !rules.allow(&url) {
             return finish(jobs, work.record.kind, alone(lease, PageEnd::Blocked)).await;
         }
@@ -127,10 +166,9 @@ async fn attempt(
         Err(halt) => return Ok(DoneEnd::Halt(halt)),
     };
     let mut got = get(jobs, work, &url, started).await;
-    (done.elapsed, done.is_overload) = (got.elapsed, got.is_overload);
-    if got.is_overload && lease.attempt() <= MAX_RETRIES {
-        jobs.with_store(move |store, _| store.return_job_url(&lease)).await?;
-        return Ok(DoneEnd::Left);
+    (done.elapsed, done.said) = (got.elapsed, got.said);
+    if is_worth_another(got.said, known) && lease.attempt() <= MAX_RETRIES {
+        return give_back(jobs, lease).await;
     }
     let usage = usage(work, &url, &got, started.elapsed());
     let charge = Some((hold, usage));
@@ -153,6 +191,21 @@ async fn attempt(
         crawling.noted(keys.into_iter());
     }
     Ok(end)
+}
+
+/// Returns whether a page is tried again, when its host has had a pause.
+fn is_worth_another(said: Said, known: Standing) -> bool {
+    match said {
+        Said::Overload(_) => true,
+        // Of a host that never answered nothing is expected.
+        Said::Silence(Silence::Gone) => known == Standing::Answers,
+        Said::Silence(Silence::Late | Silence::NoRules) | Said::Nothing | Said::Well => false,
+    }
+}
+
+async fn give_back(jobs: &Jobs, lease: JobLease) -> Result<DoneEnd, JobsError> {
+    jobs.with_store(move |store, _| store.return_job_url(&lease)).await?;
+    Ok(DoneEnd::Left)
 }
 
 /// Returns what was found on a page of a crawl; a page that led out of the crawl is dropped.
@@ -223,7 +276,7 @@ async fn get(jobs: &Jobs, work: &Work, url: &Url, started: Instant) -> Got {
                 bill,
                 status: code.status(),
                 elapsed: Some(started.elapsed()),
-                is_overload: false,
+                said: said(&error),
                 leads: None,
                 reached: None,
             }
@@ -234,7 +287,13 @@ async fn get(jobs: &Jobs, work: &Work, url: &Url, started: Instant) -> Got {
 fn got(mut page: Page, bill: Bill, took: Duration) -> Got {
     let is_cached = page.metadata.cached_at.is_some();
     let status = page.metadata.status_code;
-    let is_overload = !is_cached && matches!(status, Some(429 | 503));
+    let said = match status {
+        _ if is_cached => Said::Nothing,
+        Some(429 | 503) => Said::Overload(page.retry_after),
+        _ => Said::Well,
+    };
+    // Where it was not measured apart, all of the time counts.
+    let elapsed = if page.took.is_zero() { took } else { page.took };
     let leads = page.leads.take();
     let reached = page.metadata.url.as_deref().and_then(|url| Url::parse(url).ok());
     let warnings = std::mem::take(&mut page.warnings);
@@ -244,7 +303,19 @@ fn got(mut page: Page, bill: Bill, took: Duration) -> Got {
         // Our own types always serialise.
         Err(error) => failed(ErrorCode::UnknownError, error.to_string()),
     };
-    Got { end, bill, status: 200, elapsed: (!is_cached).then_some(took), is_overload, leads, reached }
+    Got { end, bill, status: 200, elapsed: (!is_cached).then_some(elapsed), said, leads, reached }
+}
+
+/// Returns what an error says of the host.
+fn said(error: &EngineError) -> Said {
+    let EngineError::Page(error) = error else { return Said::Nothing };
+    match error {
+        ScrapeError::Blocked { status, .. } if status.as_u16() == 429 => Said::Overload(None),
+        ScrapeError::Blocked { .. } => Said::Well,
+        error if error.is_unreachable() => Said::Silence(Silence::Gone),
+        error if error.is_late() => Said::Silence(Silence::Late),
+        _ => Said::Nothing,
+    }
 }
 
 fn code(error: &EngineError) -> ErrorCode {
@@ -275,7 +346,7 @@ fn usage(work: &Work, url: &Url, got: &Got, took: Duration) -> Usage {
 
 async fn finish(jobs: &Jobs, kind: JobKind, finish: PageFinish) -> Result<DoneEnd, JobsError> {
     let finished = jobs
-        .with_store(move |store, config| {
+        .blocking(move |inner| {
             if let Some((hold, usage)) = &finish.charge
                 && !hold.covers(usage.price())
                 && let Err(error) = hold.extend(usage.price())
@@ -283,12 +354,13 @@ async fn finish(jobs: &Jobs, kind: JobKind, finish: PageFinish) -> Result<DoneEn
                 // What is held has to do.
                 tracing::error!(error = &error as &dyn std::error::Error, "credits could not be borrowed");
             }
-            store.finish_job_url(finish, &config.limits, now_ms())
+            inner.ends.write(&inner.store, &inner.config, finish.pack())
         })
         .await?;
     Ok(match finished {
         PageFinished::Noted { state, charged } => {
             jobs.inner.charged.add(kind, charged);
+            jobs.inner.happened.notify_one();
             DoneEnd::Noted(state)
         }
         PageFinished::LeaseLost => DoneEnd::Left,

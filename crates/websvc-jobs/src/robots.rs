@@ -33,9 +33,20 @@ impl Robots {
         url: &Url,
         deadline: Instant,
     ) -> Arc<OnceCell<Rules>> {
-        let cell = self.cell(format!("{}://{}", url.scheme(), host_key(url)), Instant::now());
-        cell.get_or_init(|| ask_robots(scraper, url, deadline)).await;
+        let host = format!("{}://{}", url.scheme(), host_key(url));
+        let cell = self.cell(host.clone(), Instant::now());
+        if matches!(cell.get_or_init(|| ask_robots(scraper, url, deadline)).await, Rules::DisallowAll) {
+            // It was a fault of the host: whoever comes next asks it anew.
+            self.forget(&host, &cell);
+        }
         cell
+    }
+
+    fn forget(&self, host: &str, cell: &Arc<OnceCell<Rules>>) {
+        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        if hosts.get(host).is_some_and(|(_, known)| Arc::ptr_eq(known, cell)) {
+            hosts.remove(host);
+        }
     }
 
     fn cell(&self, host: String, now: Instant) -> Arc<OnceCell<Rules>> {

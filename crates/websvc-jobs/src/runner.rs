@@ -10,10 +10,12 @@ use websvc_stage::RequestSpan;
 use websvc_store::{JobKind, JobLease, JobState};
 
 use crate::active::{Active, Next, Work};
-use crate::hosts::Hosts;
+use crate::hosts::{Ended, Hosts};
+use crate::in_work::Working;
 use crate::jobs::{Jobs, JobsError, now_ms};
-use crate::page::{self, Done, DoneEnd};
+use crate::page::{self, Done, DoneEnd, Said};
 use crate::turns::Turns;
+use crate::webhook::deliver;
 
 /// URLs of a job that are leased at one time, beside those that are worked on: enough to find one whose host is ready.
 const WINDOW: usize = 16;
@@ -37,6 +39,8 @@ struct Runner {
     pages: JoinSet<Done>,
     tasks: HashMap<Id, Task>,
     swept: Option<Instant>,
+    /// The one job that is worked on; `None` for all.
+    only: Option<i64>,
 }
 
 /// A page that is under way.
@@ -46,11 +50,30 @@ struct Task {
     host: String,
     lease: JobLease,
     handle: AbortHandle,
+    /// It is counted for as long as it is there.
+    _working: Working,
 }
 
 impl Jobs {
-    /// Works on jobs for as long as it is awaited. What was under way when it is dropped is done by the next run.
+    /// Works on jobs and delivers their events for as long as it is awaited. What was under way when it is dropped is done
+    /// by the next run.
     pub async fn run(&self) -> Infallible {
+        tokio::select! {
+            never = self.work_on(None) => never,
+            never = deliver(self.clone()) => never,
+        }
+    }
+
+    /// Works on the job of this number and no other, and delivers events, for as long as it is awaited: for who is there
+    /// for one job.
+    pub async fn run_only(&self, number: i64) -> Infallible {
+        tokio::select! {
+            never = self.work_on(Some(number)) => never,
+            never = deliver(self.clone()) => never,
+        }
+    }
+
+    async fn work_on(&self, only: Option<i64>) -> Infallible {
         let mut runner = Runner {
             jobs: self.clone(),
             turns: Turns::default(),
@@ -59,6 +82,7 @@ impl Jobs {
             pages: JoinSet::new(),
             tasks: HashMap::new(),
             swept: None,
+            only,
         };
         let mut is_first = true;
         loop {
@@ -102,7 +126,8 @@ impl Runner {
 
     /// Learns which jobs run; what is under way of others is given up.
     async fn refresh(&mut self) -> Result<(), JobsError> {
-        let running = self.jobs.with_store(|store, _| store.running_job_numbers()).await?;
+        let mut running = self.jobs.with_store(|store, _| store.running_job_numbers()).await?;
+        running.retain(|(number, _)| self.only.is_none_or(|only| *number == only));
         self.turns.update(&running);
         self.active.retain(|number, _| running.iter().any(|(running, _)| running == number));
         self.active.values_mut().for_each(|active| active.is_dry = false);
@@ -118,6 +143,7 @@ impl Runner {
         }
         while self.jobs.with_store(|store, config| store.sweep_jobs(&config.limits, now_ms())).await? {}
         self.swept = Some(Instant::now());
+        self.jobs.inner.happened.notify_one();
         Ok(())
     }
 
@@ -188,15 +214,17 @@ impl Runner {
     fn begin(&mut self, number: i64, host: String, lease: JobLease, now: Instant) {
         let Some(active) = self.active.get_mut(&number) else { return };
         active.running += 1;
+        let known = self.hosts.standing(&host, now);
         self.hosts.start(&host, now);
         self.turns.took(number);
-        let work = page::work(self.jobs.clone(), Arc::clone(&active.work), lease.clone());
+        let work = page::work(self.jobs.clone(), Arc::clone(&active.work), lease.clone(), known);
         // Its lines in the log and its stages are found by the identifier of the job.
         let record = &active.work.record;
         let kind = record.kind;
         let span = RequestSpan::new(&record.id, kind.as_str(), None);
         let handle = self.pages.spawn(span.run(work));
-        self.tasks.insert(handle.id(), Task { job: number, kind, host, lease, handle });
+        let working = self.jobs.inner.in_work.begin(&record.team);
+        self.tasks.insert(handle.id(), Task { job: number, kind, host, lease, handle, _working: working });
     }
 
     async fn finish(&mut self, done: Result<(Id, Done), JoinError>) -> Result<(), JobsError> {
@@ -211,12 +239,11 @@ impl Runner {
             }
             Err(_aborted) => None,
         };
-        let elapsed = done.as_ref().and_then(|done| done.elapsed);
-        let asked = done.as_ref().map(|done| done.asked).unwrap_or_default();
-        self.hosts.finish(&host, now, elapsed, asked);
-        if done.as_ref().is_some_and(|done| done.is_overload) {
-            self.hosts.back_off(&host, now);
-        }
+        let ended = done.as_ref().map_or(
+            Ended { elapsed: None, asked: Duration::ZERO, said: Said::Nothing },
+            |Done { elapsed, asked, said, end: _ }| Ended { elapsed: *elapsed, asked: *asked, said: *said },
+        );
+        self.hosts.finish(&host, now, self.jobs.config().pause, ended);
         if let Some(active) = self.active.get_mut(&number) {
             active.finished(now);
             // There may be new URLs, or room for one more.
@@ -237,7 +264,9 @@ impl Runner {
         self.forget(number);
         self.jobs
             .with_store(move |store, config| store.fail_job(number, &reason, &config.limits, now_ms()))
-            .await
+            .await?;
+        self.jobs.inner.happened.notify_one();
+        Ok(())
     }
 
     fn forget(&mut self, number: i64) {

@@ -1,5 +1,7 @@
 //! Between the page cache of the store and pages as received.
 
+use std::time::Duration;
+
 use http::header::{CONTENT_TYPE, ETAG, LAST_MODIFIED};
 use http::{HeaderMap, HeaderName, StatusCode};
 use jiff::Timestamp;
@@ -136,6 +138,7 @@ pub(crate) fn raw_page(source_url: &Url, cached: CachedPage) -> Option<RawPage> 
         proxy_used: ProxyUsed::Basic,
         unverified: false,
         cache_state: CacheState::Hit(fetched_at(cached.fetched_at_ms)?),
+        took: Duration::ZERO,
         takings: None,
     })
 }

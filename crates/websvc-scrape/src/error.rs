@@ -5,7 +5,7 @@ use std::sync::Arc;
 use websvc_browser::{BrowserError, StateError};
 use websvc_extract::ExtractError;
 use websvc_store::StoreError;
-use websvc_transport::FetchError;
+use websvc_transport::{FetchError, Stage};
 use websvc_types::ErrorCode;
 
 use crate::documents::ReadError;
@@ -103,6 +103,34 @@ impl ScrapeError {
     /// Returns whether threat protection is the reason.
     pub(crate) fn is_unsafe(&self) -> bool {
         self.code() == ErrorCode::UnsafeDomainBlocked
+    }
+
+    /// Returns whether the host could not be reached, or broke off: what a host does that went down.
+    #[must_use]
+    pub fn is_unreachable(&self) -> bool {
+        if let ScrapeError::Shared(error) = self {
+            return error.is_unreachable();
+        }
+        matches!(
+            self,
+            ScrapeError::Fetch(
+                FetchError::Connect { .. }
+                    | FetchError::Protocol { .. }
+                    | FetchError::Dns { .. }
+                    | FetchError::Timeout { stage: Stage::Connect, .. }
+            )
+        )
+    }
+
+    /// Returns whether the host took longer than it had. That there was no time for it is not meant.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        match self {
+            ScrapeError::Shared(error) => error.is_late(),
+            error => {
+                matches!(error, ScrapeError::Fetch(FetchError::Timeout { .. })) && !error.is_unreachable()
+            }
+        }
     }
 
     /// Returns the stable code of this condition.

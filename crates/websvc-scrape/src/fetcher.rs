@@ -47,6 +47,10 @@ impl Fetcher {
         Self { client, fetching: Semaphore::new(concurrency), proxies: Proxies::new(proxies) }
     }
 
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
     pub(crate) fn proxies(&self) -> &ProxyConfig {
         self.proxies.config()
     }

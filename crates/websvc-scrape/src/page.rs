@@ -1,5 +1,7 @@
 //! What a scrape hands back.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use websvc_types::Metadata;
 use websvc_types::action::ActionResults;
@@ -38,6 +40,10 @@ pub struct Page {
     pub takings: Option<Box<Takings>>,
     /// The page as the index takes it, when it may be stored.
     pub index_copy: Option<Box<IndexDocument>>,
+    /// How long its host took; zero when it was not asked.
+    pub took: Duration,
+    /// How long its host asks to be left alone.
+    pub retry_after: Option<Duration>,
     /// Where it leads, for who follows it.
     pub leads: Option<Box<Leads>>,
 }

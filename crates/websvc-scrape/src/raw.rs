@@ -1,5 +1,7 @@
 //! A page as received, from the network or from the cache.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, StatusCode};
 use jiff::Timestamp;
@@ -47,6 +49,8 @@ pub struct RawPage {
     pub unverified: bool,
     /// Where it came from.
     pub cache_state: CacheState,
+    /// How long its host took; zero when it was not asked.
+    pub took: Duration,
     /// What the browser that drew it gave beside it; not stored.
     pub takings: Option<Box<Takings>>,
 }
@@ -66,6 +70,12 @@ impl RawPage {
     /// Returns the `Content-Type` header, when it is readable.
     pub fn content_type(&self) -> Option<&str> {
         self.headers.get(http::header::CONTENT_TYPE)?.to_str().ok()
+    }
+
+    /// Returns how long its host asks to be left alone.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        let seconds = self.headers.get(http::header::RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+        Some(Duration::from_secs(seconds))
     }
 
     /// Returns whether the body is HTML, by its type or, without one, by its first byte.
@@ -103,6 +113,7 @@ impl RawPage {
             proxy_used: ProxyUsed::Basic,
             unverified: false,
             cache_state: CacheState::Miss,
+            took: Duration::ZERO,
             takings: None,
         }
     }
@@ -122,6 +133,7 @@ impl RawPage {
             proxy_used: ProxyUsed::Basic,
             unverified: fetched.unverified,
             cache_state: CacheState::Miss,
+            took: Duration::ZERO,
             takings: None,
         }
     }

@@ -3,6 +3,7 @@
 //! Everything here is CPU work and runs off the async threads.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -60,8 +61,7 @@ pub(crate) fn render(
     }
     let (raw, converted) = (&raw, converted.as_ref());
     let content = document.content(&options);
-    let mut page =
-        Page { cache_state: raw.cache_state, takings: raw.takings.clone(), leads, ..Page::default() };
+    let mut page = Page { leads, ..as_got(raw) };
     for format in plan.formats() {
         write(&mut page, format, &document, &content);
     }
@@ -98,6 +98,17 @@ pub(crate) fn render(
     Ok(page)
 }
 
+/// Returns a page without formats, got as this one was.
+fn as_got(raw: &RawPage) -> Page {
+    Page {
+        cache_state: raw.cache_state,
+        took: raw.took,
+        retry_after: raw.retry_after(),
+        takings: raw.takings.clone(),
+        ..Page::default()
+    }
+}
+
 fn wants(plan: &ScrapePlan, format: &str) -> bool {
     plan.formats().iter().any(|wanted| wanted.name() == format)
 }
@@ -109,10 +120,8 @@ fn unread(raw: &RawPage, plan: &ScrapePlan) -> Page {
         markdown: wanted("markdown"),
         html: wanted("html"),
         raw_html: wanted("rawHtml"),
-        cache_state: raw.cache_state,
-        takings: raw.takings.clone(),
         warnings: raw.warnings.clone(),
-        ..Page::default()
+        ..as_got(raw)
     };
     page.metadata = wire_metadata(raw, PageMetadata::default());
     page
@@ -121,6 +130,7 @@ fn unread(raw: &RawPage, plan: &ScrapePlan) -> Page {
 /// Makes a page that was written before the answer to a new request.
 pub(crate) fn as_cached(page: &mut Page, source_url: &Url, fetched_at: Timestamp) {
     page.cache_state = CacheState::Hit(fetched_at);
+    page.took = Duration::ZERO;
     page.metadata.source_url = Some(source_url.to_string());
     page.metadata.proxy_used = Some(ProxyUsed::Basic);
     page.metadata.cache_state = Some(WireCacheState::Hit);

@@ -84,6 +84,12 @@ impl Scraper {
         &self.inner.documents
     }
 
+    /// Returns the guarded client that fetches pages.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        self.inner.fetcher.client()
+    }
+
     /// Returns the browser that is configured, whether or not it can be had.
     #[must_use]
     pub fn configured_browser(&self) -> Option<&Browser> {
@@ -242,13 +248,15 @@ impl Scraper {
         need: Need,
         deadline: Instant,
     ) -> Result<(RawPage, Kept), ScrapeError> {
-        let page = match need {
+        let started = Instant::now();
+        let mut page = match need {
             Need::IfShell => self.fetch_or_fill(url, key, plan, deadline).await?,
             Need::Drawn | Need::Now => {
                 let _place = self.place(Pool::Drawing).await?;
                 self.inner.drawer.page(url, plan, None, &self.source(), deadline).await?
             }
         };
+        page.took = started.elapsed();
         match key.filter(|_| plan.store_in_cache()) {
             Some(key) => {
                 let (page, kept) = self.put(page, key.clone()).await?;

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use http::StatusCode;
-use http::header::RETRY_AFTER;
 use url::Url;
 use websvc_types::index::IndexDocument;
 
@@ -45,12 +44,10 @@ impl Survey {
 
 /// Reads a page for a crawl.
 pub(crate) fn survey(page: &RawPage, converted: Option<&Converted>) -> Result<Survey, ScrapeError> {
-    let retry_after =
-        page.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
     let mut survey = Survey {
         url: page.url.clone(),
         status: page.status,
-        retry_after: retry_after.map(Duration::from_secs),
+        retry_after: page.retry_after(),
         index_copy: None,
         links: Vec::new(),
         feeds: Vec::new(),

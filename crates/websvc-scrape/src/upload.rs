@@ -1,6 +1,6 @@
 //! Files that callers bring themselves: read as pages are, without an address.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -164,6 +164,7 @@ impl Scraper {
             proxy_used: ProxyUsed::Basic,
             unverified: false,
             cache_state: CacheState::Miss,
+            took: Duration::ZERO,
             takings: None,
         };
         let reading = self.render(raw, None, plan.clone(), deadline);

@@ -7,8 +7,8 @@ use websvc_store::{JobKind, KeyScope};
 
 use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
-use crate::handler::JobOperation;
 use crate::handler::docs::{self, DocsFile};
+use crate::handler::{JobOperation, WebhookOperation};
 use crate::reply::Failure;
 use websvc_types::ErrorCode;
 
@@ -23,6 +23,7 @@ pub(crate) enum Operation {
     Parse,
     ParseFormats,
     Job(JobKind, JobOperation),
+    Webhook(WebhookOperation),
     AddDocuments,
     CrawlProgress,
     IndexStats,
@@ -54,6 +55,7 @@ pub(crate) enum Group {
     Rerank,
     Batch,
     Crawl,
+    Webhooks,
     Index,
     Team,
     Status,
@@ -67,7 +69,7 @@ pub(crate) enum Group {
 
 impl Group {
     /// All of them, in the order of their numbers.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Search,
         Self::Scrape,
         Self::Parse,
@@ -75,6 +77,7 @@ impl Group {
         Self::Rerank,
         Self::Batch,
         Self::Crawl,
+        Self::Webhooks,
         Self::Index,
         Self::Team,
         Self::Status,
@@ -94,6 +97,7 @@ impl Group {
             Self::Rerank => "rerank",
             Self::Batch => "batch",
             Self::Crawl => "crawl",
+            Self::Webhooks => "webhooks",
             Self::Index => "index",
             Self::Team => "team",
             Self::Status => "status",
@@ -117,6 +121,7 @@ impl Operation {
             Self::Adapter(operation) => operation.group(),
             Self::Job(JobKind::Batch, _) => Group::Batch,
             Self::Job(JobKind::Crawl, _) => Group::Crawl,
+            Self::Webhook(_) => Group::Webhooks,
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Group::Index,
             Self::CreditUsage
             | Self::CreditHistory
@@ -143,6 +148,7 @@ impl Operation {
             Self::Map | Self::MapV1 => Some("map"),
             Self::Adapter(operation) => Some(operation.name()),
             Self::Job(kind, operation) => Some(operation.name(kind)),
+            Self::Webhook(operation) => Some(operation.name()),
             Self::AddDocuments => Some("index-documents"),
             Self::IndexStats => Some("index-stats"),
             Self::CreditUsage => Some("credit-usage"),
@@ -170,8 +176,9 @@ impl Operation {
             Self::Job(JobKind::Crawl, _) => Some(KeyScope::Crawl),
             Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Some(KeyScope::Index),
             Self::Adapter(operation) => Some(operation.scope()),
-            // What its own team has used, every key may read.
-            Self::CreditUsage
+            // What its own team has used, every key may read; of dead letters it gets those of the jobs it may begin.
+            Self::Webhook(_)
+            | Self::CreditUsage
             | Self::CreditHistory
             | Self::TokenUsage
             | Self::TokenHistory
@@ -231,6 +238,9 @@ pub(crate) static ROUTES: &[Route] = &[
     crawl(Method::GET, "/v2/crawl/{id}", JobOperation::Status),
     crawl(Method::DELETE, "/v2/crawl/{id}", JobOperation::Cancel),
     crawl(Method::GET, "/v2/crawl/{id}/errors", JobOperation::Errors),
+    webhook(Method::GET, "/v2/webhooks/dead-letters", WebhookOperation::List),
+    webhook(Method::POST, "/v2/webhooks/dead-letters/{id}/retry", WebhookOperation::Retry),
+    webhook(Method::DELETE, "/v2/webhooks/dead-letters/{id}", WebhookOperation::Delete),
     route(Method::POST, "/v2/index/documents", Operation::AddDocuments, Access::Key),
     route(Method::POST, "/v2/index/progress", Operation::CrawlProgress, Access::Key),
     route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
@@ -253,6 +263,16 @@ pub(crate) static ROUTES: &[Route] = &[
     route(Method::GET, docs::RENDERER_NOTICE, Operation::Docs(DocsFile::RendererNotice), Access::Public),
     adapter(Method::POST, "/v1/scrape", adapter::Operation::ScrapeV1),
     adapter(Method::POST, "/v1/search", adapter::Operation::SearchV1),
+    batch_v1(Method::POST, "/v1/batch/scrape", JobOperation::Start),
+    batch_v1(Method::GET, "/v1/batch/scrape/{id}", JobOperation::Status),
+    batch_v1(Method::DELETE, "/v1/batch/scrape/{id}", JobOperation::Cancel),
+    batch_v1(Method::GET, "/v1/batch/scrape/{id}/errors", JobOperation::Errors),
+    crawl_v1(Method::POST, "/v1/crawl", JobOperation::Start),
+    crawl_v1(Method::GET, "/v1/crawl/active", JobOperation::Active),
+    crawl_v1(Method::GET, "/v1/crawl/ongoing", JobOperation::Active),
+    crawl_v1(Method::GET, "/v1/crawl/{id}", JobOperation::Status),
+    crawl_v1(Method::DELETE, "/v1/crawl/{id}", JobOperation::Cancel),
+    crawl_v1(Method::GET, "/v1/crawl/{id}/errors", JobOperation::Errors),
     adapter(Method::POST, "/v1/rerank", adapter::Operation::Rerank),
     adapter(Method::GET, "/search", adapter::Operation::SearchSearxng),
     adapter(Method::POST, "/search", adapter::Operation::SearchExternal),
@@ -295,6 +315,18 @@ const fn batch(method: Method, path: &'static str, operation: JobOperation) -> R
 
 const fn crawl(method: Method, path: &'static str, operation: JobOperation) -> Route {
     route(method, path, Operation::Job(JobKind::Crawl, operation), Access::Key)
+}
+
+const fn webhook(method: Method, path: &'static str, operation: WebhookOperation) -> Route {
+    route(method, path, Operation::Webhook(operation), Access::Key)
+}
+
+const fn batch_v1(method: Method, path: &'static str, operation: JobOperation) -> Route {
+    adapter(method, path, adapter::Operation::JobV1(JobKind::Batch, operation))
+}
+
+const fn crawl_v1(method: Method, path: &'static str, operation: JobOperation) -> Route {
+    adapter(method, path, adapter::Operation::JobV1(JobKind::Crawl, operation))
 }
 
 const fn adapter(method: Method, path: &'static str, operation: adapter::Operation) -> Route {
@@ -341,8 +373,11 @@ impl Route {
 pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, Failure> {
     let path = normalise(path);
     let asked = if method == Method::HEAD { &Method::GET } else { method };
+    // A path by its name is none of the paths with any segment in its place.
+    let is_named = ROUTES.iter().any(|route| route.path == path);
     let mut allowed = Vec::new();
-    for route in ROUTES.iter().filter(|route| route.is_at(&path)) {
+    for route in ROUTES.iter().filter(|route| if is_named { route.path == path } else { route.is_at(&path) })
+    {
         if route.method == *asked {
             return Ok(route);
         }
@@ -375,6 +410,13 @@ mod tests {
         check(&Method::POST, "/v2/search", Some(Operation::Search));
         check(&Method::POST, "//v2//search/", Some(Operation::Search));
         check(&Method::GET, "//", Some(Operation::Root));
+    }
+
+    #[test]
+    fn a_path_by_its_name_is_no_identifier() {
+        check(&Method::GET, "/v2/crawl/active", Some(Operation::Job(JobKind::Crawl, JobOperation::Active)));
+        check(&Method::DELETE, "/v2/crawl/active", None);
+        check(&Method::DELETE, "/v2/crawl/1", Some(Operation::Job(JobKind::Crawl, JobOperation::Cancel)));
     }
 
     #[test]

@@ -390,6 +390,7 @@ async fn dispatch(
         Operation::Parse => handler::parse(context, request).await,
         Operation::ParseFormats => Ok(handler::parse_formats(&context)),
         Operation::Job(kind, operation) => handler::job(kind, operation, context, request).await,
+        Operation::Webhook(operation) => handler::webhook(operation, &context, &request).await,
         Operation::AddDocuments => handler::add_documents(context, request).await,
         Operation::CrawlProgress => handler::crawl_progress(&context, request).await,
         Operation::IndexStats => handler::index_stats(&context),

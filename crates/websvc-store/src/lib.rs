@@ -38,6 +38,7 @@ mod store;
 mod team;
 mod threat;
 mod usage;
+mod webhook;
 
 pub use access::{ACCESS_REFRESH, Caller};
 pub use artifact::{ArtifactRecord, ArtifactTotals, Reservation};
@@ -45,7 +46,7 @@ pub use error::StoreError;
 pub use inspect::Inspection;
 pub use job::{
     Cancelling, Creating, DocumentsPage, JobError, JobKind, JobLease, JobLimits, JobRecord, JobState, JobUrl,
-    NewJob, PageEnd, PageFinish, PageFinished,
+    NewJob, PackedFinish, PageEnd, PageFinish, PageFinished,
 };
 pub use key::{KeyId, KeyRecord, NewKey};
 pub use ledger::{
@@ -60,3 +61,7 @@ pub use rights::{KeyRights, KeyScope, UnknownScope};
 pub use secret::Secret;
 pub use store::Store;
 pub use team::{DEFAULT_TEAM, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy};
+pub use webhook::{
+    DeadLetter, DeadLetters, JobEvent, Letters, NewWebhook, Tried, WebhookDelivery, WebhookFigures,
+    WebhookLane, WebhookTurn,
+};

@@ -14,6 +14,8 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/005_credits.sql"),
     include_str!("migrations/006_threat.sql"),
     include_str!("migrations/007_jobs.sql"),
+    include_str!("migrations/008_webhooks.sql"),
+    include_str!("migrations/009_job_bytes.sql"),
 ];
 
 /// What [`migrate`] found.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::HOST;
@@ -36,6 +36,10 @@ pub struct Seen {
     pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
+    /// When it arrived.
+    pub at: Instant,
+    /// How many requests of this host were under way then, itself among them: those that were not answered yet.
+    pub at_once: usize,
 }
 
 impl Seen {
@@ -197,8 +201,12 @@ impl WorldBuilder {
         let tls = TlsFiles { cert: dir.join("cert.pem"), key: dir.join("key.pem") };
 
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let site =
-            Arc::new(Site { pages: self.pages, directories: self.directories, seen: Arc::clone(&seen) });
+        let site = Arc::new(Site {
+            pages: self.pages,
+            directories: self.directories,
+            seen: Arc::clone(&seen),
+            under_way: UnderWay::default(),
+        });
         let (http, plain) = listen(&site, "http", None).await;
         let (https, secure) = listen(&site, "https", Some(tls)).await;
         World { http, https, authority, certificates, seen, tasks: vec![plain, secure] }
@@ -230,6 +238,32 @@ struct Site {
     pages: HashMap<String, Answer>,
     directories: HashMap<String, PathBuf>,
     seen: Arc<Mutex<Vec<Seen>>>,
+    under_way: UnderWay,
+}
+
+/// Counts the requests of each host that are under way.
+#[derive(Debug, Clone, Default)]
+struct UnderWay(Arc<Mutex<HashMap<String, usize>>>);
+
+/// One of them, until it is answered or its client is gone.
+struct Entered(UnderWay, String);
+
+impl UnderWay {
+    /// Counts one more, and returns how many there are with it.
+    fn enter(&self, host: &str) -> (usize, Entered) {
+        let mut hosts = lock(&self.0);
+        let count = hosts.entry(host.to_owned()).or_default();
+        *count += 1;
+        (*count, Entered(self.clone(), host.to_owned()))
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        if let Some(count) = lock(&self.0.0).get_mut(&self.1) {
+            *count -= 1;
+        }
+    }
 }
 
 impl Site {
@@ -243,7 +277,9 @@ impl Site {
         let url = format!("{scheme}://{authority}{target}");
         let timeout = BodyTimeout { idle: Duration::from_secs(5), total: Duration::from_secs(30) };
         let body = body.read(MAX_BODY, timeout).await.unwrap_or_default();
-        let seen = Seen { method: parts.method, url, headers: parts.headers, body };
+        let (at_once, _under_way) = self.under_way.enter(&authority);
+        let seen =
+            Seen { method: parts.method, url, headers: parts.headers, body, at: Instant::now(), at_once };
         lock(&self.seen).push(seen.clone());
         let host = authority.rsplit_once(':').map_or(authority.as_str(), |(host, _)| host);
         self.find(&seen, host, parts.uri.path(), parts.uri.query()).await.respond().await

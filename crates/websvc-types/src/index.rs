@@ -138,21 +138,27 @@ pub struct CrawlProgress {
     /// The hosts where it began, for people to read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = CRAWL_HOSTS_MAX), inner(length(max = CRAWL_HOST_MAX_CHARS)))]
+    #[schemars(extend("type" = ["array", "null"]))]
     pub hosts: Vec<String>,
     /// Pages that went to the index.
     #[serde(default)]
+    #[schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX))]
     pub pages: u64,
     /// Pages that could not be got.
     #[serde(default)]
+    #[schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX))]
     pub failed: u64,
     /// Pages that were left out on purpose.
     #[serde(default)]
+    #[schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX))]
     pub skipped: u64,
     /// Pages that are known and wait.
     #[serde(default)]
+    #[schemars(extend("type" = ["integer", "null"], "maximum" = u64::MAX))]
     pub waiting: u64,
     /// Nothing more will be said.
     #[serde(default)]
+    #[schemars(extend("type" = ["boolean", "null"]))]
     pub ended: bool,
 }
 

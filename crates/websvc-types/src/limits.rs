@@ -155,6 +155,12 @@ pub const CRAWL_DELAY_MAX_S: f64 = 60.0;
 pub const CRAWL_PATTERNS_MAX: usize = 100;
 /// Longest regular expression of a crawl, in bytes (our own).
 pub const CRAWL_PATTERN_MAX_BYTES: usize = 2_000;
+/// Largest `metadata` of a webhook, in bytes of JSON (our own).
+pub const WEBHOOK_METADATA_MAX_BYTES: usize = 16 * 1024;
+/// Most dead letters in one answer (our own).
+pub const DEAD_LETTERS_MAX: u64 = 1_000;
+/// Dead letters in one answer when no `limit` is given (our own).
+pub const DEAD_LETTERS_DEFAULT: u64 = 100;
 /// Longest `x-idempotency-key`, in characters (our own).
 pub const IDEMPOTENCY_KEY_MAX_CHARS: usize = 256;
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::index::{CrawlProgress, IndexReply, IndexStats, IndexUpload, ProgressReply};
 use crate::job::{
     ActiveCrawls, BatchScrapeRequest, CrawlParamsRequest, CrawlParamsResponse, CrawlRequest, JobCancelled,
-    JobErrors, JobStarted, JobStatusResponse,
+    JobErrors, JobStarted, JobStatusResponse, WebhookDeadLetters, WebhookLetterDone,
 };
 use crate::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
 use crate::rerank::{RerankRequest, RerankResponse};
@@ -64,6 +64,8 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("job-status", response::<JobStatusResponse>()),
         ("job-cancelled", response::<JobCancelled>()),
         ("job-errors", response::<JobErrors>()),
+        ("webhook-dead-letters", response::<WebhookDeadLetters>()),
+        ("webhook-letter-done", response::<WebhookLetterDone>()),
         ("error", response::<ErrorBody>()),
     ]
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use url::Url;
-use websvc_types::job::BatchScrapeRequest;
+use websvc_types::job::{BatchScrapeRequest, WebhookKind};
 use websvc_types::limits::{BATCH_URLS_MAX, BATCH_URLS_MIN};
 use websvc_types::{ScrapeOptions, ViolationCode};
 
@@ -12,6 +12,7 @@ use crate::policy::Policy;
 use crate::report::Report;
 use crate::scrape;
 use crate::scrape_plan::ScrapePlan;
+use crate::webhook::{self, WebhookPlan};
 use crate::{bounds, job, target};
 
 /// A checked batch.
@@ -21,6 +22,7 @@ pub struct BatchPlan {
     pub(crate) invalid_urls: Option<Vec<String>>,
     pub(crate) append_to: Option<String>,
     pub(crate) max_concurrency: Option<usize>,
+    pub(crate) webhook: Option<WebhookPlan>,
     pub(crate) options: ScrapeOptions,
     pub(crate) scrape: ScrapePlan,
 }
@@ -56,6 +58,12 @@ impl BatchPlan {
         &self.options
     }
 
+    /// Returns where its events are sent.
+    #[must_use]
+    pub fn webhook(&self) -> Option<&WebhookPlan> {
+        self.webhook.as_ref()
+    }
+
     /// Returns how each page is scraped.
     #[must_use]
     pub fn scrape(&self) -> &ScrapePlan {
@@ -75,11 +83,18 @@ pub(crate) fn check(report: &mut Report, request: BatchScrapeRequest, policy: &P
         options,
     } = request;
     job::check_retention(report, zero_data_retention, &Path::Root.key("lockdown"), &options, policy);
-    job::check_webhook(report, webhook.as_ref());
+    if append_to_id.is_some() && webhook.is_some() {
+        report.violation(&Path::Root.key("webhook"), ViolationCode::Conflict, |name| {
+            format!(
+                "{name} cannot be given together with appendToId: the events of that batch go where it says"
+            )
+        });
+    }
+    let webhook = webhook::check(report, webhook, WebhookKind::Batch);
     let max_concurrency = job::check_concurrency(report, max_concurrency);
     let scrape = scrape::check_single(report, options.clone(), policy);
     let (urls, invalid_urls) = addresses(report, urls, ignore_invalid_urls.unwrap_or(true));
-    BatchPlan { urls, invalid_urls, append_to: append_to_id, max_concurrency, options, scrape }
+    BatchPlan { urls, invalid_urls, append_to: append_to_id, max_concurrency, webhook, options, scrape }
 }
 
 fn addresses(report: &mut Report, given: Vec<String>, ignores: bool) -> (Vec<Url>, Option<Vec<String>>) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use regex::{Regex, RegexBuilder};
 use url::Url;
-use websvc_types::job::{CrawlRequest, SitemapMode};
+use websvc_types::job::{CrawlRequest, SitemapMode, WebhookKind};
 use websvc_types::limits::{
     CRAWL_DELAY_MAX_S, CRAWL_LIMIT_DEFAULT, CRAWL_LIMIT_MAX, CRAWL_LIMIT_MIN, CRAWL_PATTERN_MAX_BYTES,
     CRAWL_PATTERNS_MAX, PROMPT_MAX_CHARS,
@@ -19,6 +19,7 @@ use crate::report::{Report, cut, quoted};
 use crate::retention::Retention;
 use crate::scrape::{self, Setting};
 use crate::scrape_plan::ScrapePlan;
+use crate::webhook::{self, WebhookPlan};
 use crate::{bounds, job, target};
 
 /// The largest automaton of one pattern, in bytes.
@@ -44,6 +45,7 @@ pub struct CrawlPlan {
     pub(crate) ignores_query: bool,
     pub(crate) delay: Option<Duration>,
     pub(crate) max_concurrency: Option<usize>,
+    pub(crate) webhook: Option<WebhookPlan>,
     pub(crate) scrape: ScrapePlan,
 }
 
@@ -132,6 +134,12 @@ impl CrawlPlan {
         self.max_concurrency
     }
 
+    /// Returns where its events are sent.
+    #[must_use]
+    pub fn webhook(&self) -> Option<&WebhookPlan> {
+        self.webhook.as_ref()
+    }
+
     /// Returns how each page is scraped.
     #[must_use]
     pub fn scrape(&self) -> &ScrapePlan {
@@ -190,7 +198,6 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
     let options = scrape_options.unwrap_or_default();
     let place = body.key("scrapeOptions");
     job::check_retention(report, zero_data_retention, &place.key("lockdown"), &options, policy);
-    job::check_webhook(report, webhook.as_ref());
     check_robots(report, ignore_robots_txt, robots_user_agent.as_deref());
     // What it says is read elsewhere; a plan is of options.
     if let Some(prompt) = prompt {
@@ -219,6 +226,7 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
         ignores_query: ignore_query_parameters.unwrap_or(false),
         delay: check_delay(report, delay),
         max_concurrency: job::check_concurrency(report, max_concurrency),
+        webhook: webhook::check(report, webhook, WebhookKind::Crawl),
         scrape: plan,
         url: start?,
     })

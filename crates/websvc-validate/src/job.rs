@@ -1,6 +1,5 @@
 //! The rules that all jobs share.
 
-use serde_json::Value;
 use websvc_types::limits::{JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN};
 use websvc_types::{ScrapeOptions, ViolationCode};
 
@@ -41,13 +40,4 @@ pub(crate) fn check_concurrency(report: &mut Report, given: Option<u32>) -> Opti
     let path = Path::Root;
     bounds::number(report, &path.key("maxConcurrency"), most, JOB_CONCURRENCY_MIN, JOB_CONCURRENCY_MAX);
     Some(most as usize)
-}
-
-/// Refuses webhooks, which this version does not send: who asks for one relies on it.
-pub(crate) fn check_webhook(report: &mut Report, given: Option<&Value>) {
-    if given.is_some_and(|given| !given.is_null()) {
-        report.violation(&Path::Root.key("webhook"), ViolationCode::NotSupported, |name| {
-            format!("{name} is not available yet: ask for the state of the job instead")
-        });
-    }
 }

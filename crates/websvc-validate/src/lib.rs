@@ -61,6 +61,7 @@ mod shape;
 mod target;
 mod threat;
 mod upload;
+mod webhook;
 
 pub use batch::BatchPlan;
 pub use checked::Checked;
@@ -85,4 +86,5 @@ pub use scrape_plan::{LocationPlan, ScrapePlan};
 pub use search::check_search;
 pub use search_plan::{SearchPlan, SourcePlan};
 pub use target::Target;
+pub use webhook::WebhookPlan;
 pub use websvc_types::SourceKind;

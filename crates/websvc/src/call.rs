@@ -1,5 +1,6 @@
 //! One call: its attempts, inside the time it has.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -33,7 +34,8 @@ pub(crate) struct Line {
 #[derive(Debug)]
 pub(crate) struct Call {
     method: Method,
-    path: &'static str,
+    path: Cow<'static, str>,
+    query: Option<String>,
     body: Option<Bytes>,
     /// The time for all attempts and the waits between them.
     time: Duration,
@@ -51,12 +53,24 @@ pub(crate) enum Repetition {
 }
 
 impl Call {
-    pub(crate) fn get(path: &'static str, time: Duration) -> Self {
-        Self { method: Method::GET, path, body: None, time, repetition: Repetition::Harmless }
+    pub(crate) fn get(path: impl Into<Cow<'static, str>>, time: Duration) -> Self {
+        let (method, path) = (Method::GET, path.into());
+        Self { method, path, query: None, body: None, time, repetition: Repetition::Harmless }
+    }
+
+    /// Asks for a part of what is there.
+    pub(crate) fn query(mut self, query: String) -> Self {
+        self.query = Some(query);
+        self
+    }
+
+    /// Takes something away; when it is done again, there is nothing to take.
+    pub(crate) fn delete(path: impl Into<Cow<'static, str>>, time: Duration) -> Self {
+        Self { method: Method::DELETE, ..Self::get(path, time) }
     }
 
     pub(crate) fn post<T: Serialize>(
-        path: &'static str,
+        path: impl Into<Cow<'static, str>>,
         body: &T,
         time: Duration,
     ) -> Result<Self, ClientError> {
@@ -109,6 +123,7 @@ impl Line {
     async fn ask(&self, call: &Call, time: Duration) -> Result<Fetched, ClientError> {
         let mut url = self.base.clone();
         url.set_path(&format!("{}/{}", self.base.path().trim_end_matches('/'), call.path));
+        url.set_query(call.query.as_deref());
         let mut request = FetchRequest::get(url);
         request.method = call.method.clone();
         request.timeout = time;

@@ -234,7 +234,7 @@ impl Client {
         self.line.observe(&Call::get("ready", self.time())).await
     }
 
-    fn time(&self) -> Duration {
+    pub(crate) fn time(&self) -> Duration {
         self.timeout.unwrap_or(TIMEOUT)
     }
 }

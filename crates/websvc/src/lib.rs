@@ -27,6 +27,7 @@ mod call;
 mod client;
 mod error;
 mod health;
+mod job;
 mod retry;
 mod search;
 
@@ -35,6 +36,7 @@ pub use client::Client;
 pub use error::{ClientError, Refusal};
 pub use health::{Health, Readiness};
 pub use http::StatusCode;
+pub use job::{Job, JobKind, Watch};
 pub use retry::Retry;
 pub use search::Search;
 #[cfg(feature = "server")]

@@ -3,70 +3,18 @@
 use std::fmt;
 use std::time::Duration;
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderName, HeaderValue, StatusCode};
-use jiff::Timestamp;
-use ring::hmac;
+use http::HeaderMap;
 use sha2::{Digest, Sha256};
 use url::{Host, Url};
-use websvc_transport::{Client, ExcessPolicy, FetchError, FetchRequest, RedirectPolicy};
+use websvc_transport::Client;
+use websvc_webhook::{Message, PostError, Secret as WebhookSecret, post};
 
 use crate::error::{AuditError, SinkError};
 use crate::spool::Batch;
 
 /// How long the other side may take to acknowledge.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What is read of an answer: nothing in it counts.
-const ANSWER_MAX_BYTES: u64 = 16 * 1024;
-/// What a secret begins with that is written in base64, as Standard Webhooks writes them.
-const ENCODED: &str = "whsec_";
-/// Shorter secrets can be guessed.
-const SECRET_MIN_BYTES: usize = 16;
-
-const ID: HeaderName = HeaderName::from_static("webhook-id");
-const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
-const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
-
-/// What batches are signed with.
-pub struct WebhookSecret(hmac::Key);
-
-impl WebhookSecret {
-    /// Reads a secret: base64 after `whsec_`, or as it stands.
-    ///
-    /// # Errors
-    /// [`AuditError::WebhookSecret`] when it is shorter than 16 bytes or not base64 where it says so.
-    pub fn new(text: &str) -> Result<Self, AuditError> {
-        let failed = |reason| AuditError::WebhookSecret { reason };
-        let bytes = match text.strip_prefix(ENCODED) {
-            Some(encoded) => {
-                BASE64_STANDARD.decode(encoded).map_err(|_| failed("what follows whsec_ is no base64"))?
-            }
-            None => text.as_bytes().to_vec(),
-        };
-        if bytes.len() < SECRET_MIN_BYTES {
-            return Err(failed("it is shorter than 16 bytes"));
-        }
-        Ok(Self(hmac::Key::new(hmac::HMAC_SHA256, &bytes)))
-    }
-
-    /// Returns the signature of a batch that is sent at a time, in seconds since the Unix epoch.
-    fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
-        let mut context = hmac::Context::with_key(&self.0);
-        context.update(format!("{id}.{timestamp}.").as_bytes());
-        context.update(body);
-        format!("v1,{}", BASE64_STANDARD.encode(context.sign()))
-    }
-}
-
-impl fmt::Debug for WebhookSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WebhookSecret").finish_non_exhaustive()
-    }
-}
-
 pub(super) struct WebhookSink {
     client: Client,
     url: Url,
@@ -111,35 +59,17 @@ impl WebhookSink {
     }
 
     async fn post(&self, body: &Bytes) -> Result<Answer, SinkError> {
-        let mut request = FetchRequest::post(self.url.clone(), body.clone());
-        // The same for the same events, so that a batch that comes again can be told.
-        let id = format!("msg_{}", hexadecimal(&Sha256::digest(body)[..16]));
-        let timestamp = Timestamp::now().as_second();
-        let signature = self.secret.sign(&id, timestamp, body);
-        let value =
-            |text: &str| HeaderValue::from_str(text).map_err(|_| SinkError::new("a header is not valid"));
-        request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        request.headers.insert(ID, value(&id)?);
-        request.headers.insert(TIMESTAMP, HeaderValue::from(timestamp));
-        request.headers.insert(SIGNATURE, value(&signature)?);
-        request.timeout = PATIENCE;
-        request.max_body_bytes = ANSWER_MAX_BYTES;
-        request.max_decoded_bytes = ANSWER_MAX_BYTES;
-        request.excess = ExcessPolicy::Cut;
-        // What was signed for one place does not go to another by itself.
-        request.redirects = RedirectPolicy::None;
-        let answer = self.client.fetch(request).await.map_err(|error| unreachable(&error))?;
-        match answer.status {
-            status if status.is_success() => Ok(Answer::Taken),
-            StatusCode::PAYLOAD_TOO_LARGE => Ok(Answer::TooLarge),
-            status => {
-                let seconds =
-                    answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-                Err(SinkError {
-                    text: format!("it answers with status {}", status.as_u16()),
-                    retry_after: seconds.map(Duration::from_secs),
-                })
-            }
+        let message = Message {
+            // The same for the same events, so that a batch that comes again can be told.
+            id: format!("msg_{}", hexadecimal(&Sha256::digest(body)[..16])),
+            body: body.clone(),
+            headers: HeaderMap::new(),
+            patience: PATIENCE,
+        };
+        match post(&self.client, self.url.clone(), &self.secret, message).await {
+            Ok(_status) => Ok(Answer::Taken),
+            Err(PostError::Status { status: 413, .. }) => Ok(Answer::TooLarge),
+            Err(error) => Err(SinkError::from(error)),
         }
     }
 }
@@ -181,40 +111,11 @@ fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-/// Tells what went wrong without the host and without any source.
-fn unreachable(error: &FetchError) -> SinkError {
-    SinkError::new(match error {
-        FetchError::Timeout { .. } => "it did not answer in time",
-        FetchError::Dns { .. } => "its host was not found",
-        FetchError::Connect { .. } => "it cannot be connected to",
-        FetchError::Tls { .. } => "there is no secure connection to it",
-        _ => "it did not answer",
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use websvc_transport::{AddressGuard, ClientConfig};
 
     use super::*;
-
-    #[test]
-    fn a_signature_is_that_of_the_published_example() {
-        // From the test of the reference libraries of Standard Webhooks.
-        let secret = WebhookSecret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
-        let signature =
-            secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, br#"{"test": 2432232314}"#);
-        assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
-    }
-
-    #[test]
-    fn secrets_that_can_be_guessed_are_refused() {
-        assert!(WebhookSecret::new("").is_err());
-        assert!(WebhookSecret::new("fifteen-letters").is_err());
-        assert!(WebhookSecret::new("sixteen--letters").is_ok());
-        assert!(WebhookSecret::new("whsec_AAAAAAAAAAAAAAAA").is_err(), "twelve bytes");
-        assert!(WebhookSecret::new("whsec_not base64, however long it is").is_err());
-    }
 
     #[test]
     fn events_go_elsewhere_by_https_alone() {

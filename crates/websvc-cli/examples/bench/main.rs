@@ -1,5 +1,5 @@
 //! Measures the service: beside its parts, in one run, by `cargo xtask bench`; its relevance by `bench relevance`; how
-//! it grows by `bench scale`; and its door by `bench access`.
+//! it grows by `bench scale`; its door by `bench access`; and its crawls by `bench crawl`.
 //!
 //! The machine is shared and noisy, so what counts are the ratios between rows of one run. The process under test is
 //! pinned to the first core and the load to the second, where there are two.
@@ -13,6 +13,7 @@
 mod access;
 mod ask;
 mod contract;
+mod crawl;
 mod crowd;
 mod load;
 mod pages;
@@ -64,8 +65,14 @@ const QUERIES: &[&str] = &[
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
+    let arguments: Vec<String> = std::env::args().skip(2).collect();
+    let part = std::env::args().nth(1);
+    if part.as_deref() == Some("fetch-all") {
+        return crawl::fetch_all(&arguments).await;
+    }
     process::pin_self_to(1);
-    match std::env::args().nth(1).as_deref() {
+    match part.as_deref() {
+        Some("crawl") => crawl::run().await,
         Some("relevance") => relevance::run().await,
         Some("scale") => scale::run().await,
         Some("access") => {

@@ -75,7 +75,7 @@ fn measure(size: u64, files: &[PathBuf], peer: Option<&Path>, report: &mut Repor
 }
 
 /// Returns the CPU time that one pass over the pages takes.
-fn own_seconds(pages: &[Vec<u8>]) -> f64 {
+pub(crate) fn own_seconds(pages: &[Vec<u8>]) -> f64 {
     let url = Url::parse("http://docs.test/").unwrap();
     let (start, mut passes) = (cpu_seconds_of_this_thread(), 0.0);
     loop {

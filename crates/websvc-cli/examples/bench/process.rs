@@ -36,9 +36,15 @@ impl Process {
 
     /// Starts the service.
     pub(crate) fn service(world: &World, data_dir: &Path) -> Self {
+        Self::service_with(world, data_dir, &[])
+    }
+
+    /// Starts the service with variables of its own.
+    pub(crate) fn service_with(world: &World, data_dir: &Path, variables: &[(&str, &str)]) -> Self {
         let mut command = pinned(&release_dir().join("websvc"));
         command.args(["serve", "--listen", "127.0.0.1:0"]);
         configure(&mut command, world, data_dir);
+        command.envs(variables.iter().copied());
         Self::start(command)
     }
 
@@ -106,8 +112,17 @@ impl Process {
 
     /// Returns the resident memory.
     pub(crate) fn memory_mb(&self) -> f64 {
+        self.figure_mb("VmRSS:")
+    }
+
+    /// Returns the most resident memory that there was.
+    pub(crate) fn peak_memory_mb(&self) -> f64 {
+        self.figure_mb("VmHWM:")
+    }
+
+    fn figure_mb(&self, name: &str) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
         let kilobytes: f64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
         kilobytes / 1024.0
     }
@@ -152,7 +167,7 @@ fn ticks(stat: &str, fields: [usize; 2]) -> f64 {
 }
 
 /// Returns a command that runs `program` on the first core.
-fn pinned(program: &Path) -> Command {
+pub(crate) fn pinned(program: &Path) -> Command {
     let mut command = Command::new("taskset");
     command.args(["-c", "0"]).arg(program);
     command

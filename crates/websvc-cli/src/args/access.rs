@@ -28,6 +28,14 @@ pub(crate) enum Teams {
         #[arg(long)]
         json: bool,
     },
+    /// Prints what the events of the team's jobs are signed with, and nothing else; it is made when there is none.
+    WebhookSecret {
+        /// The team.
+        name: String,
+        /// Makes another one, which holds from the next delivery on.
+        #[arg(long)]
+        rotate: bool,
+    },
     /// Deletes a team with its keys and browser profiles.
     Delete {
         /// The team.

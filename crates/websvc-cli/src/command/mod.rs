@@ -1,10 +1,13 @@
 //! The commands, one file each.
 
 mod backup;
+mod batch;
 mod cache;
+mod crawl;
 mod demo;
 mod doctor;
 mod index;
+mod job;
 mod keys;
 mod lists;
 mod map;
@@ -18,9 +21,12 @@ mod serve;
 mod teams;
 mod threat;
 mod usage;
+mod webhooks;
 
 pub(crate) use backup::backup;
+pub(crate) use batch::batch;
 pub(crate) use cache::cache;
+pub(crate) use crawl::crawl;
 pub(crate) use demo::demo;
 pub(crate) use doctor::doctor;
 pub(crate) use index::index;
@@ -32,8 +38,9 @@ pub(crate) use parse::parse;
 pub(crate) use parse_document::parse_document;
 pub(crate) use profiles::profiles;
 pub(crate) use scrape::scrape;
-pub(crate) use search::search;
+pub(crate) use search::{format, search};
 pub(crate) use serve::{Running, serve, start, stop_signal};
 pub(crate) use teams::teams;
 pub(crate) use threat::threat;
 pub(crate) use usage::usage;
+pub(crate) use webhooks::webhooks;

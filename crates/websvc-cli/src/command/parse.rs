@@ -1,7 +1,6 @@
 //! `websvc parse`: files of this machine as Markdown and other formats, from the shell.
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -17,6 +16,7 @@ use super::search::refused;
 use crate::Setting;
 use crate::args::Parse;
 use crate::installation::{self, IndexAccess};
+use crate::page_files::front_matter;
 use crate::progress::Progress;
 use crate::show;
 
@@ -103,22 +103,15 @@ fn free_path(directory: &Path, file: &Path, taken: &mut HashSet<PathBuf>) -> Pat
 /// Returns the Markdown of a file behind what is known of it, as YAML.
 fn with_front_matter(page: Page, file: &Path) -> String {
     let Page { markdown, metadata, .. } = page;
-    let mut text = "---\n".to_owned();
-    let fields = [
-        ("title", metadata.title.map(Value::from)),
-        ("description", metadata.description.map(Value::from)),
-        ("language", metadata.language.map(Value::from)),
+    let text = |text: Option<String>| text.map(Value::from);
+    let matter = front_matter(&[
+        ("title", text(metadata.title)),
+        ("description", text(metadata.description)),
+        ("language", text(metadata.language)),
         ("source", Some(Value::from(file.to_string_lossy()))),
         ("pages", metadata.num_pages.map(Value::from)),
-    ];
-    for (name, value) in fields {
-        if let Some(value) = value {
-            // JSON is YAML, and quotes what needs it.
-            let _infallible = writeln!(text, "{name}: {value}");
-        }
-    }
-    let _infallible = writeln!(text, "---\n\n{}", markdown.unwrap_or_default().trim_end());
-    text
+    ]);
+    format!("{matter}\n{}\n", markdown.unwrap_or_default().trim_end())
 }
 
 #[cfg(test)]

@@ -48,18 +48,13 @@ pub(crate) async fn scrape(setting: Setting, arguments: Scrape) -> Result<()> {
 
 /// Returns what is asked of the page. Whoever wants a file alone gets no text beside it.
 fn options(arguments: &Scrape) -> Result<ScrapeOptions> {
-    let Scrape { url: _, formats, full_page, fresh, json: _, pictures, drawing, place } = arguments;
-    let mut formats = formats.iter().map(|name| format(name)).collect::<Result<Vec<_>>>()?;
+    let Scrape { url: _, reading, json: _, pictures, drawing, place } = arguments;
+    let mut options = reading.options()?;
+    let formats = options.formats.get_or_insert_default();
     formats.extend(pictures.format(drawing)?);
     if formats.is_empty() && !pictures.are_wanted() {
         formats.push(format("markdown")?);
     }
-    let mut options = ScrapeOptions {
-        formats: Some(formats),
-        only_main_content: Some(!full_page),
-        max_age: fresh.then_some(0),
-        ..ScrapeOptions::default()
-    };
     drawing.fill(&mut options)?;
     pictures.print(&mut options);
     place.fill(&mut options);

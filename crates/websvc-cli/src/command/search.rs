@@ -50,7 +50,7 @@ pub(crate) fn remote(remote: &Remote) -> Result<websvc::Client> {
 fn request(arguments: &Search) -> Result<SearchRequest> {
     let Search { query, limit, formats, json: _, remote: _, drawing, pictures } = arguments;
     let mut formats = formats.iter().map(|name| format(name)).collect::<Result<Vec<_>>>()?;
-    formats.extend(pictures.format(drawing));
+    formats.extend(pictures.pages.format(drawing));
     let mut options = ScrapeOptions::default();
     drawing.fill(&mut options)?;
     let is_drawn = options != ScrapeOptions::default();

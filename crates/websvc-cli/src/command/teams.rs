@@ -2,7 +2,8 @@
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
-use websvc_store::{Store, Team, TeamChange};
+use websvc_store::{DEFAULT_TEAM, Store, Team, TeamChange};
+use websvc_webhook::Secret;
 
 use super::keys::time;
 use crate::Setting;
@@ -21,6 +22,12 @@ pub(crate) fn teams(setting: &Setting, teams: Teams) -> Result<()> {
         Teams::Show { name, json } => {
             let team = store.team(&name)?.with_context(|| format!("there is no team {name:?}"))?;
             show(&team, json)
+        }
+        Teams::WebhookSecret { name, rotate } => {
+            ensure!(name == DEFAULT_TEAM || store.team(&name)?.is_some(), "there is no team {name:?}");
+            let secret =
+                if rotate { store.rotate_webhook_secret(&name)? } else { store.webhook_secret(&name)? };
+            show::line(&Secret::encode(&secret))
         }
         Teams::Delete { name } => {
             ensure!(store.delete_team(&name)?, "there is no team {name:?}");

@@ -3,7 +3,7 @@
 use std::num::{NonZeroU64, NonZeroUsize};
 
 use serde::Deserialize;
-use websvc_server::JobsConfig;
+use websvc_server::{JobsConfig, Pause};
 
 /// `[jobs]`.
 #[derive(Debug, Clone, Deserialize)]
@@ -13,10 +13,14 @@ pub(crate) struct Jobs {
     pub(crate) concurrency: NonZeroUsize,
     /// Requests against one host at one time, those of all jobs.
     pub(crate) per_host: NonZeroUsize,
+    /// How long a host is left alone after an answer.
+    pub(crate) pause: Pause,
     /// URLs of one job.
     pub(crate) max_urls: u64,
     /// Bytes of the documents of one job, before compression.
     pub(crate) max_bytes: u64,
+    /// Bytes of the documents of all jobs, compressed.
+    pub(crate) max_total_bytes: NonZeroU64,
     pub(crate) max_running_per_team: u64,
     pub(crate) max_kept_per_team: u64,
     /// How long a job may run, and how long it is kept after its end.
@@ -27,8 +31,10 @@ impl Jobs {
     pub(super) const KEYS: &'static [&'static str] = &[
         "concurrency",
         "per_host",
+        "pause",
         "max_urls",
         "max_bytes",
+        "max_total_bytes",
         "max_running_per_team",
         "max_kept_per_team",
         "keep_hours",
@@ -37,12 +43,15 @@ impl Jobs {
 
 impl Default for Jobs {
     fn default() -> Self {
-        let JobsConfig { limits, concurrency, per_host, share: _ } = JobsConfig::default();
+        let JobsConfig { limits, concurrency, per_host, pause, share: _, webhooks: _ } =
+            JobsConfig::default();
         Self {
             concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),
             per_host: NonZeroUsize::new(per_host).unwrap_or(NonZeroUsize::MIN),
+            pause,
             max_urls: limits.urls,
             max_bytes: limits.bytes,
+            max_total_bytes: NonZeroU64::new(limits.total_bytes).unwrap_or(NonZeroU64::MIN),
             max_running_per_team: limits.running,
             max_kept_per_team: limits.kept,
             keep_hours: NonZeroU64::new(limits.keep.as_secs() / 3_600).unwrap_or(NonZeroU64::MIN),

@@ -11,6 +11,7 @@ mod search;
 mod sources;
 mod telemetry;
 mod threat;
+mod webhooks;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,6 +28,7 @@ pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Sour
 pub(crate) use sources::{ConfigError, load};
 pub(crate) use telemetry::{Log, LogFormat, Traces};
 pub(crate) use threat::{ScannerKind, Threat};
+pub(crate) use webhooks::Webhooks;
 
 /// Everything an operator can set.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -47,6 +49,7 @@ pub(crate) struct Config {
     pub(crate) pricing: websvc_engine::Pricing,
     pub(crate) usage: Usage,
     pub(crate) jobs: Jobs,
+    pub(crate) webhooks: Webhooks,
     pub(crate) log: Log,
     pub(crate) traces: Traces,
     /// Keys that were given and have no effect, for want of their feature.

@@ -46,18 +46,9 @@ impl FileNames {
     /// # Errors
     /// It cannot be written.
     pub(crate) fn write(&self, what: &str, file: Option<&Path>, url: &str) -> Result<String> {
-        let Some((kind, data)) = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"))
-        else {
-            return Ok(url.to_owned());
-        };
-        let extension = match kind {
-            "image/jpeg" => "jpg",
-            "application/pdf" => "pdf",
-            _ => "png",
-        };
+        let Some((extension, bytes)) = decode_file(url)? else { return Ok(url.to_owned()) };
         let own = || self.directory.join(format!("{}{what}.{extension}", self.stem));
         let path = file.map_or_else(own, Path::to_owned);
-        let bytes = BASE64_STANDARD.decode(data).context("the answer has a file that is none")?;
         std::fs::write(&path, bytes).with_context(|| path.display().to_string())?;
         let path = path.display().to_string();
         show::note(&format!("wrote {path}"));
@@ -76,6 +67,24 @@ impl FileNames {
         }
         Ok(())
     }
+}
+
+/// Returns the bytes of a file that is part of an answer, and what its name ends with; `None` for the URL of a file that
+/// a server keeps.
+///
+/// # Errors
+/// It is none.
+pub(crate) fn decode_file(url: &str) -> Result<Option<(&'static str, Vec<u8>)>> {
+    let Some((kind, data)) = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) else {
+        return Ok(None);
+    };
+    let extension = match kind {
+        "image/jpeg" => "jpg",
+        "application/pdf" => "pdf",
+        _ => "png",
+    };
+    let bytes = BASE64_STANDARD.decode(data).context("the answer has a file that is none")?;
+    Ok(Some((extension, bytes)))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! them.
 
 mod files;
+mod pages;
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,7 +12,8 @@ use clap::Args;
 use websvc_types::action::Pdf;
 use websvc_types::{Action, Format, Location, ScrapeOptions, Viewport, format};
 
-pub(crate) use files::FileNames;
+pub(crate) use files::{FileNames, decode_file};
+pub(crate) use pages::{Pages, Reading};
 
 /// The quality of a picture whose file is to be a JPEG, when none was asked for.
 const JPEG_QUALITY: u8 = 90;
@@ -70,13 +72,21 @@ pub(crate) struct Pictures {
 /// The pictures that are taken of many pages.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Pages in a browser")]
-pub(crate) struct PicturesOfResults {
-    /// Takes a picture of each result, into a file named after it.
+pub(crate) struct PicturesOfPages {
+    /// Takes a picture of each page, into a file named after it.
     #[arg(long)]
     screenshot: bool,
     /// The same of the whole pages.
     #[arg(long, conflicts_with = "screenshot")]
     full_page_screenshot: bool,
+}
+
+/// The pictures that are taken of results.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Pages in a browser")]
+pub(crate) struct PicturesOfResults {
+    #[command(flatten)]
+    pub(crate) pages: PicturesOfPages,
     /// Where the files go.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) output_dir: PathBuf,
@@ -174,7 +184,7 @@ impl Pictures {
     }
 }
 
-impl PicturesOfResults {
+impl PicturesOfPages {
     /// Returns the format of the pictures that were asked for.
     pub(crate) fn format(&self, drawing: &Drawing) -> Option<Format> {
         let full_page = self.full_page_screenshot.then_some(true);

@@ -13,8 +13,10 @@ pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
     let config::Jobs {
         concurrency,
         per_host,
+        pause,
         max_urls,
         max_bytes,
+        max_total_bytes,
         max_running_per_team,
         max_kept_per_team,
         keep_hours,
@@ -25,12 +27,15 @@ pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
         limits: JobLimits {
             urls: max_urls,
             bytes: max_bytes,
+            total_bytes: max_total_bytes.get(),
             running: max_running_per_team,
             kept: max_kept_per_team,
             keep: Duration::from_secs(keep_hours.get().saturating_mul(3_600)),
         },
         concurrency: concurrency.get().min(most),
         per_host: per_host.get(),
+        pause,
         share: ShareConfig { drawing: config.browser.concurrency / 2, ..ShareConfig::default() },
+        webhooks: config.webhooks.bounds(),
     }
 }

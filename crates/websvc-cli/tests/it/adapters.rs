@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Service, tea_world};
+use crate::batch::{delete, ended, read_all, start_at};
+use crate::harness::{Service, Site, tea_world};
 
 const PAGE: &str = "http://tea.test/green.html";
 
@@ -80,5 +81,108 @@ async fn texts_are_ordered_by_a_query() {
         json!({ "query": " ", "documents": ["a"] }),
     ] {
         assert_eq!(service.post("/v1/rerank", body.to_string()).await.status, 400, "{body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn version_1_crawls_and_its_urls_stay_its_own() {
+    let (world, service) = filled().await;
+    let path = start_at(
+        &service,
+        "/v1/crawl",
+        json!({ "url": "http://tea.test/", "limit": 9, "maxDepth": 1, "allowBackwardLinks": true, "ignoreSitemap": true,
+            "scrapeOptions": { "formats": ["markdown"], "onlyMainContent": true } }),
+    )
+    .await;
+    let status = ended(&service, &path).await;
+    assert_eq!((&status["status"], &status["completed"]), (&json!("completed"), &json!(4)), "{status}");
+    assert_eq!(world.count("http://tea.test/sitemap.xml"), 0);
+    let first = service.get(&format!("/{path}/?limit=1")).await.body;
+    let next = first["next"].as_str().unwrap();
+    assert!(next.starts_with(&format!("{}{path}?skip=1", service.address)), "{next}");
+    let (documents, _) = read_all(&service, &format!("{path}?limit=2")).await;
+    assert_eq!(documents.len(), 4);
+    let errors = service.get(&format!("{path}/errors")).await.body;
+    assert_eq!(errors["robotsBlocked"], json!(["http://tea.test/secret/plan.html"]), "{errors}");
+    let again = delete(&service, &path).await;
+    assert_eq!((again.status.as_u16(), &again.body["code"]), (409, &json!("JOB_ENDED")));
+    assert_eq!(service.get("/v1/crawl/active").await.body, json!({ "success": true, "crawls": [] }));
+    assert_eq!(service.get(&path.replace("/v1/", "/v2/")).await.status, 200, "it is one job");
+    let shallow = json!({ "url": "http://tea.test/", "maxDepth": 0 });
+    let shallow = ended(&service, &start_at(&service, "/v1/crawl", shallow).await).await;
+    assert_eq!(shallow["completed"], 1, "{shallow}");
+    for kind in ["/v1/crawl", "/v1/batch/scrape"] {
+        let unknown = format!("{kind}/019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60");
+        assert_eq!(service.get(&unknown).await.status, 404);
+        assert_eq!(service.get(&format!("{unknown}/errors")).await.status, 404);
+        assert_eq!(delete(&service, &unknown).await.status, 404);
+    }
+    for (body, path) in [
+        (json!({ "url": "a.test", "maxDepth": "x" }), "/maxDepth"),
+        (json!({ "url": "a.test", "limit": 0 }), "/limit"),
+    ] {
+        let answer = service.post("/v1/crawl", body.to_string()).await;
+        assert_eq!((answer.status.as_u16(), &answer.body["details"][0]["path"]), (400, &json!(path)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn version_1_gets_lists_of_pages() {
+    let (_world, service) = filled().await;
+    let body =
+        json!({ "urls": [PAGE, "http://tea.test/oolong.html"], "formats": ["markdown"], "parsePDF": true });
+    let path = start_at(&service, "/v1/batch/scrape", body).await;
+    let status = ended(&service, &path).await;
+    assert_eq!((&status["status"], &status["completed"]), (&json!("completed"), &json!(2)), "{status}");
+    let bad = json!({ "urls": [PAGE, "ftp://x"] }).to_string();
+    assert_eq!(service.post("/v1/batch/scrape", bad).await.status, 400);
+}
+
+/// What Dify sends when a key is entered (`services/auth/firecrawl`, before and after it came to version 2), with the base
+/// address written as people do; and what its tool sends when nothing but an address is given.
+#[tokio::test(flavor = "multi_thread")]
+async fn dify_and_n8n_accept_the_service() {
+    let world = websvc_testkit::World::builder()
+        .page("https://example.com/", websvc_testkit::Page::html("<title>Example</title><p>An example."))
+        .start()
+        .await;
+    let site = Site::new(&world);
+    let service = site.serve();
+    let headers = [("content-type", "application/json")];
+    let check = json!({
+        "url": "https://example.com",
+        "includePaths": [],
+        "excludePaths": [],
+        "limit": 1,
+        "scrapeOptions": { "onlyMainContent": true },
+    });
+    for path in ["/v1/crawl", "//v1/crawl", "/v2/crawl", "//v2/crawl/"] {
+        let answer = service.send(http::Method::POST, path, &headers, check.to_string()).await;
+        assert_eq!((answer.status.as_u16(), &answer.body["success"]), (200, &json!(true)), "{}", answer.body);
+        let version = if path.contains("v1") { "v1" } else { "v2" };
+        let status =
+            ended(&service, &format!("/{version}/crawl/{}", answer.body["id"].as_str().unwrap())).await;
+        assert_eq!(status["status"], "completed", "{status}");
+    }
+    let tool = json!({
+        "url": "https://example.com",
+        "limit": 5,
+        "allowBackwardLinks": false,
+        "allowExternalLinks": false,
+        "scrapeOptions": { "onlyMainContent": false, "waitFor": 0 },
+    });
+    for path in ["/v2/crawl", "/v1/crawl"] {
+        assert_eq!(service.post(path, tool.to_string()).await.status, 200, "{path}");
+    }
+    let wrong = [("authorization", "Bearer wrong"), ("content-type", "application/json")];
+    let refused = service.send(http::Method::POST, "/v1/crawl", &wrong, check.to_string()).await;
+    assert_eq!((refused.status.as_u16(), refused.body["error"].is_string()), (401, true));
+    // n8n looks at the credits.
+    for path in ["/v2/team/credit-usage", "/v2//team/credit-usage"] {
+        let credits = service.get(path).await;
+        assert_eq!(
+            (credits.status.as_u16(), credits.body["data"]["remainingCredits"].is_number()),
+            (200, true)
+        );
     }
 }

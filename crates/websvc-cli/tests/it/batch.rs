@@ -116,7 +116,7 @@ async fn a_batch_gets_each_of_its_pages_once() {
     assert_eq!(page.unwrap()["markdown"], "# Page 0\n\nText 0.\n");
     assert_eq!(world.count("http://list.test/0"), 1);
     let errors = service.get(&format!("{path}/errors")).await;
-    assert_eq!(errors.body, json!({ "errors": [], "robotsBlocked": [] }));
+    assert_eq!(errors.body, json!({ "success": true, "errors": [], "robotsBlocked": [] }));
     let again = delete(&service, &path).await;
     assert_eq!((again.status.as_u16(), &again.body["code"]), (409, &json!("JOB_ENDED")), "{}", again.body);
     assert_eq!(again.body["error"], "Batch scrape is already completed");
@@ -156,7 +156,7 @@ async fn what_is_not_available_or_not_valid_is_refused() {
     check(json!({ "urls": [] }), 400, "at least 1 item").await;
     check(json!({ "urls": ["ftp://x"] }), 400, "No valid URLs provided").await;
     check(json!({ "urls": ["http://a.test", "ftp://x"], "ignoreInvalidURLs": false }), 400, "/urls/1").await;
-    check(json!({ "urls": ["http://a.test"], "webhook": "http://b.test" }), 400, "not available yet").await;
+    check(json!({ "urls": ["http://a.test"], "webhook": "ftp://b.test" }), 400, "/webhook").await;
     check(json!({ "urls": ["http://a.test"], "maxConcurrency": 0 }), 400, "maxConcurrency").await;
     check(json!({ "urls": ["http://a.test"], "lockdown": true }), 400, "lockdown").await;
     check(json!({ "urls": ["http://a.test"], "zeroDataRetention": true }), 403, "not enabled").await;

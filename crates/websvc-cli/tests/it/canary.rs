@@ -189,7 +189,10 @@ async fn a_crawl_keeps_away_from_internal_addresses() {
 
 /// Returns whether an operation begins a job.
 fn is_job(operation: &str) -> bool {
-    matches!(operation, "post /v2/batch/scrape" | "post /v2/crawl")
+    matches!(
+        operation,
+        "post /v2/batch/scrape" | "post /v2/crawl" | "post /v1/batch/scrape" | "post /v1/crawl"
+    )
 }
 
 /// Returns bodies by which an operation might be led to `inside`.
@@ -205,10 +208,7 @@ fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
         "post /v2/index/progress" => {
             vec![json!({"id": inside, "hosts": [inside, "bait.test"], "url": inside})]
         }
-        "post /v2/crawl/params-preview" => vec![
-            json!({"url": inside, "prompt": "the docs"}),
-            json!({"url": "http://bait.test/", "prompt": format!("only {inside}docs"), "base_url": inside}),
-        ],
+        "post /v2/crawl/params-preview" => vec![json!({"url": inside, "prompt": "the docs", "base_url": inside})],
         job if is_job(job) => job_attacks(job, inside),
         "post /v2/search" => vec![
             json!({"query": "inside bait", "scrapeOptions": options()}),
@@ -261,6 +261,7 @@ fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
             json!({"query": "inside", "model": inside, "documents": [inside, {"text": inside}]}),
             json!({"query": inside, "documents": ["inside"], "base_url": inside, "endpoint": inside}),
         ],
+        "post /v2/webhooks/dead-letters/{id}/retry" => vec![Value::Null],
         // What takes no body takes nothing that could lead anywhere, but its address and headers.
         other if other.starts_with("get ") || other.starts_with("delete ") => vec![Value::Null],
         _ => return None,
@@ -270,23 +271,28 @@ fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
 /// Returns bodies by which an operation that begins a job might be led to `inside`.
 fn job_attacks(operation: &str, inside: &str) -> Vec<Value> {
     match operation {
-        "post /v2/batch/scrape" => {
+        "post /v2/batch/scrape" | "post /v1/batch/scrape" => {
             let urls: Vec<&str> = LISTED.iter().map(|(_, url)| *url).chain([inside]).collect();
             vec![
                 json!({"urls": urls, "formats": ["markdown", "html", "links", "images"], "maxAge": 0}),
                 json!({"urls": [inside], "skipTlsVerification": true, "maxAge": 0}),
                 json!({"urls": ["http://bait.test/"], "webhook": inside}),
                 json!({"urls": ["http://bait.test/"], "webhook": {"url": inside, "headers": {"host": "x"}}}),
+                json!({"urls": ["http://bait.test/"], "webhook": "http://bait.test/moved"}),
+                json!({"urls": ["http://bait.test/"], "webhook": {"url": "http://bait.test/moved",
+                    "headers": {"X-Forwarded-Host": inside, "Referer": inside}, "metadata": {"url": inside}}}),
                 json!({"urls": ["http://bait.test/"], "headers": {"Host": "127.0.0.1"}}),
                 json!({"urls": ["http://bait.test/"], "appendToId": inside}),
             ]
         }
-        "post /v2/crawl" => vec![
+        "post /v2/crawl" | "post /v1/crawl" => vec![
             json!({"url": inside}),
             json!({"url": "http://bait.test/", "allowExternalLinks": true, "crawlEntireDomain": true, "limit": 50}),
             json!({"url": "http://bait.test/moved", "allowExternalLinks": true, "sitemap": "only"}),
             json!({"url": "http://bait.test/leads", "allowExternalLinks": true, "sitemap": "skip"}),
             json!({"url": "http://bait.test/", "webhook": inside, "robotsUserAgent": inside}),
+            json!({"url": "http://bait.test/", "webhook": inside}),
+            json!({"url": "http://bait.test/", "webhook": {"url": "http://bait.test/moved", "events": ["page"]}}),
             json!({"url": "http://bait.test/", "scrapeOptions": {"proxy": inside, "headers": {"Host": "127.0.0.1"}}}),
         ],
         _ => Vec::new(),

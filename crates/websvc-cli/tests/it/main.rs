@@ -14,6 +14,7 @@ mod audit;
 mod backup;
 mod bad_input;
 mod batch;
+mod batch_command;
 #[cfg(target_os = "linux")]
 mod bombs;
 mod browser;
@@ -21,6 +22,9 @@ mod cache;
 mod canary;
 mod corpus;
 mod crash;
+mod crawl_command;
+#[cfg(target_os = "linux")]
+mod crawl_proof;
 mod crawling;
 mod credits;
 mod dashboard;
@@ -54,3 +58,4 @@ mod telemetry;
 mod threat;
 mod threat_drawn;
 mod verticals;
+mod webhooks;

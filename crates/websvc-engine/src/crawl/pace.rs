@@ -54,6 +54,11 @@ impl Pace {
         self.ready_at = self.ready_at.max(now + elapsed.min(MAX_PACE).max(asked));
     }
 
+    /// Notes that the host answered as it should: what it said of overload counts less.
+    pub fn calm(&mut self) {
+        self.backoffs = self.backoffs.saturating_sub(1);
+    }
+
     /// Notes that the host said it is overloaded, and for how long.
     pub fn back_off(&mut self, now: Instant, retry_after: Option<Duration>) {
         let wait = retry_after.unwrap_or(BACKOFF * 2_u32.saturating_pow(self.backoffs.min(5)));

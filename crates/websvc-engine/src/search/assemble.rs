@@ -97,6 +97,8 @@ pub fn page_content(page: Page) -> PageContent {
         takings: _published_by_gather,
         index_copy: _kept_by_gather,
         leads: _followed_by_crawls,
+        took: _for_the_pace_of_jobs,
+        retry_after: _for_the_pace_of_jobs_too,
     } = page;
     PageContent {
         markdown,

@@ -1,5 +1,7 @@
 //! What a browser drew, as a page that was received.
 
+use std::time::Duration;
+
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use url::Url;
@@ -65,6 +67,7 @@ pub(crate) fn drawn(source_url: &Url, rendered: Rendered, proxy_used: ProxyUsed)
         proxy_used,
         unverified,
         cache_state: CacheState::Miss,
+        took: Duration::ZERO,
         takings: (!takings.is_empty()).then(|| Box::new(takings)),
     };
     Drawn { page, is_markup, state, file }

@@ -7,16 +7,17 @@ mod external;
 mod rerank;
 mod searxng;
 mod v1;
+mod v1_jobs;
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use serde_json::{Map, Value};
-use websvc_store::KeyScope;
+use websvc_store::{JobKind, KeyScope};
 use websvc_transport::ServerBody;
 use websvc_types::SearchResponse;
 use websvc_validate::read_object;
 
-use crate::handler;
+use crate::handler::{self, JobOperation};
 use crate::reply::{Failure, Reply, json};
 use crate::route::Group;
 use crate::service::Context;
@@ -26,6 +27,7 @@ use crate::service::Context;
 pub(crate) enum Operation {
     ScrapeV1,
     SearchV1,
+    JobV1(JobKind, JobOperation),
     SearchSearxng,
     SearchExternal,
     Rerank,
@@ -36,6 +38,8 @@ impl Operation {
     pub(crate) fn group(self) -> Group {
         match self {
             Self::ScrapeV1 => Group::Scrape,
+            Self::JobV1(JobKind::Batch, _) => Group::Batch,
+            Self::JobV1(JobKind::Crawl, _) => Group::Crawl,
             Self::SearchV1 | Self::SearchSearxng | Self::SearchExternal => Group::Search,
             Self::Rerank => Group::Rerank,
         }
@@ -43,13 +47,20 @@ impl Operation {
 
     /// Returns what audit events call it.
     pub(crate) fn name(self) -> &'static str {
-        self.group().name()
+        match self {
+            Self::JobV1(kind, operation) => operation.name(kind),
+            Self::ScrapeV1 | Self::SearchV1 | Self::SearchSearxng | Self::SearchExternal | Self::Rerank => {
+                self.group().name()
+            }
+        }
     }
 
     /// Returns the scope that a key has to have.
     pub(crate) fn scope(self) -> KeyScope {
         match self {
             Self::ScrapeV1 => KeyScope::Scrape,
+            Self::JobV1(JobKind::Batch, _) => KeyScope::Batch,
+            Self::JobV1(JobKind::Crawl, _) => KeyScope::Crawl,
             Self::SearchV1 | Self::SearchSearxng | Self::SearchExternal | Self::Rerank => KeyScope::Search,
         }
     }
@@ -64,6 +75,7 @@ pub(crate) async fn perform(
     match operation {
         Operation::ScrapeV1 => v1::scrape(context, request).await,
         Operation::SearchV1 => v1::search(context, request).await,
+        Operation::JobV1(kind, operation) => v1_jobs::job(kind, operation, context, request).await,
         Operation::SearchSearxng => searxng::search(context, request).await,
         Operation::SearchExternal => external::search(context, request).await,
         Operation::Rerank => rerank::rerank(context, request).await,

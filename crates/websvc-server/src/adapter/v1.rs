@@ -15,7 +15,7 @@ use crate::service::Context;
 const LIMIT_DEFAULT: u32 = 5;
 
 /// The time for a page of version 1 when the request does not say, in milliseconds.
-const TIMEOUT_DEFAULT_MS: u64 = 30_000;
+pub(super) const TIMEOUT_DEFAULT_MS: u64 = 30_000;
 
 /// `POST /v1/scrape`.
 pub(super) async fn scrape(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
@@ -34,19 +34,21 @@ pub(super) async fn search(context: Context<'_>, request: Request<ServerBody>) -
     if let Some(Value::Object(options)) = fields.get_mut("scrapeOptions") {
         translate_options(options);
     }
-    // There is one list for everything, so there is one source.
-    fields.insert("sources".to_owned(), json!(["web"]));
     let response = super::search(context, origin, fields).await?;
+    let mut warnings: Vec<String> = response.warning.into_iter().collect();
+    if response.data.images.is_some() || response.data.news.is_some() {
+        warnings.push("version 1 has one list, that of web pages: images and news are left out".to_owned());
+    }
     let mut answer =
         json!({ "success": true, "data": response.data.web.unwrap_or_default(), "id": response.id });
-    if let Some(warning) = response.warning {
-        answer["warning"] = Value::String(warning);
+    if !warnings.is_empty() {
+        answer["warning"] = Value::String(warnings.join("; "));
     }
     Ok(ok(&answer))
 }
 
 /// Gives the options of version 1 their names of version 2.
-fn translate_options(options: &mut Map<String, Value>) {
+pub(super) fn translate_options(options: &mut Map<String, Value>) {
     // A page of version 1 is from its host unless the request says otherwise.
     let is_cached = options.get("minAge").is_some_and(|age| !age.is_null())
         || options.get("lockdown") == Some(&json!(true));

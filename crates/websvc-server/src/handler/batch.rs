@@ -1,25 +1,23 @@
 //! `POST /v2/batch/scrape`.
 
-use http::{Request, StatusCode};
+use http::StatusCode;
 use url::Url;
 use websvc_jobs::JobRequest;
 use websvc_stage::Stage;
 use websvc_store::{JobKind, JobState, JobUrl, NewJob};
-use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::job::JobStarted;
 use websvc_validate::{BatchPlan, Checked, Retention, read_batch};
 
-use super::job;
+use super::job::{self, JobStart};
 use super::search::{policy, team};
+use super::webhook;
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
 
 /// Begins a batch, or adds to one.
-pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
-    let base_url = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
-    let idempotency = job::idempotency(request.headers())?;
-    let body = super::read_body(request).await?;
+pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply, Failure> {
+    let JobStart { version, base_url, idempotency, body } = start;
     let policy = policy(context.store, context.caller.as_ref())?;
     let retention = Retention::demanded(&policy);
     let decoding = context.admission.decode(body, move |body| read_batch(body, &policy));
@@ -27,6 +25,7 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
     let addresses: Vec<&str> = plan.urls().iter().map(Url::as_str).collect();
     job::note(&context, retention, plan.scrape(), &addresses);
     job::admit(&context, plan.scrape()).await?;
+    let webhook = webhook::planned(&context, plan.webhook())?;
     let urls = plan.urls().iter().map(|url| JobUrl { url: url.to_string(), key: url.to_string(), depth: 0 });
     let urls: Vec<JobUrl> = urls.collect();
     let id = match plan.append_to() {
@@ -48,17 +47,19 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
                 idempotency,
                 page_limit: None,
                 urls,
+                webhook,
             };
             job::create(&context, new).await?
         }
     };
-    Ok(json(StatusCode::OK, &started(&plan, base_url.as_deref(), id, &warnings)))
+    let url = job::url(base_url.as_deref(), version, JobKind::Batch, &id);
+    Ok(json(StatusCode::OK, &started(&plan, url, id, &warnings)))
 }
 
-fn started(plan: &BatchPlan, base_url: Option<&str>, id: String, warnings: &[String]) -> JobStarted {
+fn started(plan: &BatchPlan, url: String, id: String, warnings: &[String]) -> JobStarted {
     JobStarted {
         success: true,
-        url: job::url(base_url, JobKind::Batch, &id),
+        url,
         id,
         invalid_urls: plan.invalid_urls().map(<[String]>::to_vec),
         prompt_generated_options: None,

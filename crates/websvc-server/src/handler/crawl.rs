@@ -1,24 +1,22 @@
 //! `POST /v2/crawl` and `GET /v2/crawl/active`.
 
-use http::{Request, StatusCode};
+use http::StatusCode;
 use websvc_engine::crawl::Site;
 use websvc_jobs::JobRequest;
 use websvc_stage::Stage;
 use websvc_store::{JobKind, JobRecord, JobUrl, NewJob};
-use websvc_transport::ServerBody;
-use websvc_types::job::{ActiveCrawl, ActiveCrawls, JobStarted};
+use websvc_types::job::{ActiveCrawl, ActiveCrawls, CrawlRequest, JobStarted};
 use websvc_validate::{Checked, Retention, crawl_params_of, read_crawl_request};
 
+use super::job::{self, JobStart};
 use super::search::{policy, team};
-use super::{crawl_prompt, job};
+use super::{crawl_prompt, webhook};
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
 
 /// Begins a crawl.
-pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
-    let base_url = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
-    let idempotency = job::idempotency(request.headers())?;
-    let body = super::read_body(request).await?;
+pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply, Failure> {
+    let JobStart { version, base_url, idempotency, body } = start;
     let policy = policy(context.store, context.caller.as_ref())?;
     let retention = Retention::demanded(&policy);
     let rules = policy.clone();
@@ -27,6 +25,7 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
         context.engine.stages().run(Stage::Decode, decoding).await?;
     job::note(&context, retention, plan.scrape(), &[plan.url().as_str()]);
     job::admit(&context, plan.scrape()).await?;
+    let webhook = webhook::planned(&context, plan.webhook())?;
     let crawl_prompt::Read { request, plan, generated } =
         crawl_prompt::read(&context, request, plan, &policy, &mut warnings).await?;
     let merged = generated.is_some().then(|| crawl_params_of(&request));
@@ -39,7 +38,8 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
         base_url: base_url.clone(),
         max_concurrency: site.plan().max_concurrency(),
         warnings: warnings.clone(),
-        crawl: Some(Box::new(request)),
+        // It is kept apart, and once: it may hold secrets.
+        crawl: Some(Box::new(CrawlRequest { webhook: None, ..request })),
     };
     let new = NewJob {
         id: context.id.clone(),
@@ -50,11 +50,12 @@ pub(super) async fn start(context: Context<'_>, request: Request<ServerBody>) ->
         idempotency,
         page_limit,
         urls: vec![start],
+        webhook,
     };
     let id = job::create(&context, new).await?;
     let answer = JobStarted {
         success: true,
-        url: job::url(base_url.as_deref(), JobKind::Crawl, &id),
+        url: job::url(base_url.as_deref(), version, JobKind::Crawl, &id),
         id,
         invalid_urls: None,
         prompt_generated_options: generated,

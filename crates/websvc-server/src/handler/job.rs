@@ -1,5 +1,6 @@
 //! Jobs: what is asked of them once they began, whatever their kind.
 
+use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -57,6 +58,33 @@ impl JobOperation {
 /// Seconds after which a client may try again that has as many jobs as it may.
 const RETRY_AFTER_S: u64 = 60;
 
+/// The version of the interface that a job is asked for in: its answers name URLs of the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    V1,
+    V2,
+}
+
+impl Version {
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::V1 => "/v1",
+            Self::V2 => "/v2",
+        }
+    }
+}
+
+/// A request that begins a job, as it came.
+#[derive(Debug)]
+pub(crate) struct JobStart {
+    pub(crate) version: Version,
+    /// Where the sender reaches us.
+    pub(crate) base_url: Option<String>,
+    pub(crate) idempotency: Option<String>,
+    /// What is asked for, in the words of version 2.
+    pub(crate) body: Bytes,
+}
+
 /// Answers what is asked of jobs of a kind.
 pub(crate) async fn job(
     kind: JobKind,
@@ -65,19 +93,63 @@ pub(crate) async fn job(
     request: Request<ServerBody>,
 ) -> Result<Reply, Failure> {
     match operation {
-        JobOperation::Start => match kind {
-            JobKind::Batch => batch::start(context, request).await,
-            JobKind::Crawl => crawl::start(context, request).await,
-        },
+        JobOperation::Start => {
+            let start = receive(&context, Version::V2, request).await?;
+            begin(kind, context, start).await
+        }
+        JobOperation::Status
+        | JobOperation::Cancel
+        | JobOperation::Errors
+        | JobOperation::Active
+        | JobOperation::Params => {
+            known_job(Version::V2, kind, operation, context, request).await
+        }
+    }
+}
+
+/// Receives a request that begins a job.
+///
+/// # Errors
+/// 400 for a bad idempotency key, and those of the body.
+pub(crate) async fn receive(
+    context: &Context<'_>,
+    version: Version,
+    request: Request<ServerBody>,
+) -> Result<JobStart, Failure> {
+    let base_url = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
+    let idempotency = idempotency(request.headers())?;
+    let body = super::read_body(request).await?;
+    Ok(JobStart { version, base_url, idempotency, body })
+}
+
+/// Begins a job of a kind.
+pub(crate) async fn begin(kind: JobKind, context: Context<'_>, start: JobStart) -> Result<Reply, Failure> {
+    match kind {
+        JobKind::Batch => batch::start(context, start).await,
+        JobKind::Crawl => crawl::start(context, start).await,
+    }
+}
+
+/// Answers what is asked of jobs that began.
+pub(crate) async fn known_job(
+    version: Version,
+    kind: JobKind,
+    operation: JobOperation,
+    context: Context<'_>,
+    request: Request<ServerBody>,
+) -> Result<Reply, Failure> {
+    match operation {
+        JobOperation::Start => unreachable!("a job that is to begin is received first"),
         JobOperation::Active => crawl::active(&context).await,
         JobOperation::Params => crawl_prompt::preview(context, request).await,
-        JobOperation::Status => status(kind, &context, &request).await,
+        JobOperation::Status => status(version, kind, &context, &request).await,
         JobOperation::Cancel => cancel(kind, &context, &request).await,
         JobOperation::Errors => errors(kind, &context, &request).await,
     }
 }
 
 async fn status(
+    version: Version,
     kind: JobKind,
     context: &Context<'_>,
     request: &Request<ServerBody>,
@@ -97,7 +169,7 @@ async fn status(
     let base_url = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
     let next = page.next.map(|skip| {
         let limit = limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
-        format!("{}?skip={skip}{limit}", url(base_url.as_deref(), kind, &record.id))
+        format!("{}?skip={skip}{limit}", url(base_url.as_deref(), version, kind, &record.id))
     });
     let answer = response(&record, data, next);
     Ok(context.engine.stages().time(Stage::Encode, || json(StatusCode::OK, &answer)))
@@ -165,6 +237,7 @@ async fn errors(
         error: error.error,
     };
     let answer = JobErrors {
+        success: true,
         errors: amiss.into_iter().map(failure).collect(),
         robots_blocked: blocked.into_iter().map(|error| error.url).collect(),
     };
@@ -203,6 +276,11 @@ pub(super) async fn create(context: &Context<'_>, job: NewJob) -> Result<String,
         Creating::TooManyKept => {
             too_many(format!("Rate limit exceeded: no more than {} jobs of a team are kept", limits.kept))
         }
+        Creating::NoRoom => too_many(format!(
+            "Rate limit exceeded: the documents of all jobs take the {} bytes that they may, until older ones are \
+             forgotten",
+            limits.total_bytes
+        )),
     }
 }
 
@@ -229,7 +307,7 @@ pub(super) async fn admit(context: &Context<'_>, plan: &ScrapePlan) -> Result<()
 ///
 /// # Errors
 /// 400 for one that is too long or no text.
-pub(super) fn idempotency(headers: &HeaderMap) -> Result<Option<String>, Failure> {
+fn idempotency(headers: &HeaderMap) -> Result<Option<String>, Failure> {
     let Some(value) = headers.get("x-idempotency-key") else { return Ok(None) };
     match value.to_str().map(str::trim) {
         Ok("") => Ok(None),
@@ -251,14 +329,15 @@ pub(super) fn written<T: Serialize>(request: &T) -> Result<String, Failure> {
 }
 
 /// Returns where a job is asked for.
-pub(super) fn url(base_url: Option<&str>, kind: JobKind, id: &str) -> String {
-    format!("{}{}/{id}", base_url.unwrap_or_default(), path(kind))
+pub(super) fn url(base_url: Option<&str>, version: Version, kind: JobKind, id: &str) -> String {
+    format!("{}{}{}/{id}", base_url.unwrap_or_default(), version.prefix(), path(kind))
 }
 
+/// Returns where jobs of a kind are, after the version.
 fn path(kind: JobKind) -> &'static str {
     match kind {
-        JobKind::Batch => "/v2/batch/scrape",
-        JobKind::Crawl => "/v2/crawl",
+        JobKind::Batch => "/batch/scrape",
+        JobKind::Crawl => "/crawl",
     }
 }
 
@@ -271,7 +350,7 @@ fn name(kind: JobKind) -> &'static str {
 
 /// Returns the identifier in the path.
 fn id(kind: JobKind, request: &Request<ServerBody>) -> Result<String, Failure> {
-    let before = path(kind).split('/').filter(|segment| !segment.is_empty()).count();
+    let before = 1 + path(kind).split('/').filter(|segment| !segment.is_empty()).count();
     let mut segments = request.uri().path().split('/').filter(|segment| !segment.is_empty());
     parse_id(segments.nth(before).unwrap_or_default())
 }
@@ -289,12 +368,16 @@ pub(super) fn parse_id(text: &str) -> Result<String, Failure> {
 
 /// Which documents are wanted.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Range {
-    skip: u64,
-    limit: Option<u64>,
+pub(super) struct Range {
+    pub(super) skip: u64,
+    pub(super) limit: Option<u64>,
 }
 
-fn range(query: Option<&str>) -> Result<Range, Failure> {
+/// Reads which ones are wanted.
+///
+/// # Errors
+/// 400 for what is no number.
+pub(super) fn range(query: Option<&str>) -> Result<Range, Failure> {
     let mut range = Range::default();
     for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
         let number = |least: u64| {

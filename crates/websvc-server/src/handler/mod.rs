@@ -15,12 +15,15 @@ mod scrape;
 mod search;
 mod status;
 mod usage;
+mod webhook;
 
 pub(crate) use artifact::artifact;
 pub(crate) use body::read as read_body;
 pub(crate) use docs::docs;
 pub(crate) use index::{add_documents, crawl_progress, index_stats};
-pub(crate) use job::{JobOperation, job};
+pub(crate) use job::{
+    JobOperation, JobStart, Version, begin as begin_job, job, known_job, receive as receive_job,
+};
 pub(crate) use map::{answer_map, map, map_v1};
 pub(crate) use metrics::metrics;
 pub(crate) use parse::{parse, parse_formats};
@@ -30,3 +33,4 @@ pub(crate) use status::{health, openapi, readiness, ready, root};
 pub(crate) use usage::{
     concurrency_check, credit_history, credit_usage, queue_status, token_history, token_usage,
 };
+pub(crate) use webhook::{WebhookOperation, webhook};

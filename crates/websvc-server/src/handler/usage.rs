@@ -60,7 +60,11 @@ pub(crate) async fn queue_status(context: &Context<'_>) -> Result<Reply, Failure
     let last_success_ms = read(context, Store::last_success_ms).await?;
     let (active, most) = concurrency(context);
     let waiting = context.admission.waiting_of(context.caller.as_ref());
-    let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
+    let pages = context.jobs.pages(Some(team(context))).await?;
+    let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    // Pages that are worked on hold credits as requests do, once their robots.txt was asked.
+    let active = active.max(count(pages.in_work));
+    let waiting = count((waiting as u64).saturating_add(pages.waiting));
     let status = QueueStatus {
         success: true,
         jobs_in_queue: active.saturating_add(waiting),

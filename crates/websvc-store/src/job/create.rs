@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use rusqlite::{Transaction, params};
 
-use super::row::{add_urls, end, find};
+use super::row::{add_urls, end, find, stored_bytes};
 use super::{Cancelling, Creating, JobKind, JobLimits, JobState, JobUrl, NewJob};
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::store::Store;
+use crate::webhook::begin;
 
 impl Store {
     /// Begins a job at `now_ms` (milliseconds since the Unix epoch). What it is told survives a power failure.
@@ -80,7 +81,7 @@ fn create(
     limits: &JobLimits,
     now_ms: u64,
 ) -> rusqlite::Result<Creating> {
-    let NewJob { id, team, key, kind, request, idempotency, page_limit, urls } = job;
+    let NewJob { id, team, key, kind, request, idempotency, page_limit, urls, webhook } = job;
     if let Some(word) = idempotency {
         // What is no longer kept is forgotten, also before it is swept.
         transaction.execute(
@@ -106,6 +107,9 @@ fn create(
     if urls.len() as u64 > limits.urls {
         return Ok(Creating::TooManyUrls);
     }
+    if stored_bytes(transaction)? >= limits.total_bytes {
+        return Ok(Creating::NoRoom);
+    }
     transaction
         .prepare_cached(
             "INSERT INTO jobs (id, team, key, kind, state, request, idempotency, page_limit, created_at, \
@@ -124,6 +128,9 @@ fn create(
         ])?;
     let number = transaction.last_insert_rowid();
     let urls = add_urls(transaction, number, urls, limits.urls)?;
+    if let Some(webhook) = webhook {
+        begin(transaction, number, webhook, now_ms)?;
+    }
     Ok(Creating::Created { urls })
 }
 

@@ -3,59 +3,145 @@
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::create::later;
-use super::row::{add_urls, by_number, end};
+use super::row::{add_urls, by_number, end, stored_bytes};
 use super::{JobLease, JobLimits, JobRecord, JobState, PageEnd, PageFinish, PageFinished};
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::ledger::{Hold, Usage};
 use crate::store::Store;
+use crate::webhook::{JobEvent, enqueue};
 
 /// Documents are written once and read once or twice: a few percent are not worth much time.
 const COMPRESSION_LEVEL: i32 = 3;
 
+/// The end of a URL whose document is compressed, ready to be written.
+#[derive(Debug)]
+pub struct PackedFinish {
+    finish: PageFinish,
+    document: Vec<u8>,
+}
+
+impl PageFinish {
+    /// Compresses the document. Takes some time of the CPU, which is better not spent while others wait to write.
+    ///
+    /// # Panics
+    /// Never: compressing into memory does not fail.
+    #[must_use]
+    pub fn pack(self) -> PackedFinish {
+        let document = match &self.end {
+            PageEnd::Document(json) => {
+                zstd::bulk::compress(json, COMPRESSION_LEVEL).expect("compressing into memory cannot fail")
+            }
+            PageEnd::Failed { .. } | PageEnd::Blocked | PageEnd::Dropped => Vec::new(),
+        };
+        PackedFinish { finish: self, document }
+    }
+}
+
 impl Store {
-    /// Ends the work on a URL: notes how, keeps its document, takes in what was found, and charges for it, all or
-    /// nothing. The job ends when nothing is left to do.
+    /// Ends the work on a URL: see [`finish_job_urls`](Self::finish_job_urls).
     ///
     /// # Errors
     /// Failures of the database; nothing was changed then, and the lease is as it was.
+    ///
+    /// # Panics
+    /// Never: what is given one URL says what became of one.
     pub fn finish_job_url(
         &self,
         finish: PageFinish,
         limits: &JobLimits,
         now_ms: u64,
     ) -> Result<PageFinished, StoreError> {
-        let PageFinish { lease, end, aliases, found, mut charge } = finish;
-        let packed = match &end {
-            PageEnd::Document(json) => {
-                zstd::bulk::compress(json, COMPRESSION_LEVEL).expect("compressing into memory cannot fail")
-            }
-            PageEnd::Failed { .. } | PageEnd::Blocked | PageEnd::Dropped => Vec::new(),
-        };
-        let mut charged = None;
-        let finished = self.database().write(Durability::Process, |transaction| {
-            let Some(job) = held(transaction, &lease)? else { return Ok(PageFinished::LeaseLost) };
-            let mut is_known = false;
-            for key in aliases.iter().filter(|key| **key != lease.url.key) {
-                is_known = is_other(transaction, &lease, key)? || is_known;
-            }
-            let end = if is_known { &PageEnd::Dropped } else { &end };
-            note(transaction, &lease, end, now_ms)?;
-            add_urls(transaction, job.number, &found, limits.urls)?;
-            if let PageEnd::Document(json) = end {
-                keep(transaction, &job, &lease, json.len() as u64, &packed)?;
-            }
-            if !matches!(end, PageEnd::Dropped) {
-                charged = pay(transaction, job.number, &mut charge)?;
-            }
-            let state = settle(transaction, job.number, limits, now_ms)?;
-            Ok(PageFinished::Noted { state, charged: charged.unwrap_or_default() })
-        })?;
-        if let (Some((hold, _)), Some(charged)) = (charge, charged) {
-            hold.settled(charged);
-        }
-        Ok(finished)
+        self.finish_job_urls(vec![finish.pack()], limits, now_ms).pop().expect("one for each")
     }
+
+    /// Ends the work on URLs in one transaction. Of each it is noted how, its document is kept, what was found taken in,
+    /// and it is charged for, all or nothing. A job ends when nothing is left to do. Returns what became of each, in
+    /// their order; of those that failed nothing was changed, and the lease is as it was.
+    pub fn finish_job_urls(
+        &self,
+        mut finishes: Vec<PackedFinish>,
+        limits: &JobLimits,
+        now_ms: u64,
+    ) -> Vec<Result<PageFinished, StoreError>> {
+        let together = self.write_finishes(&mut finishes, limits, now_ms);
+        let ended = match together {
+            Ok(ended) => ended.into_iter().map(Ok).collect(),
+            Err(error) if finishes.len() == 1 => vec![Err(error)],
+            // What one of them failed by need not be the fault of the others.
+            Err(_) => finishes
+                .iter_mut()
+                .map(|finish| {
+                    let mut alone = self.write_finishes(std::slice::from_mut(finish), limits, now_ms)?;
+                    Ok(alone.pop().expect("one for each"))
+                })
+                .collect::<Vec<_>>(),
+        };
+        finishes
+            .into_iter()
+            .zip(ended)
+            .map(|(finish, ended)| ended.map(|ended| settled(finish, ended)))
+            .collect()
+    }
+
+    fn write_finishes(
+        &self,
+        finishes: &mut [PackedFinish],
+        limits: &JobLimits,
+        now_ms: u64,
+    ) -> Result<Vec<PageFinished>, StoreError> {
+        self.database().write(Durability::Process, |transaction| {
+            finishes.iter_mut().map(|finish| write(transaction, finish, limits, now_ms)).collect()
+        })
+    }
+}
+
+/// Ends the hold of a page whose charge is committed.
+fn settled(packed: PackedFinish, ended: PageFinished) -> PageFinished {
+    let PackedFinish { finish: PageFinish { lease: _, end: _, aliases: _, found: _, charge }, document: _ } =
+        packed;
+    if let (Some((hold, _)), PageFinished::Noted { charged, .. }) = (charge, ended)
+        && charged > 0
+    {
+        hold.settled(charged);
+    }
+    ended
+}
+
+/// Writes the end of a URL.
+fn write(
+    transaction: &Transaction<'_>,
+    packed: &mut PackedFinish,
+    limits: &JobLimits,
+    now_ms: u64,
+) -> rusqlite::Result<PageFinished> {
+    let PackedFinish { finish: PageFinish { lease, end, aliases, found, charge }, document } = packed;
+    let Some(job) = held(transaction, lease)? else { return Ok(PageFinished::LeaseLost) };
+    let mut is_known = false;
+    for key in aliases.iter().filter(|key| **key != lease.url.key) {
+        is_known = is_other(transaction, lease, key)? || is_known;
+    }
+    let end = if is_known { &PageEnd::Dropped } else { &*end };
+    if matches!(end, PageEnd::Document(_))
+        && stored_bytes(transaction)?.saturating_add(document.len() as u64) > limits.total_bytes
+    {
+        let state = fail_for_room(transaction, job.number, limits, now_ms)?;
+        return Ok(PageFinished::Noted { state, charged: 0 });
+    }
+    note(transaction, lease, end, now_ms)?;
+    add_urls(transaction, job.number, found, limits.urls)?;
+    if let PageEnd::Document(json) = end {
+        keep(transaction, &job, lease, json.len() as u64, document)?;
+        enqueue(transaction, job.number, JobEvent::Page, Some(job.documents + 1), now_ms)?;
+    }
+    let charged = match end {
+        PageEnd::Dropped => None,
+        PageEnd::Document(_) | PageEnd::Failed { .. } | PageEnd::Blocked => {
+            pay(transaction, job.number, charge)?
+        }
+    };
+    let state = settle(transaction, job.number, limits, now_ms)?;
+    Ok(PageFinished::Noted { state, charged: charged.unwrap_or_default() })
 }
 
 /// Returns the job of a lease, if both are still as they were.
@@ -102,12 +188,11 @@ fn note(transaction: &Transaction<'_>, lease: &JobLease, end: &PageEnd, now_ms: 
              WHERE job = ?1 AND place = ?2",
         )?
         .execute(params![lease.job, lease.place, state, now_ms, code, error])?;
-    if matches!(end, PageEnd::Blocked | PageEnd::Dropped) {
-        transaction
-            .prepare_cached("UPDATE jobs SET urls = urls - 1 WHERE number = ?1")?
-            .execute([lease.job])?;
-    }
-    Ok(())
+    let is_left_out = matches!(end, PageEnd::Blocked | PageEnd::Dropped);
+    transaction
+        .prepare_cached("UPDATE jobs SET open = open - 1, urls = urls - ?2 WHERE number = ?1")?
+        .execute(params![lease.job, is_left_out])
+        .map(drop)
 }
 
 fn keep(
@@ -140,6 +225,22 @@ fn pay(
         .prepare_cached("UPDATE jobs SET credits = credits + ?2 WHERE number = ?1")?
         .execute(params![job, charged])?;
     Ok(Some(charged))
+}
+
+/// Ends a job whose next document finds no room. The page is not kept and costs nothing.
+fn fail_for_room(
+    transaction: &Transaction<'_>,
+    number: i64,
+    limits: &JobLimits,
+    now_ms: u64,
+) -> rusqlite::Result<JobState> {
+    let error = format!(
+        "there is no room for further documents: those of all jobs may take {} bytes on the disk",
+        limits.total_bytes
+    );
+    let expires_at_ms = later(now_ms, limits.keep);
+    end(transaction, number, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
+    Ok(JobState::Failed)
 }
 
 /// Ends a job that has nothing left to do, or more than it may have; returns how it stands.

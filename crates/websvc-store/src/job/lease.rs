@@ -11,6 +11,10 @@ use crate::database::Durability;
 use crate::error::StoreError;
 use crate::store::Store;
 
+/// So many URLs of a job at most are lent at one time, as far as its limit is concerned: were there more, some pages would
+/// be got for nothing at its end.
+const LENT: u64 = 1_024;
+
 impl Store {
     /// Leases up to `most` URLs of a job from `now_ms` on for `life`, in the order in which they were met; none of a job
     /// that does not run, and no more than its limit of documents leaves room for.
@@ -52,7 +56,9 @@ impl Store {
         self.database().write(Durability::Process, |transaction| {
             transaction
                 .execute(
-                    "UPDATE job_urls SET state = 'waiting', lease_until = NULL WHERE state = 'leased'",
+                    // The first condition is that of the index: URLs that are done are many.
+                    "UPDATE job_urls SET state = 'waiting', lease_until = NULL \
+                     WHERE state IN ('waiting', 'leased') AND state = 'leased'",
                     [],
                 )
                 .map(|rows| rows as u64)
@@ -71,12 +77,16 @@ fn lease(
     let Some(job) = job else { return Ok(Vec::new()) };
     let room = match job.page_limit {
         None => most,
+        Some(limit) if limit.saturating_sub(job.documents) >= most + LENT => most,
         Some(limit) => {
+            // The first of what is open: what is lent was met before what waits. The condition is that of the index.
             let leased: u64 = transaction
                 .prepare_cached(
-                    "SELECT count(*) FROM job_urls WHERE job = ?1 AND state = 'leased' AND lease_until > ?2",
+                    "SELECT count(*) FROM (SELECT state, lease_until FROM job_urls \
+                     WHERE job = ?1 AND state IN ('waiting', 'leased') ORDER BY place LIMIT ?3) \
+                     WHERE state = 'leased' AND lease_until > ?2",
                 )?
-                .query_row(params![number, now_ms], |row| row.get(0))?;
+                .query_row(params![number, now_ms, LENT], |row| row.get(0))?;
             most.min(limit.saturating_sub(job.documents + leased))
         }
     };

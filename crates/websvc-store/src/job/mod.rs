@@ -14,8 +14,11 @@ mod sweep;
 
 use std::time::Duration;
 
+pub use finish::PackedFinish;
+
 use crate::key::KeyId;
 use crate::ledger::{Hold, Usage};
+use crate::webhook::NewWebhook;
 
 /// The most of one job, and of all jobs of a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +27,9 @@ pub struct JobLimits {
     pub urls: u64,
     /// Bytes of the documents of one job, before compression; a job with more fails.
     pub bytes: u64,
+    /// Bytes of the documents of all jobs of all teams, compressed: what they take on the disk. Beyond it no job begins,
+    /// and one that has a further document fails.
+    pub total_bytes: u64,
     /// Jobs of one team that run.
     pub running: u64,
     /// Jobs of one team that are kept, those that run among them.
@@ -37,6 +43,7 @@ impl Default for JobLimits {
         Self {
             urls: 100_000,
             bytes: 1024 * 1024 * 1024,
+            total_bytes: 20 * 1024 * 1024 * 1024,
             running: 100,
             kept: 1_000,
             keep: Duration::from_secs(24 * 3_600),
@@ -85,6 +92,8 @@ pub struct NewJob {
     pub page_limit: Option<u64>,
     /// Its first URLs.
     pub urls: Vec<JobUrl>,
+    /// Where its events go, if anybody wants them.
+    pub webhook: Option<NewWebhook>,
 }
 
 /// A URL of a job.
@@ -114,6 +123,8 @@ pub enum Creating {
     TooManyRunning,
     /// So many jobs of the team are kept, and no more may be.
     TooManyKept,
+    /// The documents of all jobs take as much as they may.
+    NoRoom,
 }
 
 /// A job as it stands.

@@ -66,6 +66,18 @@ impl Store {
         })
     }
 
+    /// Returns how many pages of the jobs of a team, or of all, wait or are worked on.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn open_job_pages(&self, team: Option<&str>) -> Result<u64, StoreError> {
+        let sql = match team {
+            Some(_) => "SELECT ifnull(sum(open), 0) FROM jobs WHERE state = 'running' AND team = ?1",
+            None => "SELECT ifnull(sum(open), 0) FROM jobs WHERE state = 'running' AND ?1 IS NULL",
+        };
+        self.database().read(|connection| connection.prepare_cached(sql)?.query_row([team], |row| row.get(0)))
+    }
+
     /// Returns the documents of a job after the first `skip`, in the order of their completion: at most `most`, and at
     /// most `max_bytes` of them before compression, but one in any case.
     ///

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::{JobKind, JobRecord, JobState, JobUrl};
 use crate::key::KeyId;
+use crate::webhook::{JobEvent, enqueue};
 
 pub(super) const COLUMNS: &str = "number, id, team, key, kind, state, request, page_limit, created_at, \
      finished_at, expires_at, error, urls, documents, bytes, credits, left_out";
@@ -32,6 +33,7 @@ macro_rules! names {
 
 names!(JobKind: Batch = "batch", Crawl = "crawl");
 names!(JobState: Running = "running", Completed = "completed", Cancelled = "cancelled", Failed = "failed");
+names!(JobEvent: Started = "started", Page = "page", Completed = "completed", Failed = "failed");
 
 pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<JobRecord> {
     Ok(JobRecord {
@@ -111,12 +113,19 @@ pub(super) fn add_urls(
         insert.execute(params![job, last + i64::try_from(added).unwrap_or(i64::MAX), key, url, depth])?;
     }
     transaction
-        .prepare_cached("UPDATE jobs SET urls = urls + ?2, left_out = left_out + ?3 WHERE number = ?1")?
+        .prepare_cached(
+            "UPDATE jobs SET urls = urls + ?2, open = open + ?2, left_out = left_out + ?3 WHERE number = ?1",
+        )?
         .execute(params![job, added, left_out])?;
     Ok(added)
 }
 
-/// Ends a job that runs; it is kept until `expires_at_ms`.
+/// Returns what the documents of all jobs take on the disk, in bytes.
+pub(super) fn stored_bytes(connection: &Connection) -> rusqlite::Result<u64> {
+    connection.prepare_cached("SELECT bytes FROM job_storage")?.query_row([], |row| row.get(0))
+}
+
+/// Ends a job that runs, and tells its webhook unless the owner ended it; it is kept until `expires_at_ms`.
 pub(super) fn end(
     transaction: &Transaction<'_>,
     job: i64,
@@ -124,11 +133,20 @@ pub(super) fn end(
     now_ms: u64,
     expires_at_ms: u64,
 ) -> rusqlite::Result<bool> {
-    transaction
+    let ended = transaction
         .prepare_cached(
             "UPDATE jobs SET state = ?2, error = ?3, finished_at = ?4, expires_at = ?5 \
              WHERE number = ?1 AND state = 'running'",
         )?
-        .execute(params![job, state.as_str(), error, now_ms, expires_at_ms])
-        .map(|rows| rows == 1)
+        .execute(params![job, state.as_str(), error, now_ms, expires_at_ms])?;
+    let event = match state {
+        JobState::Completed => Some(JobEvent::Completed),
+        JobState::Failed => Some(JobEvent::Failed),
+        // Who cancels knows it.
+        JobState::Cancelled | JobState::Running => None,
+    };
+    if let Some(event) = event.filter(|_| ended == 1) {
+        enqueue(transaction, job, event, None, now_ms)?;
+    }
+    Ok(ended == 1)
 }

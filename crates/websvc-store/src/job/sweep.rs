@@ -40,8 +40,21 @@ fn end_late(transaction: &Transaction<'_>, limits: &JobLimits, now_ms: u64) -> r
 }
 
 fn remove(transaction: &Transaction<'_>, now_ms: u64) -> rusqlite::Result<bool> {
+    let letters = transaction
+        .prepare_cached(
+            "DELETE FROM webhook_events WHERE number IN (SELECT number FROM webhook_events \
+             WHERE forget_at IS NOT NULL AND forget_at <= ?1 LIMIT ?2)",
+        )?
+        .execute(params![now_ms, ROWS])?;
+    if letters > 0 {
+        return Ok(true);
+    }
+    // Events that wait, and dead letters, name documents of their job.
     let old: Option<i64> = transaction
-        .prepare_cached("SELECT number FROM jobs WHERE state <> 'running' AND expires_at <= ?1 LIMIT 1")?
+        .prepare_cached(
+            "SELECT number FROM jobs WHERE state <> 'running' AND expires_at <= ?1 \
+             AND NOT EXISTS (SELECT 1 FROM webhook_events WHERE webhook_events.job = jobs.number) LIMIT 1",
+        )?
         .query_row([now_ms], |row| row.get(0))
         .optional()?;
     let Some(job) = old else { return Ok(false) };

@@ -31,6 +31,7 @@ fn job(id: &str, names: &[&str]) -> NewJob {
         idempotency: None,
         page_limit: None,
         urls: names.iter().map(|name| url(name)).collect(),
+        webhook: None,
     }
 }
 
@@ -210,6 +211,40 @@ fn bounds_are_kept() {
     assert_eq!(start("k", &["a"]), Creating::Created { urls: 1 });
     store.cancel_job("tea", JobKind::Batch, "k", &limits, 0).unwrap();
     assert_eq!(start("l", &["a"]), Creating::TooManyKept);
+}
+
+#[test]
+fn the_documents_of_all_jobs_have_a_bound_of_their_own() {
+    let (dir, store) = fresh();
+    let stored = || -> u64 {
+        let [counted, summed] =
+            ["SELECT bytes FROM job_storage", "SELECT ifnull(sum(length(document)), 0) FROM job_documents"]
+                .map(|sql| sqlite(dir.path()).query_row(sql, [], |row| row.get::<_, u64>(0)).unwrap());
+        assert_eq!(counted, summed);
+        counted
+    };
+    let team = give(&store, "tea", Some(10));
+    let number = create(&store, &job("j", &["a", "b", "c"]));
+    let leases = store.lease_job_urls(number, 3, 0, LIFE).unwrap();
+    finish(&store, &leases[0], document("12345"));
+    let one = stored();
+    assert!(one > 0);
+    let limits = JobLimits { total_bytes: 2 * one, ..JobLimits::default() };
+    let mut end = |lease: &JobLease, text: &str| {
+        let charge = Some((enough(&store, &team, 5), usage(5)));
+        let (aliases, found) = (Vec::new(), Vec::new());
+        let page = PageFinish { lease: lease.clone(), end: document(text), aliases, found, charge };
+        store.finish_job_url(page, &limits, 0).unwrap()
+    };
+    assert_eq!(end(&leases[1], "12345"), PageFinished::Noted { state: JobState::Running, charged: 5 });
+    assert_eq!(store.create_job(&job("k", &["a"]), &limits, 0).unwrap(), Creating::NoRoom);
+    assert_eq!(end(&leases[2], "1"), free(JobState::Failed), "what finds no room costs nothing");
+    let record = store.job_by_number(number).unwrap().unwrap();
+    assert!(record.error.unwrap().contains(&limits.total_bytes.to_string()));
+    assert_eq!((stored(), record.documents), (2 * one, 2), "what was there stays");
+    while store.sweep_jobs(&limits, 3 * DAY_MS).unwrap() {}
+    assert_eq!(stored(), 0);
+    assert_eq!(store.create_job(&job("k", &["a"]), &limits, 0).unwrap(), Creating::Created { urls: 1 });
 }
 
 #[test]
@@ -441,4 +476,55 @@ proptest! {
         // Nothing may be left over even where nothing was left to do.
         model.check();
     }
+}
+
+#[test]
+fn pages_that_end_together_end_as_each_alone() {
+    let (dir, store) = fresh();
+    let team = give(&store, "tea", Some(10));
+    let number = create(&store, &job("j", &["a", "lost", "bad", "b"]));
+    let leases = store.lease_job_urls(number, 4, 0, LIFE).unwrap();
+    assert!(store.return_job_url(&leases[1]).unwrap());
+    let refused = "CREATE TRIGGER refused BEFORE INSERT ON job_documents WHEN NEW.bytes = 3 \
+                   BEGIN SELECT RAISE(ABORT, 'not this one'); END";
+    sqlite(dir.path()).execute_batch(refused).unwrap();
+    let texts = ["1", "22", "333", "4444"];
+    let end = |(lease, text): (&JobLease, &str)| {
+        let charge = Some((enough(&store, &team, 2), usage(2)));
+        let (end, found) = (document(text), vec![url(&format!("found on {}", lease.url.key))]);
+        PageFinish { lease: lease.clone(), end, aliases: Vec::new(), found, charge }.pack()
+    };
+    let finishes = leases.iter().zip(texts).map(end).collect();
+    let ended = store.finish_job_urls(finishes, &JobLimits::default(), 0);
+    let noted = PageFinished::Noted { state: JobState::Running, charged: 2 };
+    assert!(
+        matches!(&ended[..], [Ok(a), Ok(PageFinished::LeaseLost), Err(_), Ok(b)] if *a == noted && *b == noted)
+    );
+    assert_eq!(store.job_documents(number, 0, 9, 100).unwrap().documents, [&b"1"[..], b"4444"]);
+    let open = store.lease_job_urls(number, 9, LIFE.as_millis() as u64, LIFE).unwrap();
+    assert_eq!(names(&open), ["lost", "bad", "found on a", "found on b"]);
+    assert_eq!(remaining(&store, "tea"), 6);
+    drop(store);
+    audit(dir.path());
+}
+
+#[test]
+fn a_limit_far_away_is_kept_to_when_it_comes_near() {
+    let (_dir, store) = fresh();
+    let names: Vec<String> = (0..1_100).map(|number| number.to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let number = create(&store, &NewJob { page_limit: Some(1_060), ..job("j", &names) });
+    let mut lent = 0;
+    loop {
+        let leases = store.lease_job_urls(number, 16, 0, LIFE).unwrap();
+        if leases.is_empty() {
+            break;
+        }
+        // Some are done at once, and others never.
+        for lease in leases.iter().step_by(2) {
+            finish(&store, lease, document("x"));
+        }
+        lent += leases.len();
+    }
+    assert_eq!(lent, 1_060);
 }

@@ -16,6 +16,7 @@ mod profiles;
 mod rights;
 mod teams;
 mod threat;
+mod webhooks;
 
 use std::path::Path;
 

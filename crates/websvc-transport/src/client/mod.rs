@@ -21,7 +21,10 @@ mod tunnel;
 mod upgrade;
 
 use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
+
+use url::{Host, Url};
 
 pub use config::ClientConfig;
 pub use cookies::CookieJar;
@@ -70,6 +73,28 @@ impl Client {
     pub async fn fetch(&self, request: FetchRequest) -> Result<Fetched, FetchError> {
         fetch::fetch(&self.0, request).await
     }
+
+    /// Tells whether a URL names an address that the guard refuses, as `http://127.0.0.1/` and `http://localhost/` do. What
+    /// other names stand for is known only when they are connected to, and the guard is asked then in any case.
+    #[must_use]
+    pub fn refuses(&self, url: &Url) -> bool {
+        let address = match url.host() {
+            Some(Host::Ipv4(address)) => IpAddr::V4(address),
+            Some(Host::Ipv6(address)) => IpAddr::V6(address),
+            Some(Host::Domain(name)) if is_localhost(name) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            Some(Host::Domain(_)) | None => return false,
+        };
+        let (host, port) =
+            (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
+        let guard = &self.0.connector.guard;
+        guard.target(host, port).is_none() && !guard.permits(address)
+    }
+}
+
+/// Tells whether a name stands for this machine alone (RFC 6761, section 6.3).
+fn is_localhost(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    name == "localhost" || name.ends_with(".localhost")
 }
 
 impl fmt::Debug for Client {

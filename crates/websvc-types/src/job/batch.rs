@@ -2,8 +2,9 @@
 
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::webhook::Webhook;
 use crate::foreign::{self, IGNORE_INVALID_URLS};
 use crate::limits::{BATCH_URLS_MAX, BATCH_URLS_MIN, JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN};
 use crate::scrape::ScrapeOptions;
@@ -23,6 +24,7 @@ pub struct BatchScrapeRequest {
     pub ignore_invalid_urls: Option<bool>,
     /// A batch that runs, to which the pages are added; its own options hold for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "uuid"))]
     pub append_to_id: Option<String>,
     /// Pages at one time, within those of the service. Default: as many as the service allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,9 +34,9 @@ pub struct BatchScrapeRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub zero_data_retention: Option<bool>,
-    /// Refused: this version sends no webhooks.
+    /// Where the events of the job are sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub webhook: Option<Value>,
+    pub webhook: Option<Webhook>,
     /// How each page is scraped.
     #[serde(flatten)]
     pub options: ScrapeOptions,

@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use super::webhook::Webhook;
 use crate::limits::{
     CRAWL_DELAY_MAX_S, CRAWL_LIMIT_DEFAULT, CRAWL_LIMIT_MAX, CRAWL_LIMIT_MIN, CRAWL_PATTERNS_MAX,
     JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN, PROMPT_MAX_CHARS, URL_MAX_CHARS,
@@ -93,9 +93,9 @@ pub struct CrawlRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = JOB_CONCURRENCY_MIN, max = JOB_CONCURRENCY_MAX))]
     pub max_concurrency: Option<u32>,
-    /// Refused: this version sends no webhooks.
+    /// Where the events of the job are sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub webhook: Option<Value>,
+    pub webhook: Option<Webhook>,
     /// How each page is scraped; no formats are markdown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrape_options: Option<ScrapeOptions>,

@@ -115,6 +115,8 @@ pub struct JobCancelled {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobErrors {
+    /// True: the asynchronous Python client asks for it.
+    pub success: bool,
     /// Those that could not be had, in the order in which they were met, at most 10000.
     pub errors: Vec<JobFailure>,
     /// Those that robots.txt does not allow.

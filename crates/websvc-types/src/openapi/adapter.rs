@@ -6,6 +6,7 @@ use super::example::example;
 use super::operation::{KEYED, Operation, WITH_BODY};
 use super::page;
 use super::response::{self, Failure};
+use crate::limits::{LIMIT_MAX, LIMIT_MIN, QUERY_MAX_CHARS};
 
 const SEARCHING: &[&[Failure]] = &[
     KEYED,
@@ -78,7 +79,10 @@ pub(super) fn search_external() -> Value {
     let body = json!({
         "type": "object",
         "required": ["query"],
-        "properties": { "query": text, "count": { "type": "integer", "minimum": 1, "maximum": 100 } },
+        "properties": {
+            "query": { "type": "string", "minLength": 1, "maxLength": QUERY_MAX_CHARS },
+            "count": { "type": ["integer", "null"], "minimum": LIMIT_MIN, "maximum": LIMIT_MAX },
+        },
     });
     value["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": body } } });
     value

@@ -26,7 +26,7 @@ const CANCEL: &[&[Failure]] =
 /// Adds the operations of a batch to the paths.
 pub(super) fn add_batch(paths: &mut Value) {
     let path = "/v2/batch/scrape";
-    paths[path] = json!({ "post": with_idempotency(start_batch().to_value()) });
+    paths[path] = json!({ "post": with_links(with_idempotency(start_batch().to_value()), "Batch") });
     paths[format!("{path}/{{id}}")] = json!({
         "get": with_range(with_id(status("getBatch", "batch/scrape").to_value())),
         "delete": with_id(cancel("cancelBatch").to_value()),
@@ -37,7 +37,7 @@ pub(super) fn add_batch(paths: &mut Value) {
 /// Adds the operations of a crawl to the paths.
 pub(super) fn add_crawl(paths: &mut Value) {
     let path = "/v2/crawl";
-    paths[path] = json!({ "post": with_idempotency(start_crawl().to_value()) });
+    paths[path] = json!({ "post": with_links(with_idempotency(start_crawl().to_value()), "Crawl") });
     paths[format!("{path}/{{id}}")] = json!({
         "get": with_range(with_id(status("getCrawl", "crawl").to_value())),
         "delete": with_id(cancel("cancelCrawl").to_value()),
@@ -46,6 +46,40 @@ pub(super) fn add_crawl(paths: &mut Value) {
     paths[format!("{path}/params-preview")] = json!({ "post": crawl_params().to_value() });
     paths[format!("{path}/active")] = json!({ "get": active("activeCrawls").to_value() });
     paths[format!("{path}/ongoing")] = json!({ "get": active("ongoingCrawls").to_value() });
+}
+
+/// Adds the operations of version 1: those of version 2 with other names of a few options.
+///
+/// # Panics
+/// Never: the operations of version 2 are JSON in any case.
+pub(super) fn add_first_version(paths: &mut Value) {
+    let first: Vec<(String, Value)> = paths
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter_map(|(path, operations)| {
+            let rest = path.strip_prefix("/v2/").filter(|rest| is_job(rest))?;
+            // Examples name URLs of the interface.
+            let text = operations.to_string().replace("/v2/", "/v1/");
+            let mut operations: Value = serde_json::from_str(&text).expect("it is the JSON of above");
+            for operation in operations.as_object_mut().into_iter().flatten().map(|(_, operation)| operation)
+            {
+                for (name, after) in [("operationId", "V1"), ("summary", ", for clients of version 1")] {
+                    operation[name] =
+                        json!(format!("{}{after}", operation[name].as_str().unwrap_or_default()));
+                }
+                operation["tags"] = json!(["adapters"]);
+            }
+            Some((format!("/v1/{rest}"), operations))
+        })
+        .collect();
+    for (path, operations) in first {
+        paths[path] = operations;
+    }
+}
+
+fn is_job(path: &str) -> bool {
+    ["crawl", "batch/scrape"].iter().any(|kind| path == *kind || path.starts_with(&format!("{kind}/")))
 }
 
 fn start_crawl() -> Operation {
@@ -225,7 +259,7 @@ fn errors(id: &'static str) -> Operation {
             vec![example(
                 "errors",
                 "One host is gone, one page is forbidden",
-                json!({ "errors": [failure], "robotsBlocked": ["https://tea.test/private"] }),
+                json!({ "success": true, "errors": [failure], "robotsBlocked": ["https://tea.test/private"] }),
             )],
         ),
         failures: READ,
@@ -273,7 +307,7 @@ fn statuses(path: &str) -> Vec<Example> {
     ]
 }
 
-fn add_parameters(operation: &mut Value, parameters: Vec<Value>) {
+pub(super) fn add_parameters(operation: &mut Value, parameters: Vec<Value>) {
     let list = &mut operation["parameters"];
     if !list.is_array() {
         *list = json!([]);
@@ -294,6 +328,18 @@ fn with_id(mut operation: Value) -> Value {
             "schema": { "type": "string", "format": "uuid" },
         })],
     );
+    operation
+}
+
+/// Adds what can be done next with the job that was begun.
+fn with_links(mut operation: Value, kind: &str) -> Value {
+    let link =
+        |operation: String| json!({ "operationId": operation, "parameters": { "id": "$response.body#/id" } });
+    operation["responses"]["200"]["links"] = json!({
+        "status": link(format!("get{kind}")),
+        "errors": link(format!("get{kind}Errors")),
+        "cancel": link(format!("cancel{kind}")),
+    });
     operation
 }
 

@@ -8,6 +8,7 @@ mod operation;
 mod page;
 mod response;
 mod usage;
+mod webhook;
 
 use schemars::Schema;
 use serde_json::{Map, Value, json};

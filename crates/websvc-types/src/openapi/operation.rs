@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::example::{self, Example};
 use super::response::{self, Failure};
-use super::{adapter, job, map, page, usage};
+use super::{adapter, job, map, page, usage, webhook};
 
 /// How every operation that needs a key may end.
 pub(super) const KEYED: &[Failure] = &[Failure::Unauthorized, Failure::RateLimited, Failure::UnknownError];
@@ -57,6 +57,8 @@ pub(super) fn paths() -> Value {
     });
     job::add_batch(&mut paths);
     job::add_crawl(&mut paths);
+    webhook::add(&mut paths);
+    job::add_first_version(&mut paths);
     paths
 }
 

@@ -60,8 +60,9 @@ pub(super) fn queue_status() -> Operation {
     Operation {
         id: "queueStatus",
         tag: "usage",
-        summary: "Returns the requests of the team that are in work",
-        description: "Of this process; asking is not counted.",
+        summary: "Returns the requests and the pages of jobs of the team that are in work",
+        description: "Requests of this process, asking not among them, and pages of crawls and batches that are worked on or \
+            wait.",
         body: None,
         answer: (
             "QueueStatus",

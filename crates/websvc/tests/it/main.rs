@@ -6,6 +6,7 @@ mod connection;
 mod embedded;
 mod errors;
 mod examples;
+mod jobs;
 mod requests;
 mod retries;
 mod secrets;

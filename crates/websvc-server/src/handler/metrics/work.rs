@@ -1,11 +1,13 @@
 //! Figures of the work on requests: answers, stages, credits, traces.
 
+use websvc_jobs::{JobPages, WebhookCounts};
 use websvc_stage::{Distribution, Stage, TraceFigures};
-use websvc_store::CacheSize;
+use websvc_store::{CacheSize, WebhookFigures};
 use websvc_threat::Condition;
 
 use super::lines::{Lines, distribution};
 use crate::meters::{Answered, Credits};
+use crate::service::Context;
 
 pub(super) fn answers(answered: &[Answered]) -> String {
     let mut out = Lines::default();
@@ -47,6 +49,36 @@ pub(super) fn credits(credits: Credits, jobs: [(&str, u64); 2]) -> String {
     let name = "websvc_credits_refused_total";
     out.begin(name, "counter", "Requests that were refused because the team had not enough credits.");
     out.line(name, &[], &refused.to_string());
+    out.0
+}
+
+/// Writes how many pages of jobs are not done, and what became of the events of jobs.
+pub(super) async fn jobs(context: &Context<'_>) -> String {
+    let mut out = Lines::default();
+    if let Ok(JobPages { in_work, waiting }) = context.jobs.pages(None).await {
+        let name = "websvc_job_pages";
+        out.begin(name, "gauge", "Pages of jobs that are worked on, or wait.");
+        for (state, count) in [("in_work", in_work), ("waiting", waiting)] {
+            out.line(name, &[("state", state)], &count.to_string());
+        }
+    }
+    let WebhookCounts { delivered, failed, dead } = context.jobs.webhook_counts();
+    let name = "websvc_webhook_deliveries_total";
+    out.begin(
+        name,
+        "counter",
+        "Events of jobs: delivered, tries that failed, and those that became dead letters.",
+    );
+    for (outcome, count) in [("delivered", delivered), ("failed", failed), ("dead", dead)] {
+        out.line(name, &[("outcome", outcome)], &count.to_string());
+    }
+    if let Ok(WebhookFigures { waiting, dead }) = context.jobs.webhook_figures().await {
+        let name = "websvc_webhook_events";
+        out.begin(name, "gauge", "Events of jobs that wait to be delivered, and dead letters that are kept.");
+        for (state, count) in [("waiting", waiting), ("dead", dead)] {
+            out.line(name, &[("state", state)], &count.to_string());
+        }
+    }
     out.0
 }
 

@@ -1,0 +1,82 @@
+//! What the crawl is compared with: `wget --recursive`, and fetches of a list of URLs by our client alone.
+
+use std::net::SocketAddr;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use tokio::task::JoinSet;
+use websvc_testkit::World;
+use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest};
+
+use crate::process::{cpu_seconds_of_children, pin_self_to, pinned};
+
+/// What bare fetches came to.
+pub(crate) struct Bare {
+    pub(crate) seconds: f64,
+    pub(crate) cpu_seconds: f64,
+}
+
+/// Returns the pages per second of wget; `None` where it is not installed.
+pub(crate) async fn wget(world: &World, start: &str) -> Option<f64> {
+    Command::new("wget").arg("--version").output().ok()?;
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = pinned("wget".as_ref());
+    command
+        .args(["--recursive", "--level=inf", "--quiet", "--delete-after", "--execute", "use_proxy=yes"])
+        .arg("--execute")
+        .arg(format!("http_proxy=http://{}/", world.http_addr()))
+        // No files but pages, as crawls have it.
+        .args(["--reject", "css,js,png,svg,ico,gif,jpg,txt,zip"])
+        .arg("--directory-prefix")
+        .arg(folder.path())
+        .arg(start);
+    world.forget();
+    let started = Instant::now();
+    // The loopback web runs on this thread's runtime: it has to go on meanwhile.
+    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    #[expect(clippy::cast_precision_loss, reason = "a figure to be read")]
+    let rate = world.requests().len() as f64 / started.elapsed().as_secs_f64();
+    Some(rate)
+}
+
+/// Fetches the URLs in a process of its own, so many at one time.
+pub(crate) async fn bare(world: &World, urls: &[String], at_once: usize) -> Bare {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("urls");
+    std::fs::write(&list, urls.join("\n")).unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.arg("fetch-all").arg(world.http_addr().to_string()).arg(&list).arg(at_once.to_string());
+    let cpu = cpu_seconds_of_children();
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let seconds = String::from_utf8(output.stdout).unwrap().trim().parse().unwrap();
+    Bare { seconds, cpu_seconds: cpu_seconds_of_children() - cpu }
+}
+
+/// The process of [`bare`]: prints how many seconds it took.
+pub(crate) async fn fetch_all(arguments: &[String]) {
+    pin_self_to(0);
+    let [address, list, at_once] = arguments else { panic!("ADDRESS LIST AT_ONCE") };
+    let address: SocketAddr = address.parse().unwrap();
+    let guard = AddressGuard::public().connect_to("*:80", &address.to_string()).unwrap();
+    let client = Client::new(ClientConfig::new(guard)).unwrap();
+    let urls: Arc<Vec<String>> =
+        Arc::new(std::fs::read_to_string(list).unwrap().lines().map(str::to_owned).collect());
+    let (next, started) = (Arc::new(AtomicUsize::new(0)), Instant::now());
+    let mut running = JoinSet::new();
+    for _ in 0..at_once.parse().unwrap() {
+        let (client, urls, next) = (client.clone(), Arc::clone(&urls), Arc::clone(&next));
+        running.spawn(async move {
+            while let Some(url) = urls.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let answer = client.fetch(FetchRequest::get(url.parse().unwrap())).await.unwrap();
+                assert!(answer.status.is_success(), "{url}: {}", answer.status);
+            }
+        });
+    }
+    while let Some(done) = running.join_next().await {
+        done.unwrap();
+    }
+    println!("{}", started.elapsed().as_secs_f64());
+}

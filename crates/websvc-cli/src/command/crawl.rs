@@ -1,0 +1,61 @@
+//! `websvc crawl`: the pages of a site, from the shell.
+
+use anyhow::Result;
+use websvc::JobKind;
+use websvc::types::job::{CrawlRequest, SitemapMode};
+
+use super::job::{self, Asked};
+use crate::Setting;
+use crate::args::{CrawlSite, Sitemap};
+
+/// Runs `websvc crawl`.
+pub(crate) async fn crawl(setting: Setting, arguments: CrawlSite) -> Result<()> {
+    let asked = match &arguments.job.resume {
+        Some(id) => Asked::Known(JobKind::Crawl, id.clone()),
+        None => Asked::Crawl(Box::new(request(&arguments)?)),
+    };
+    job::run(&setting, &arguments.job.remote, &arguments.job.handing, asked).await
+}
+
+fn request(arguments: &CrawlSite) -> Result<CrawlRequest> {
+    let CrawlSite {
+        url,
+        limit,
+        depth,
+        include,
+        exclude,
+        regex_on_full_url,
+        entire_domain,
+        subdomains,
+        external,
+        sitemap,
+        ignore_query,
+        keep_similar,
+        delay,
+        job,
+    } = arguments;
+    let given = |patterns: &[String]| (!patterns.is_empty()).then(|| patterns.to_vec());
+    let sitemap = sitemap.map(|sitemap| match sitemap {
+        Sitemap::Include => SitemapMode::Include,
+        Sitemap::Only => SitemapMode::Only,
+        Sitemap::Skip => SitemapMode::Skip,
+    });
+    Ok(CrawlRequest {
+        url: url.clone().unwrap_or_default(),
+        limit: Some(*limit),
+        max_discovery_depth: *depth,
+        include_paths: given(include),
+        exclude_paths: given(exclude),
+        regex_on_full_url: regex_on_full_url.then_some(true),
+        crawl_entire_domain: entire_domain.then_some(true),
+        allow_subdomains: subdomains.then_some(true),
+        allow_external_links: external.then_some(true),
+        sitemap,
+        ignore_query_parameters: ignore_query.then_some(true),
+        deduplicate_similar_urls: keep_similar.then_some(false),
+        delay: *delay,
+        max_concurrency: job.concurrency,
+        scrape_options: Some(job.scrape_options()?),
+        ..CrawlRequest::default()
+    })
+}

@@ -1,0 +1,286 @@
+//! A job of this process, in the data directory.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use jiff::Timestamp;
+use tokio::task::JoinHandle;
+use url::Url;
+use uuid::Uuid;
+use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobErrors, JobFailure, JobPhase};
+use websvc::types::limits::{JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
+use websvc_engine::crawl::Site;
+use websvc_jobs::{JobRequest, Jobs};
+use websvc_store::{Creating, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob};
+use websvc_validate::{BatchPlan, Checked, Policy, read_batch, read_crawl_request};
+
+use super::{Asked, Part, State};
+use crate::Setting;
+use crate::command::search::refused;
+use crate::installation::{self, IndexAccess, Installation};
+use crate::show;
+
+/// The first pause before the store is looked into again; it doubles while nothing is new.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// A job that is worked on here.
+#[derive(Debug)]
+pub(super) struct Local {
+    installation: Installation,
+    jobs: Jobs,
+    number: i64,
+    id: String,
+    skip: u64,
+    pause: Duration,
+    is_over: bool,
+    /// What works on it.
+    work: JoinHandle<Infallible>,
+    pub(super) invalid_urls: Vec<String>,
+}
+
+/// A job before it is there.
+struct Beginning {
+    job: NewJob,
+    /// URLs that are added before the work begins.
+    more: Vec<Vec<JobUrl>>,
+    invalid_urls: Vec<String>,
+}
+
+impl Local {
+    pub(super) async fn begin(setting: &Setting, asked: Asked) -> Result<Self> {
+        let access = IndexAccess::Write(setting.data_dir.lock()?);
+        let installation = installation::open(&setting.config, &setting.data_dir, access)?;
+        let jobs = Jobs::new(
+            &installation.engine,
+            installation.store.clone(),
+            installation.artifacts.clone(),
+            installation::jobs_config(&setting.config),
+        );
+        let kind = match asked.kind() {
+            websvc::JobKind::Crawl => JobKind::Crawl,
+            websvc::JobKind::Batch => JobKind::Batch,
+        };
+        let (id, invalid_urls) = match asked {
+            Asked::Known(_, id) => (id, Vec::new()),
+            Asked::Crawl(request) => create(&jobs, crawl(&installation, &request)?).await?,
+            Asked::Batch(requests) => create(&jobs, batch(&installation, &requests)?).await?,
+        };
+        let record = jobs.job(DEFAULT_TEAM, kind, &id).await?.with_context(|| {
+            format!("no {} {id} is kept in {}", kind.as_str(), setting.data_dir.path().display())
+        })?;
+        let (working, number) = (jobs.clone(), record.number);
+        let work = tokio::spawn(async move { working.run_only(number).await });
+        Ok(Self {
+            installation,
+            jobs,
+            number,
+            id,
+            skip: 0,
+            pause: Duration::ZERO,
+            is_over: false,
+            work,
+            invalid_urls,
+        })
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(super) async fn next_part(&mut self) -> Result<Option<Part>> {
+        if self.is_over {
+            return Ok(None);
+        }
+        tokio::time::sleep(self.pause).await;
+        if self.work.is_finished() {
+            bail!("the work on the job has stopped");
+        }
+        let record = self.record().await?;
+        let page = self.jobs.documents(self.number, self.skip, JOB_PAGE_DOCUMENTS, JOB_PAGE_BYTES).await?;
+        let read = |document: &Vec<u8>| serde_json::from_slice::<JobDocument>(document);
+        let documents = page.documents.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        self.skip += documents.len() as u64;
+        self.pause = match (page.next, documents.is_empty()) {
+            (Some(_), _) => Duration::ZERO,
+            (None, false) => FIRST_PAUSE,
+            (None, true) => (self.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE),
+        };
+        // The record is the older of the two: when it has ended, nothing came after these.
+        self.is_over = record.state != JobState::Running && page.next.is_none();
+        Ok(Some(Part { state: state(&record), documents }))
+    }
+
+    pub(super) async fn errors(&self) -> Result<JobErrors> {
+        let mut told = JobErrors::default();
+        for error in self.jobs.errors(self.number, JOB_ERRORS_MAX).await? {
+            if error.is_blocked {
+                told.robots_blocked.push(error.url);
+                continue;
+            }
+            told.errors.push(JobFailure {
+                id: format!("{}-{}", self.id, error.place),
+                timestamp: timestamp(error.ended_at_ms),
+                url: error.url,
+                code: error.code,
+                error: error.error,
+            });
+        }
+        Ok(told)
+    }
+
+    /// Ends the work; what was under way is begun anew by who goes on with it.
+    pub(super) async fn rest(&mut self) {
+        self.work.abort();
+        // It has been told to end, so that its end is no news.
+        let _aborted = (&mut self.work).await;
+    }
+
+    pub(super) async fn close(mut self) -> Result<()> {
+        if !self.work.is_finished() {
+            self.rest().await;
+        }
+        self.installation.close().await?;
+        Ok(())
+    }
+
+    async fn record(&self) -> Result<JobRecord> {
+        let store = self.installation.store.clone();
+        let number = self.number;
+        let record = tokio::task::spawn_blocking(move || store.job_by_number(number)).await??;
+        record.with_context(|| format!("job {} is not kept any more", self.id))
+    }
+}
+
+/// Reads a crawl by the rules of a server.
+fn crawl(installation: &Installation, request: &CrawlRequest) -> Result<Beginning> {
+    let body = serde_json::to_vec(request)?;
+    let Checked { plan: (request, plan), warnings } =
+        read_crawl_request(&body, &Policy::default()).map_err(refused)?;
+    installation.engine.review(plan.scrape())?;
+    let page_limit = Some(plan.limit());
+    let site = Site::new(plan);
+    let url = site.fetched(site.plan().url().clone());
+    let start = JobUrl { key: site.key(&url), url: url.into(), depth: 0 };
+    let stored = JobRequest {
+        options: request.scrape_options.clone().unwrap_or_default(),
+        max_concurrency: site.plan().max_concurrency(),
+        warnings,
+        crawl: Some(Box::new(request)),
+        ..JobRequest::default()
+    };
+    let job = new_job(JobKind::Crawl, &stored, page_limit, vec![start])?;
+    Ok(Beginning { job, more: Vec::new(), invalid_urls: Vec::new() })
+}
+
+/// Reads a batch by the rules of a server.
+fn batch(installation: &Installation, requests: &[BatchScrapeRequest]) -> Result<Beginning> {
+    let (mut parts, mut stored, mut invalid_urls) = (Vec::new(), None, Vec::new());
+    for request in requests {
+        let body = serde_json::to_vec(request)?;
+        let Checked { plan, warnings } = read_batch(&body, &Policy::default()).map_err(refused)?;
+        installation.engine.review(plan.scrape())?;
+        parts.push(urls(&plan));
+        invalid_urls.extend(plan.invalid_urls().into_iter().flatten().cloned());
+        stored.get_or_insert_with(|| JobRequest {
+            options: plan.options().clone(),
+            max_concurrency: plan.max_concurrency(),
+            warnings,
+            ..JobRequest::default()
+        });
+    }
+    let mut parts = parts.into_iter();
+    let (stored, first) = stored.zip(parts.next()).context("no page was named")?;
+    let job = new_job(JobKind::Batch, &stored, None, first)?;
+    Ok(Beginning { job, more: parts.collect(), invalid_urls })
+}
+
+fn urls(plan: &BatchPlan) -> Vec<JobUrl> {
+    let job_url = |url: &Url| JobUrl { url: url.to_string(), key: url.to_string(), depth: 0 };
+    plan.urls().iter().map(job_url).collect()
+}
+
+fn new_job(
+    kind: JobKind,
+    request: &JobRequest,
+    page_limit: Option<u64>,
+    urls: Vec<JobUrl>,
+) -> Result<NewJob> {
+    Ok(NewJob {
+        id: Uuid::now_v7().to_string(),
+        team: DEFAULT_TEAM.to_owned(),
+        key: None,
+        kind,
+        request: serde_json::to_string(request)?,
+        idempotency: None,
+        page_limit,
+        urls,
+        webhook: None,
+    })
+}
+
+/// Begins a job; nobody works on it yet. Returns its identifier and what is no address of a page.
+async fn create(jobs: &Jobs, beginning: Beginning) -> Result<(String, Vec<String>)> {
+    let Beginning { job, more, invalid_urls } = beginning;
+    let id = job.id.clone();
+    let limits = jobs.config().limits;
+    match jobs.create(job).await? {
+        Creating::Created { .. } => {}
+        Creating::KeyUsed => bail!("a job of this name is there"),
+        Creating::TooManyUrls => bail!("a job may have at most {} pages (jobs.max_urls)", limits.urls),
+        Creating::TooManyRunning => {
+            bail!("no more than {} jobs may be unfinished (jobs.max_running_per_team)", limits.running)
+        }
+        Creating::TooManyKept => {
+            bail!(
+                "no more than {} jobs are kept (jobs.max_kept_per_team); they are forgotten after {} hours",
+                limits.kept,
+                limits.keep.as_secs() / 3_600
+            )
+        }
+        Creating::NoRoom => {
+            bail!("the documents of all jobs take {} bytes (jobs.max_total_bytes)", limits.total_bytes)
+        }
+    }
+    for urls in more {
+        let (given, added) = (urls.len() as u64, jobs.extend(DEFAULT_TEAM, &id, urls).await?);
+        if added.is_some_and(|added| added < given) {
+            show::note("warning: pages that are named twice, or found no room, are left out");
+        }
+    }
+    Ok((id, invalid_urls))
+}
+
+fn state(record: &JobRecord) -> State {
+    let warnings = serde_json::from_str::<JobRequest>(&record.request)
+        .map(|request| request.warnings)
+        .unwrap_or_default();
+    let mut warnings = warnings;
+    if record.left_out > 0 {
+        warnings
+            .push(format!("{} further pages found no room in the job and were left out", record.left_out));
+    }
+    State {
+        status: match record.state {
+            JobState::Running => JobPhase::Scraping,
+            JobState::Completed => JobPhase::Completed,
+            JobState::Cancelled => JobPhase::Cancelled,
+            JobState::Failed => JobPhase::Failed,
+        },
+        completed: record.documents,
+        total: record.urls,
+        credits_used: record.credits,
+        expires_at: timestamp(record.expires_at_ms),
+        created_at: timestamp(record.created_at_ms),
+        completed_at: record.finished_at_ms.map(timestamp),
+        warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
+        error: record.error.clone(),
+    }
+}
+
+fn timestamp(unix_ms: u64) -> String {
+    let at = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    at.unwrap_or(Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
+}

@@ -1,0 +1,140 @@
+//! A job at a server.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use websvc::types::ErrorCode;
+use websvc::types::job::{BatchScrapeRequest, JobErrors, JobStarted, JobStatusResponse};
+use websvc::{Client, Job, JobKind, Retry, Watch};
+
+use super::ending::Stop;
+use super::{Asked, Part, State};
+use crate::args::Remote;
+use crate::show;
+
+/// A server that is started anew is waited for so long: 0.25, 0.5, 1 and so on, at most 10 seconds between two attempts.
+const ATTEMPTS: u32 = 9;
+
+#[derive(Debug)]
+pub(super) struct AtServer {
+    job: Job,
+    watch: Watch,
+    /// Whether this process began it, and so has to end it.
+    begun: Begun,
+    pub(super) invalid_urls: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    Here,
+    Before,
+}
+
+impl AtServer {
+    pub(super) async fn begin(at: &Remote, asked: Asked) -> Result<Self> {
+        let server = at.server.clone().context("no server was named")?;
+        let retry = Retry { attempts: ATTEMPTS, max: Duration::from_secs(10), ..Retry::default() };
+        let builder = Client::builder(server).retry(retry);
+        let client = match &at.api_key {
+            Some(key) => builder.key(key.clone()).build()?,
+            None => builder.build()?,
+        };
+        let kind = asked.kind();
+        let (id, begun, invalid_urls) = match asked {
+            Asked::Known(_, id) => (id, Begun::Before, Vec::new()),
+            Asked::Crawl(request) => {
+                let started = client.start_crawl(&request).await?;
+                (started.id, Begun::Here, Vec::new())
+            }
+            Asked::Batch(requests) => {
+                let JobStarted { id, invalid_urls, .. } = begin_batch(&client, requests).await?;
+                (id, Begun::Here, invalid_urls.unwrap_or_default())
+            }
+        };
+        let job = client.job(kind, id);
+        Ok(Self { watch: job.watch(), job, begun, invalid_urls })
+    }
+
+    pub(super) fn id(&self) -> &str {
+        self.job.id()
+    }
+
+    pub(super) async fn next_part(&mut self) -> Result<Option<Part>> {
+        let Some(documents) = self.watch.next_part().await? else { return Ok(None) };
+        let state = self.watch.state().context("the service said nothing of the job")?;
+        Ok(Some(Part { state: State::of(state), documents }))
+    }
+
+    pub(super) async fn errors(&self) -> Result<JobErrors> {
+        Ok(self.job.errors().await?)
+    }
+
+    /// Cancels what this process began; what others began goes on.
+    pub(super) async fn stop(&self) -> Result<Stop> {
+        if self.begun == Begun::Before {
+            return Ok(Stop::GoesOn);
+        }
+        match self.job.cancel().await {
+            Ok(_cancelled) => Ok(Stop::Cancelled),
+            Err(error) if error.code() == Some(ErrorCode::JobEnded) => Ok(Stop::EndedMeanwhile),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Begins a batch with the first part of its pages, and adds the others.
+async fn begin_batch(client: &Client, requests: Vec<BatchScrapeRequest>) -> Result<JobStarted> {
+    let mut requests = requests.into_iter();
+    let first = requests.next().context("no page was named")?;
+    let mut started = client.start_batch(&first).await?;
+    for request in requests {
+        let more = BatchScrapeRequest { append_to_id: Some(started.id.clone()), ..request };
+        match client.start_batch(&more).await {
+            Ok(added) => {
+                let invalid = started.invalid_urls.get_or_insert_default();
+                invalid.extend(added.invalid_urls.unwrap_or_default());
+            }
+            Err(error) => {
+                let job = client.job(JobKind::Batch, started.id.clone());
+                if let Err(error) = job.cancel().await {
+                    show::note(&format!("batch {} could not be cancelled: {error}", started.id));
+                }
+                return Err(error).with_context(|| {
+                    format!("not all pages could be given to batch {}, which is cancelled", started.id)
+                });
+            }
+        }
+    }
+    Ok(started)
+}
+
+impl State {
+    fn of(answer: &JobStatusResponse) -> Self {
+        let JobStatusResponse {
+            success: _,
+            status,
+            completed,
+            total,
+            credits_used,
+            expires_at,
+            next: _,
+            data: _,
+            created_at,
+            completed_at,
+            duration: _,
+            warning,
+            error,
+        } = answer;
+        Self {
+            status: *status,
+            completed: *completed,
+            total: *total,
+            credits_used: *credits_used,
+            expires_at: expires_at.clone(),
+            created_at: created_at.clone(),
+            completed_at: completed_at.clone(),
+            warning: warning.clone(),
+            error: error.clone(),
+        }
+    }
+}

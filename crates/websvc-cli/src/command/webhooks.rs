@@ -1,0 +1,88 @@
+//! `websvc webhooks`: events of jobs that could not be delivered, beside a running server too.
+
+use anyhow::{Result, ensure};
+use jiff::Timestamp;
+use serde_json::json;
+use websvc_store::{DeadLetter, Letters, Store};
+use websvc_webhook::public_url;
+
+use super::keys::time;
+use crate::Setting;
+use crate::args::Webhooks;
+use crate::show::{self, Table};
+
+/// More of them are not read at one time.
+const MOST: u64 = 10_000;
+
+/// Runs `websvc webhooks`.
+pub(crate) fn webhooks(setting: &Setting, webhooks: Webhooks) -> Result<()> {
+    let store = Store::open(setting.data_dir.path())?;
+    match webhooks {
+        Webhooks::DeadLetters { team, json } => {
+            let which = Letters { team, ..Letters::default() };
+            let found = store.dead_letters(&which, 0, MOST)?;
+            list(&found.letters, json)?;
+            if found.total > MOST {
+                show::note(&format!("{} more are not shown", found.total - MOST));
+            }
+            Ok(())
+        }
+        Webhooks::Retry { id, all: _, team } => {
+            let which = Letters { team, kind: None, id: id.clone() };
+            let now_ms = u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default();
+            let count = store.retry_dead_letters(&which, now_ms)?;
+            if let Some(id) = id {
+                ensure!(count > 0, "there is no dead letter {id:?}");
+            }
+            show::line(&format!("{count} tried anew"))
+        }
+    }
+}
+
+fn list(letters: &[DeadLetter], as_json: bool) -> Result<()> {
+    if as_json {
+        let rows = letters.iter().map(|letter| {
+            let DeadLetter {
+                id,
+                team,
+                job,
+                kind,
+                event,
+                url,
+                attempts,
+                status,
+                error,
+                created_at_ms,
+                tried_at_ms,
+                forget_at_ms,
+            } = letter;
+            json!({
+                "id": id,
+                "team": team,
+                "jobId": job,
+                "type": event.full_name(*kind),
+                "url": public_url(url),
+                "attempts": attempts,
+                "lastStatus": status,
+                "lastError": error,
+                "createdAt": time(Some(*created_at_ms)),
+                "lastAttemptAt": time(Some(*tried_at_ms)),
+                "expiresAt": time(Some(*forget_at_ms)),
+            })
+        });
+        return show::json(&rows.collect::<Vec<_>>());
+    }
+    let mut table = Table::new(["ID", "TEAM", "TYPE", "URL", "TRIES", "ERROR", "LAST TRY"]);
+    for letter in letters {
+        table.row([
+            &letter.id,
+            &letter.team,
+            letter.event.full_name(letter.kind),
+            &public_url(&letter.url),
+            &letter.attempts.to_string(),
+            &letter.error,
+            &time(Some(letter.tried_at_ms)).unwrap_or_default(),
+        ]);
+    }
+    table.print()
+}

@@ -1,0 +1,61 @@
+//! How many pages of each team are worked on.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The counts; clones share them. A team without a page has none.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct InWork(Arc<Mutex<HashMap<String, u64>>>);
+
+/// A page that is worked on, for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Working {
+    counts: InWork,
+    team: String,
+}
+
+impl InWork {
+    pub(crate) fn begin(&self, team: &str) -> Working {
+        *self.lock().entry(team.to_owned()).or_default() += 1;
+        Working { counts: self.clone(), team: team.to_owned() }
+    }
+
+    /// Returns how many there are, of one team or of all.
+    pub(crate) fn count(&self, team: Option<&str>) -> u64 {
+        let counts = self.lock();
+        match team {
+            Some(team) => counts.get(team).copied().unwrap_or_default(),
+            None => counts.values().sum(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        let mut counts = self.counts.lock();
+        if let Some(count) = counts.get_mut(&self.team) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.team);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_counted_for_as_long_as_they_are_worked_on() {
+        let counts = InWork::default();
+        let pages = ["a", "a", "b"].map(|team| counts.begin(team));
+        assert_eq!((counts.count(Some("a")), counts.count(Some("c")), counts.count(None)), (2, 0, 3));
+        drop(pages);
+        assert_eq!((counts.count(Some("a")), counts.count(None)), (0, 0));
+    }
+}

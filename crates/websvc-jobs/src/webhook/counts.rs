@@ -1,0 +1,45 @@
+//! What was counted of deliveries since the process began.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// What became of events since the process began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WebhookCounts {
+    /// Events that their receivers took.
+    pub delivered: u64,
+    /// Tries that failed.
+    pub failed: u64,
+    /// Events that became dead letters.
+    pub dead: u64,
+}
+
+/// The counters.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    delivered: AtomicU64,
+    failed: AtomicU64,
+    dead: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn delivered(&self) {
+        self.delivered.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn failed(&self) {
+        self.failed.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn died(&self) {
+        self.dead.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn counts(&self) -> WebhookCounts {
+        let Self { delivered, failed, dead } = self;
+        WebhookCounts {
+            delivered: delivered.load(Relaxed),
+            failed: failed.load(Relaxed),
+            dead: dead.load(Relaxed),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Webhooks: the events of jobs on their way to their receivers.
+//!
+//! What is to be delivered is in the store; nothing here has to outlive the process. An event that was sent and not noted
+//! as delivered is sent again, under the same name.
+
+mod body;
+mod counts;
+mod round;
+mod send;
+
+pub(crate) use counts::Counters;
+pub use counts::WebhookCounts;
+pub(crate) use round::deliver;
+
+use std::time::Duration;
+
+use websvc_webhook::Schedule;
+
+/// How events are delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WebhookConfig {
+    /// Tries of one event, the first among them; after the last one it is a dead letter.
+    pub attempts: u32,
+    /// The pauses between them.
+    pub pauses: Schedule,
+    /// How long a receiver may take to acknowledge.
+    pub patience: Duration,
+    /// Events of all teams that are sent at one time; one team has at most half of these.
+    pub concurrency: usize,
+    /// Events that are sent to one host at one time.
+    pub per_host: usize,
+    /// Bytes of the documents that are sent at one time; a larger one goes alone.
+    pub bytes: u64,
+    /// How long a dead letter is kept, and its job with it.
+    pub keep: Duration,
+}
+
+impl Default for WebhookConfig {
+    fn default() -> Self {
+        Self {
+            attempts: 8,
+            pauses: Schedule {
+                first: Duration::from_secs(5),
+                factor: 4,
+                longest: Duration::from_secs(4 * 3_600),
+            },
+            patience: Duration::from_secs(10),
+            concurrency: 16,
+            per_host: 2,
+            bytes: 64 * 1024 * 1024,
+            keep: Duration::from_secs(72 * 3_600),
+        }
+    }
+}

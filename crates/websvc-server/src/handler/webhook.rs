@@ -1,0 +1,173 @@
+//! Webhooks of jobs: where events go, and what could not be delivered.
+
+use http::{Request, StatusCode};
+use url::Url;
+use websvc_jobs::public_url;
+use websvc_store::{DeadLetter, DeadLetters, JobEvent, JobKind, KeyScope, Letters, NewWebhook};
+use websvc_transport::ServerBody;
+use websvc_types::job::{JobMoment, WebhookDeadLetter, WebhookDeadLetters, WebhookLetterDone};
+use websvc_types::limits::{DEAD_LETTERS_DEFAULT, DEAD_LETTERS_MAX};
+use websvc_types::{ErrorCode, Violation, ViolationCode};
+use websvc_validate::WebhookPlan;
+
+use super::job::{range, timestamp, written};
+use super::search::team;
+use crate::authorise::authorise;
+use crate::reply::{Failure, Reply, json};
+use crate::service::Context;
+
+/// Longer texts name no letter.
+const ID_MAX_CHARS: usize = 64;
+
+/// What can be asked of webhooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WebhookOperation {
+    List,
+    Retry,
+    Delete,
+}
+
+impl WebhookOperation {
+    /// Returns what audit events call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::List => "webhook-dead-letters",
+            Self::Retry => "webhook-retry",
+            Self::Delete => "webhook-delete",
+        }
+    }
+}
+
+/// Answers what is asked of webhooks.
+pub(crate) async fn webhook(
+    operation: WebhookOperation,
+    context: &Context<'_>,
+    request: &Request<ServerBody>,
+) -> Result<Reply, Failure> {
+    let kind = kind(context)?;
+    let which = Letters { team: Some(team(context).to_owned()), kind, id: None };
+    match operation {
+        WebhookOperation::List => list(context, which, request.uri().query()).await,
+        WebhookOperation::Retry | WebhookOperation::Delete => {
+            let id = id(request)?;
+            context.trail.concerns(|| format!("webhook event {id}"));
+            let which = Letters { id: Some(id.clone()), ..which };
+            let count = match operation {
+                WebhookOperation::Delete => context.jobs.delete_dead_letters(which).await?,
+                WebhookOperation::Retry | WebhookOperation::List => {
+                    context.jobs.retry_dead_letters(which).await?
+                }
+            };
+            match count {
+                0 => Err(Failure::new(ErrorCode::NotFound, "Dead letter not found")),
+                _ => Ok(json(StatusCode::OK, &WebhookLetterDone { success: true, id })),
+            }
+        }
+    }
+}
+
+/// Returns the only kind of jobs that the caller may begin; `None` for who may begin both.
+///
+/// # Errors
+/// 403 for who may begin none.
+fn kind(context: &Context<'_>) -> Result<Option<JobKind>, Failure> {
+    let caller = context.caller.as_ref();
+    let may = |scope| caller.is_none_or(|caller| caller.rights.may(scope));
+    match (may(KeyScope::Crawl), may(KeyScope::Batch)) {
+        (true, true) => Ok(None),
+        (true, false) => Ok(Some(JobKind::Crawl)),
+        (false, true) => Ok(Some(JobKind::Batch)),
+        (false, false) => authorise(caller, KeyScope::Crawl).map(|()| None),
+    }
+}
+
+async fn list(context: &Context<'_>, which: Letters, query: Option<&str>) -> Result<Reply, Failure> {
+    let range = range(query)?;
+    let most = range.limit.unwrap_or(DEAD_LETTERS_DEFAULT).min(DEAD_LETTERS_MAX);
+    let DeadLetters { letters, total } = context.jobs.dead_letters(which, range.skip, most).await?;
+    let dead_letters = letters.into_iter().map(shown).collect();
+    Ok(json(StatusCode::OK, &WebhookDeadLetters { success: true, dead_letters, total }))
+}
+
+fn shown(letter: DeadLetter) -> WebhookDeadLetter {
+    let DeadLetter {
+        id,
+        team: _,
+        job,
+        kind,
+        event,
+        url,
+        attempts,
+        status,
+        error,
+        created_at_ms,
+        tried_at_ms,
+        forget_at_ms,
+    } = letter;
+    WebhookDeadLetter {
+        id,
+        job_id: job,
+        event: event.full_name(kind).to_owned(),
+        url: public_url(&url),
+        attempts,
+        last_status: status,
+        last_error: error,
+        created_at: timestamp(created_at_ms),
+        last_attempt_at: timestamp(tried_at_ms),
+        expires_at: timestamp(forget_at_ms),
+    }
+}
+
+/// Returns the identifier in the path: `/v2/webhooks/dead-letters/{id}`.
+fn id(request: &Request<ServerBody>) -> Result<String, Failure> {
+    let mut segments = request.uri().path().split('/').filter(|segment| !segment.is_empty());
+    let id = segments.nth(3).unwrap_or_default();
+    let is_id =
+        id.len() <= ID_MAX_CHARS && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    match is_id {
+        true => Ok(id.to_owned()),
+        false => Err(Failure::new(ErrorCode::NotFound, "Dead letter not found")),
+    }
+}
+
+/// Returns where the events of a job go, as the store has it.
+///
+/// # Errors
+/// 400 for an address to which nothing is sent, as far as it can be told before it is connected to.
+pub(super) fn planned(
+    context: &Context<'_>,
+    plan: Option<&WebhookPlan>,
+) -> Result<Option<NewWebhook>, Failure> {
+    let Some(plan) = plan else { return Ok(None) };
+    if context.jobs.refuses(plan.url()) {
+        let name = plan.place().rsplit('/').next().unwrap_or_default();
+        let violation = Violation {
+            path: plan.place().to_owned(),
+            code: ViolationCode::NotSupported,
+            message: format!(
+                "{name}: nothing is sent to this address, which is not one of the public internet"
+            ),
+        };
+        return Err(Failure::invalid(ErrorCode::BadRequest, vec![violation]));
+    }
+    Ok(Some(NewWebhook {
+        url: plan.url().to_string(),
+        host: host(plan.url()),
+        headers: written(plan.headers())?,
+        metadata: written(plan.metadata())?,
+        events: plan.events().iter().map(|moment| event(*moment)).collect(),
+    }))
+}
+
+fn host(url: &Url) -> String {
+    url.host_str().unwrap_or_default().to_ascii_lowercase()
+}
+
+fn event(moment: JobMoment) -> JobEvent {
+    match moment {
+        JobMoment::Started => JobEvent::Started,
+        JobMoment::Page => JobEvent::Page,
+        JobMoment::Completed => JobEvent::Completed,
+        JobMoment::Failed => JobEvent::Failed,
+    }
+}

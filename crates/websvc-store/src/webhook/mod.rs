@@ -1,0 +1,62 @@
+//! Webhooks: the events of jobs, from the transaction that makes one happen until its receiver has it.
+//!
+//! An event is a row that is written with what it tells of: the event of a page with its document, that of an end with the
+//! end. Nothing that happens between them can lose one. It is removed when it was delivered; one that could not be is a dead
+//! letter, and kept for a time. The row of a page names its document and does not repeat it, so a job is not forgotten
+//! before its events are.
+
+mod dead;
+mod deliver;
+mod enqueue;
+mod secret;
+
+use crate::job::JobKind;
+
+pub use dead::{DeadLetter, DeadLetters, Letters};
+pub use deliver::{Tried, WebhookDelivery, WebhookFigures, WebhookLane, WebhookTurn};
+pub(crate) use enqueue::{begin, enqueue};
+
+/// What can happen to a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JobEvent {
+    /// It began.
+    Started,
+    /// There is a document.
+    Page,
+    /// All of it is done.
+    Completed,
+    /// It could not go on.
+    Failed,
+}
+
+impl JobEvent {
+    /// Returns what its receiver knows it as.
+    #[must_use]
+    pub fn full_name(self, kind: JobKind) -> &'static str {
+        match (kind, self) {
+            (JobKind::Crawl, Self::Started) => "crawl.started",
+            (JobKind::Crawl, Self::Page) => "crawl.page",
+            (JobKind::Crawl, Self::Completed) => "crawl.completed",
+            (JobKind::Crawl, Self::Failed) => "crawl.failed",
+            (JobKind::Batch, Self::Started) => "batch_scrape.started",
+            (JobKind::Batch, Self::Page) => "batch_scrape.page",
+            (JobKind::Batch, Self::Completed) => "batch_scrape.completed",
+            (JobKind::Batch, Self::Failed) => "batch_scrape.failed",
+        }
+    }
+}
+
+/// Where the events of a job are to go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewWebhook {
+    /// The address.
+    pub url: String,
+    /// Its host: those of one host share a bound.
+    pub host: String,
+    /// Headers of the owner's, as a JSON object of texts.
+    pub headers: String,
+    /// What every event repeats, as a JSON object.
+    pub metadata: String,
+    /// The events that are wanted.
+    pub events: Vec<JobEvent>,
+}

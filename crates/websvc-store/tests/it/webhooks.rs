@@ -1,0 +1,251 @@
+//! Webhooks: every event that happened is delivered or told of, in its order, whatever dies in between.
+
+use std::path::Path;
+use std::time::Duration;
+
+use websvc_store::{
+    Cancelling, JobEvent, JobKind, JobLimits, JobState, JobUrl, Letters, NewJob, NewWebhook, PageEnd,
+    PageFinish, Store, Tried, WebhookDelivery, WebhookFigures, WebhookLane,
+};
+
+use crate::{fresh, sqlite};
+
+const ALL: [JobEvent; 4] = [JobEvent::Started, JobEvent::Page, JobEvent::Completed, JobEvent::Failed];
+const LIFE: Duration = Duration::from_secs(60);
+const DAY_MS: u64 = 86_400_000;
+
+fn job(id: &str, pages: usize, events: &[JobEvent]) -> NewJob {
+    let url = |number| JobUrl { url: format!("http://a.test/{number}"), key: format!("{number}"), depth: 0 };
+    NewJob {
+        id: id.to_owned(),
+        team: "tea".to_owned(),
+        key: None,
+        kind: JobKind::Batch,
+        request: "{}".to_owned(),
+        idempotency: None,
+        page_limit: None,
+        urls: (0..pages).map(url).collect(),
+        webhook: Some(NewWebhook {
+            url: "http://hook.test/x?token=secret".to_owned(),
+            host: "hook.test".to_owned(),
+            headers: "{}".to_owned(),
+            metadata: r#"{"of":"tea"}"#.to_owned(),
+            events: events.to_vec(),
+        }),
+    }
+}
+
+fn create(store: &Store, job: &NewJob) -> i64 {
+    store.create_job(job, &JobLimits::default(), 0).unwrap();
+    store.job(&job.team, job.kind, &job.id, 0).unwrap().unwrap().number
+}
+
+/// Ends the next page of a job with a document, or without one.
+fn end_page(store: &Store, job: i64, document: Option<&str>) {
+    let lease = store.lease_job_urls(job, 1, 0, LIFE).unwrap().remove(0);
+    let failed = PageEnd::Failed { code: "X".to_owned(), error: "why".to_owned() };
+    let end = document.map_or(failed, |text| PageEnd::Document(text.as_bytes().to_vec()));
+    let finish = PageFinish { lease, end, aliases: Vec::new(), found: Vec::new(), charge: None };
+    store.finish_job_url(finish, &JobLimits::default(), 0).unwrap();
+}
+
+fn next(store: &Store, job: i64, now_ms: u64, busy: &[i64]) -> Option<(i64, WebhookDelivery)> {
+    let turn = store.next_webhook_turn(job, now_ms, busy).unwrap()?;
+    Some((turn.number, store.webhook_delivery(turn.number).unwrap().unwrap()))
+}
+
+/// Delivers what may be delivered, and returns it.
+fn deliver(store: &Store, job: i64) -> Vec<WebhookDelivery> {
+    let mut delivered = Vec::new();
+    while let Some((number, delivery)) = next(store, job, 0, &[]) {
+        store.note_webhook_try(number, &Tried::Delivered, 0).unwrap();
+        delivered.push(delivery);
+    }
+    delivered
+}
+
+fn failed(due_at_ms: Option<u64>) -> Tried {
+    Tried::Failed { status: Some(500), error: "no".to_owned(), due_at_ms, forget_at_ms: 5 * DAY_MS }
+}
+
+fn events(deliveries: &[WebhookDelivery]) -> Vec<JobEvent> {
+    deliveries.iter().map(|delivery| delivery.event).collect()
+}
+
+fn figures(store: &Store) -> (u64, u64) {
+    let WebhookFigures { waiting, dead } = store.webhook_figures().unwrap();
+    (waiting, dead)
+}
+
+#[test]
+fn the_events_of_a_job_come_in_their_order_with_their_documents() {
+    let (_dir, store) = fresh();
+    let number = create(&store, &job("j", 3, &ALL));
+    end_page(&store, number, Some("1"));
+    end_page(&store, number, None);
+    end_page(&store, number, Some("22"));
+    let lane = WebhookLane { job: number, team: "tea".to_owned(), host: "hook.test".to_owned() };
+    assert_eq!(store.webhook_lanes(0).unwrap(), [lane]);
+    assert_eq!(figures(&store), (4, 0));
+    let delivered = deliver(&store, number);
+    assert_eq!(
+        events(&delivered),
+        [JobEvent::Started, JobEvent::Page, JobEvent::Page, JobEvent::Completed],
+        "a page without a document is in the errors of the job"
+    );
+    let documents: Vec<Option<&[u8]>> = delivered.iter().map(|found| found.document.as_deref()).collect();
+    assert_eq!(documents, [None, Some(&b"1"[..]), Some(&b"22"[..]), None]);
+    assert!(delivered.iter().all(|found| found.metadata == r#"{"of":"tea"}"# && found.job == "j"));
+    assert_eq!((figures(&store), store.webhook_lanes(0).unwrap()), ((0, 0), Vec::new()));
+}
+
+#[test]
+fn only_what_is_wanted_is_noted() {
+    let check = |wanted: &[JobEvent], expected: &[JobEvent]| {
+        let (_dir, store) = fresh();
+        let number = create(&store, &job("j", 1, wanted));
+        end_page(&store, number, Some("1"));
+        assert_eq!(events(&deliver(&store, number)), expected, "{wanted:?}");
+    };
+    check(&[JobEvent::Page], &[JobEvent::Page]);
+    check(&[JobEvent::Completed, JobEvent::Failed], &[JobEvent::Completed]);
+    check(&[JobEvent::Failed], &[]);
+    check(&[JobEvent::Started], &[JobEvent::Started]);
+}
+
+#[test]
+fn a_page_is_tried_after_the_beginning_and_the_end_after_every_page() {
+    let (_dir, store) = fresh();
+    let number = create(&store, &job("j", 2, &ALL));
+    end_page(&store, number, Some("1"));
+    end_page(&store, number, Some("2"));
+    let (started, _) = next(&store, number, 0, &[]).unwrap();
+    assert_eq!(next(&store, number, 0, &[started]), None, "the beginning is under way");
+    store.note_webhook_try(started, &failed(Some(100)), 0).unwrap();
+    let (first, _) = next(&store, number, 0, &[]).unwrap();
+    let (second, delivery) = next(&store, number, 0, &[first]).unwrap();
+    assert_eq!(delivery.event, JobEvent::Page);
+    assert_eq!(next(&store, number, 0, &[first, second]), None, "pages are under way");
+    store.note_webhook_try(second, &Tried::Delivered, 0).unwrap();
+    assert_eq!(next(&store, number, 0, &[first]), None);
+    store.note_webhook_try(first, &failed(Some(200)), 0).unwrap();
+    let (end, delivery) = next(&store, number, 0, &[]).unwrap();
+    assert_eq!(delivery.event, JobEvent::Completed, "all that was before it was tried");
+    store.note_webhook_try(end, &Tried::Delivered, 0).unwrap();
+    assert_eq!((next(&store, number, 99, &[]), store.next_webhook_due_ms(0).unwrap()), (None, Some(100)));
+    assert_eq!(next(&store, number, 100, &[]).unwrap().0, started);
+    assert_eq!(next(&store, number, 200, &[started]).unwrap().0, first);
+}
+
+#[test]
+fn every_way_in_which_a_job_ends_is_told_but_that_of_its_owner() {
+    let check = |expected: Option<(JobEvent, Option<&str>)>, end: &dyn Fn(&Store, i64)| {
+        let (_dir, store) = fresh();
+        let number = create(&store, &job("j", 2, &[JobEvent::Completed, JobEvent::Failed]));
+        end(&store, number);
+        let found = deliver(&store, number);
+        let found: Vec<_> = found.iter().map(|found| (found.event, found.error.as_deref())).collect();
+        assert_eq!(found, Vec::from_iter(expected));
+    };
+    let limits = JobLimits::default();
+    check(Some((JobEvent::Failed, Some("no credits"))), &|store, number| {
+        store.fail_job(number, "no credits", &limits, 0).unwrap();
+        store.fail_job(number, "again", &limits, 0).unwrap();
+    });
+    let late = "it ran for more than 86400 seconds, the most of a job";
+    let (_dir, store) = fresh();
+    let number = create(&store, &job("late", 1, &ALL));
+    store.sweep_jobs(&limits, DAY_MS).unwrap();
+    let (started, _) = next(&store, number, DAY_MS, &[]).unwrap();
+    store.note_webhook_try(started, &Tried::Delivered, DAY_MS).unwrap();
+    let (_, failed) = next(&store, number, DAY_MS, &[]).unwrap();
+    assert_eq!((failed.event, failed.error.as_deref()), (JobEvent::Failed, Some(late)));
+    check(None, &|store, _| {
+        let cancelled = store.cancel_job("tea", JobKind::Batch, "j", &limits, 0).unwrap();
+        assert_eq!(cancelled, Cancelling::Cancelled);
+    });
+    check(Some((JobEvent::Completed, None)), &|store, number| {
+        end_page(store, number, None);
+        end_page(store, number, None);
+        assert_eq!(store.job_by_number(number).unwrap().unwrap().state, JobState::Completed);
+    });
+}
+
+#[test]
+fn a_dead_letter_is_listed_tried_anew_or_forgotten_and_its_job_stays_as_long() {
+    let (dir, store) = fresh();
+    let number = create(&store, &job("j", 1, &[JobEvent::Page]));
+    end_page(&store, number, Some("1"));
+    let die = || {
+        let (event, delivery) = next(&store, number, 0, &[]).unwrap();
+        store.note_webhook_try(event, &failed(None), 7).unwrap();
+        delivery.id
+    };
+    let id = die();
+    assert_eq!((figures(&store), next(&store, number, u64::MAX >> 1, &[])), ((0, 1), None));
+    let all = Letters::default();
+    let of = |team: &str, kind| Letters { team: Some(team.to_owned()), kind: Some(kind), id: None };
+    let letters = store.dead_letters(&of("tea", JobKind::Batch), 0, 9).unwrap();
+    let letter = &letters.letters[0];
+    assert_eq!(
+        (letters.total, letter.id.as_str(), letter.attempts, letter.status),
+        (1, id.as_str(), 1, Some(500))
+    );
+    assert_eq!((letter.error.as_str(), letter.tried_at_ms, letter.forget_at_ms), ("no", 7, 5 * DAY_MS));
+    assert_eq!(store.dead_letters(&of("cup", JobKind::Batch), 0, 9).unwrap().total, 0);
+    assert_eq!(store.dead_letters(&of("tea", JobKind::Crawl), 0, 9).unwrap().total, 0);
+    assert_eq!(store.dead_letters(&all, 1, 9).unwrap().letters, []);
+    assert_eq!(store.retry_dead_letters(&of("cup", JobKind::Batch), 0).unwrap(), 0);
+    assert_eq!(store.retry_dead_letters(&all, 0).unwrap(), 1);
+    assert_eq!(die(), id, "it is known by the same name");
+    let limits = JobLimits::default();
+    while store.sweep_jobs(&limits, 4 * DAY_MS).unwrap() {}
+    assert_eq!(store.job("tea", JobKind::Batch, "j", 4 * DAY_MS).unwrap(), None, "it is no longer shown");
+    assert_eq!(store.retry_dead_letters(&all, 0).unwrap(), 1);
+    assert_eq!(next(&store, number, 0, &[]).unwrap().1.document.as_deref(), Some(&b"1"[..]));
+    die();
+    while store.sweep_jobs(&limits, 5 * DAY_MS).unwrap() {}
+    let rows = |table: &str| rows(dir.path(), table);
+    assert_eq!((rows("jobs"), rows("webhooks"), rows("webhook_events"), rows("job_documents")), (0, 0, 0, 0));
+    let number = create(&store, &job("k", 1, &[JobEvent::Started]));
+    let (event, _) = next(&store, number, 0, &[]).unwrap();
+    store.note_webhook_try(event, &failed(None), 0).unwrap();
+    assert_eq!((store.delete_dead_letters(&all).unwrap(), figures(&store)), (1, (0, 0)));
+}
+
+fn rows(dir: &Path, table: &str) -> i64 {
+    sqlite(dir).query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn a_later_team_of_the_name_gets_no_events_of_the_former_and_another_secret() {
+    let (dir, store) = fresh();
+    store.set_team("tea", &Default::default()).unwrap();
+    create(&store, &job("j", 1, &ALL));
+    let secret = store.webhook_secret("tea").unwrap();
+    assert_eq!(store.webhook_secret("tea").unwrap(), secret);
+    let other = store.rotate_webhook_secret("tea").unwrap();
+    assert!(other != secret && store.webhook_secret("tea").unwrap() == other);
+    assert_ne!(store.webhook_secret("cup").unwrap(), other);
+    store.delete_team("tea").unwrap();
+    assert_eq!((rows(dir.path(), "webhook_events"), figures(&store)), (0, (0, 0)));
+    assert_ne!(store.webhook_secret("tea").unwrap(), other);
+}
+
+#[test]
+fn open_pages_are_counted_as_they_come_and_go() {
+    let (_dir, store) = fresh();
+    let number = create(&store, &job("j", 3, &ALL));
+    let open = |team| store.open_job_pages(team).unwrap();
+    assert_eq!((open(Some("tea")), open(Some("cup")), open(None)), (3, 0, 3));
+    let lease = store.lease_job_urls(number, 1, 0, LIFE).unwrap().remove(0);
+    assert_eq!(open(Some("tea")), 3, "one that is worked on is open");
+    let found = vec![JobUrl { url: "http://a.test/x".to_owned(), key: "x".to_owned(), depth: 1 }];
+    let finish = PageFinish { lease, end: PageEnd::Dropped, aliases: Vec::new(), found, charge: None };
+    store.finish_job_url(finish, &JobLimits::default(), 0).unwrap();
+    assert_eq!(open(Some("tea")), 3, "one went and one came");
+    end_page(&store, number, None);
+    assert_eq!(open(None), 2);
+    store.cancel_job("tea", JobKind::Batch, "j", &JobLimits::default(), 0).unwrap();
+    assert_eq!((open(Some("tea")), open(None)), (0, 0));
+}

@@ -1,0 +1,16 @@
+//! Webhooks: bodies that are posted to a URL and signed, so that their receiver knows from whom and when they are.
+//!
+//! Every body goes out as Standard Webhooks has it (<https://www.standardwebhooks.com>), through the guarded client,
+//! and follows no redirect: what was signed for one place does not go to another by itself.
+
+#![deny(missing_docs)]
+
+mod backoff;
+mod post;
+mod secret;
+mod shown;
+
+pub use backoff::{Backoff, Schedule};
+pub use post::{Message, PostError, post};
+pub use secret::{Secret, SecretError};
+pub use shown::public_url;

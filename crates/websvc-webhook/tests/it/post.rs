@@ -1,0 +1,85 @@
+//! One try: what counts as taken, and where nothing goes.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderValue};
+use websvc_testkit::{Canary, Page, World};
+use websvc_transport::{AddressGuard, Client, ClientConfig, Resolve, Resolving};
+use websvc_webhook::{Message, PostError, Secret, post};
+
+const URL: &str = "http://hook.test/in";
+
+fn message() -> Message {
+    let mut headers = HeaderMap::new();
+    headers.insert("x-mine", HeaderValue::from_static("1"));
+    headers.insert("webhook-id", HeaderValue::from_static("forged"));
+    Message { id: "msg_1".to_owned(), body: "{}".into(), headers, patience: Duration::from_millis(500) }
+}
+
+async fn send(client: &Client, url: &str) -> Result<u16, PostError> {
+    let secret = Secret::new("sixteen--letters").unwrap();
+    post(client, url.parse().unwrap(), &secret, message()).await
+}
+
+async fn check(page: Page, expected: Result<u16, PostError>) {
+    let world = World::builder().page(URL, page).page("http://hook.test/other", Page::text("")).start().await;
+    assert_eq!(send(&world.client(), URL).await, expected);
+    let requests = world.requests();
+    let urls: Vec<&str> = requests.iter().map(|seen| seen.url.as_str()).collect();
+    assert_eq!(urls, [URL]);
+    let headers: Vec<_> =
+        ["x-mine", "webhook-id", "content-type"].map(|name| requests[0].header(name)).into();
+    assert_eq!(headers, [Some("1"), Some("msg_1"), Some("application/json")]);
+}
+
+fn status(status: u16, retry_after_s: Option<u64>) -> Result<u16, PostError> {
+    Err(PostError::Status { status, retry_after: retry_after_s.map(Duration::from_secs) })
+}
+
+#[tokio::test]
+async fn only_a_status_of_success_acknowledges() {
+    check(Page::text("").status(200), Ok(200)).await;
+    check(Page::text("").status(204), Ok(204)).await;
+    check(Page::redirect(302, "/other"), status(302, None)).await;
+    check(Page::redirect(307, "http://127.0.0.1/"), status(307, None)).await;
+    check(Page::text("no").status(500), status(500, None)).await;
+    check(Page::text("").status(429).header("retry-after", "7"), status(429, Some(7))).await;
+    check(Page::text("").status(503).header("retry-after", "soon"), status(503, None)).await;
+    check(Page::silence(), Err(PostError::Unreachable("it did not answer in time"))).await;
+}
+
+/// Says that every name is this address.
+#[derive(Debug)]
+struct Everything(IpAddr);
+
+impl Resolve for Everything {
+    fn resolve<'a>(&'a self, _name: &'a str) -> Resolving<'a> {
+        let address = self.0;
+        Box::pin(async move { Ok(vec![address]) })
+    }
+}
+
+#[tokio::test]
+async fn nothing_goes_to_an_internal_address_whatever_it_is_called() {
+    let canary = Canary::start().await;
+    let port = canary.addr().port();
+    let client = Client::new(ClientConfig::new(AddressGuard::public())).unwrap();
+    for host in
+        ["127.0.0.1", "169.254.169.254", "10.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "localhost"]
+    {
+        let url = format!("http://{host}:{port}/");
+        assert_eq!(send(&client, &url).await, Err(PostError::Forbidden), "{url}");
+        assert!(client.refuses(&url.parse().unwrap()), "{url}");
+    }
+    for address in ["127.0.0.1", "169.254.169.254", "fd00::1"] {
+        let resolver = Arc::new(Everything(address.parse().unwrap()));
+        let config = ClientConfig { resolver, ..ClientConfig::new(AddressGuard::public()) };
+        let client = Client::new(config).unwrap();
+        let url = format!("http://rebind.test:{port}/");
+        assert_eq!(send(&client, &url).await, Err(PostError::Forbidden), "{address}");
+        assert!(!client.refuses(&url.parse().unwrap()), "what it stands for is not known before");
+    }
+    assert_eq!(canary.connections(), 0);
+}
