@@ -28,6 +28,7 @@ static PAGES: &[Page] = pages![
     "scraping",
     "batch",
     "crawl",
+    "watching",
     "webhooks",
     "map",
     "documents",

@@ -33,6 +33,8 @@ pub struct JobsConfig {
     pub share: ShareConfig,
     /// How events of jobs are delivered.
     pub webhooks: WebhookConfig,
+    /// Sockets of one team that tell how jobs go.
+    pub sockets_per_team: usize,
 }
 
 impl Default for JobsConfig {
@@ -44,6 +46,7 @@ impl Default for JobsConfig {
             pause: Pause::default(),
             share: ShareConfig::default(),
             webhooks: WebhookConfig::default(),
+            sockets_per_team: 100,
         }
     }
 }

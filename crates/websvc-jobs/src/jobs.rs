@@ -17,6 +17,7 @@ use crate::config::JobsConfig;
 use crate::ends::Ends;
 use crate::in_work::InWork;
 use crate::robots::Robots;
+use crate::watching::{Watched, Watching};
 use crate::webhook::{Counters, WebhookCounts};
 
 /// Why jobs could not be read or changed.
@@ -56,6 +57,7 @@ pub(crate) struct Inner {
     /// That there are other jobs than there were.
     pub(crate) changed: Notify,
     pub(crate) charged: Charged,
+    pub(crate) watched: Watched,
     pub(crate) ends: Ends,
     pub(crate) in_work: InWork,
     /// That there may be events to deliver.
@@ -98,6 +100,7 @@ impl Jobs {
                 robots: Robots::default(),
                 changed,
                 charged: Charged::default(),
+                watched: Watched::default(),
                 ends: Ends::default(),
                 in_work: InWork::default(),
                 happened: Notify::new(),
@@ -149,10 +152,16 @@ impl Jobs {
     /// [`JobsError`]
     pub async fn cancel(&self, team: &str, kind: JobKind, id: &str) -> Result<Cancelling, JobsError> {
         let (team, id) = (team.to_owned(), id.to_owned());
-        let cancelled = self
-            .with_store(move |store, config| store.cancel_job(&team, kind, &id, &config.limits, now_ms()))
+        let (cancelled, job) = self
+            .with_store(move |store, config| {
+                let cancelled = store.cancel_job(&team, kind, &id, &config.limits, now_ms())?;
+                Ok((cancelled, store.job(&team, kind, &id, now_ms())?))
+            })
             .await?;
         self.inner.changed.notify_one();
+        if let Some(job) = job {
+            self.inner.watched.tell(job.number);
+        }
         Ok(cancelled)
     }
 
@@ -172,6 +181,12 @@ impl Jobs {
     pub async fn running(&self, team: &str, kind: JobKind) -> Result<Vec<JobRecord>, JobsError> {
         let team = team.to_owned();
         self.with_store(move |store, _| store.running_jobs(Some((&team, kind)))).await
+    }
+
+    /// Begins to hear of a job, by its number.
+    #[must_use]
+    pub fn watch(&self, job: i64) -> Watching {
+        self.inner.watched.watch(job)
     }
 
     /// Returns documents of a job: see [`Store::job_documents`].

@@ -19,10 +19,12 @@ mod request;
 mod robots;
 mod runner;
 mod turns;
+mod watching;
 mod webhook;
 
 pub use config::{JobsConfig, Pause};
 pub use jobs::{JobPages, Jobs, JobsError};
 pub use request::JobRequest;
+pub use watching::Watching;
 pub use webhook::{WebhookConfig, WebhookCounts};
 pub use websvc_webhook::public_url;

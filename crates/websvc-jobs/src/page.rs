@@ -345,6 +345,7 @@ fn usage(work: &Work, url: &Url, got: &Got, took: Duration) -> Usage {
 }
 
 async fn finish(jobs: &Jobs, kind: JobKind, finish: PageFinish) -> Result<DoneEnd, JobsError> {
+    let job = finish.lease.job();
     let finished = jobs
         .blocking(move |inner| {
             if let Some((hold, usage)) = &finish.charge
@@ -360,6 +361,7 @@ async fn finish(jobs: &Jobs, kind: JobKind, finish: PageFinish) -> Result<DoneEn
     Ok(match finished {
         PageFinished::Noted { state, charged } => {
             jobs.inner.charged.add(kind, charged);
+            jobs.inner.watched.tell(job);
             jobs.inner.happened.notify_one();
             DoneEnd::Noted(state)
         }

@@ -265,6 +265,7 @@ impl Runner {
         self.jobs
             .with_store(move |store, config| store.fail_job(number, &reason, &config.limits, now_ms()))
             .await?;
+        self.jobs.inner.watched.tell(number);
         self.jobs.inner.happened.notify_one();
         Ok(())
     }

@@ -8,9 +8,9 @@ use websvc_stage::{Distribution, Histogram, STAGE_BOUNDS_US};
 use crate::route::{Group, Operation};
 
 /// The statuses that are counted by themselves; others count together.
-const STATUSES: [u16; 22] = [
-    200, 202, 204, 206, 304, 307, 400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 416, 429, 500, 501,
-    503,
+const STATUSES: [u16; 23] = [
+    101, 200, 202, 204, 206, 304, 307, 400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 416, 429, 500,
+    501, 503,
 ];
 
 /// The operations that cost credits.

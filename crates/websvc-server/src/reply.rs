@@ -2,7 +2,9 @@
 
 use std::error::Error;
 
-use http::header::{ALLOW, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{
+    ALLOW, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER, SEC_WEBSOCKET_VERSION, UPGRADE, WWW_AUTHENTICATE,
+};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
 use websvc_engine::EngineError;
@@ -56,6 +58,15 @@ impl Failure {
         if let Ok(value) = HeaderValue::from_str(&format!("bytes */{bytes}")) {
             failure.headers.push((CONTENT_RANGE, value));
         }
+        failure
+    }
+
+    /// Says that this is spoken in another way, in version 13 of WebSocket over HTTP/1.1.
+    pub(crate) fn upgrade_required(text: &str) -> Self {
+        let mut failure = Self::new(ErrorCode::BadRequest, text);
+        failure.answered = Some(StatusCode::UPGRADE_REQUIRED.as_u16());
+        failure.headers.push((UPGRADE, HeaderValue::from_static("websocket")));
+        failure.headers.push((SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13")));
         failure
     }
 

@@ -1,5 +1,6 @@
 //! The service: its parts, and the path of one request through the stages.
 
+mod watching;
 mod within;
 
 use std::path::PathBuf;
@@ -26,7 +27,8 @@ use crate::authorise::authorise;
 use crate::cors;
 use crate::crawls::Crawls;
 use crate::dashboard::{self, Attempts, session::Sessions};
-use crate::handler;
+use crate::handler::watch::{self, Seats};
+use crate::handler::{self, JobOperation};
 use crate::mcp;
 use crate::meters::Meters;
 use crate::origin::OriginConfig;
@@ -87,6 +89,7 @@ struct Parts {
     results: Results,
     attempts: Attempts,
     crawls: Crawls,
+    seats: Seats,
     serving_since_ms: u64,
     stopping: AtomicBool,
 }
@@ -115,6 +118,7 @@ pub(crate) struct Context<'a> {
     pub(crate) audit: Option<&'a Audit>,
     pub(crate) attempts: &'a Attempts,
     pub(crate) crawls: &'a Crawls,
+    pub(crate) seats: &'a Seats,
     /// The whole, for what answers in more than one step.
     pub(crate) service: &'a Service,
     /// When the service was built, in milliseconds since the Unix epoch.
@@ -164,6 +168,7 @@ impl Service {
             results: Results::default(),
             attempts: Attempts::default(),
             crawls: Crawls::default(),
+            seats: Seats::default(),
             serving_since_ms,
             stopping,
         };
@@ -266,13 +271,22 @@ impl Service {
         }
         let Route { operation, access, .. } = route?;
         let parts = &*self.parts;
-        if *access != Access::Public {
+        let is_watched = watch::is_asked(&request);
+        let watched = match operation {
+            Operation::Job(kind, JobOperation::Status) if is_watched => Some(*kind),
+            _ => None,
+        };
+        if *access != Access::Public && watched.is_none() {
             parts.sessions.unfold(&mut request)?;
         }
         let address = parts.origin.client(request.body().peer_addr().ip(), request.headers());
         let trail =
             Trail::new(parts.audit.as_ref(), operation.name(), request_id.as_str(), Some(address), started);
-        let answer = self.admit(*operation, *access, self.context(&trail, id, span.clone()), request).await;
+        let context = self.context(&trail, id, span.clone());
+        let answer = match watched {
+            Some(kind) => self.watch(kind, context, request).await,
+            None => self.admit(*operation, *access, context, request).await,
+        };
         trail.end(&answer);
         answer
     }
@@ -351,6 +365,7 @@ impl Service {
             audit: parts.audit.as_ref(),
             attempts: &parts.attempts,
             crawls: &parts.crawls,
+            seats: &parts.seats,
             service: self,
             serving_since_ms: parts.serving_since_ms,
             caller: None,

@@ -10,6 +10,9 @@ use thiserror::Error;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::mpsc;
 
+use crate::server::{Draining, Switch};
+use crate::tunnel::Tunnel;
+
 /// How much of a file is in memory for one answer.
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -22,6 +25,8 @@ enum Inner {
     Full(Bytes),
     Channel(mpsc::Receiver<Result<Bytes, Aborted>>),
     Reader(Box<Reader>),
+    /// Nothing: another protocol follows.
+    Switch(Switch),
 }
 
 /// Something that is read while it is sent, and how much of it is left.
@@ -63,12 +68,26 @@ impl Body {
         Self(Inner::Reader(Box::new(Reader { source: Box::pin(source), left: length, chunk: Vec::new() })))
     }
 
+    /// Returns the body of an answer 101: once its head is written, `protocol` goes on with the connection. That counts as
+    /// one connection until `protocol` ends, and is cut when the client takes nothing for
+    /// [`ServerConfig::write_stall_timeout`](crate::ServerConfig::write_stall_timeout), or two seconds after the server
+    /// began to drain, which `protocol` is told; silent clients are the protocol's affair.
+    ///
+    /// The answer is 500 when the request asked for no other protocol in HTTP/1.1, or the answer's status is not 101.
+    #[must_use]
+    pub fn switch<F>(protocol: impl FnOnce(Tunnel, Draining) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Self(Inner::Switch(Switch::new(protocol)))
+    }
+
     /// Returns the bytes, if they are at hand.
     #[must_use]
     pub fn bytes(&self) -> Option<&Bytes> {
         match &self.0 {
             Inner::Full(bytes) => Some(bytes),
-            Inner::Channel(_) | Inner::Reader(_) => None,
+            Inner::Channel(_) | Inner::Reader(_) | Inner::Switch(_) => None,
         }
     }
 }
@@ -156,8 +175,21 @@ impl From<&'static str> for Body {
 }
 
 impl Body {
+    pub(crate) const fn is_switch(&self) -> bool {
+        matches!(self.0, Inner::Switch(_))
+    }
+
+    /// Returns what is to follow instead of a body.
+    pub(crate) fn into_switch(self) -> Option<Switch> {
+        match self.0 {
+            Inner::Switch(switch) => Some(switch),
+            Inner::Full(_) | Inner::Channel(_) | Inner::Reader(_) => None,
+        }
+    }
+
     pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Aborted>>> {
         match &mut self.0 {
+            Inner::Switch(_) => Poll::Ready(None),
             Inner::Full(bytes) if bytes.is_empty() => Poll::Ready(None),
             Inner::Full(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Inner::Channel(receiver) => {
@@ -169,6 +201,7 @@ impl Body {
 
     pub(crate) fn is_finished(&self) -> bool {
         match &self.0 {
+            Inner::Switch(_) => true,
             Inner::Full(bytes) => bytes.is_empty(),
             Inner::Channel(_) => false,
             Inner::Reader(reader) => reader.left == 0,
@@ -177,6 +210,7 @@ impl Body {
 
     pub(crate) fn remaining(&self) -> SizeHint {
         match &self.0 {
+            Inner::Switch(_) => SizeHint::with_exact(0),
             Inner::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Inner::Channel(_) => SizeHint::default(),
             Inner::Reader(reader) => SizeHint::with_exact(reader.left),

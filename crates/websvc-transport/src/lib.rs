@@ -16,12 +16,16 @@ mod error;
 mod guard;
 mod server;
 mod tls;
+mod tunnel;
 
 pub use body::{Aborted, Body, BodySender};
 pub use client::{
     Client, ClientConfig, CookieJar, ExcessPolicy, FetchRequest, Fetched, Proxy, RedirectPolicy, Resolve,
-    Resolving, SystemResolver, TlsPolicy, Tunnel, Upgrade, UpgradeRequest, UrlRule, is_forbidden_header,
+    Resolving, SystemResolver, TlsPolicy, Upgrade, UpgradeRequest, UrlRule, is_forbidden_header,
 };
 pub use error::{BodyError, ClientError, FetchError, ServerError, Stage};
 pub use guard::{AddressGuard, GuardError, IpNetwork, is_public};
-pub use server::{BodyTimeout, DrainReport, ErrorReply, Server, ServerBody, ServerConfig, TlsFiles};
+pub use server::{
+    BodyTimeout, DrainReport, Draining, ErrorReply, Server, ServerBody, ServerConfig, TlsFiles,
+};
+pub use tunnel::Tunnel;

@@ -141,6 +141,8 @@ pub const JOB_CONCURRENCY_MAX: u32 = 1_000;
 pub const JOB_PAGE_DOCUMENTS: u64 = 100;
 /// Bytes of the documents in one answer about a job; a larger document comes alone.
 pub const JOB_PAGE_BYTES: u64 = 10 * 1024 * 1024;
+/// Bytes of the documents in one frame of a socket about a job; a larger document comes alone (our own).
+pub const SOCKET_PAGE_BYTES: u64 = 1024 * 1024;
 /// Most entries of one answer about what a job could not get (our own).
 pub const JOB_ERRORS_MAX: usize = 10_000;
 /// Smallest `limit` of a crawl.

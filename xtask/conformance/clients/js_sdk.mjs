@@ -129,6 +129,51 @@ await check("crawl", async () => {
   assert.ok(crawls.every(({ id }) => id !== started.id));
 });
 
+// The watcher hands its key over as the subprotocol. Without a key, or before Node 22, it asks for the state instead.
+const hasSocket = Boolean(key) && typeof WebSocket === "function";
+const watched = async (id, kind) => {
+  const watcher = client(key).watcher(id, { kind, pollInterval: hasSocket ? 60 : 1, timeout: 60 });
+  const documents = [];
+  const snapshots = [];
+  watcher.on("document", (document) => documents.push(document));
+  watcher.on("snapshot", (snapshot) => snapshots.push(snapshot));
+  let done;
+  watcher.on("done", (state) => (done = state));
+  await watcher.start();
+  watcher.close();
+  assert.equal(done?.status, "completed");
+  return { documents, snapshots, done };
+};
+
+await check("watching a batch", async () => {
+  const urls = [page, "http://tea.test/oolong.html"];
+  const { id } = await client(key).startBatchScrape(urls, { options: { formats: ["markdown"], maxAge: 0 } });
+  for (const time of ["while it runs", "when it has ended"]) {
+    const { documents, done } = await watched(id, "batch");
+    assert.deepEqual(documents.map(({ metadata }) => metadata.sourceURL).sort(), urls, time);
+    assert.deepEqual([done.completed, done.total, done.data.length], [2, 2, 2], time);
+  }
+});
+
+await check("watching a crawl", async () => {
+  const { id } = await client(key).startCrawl("http://tea.test/", { limit: 10, sitemap: "skip" });
+  const { documents, snapshots, done } = await watched(id, "crawl");
+  const pages = documents.map(({ metadata }) => metadata.sourceURL);
+  assert.ok(pages.includes(page) && new Set(pages).size === pages.length, String(pages));
+  assert.deepEqual([done.completed, snapshots.at(-1).status], [pages.length, "completed"]);
+});
+
+if (hasSocket) {
+  await check("watching what is not there", async () => {
+    const watcher = client(key).watcher("019ab1c2-7d3e-7f40-8a51-6b2c3d4e5f60", { kind: "crawl", timeout: 1 });
+    let failed;
+    watcher.on("error", (error) => (failed = error));
+    await watcher.start();
+    watcher.close();
+    assert.match(String(failed?.error), /Job not found/);
+  });
+}
+
 await check("values over the limits are a bad request", async () => {
   await assert.rejects(client(key).search("x".repeat(501)), refused(400, /query/));
   await assert.rejects(client(key).search("tea", { limit: 101 }), refused(400, /limit/));

@@ -9,6 +9,7 @@ import sys
 from firecrawl import AsyncFirecrawl, Firecrawl
 from firecrawl.v2.types import ParseOptions
 from firecrawl.v2.utils.error_handler import BadRequestError, FirecrawlError, UnauthorizedError
+from firecrawl.v2.watcher_async import AsyncWatcher
 
 ADDRESS = sys.argv[1]
 KEY = sys.argv[2] if len(sys.argv) > 2 else None
@@ -177,6 +178,37 @@ async def crawl(make):
         assert all(crawl.id != started.id for crawl in active.crawls), active
 
 
+async def watch(make, job, kind):
+    """Returns the snapshots that the watcher of the sync or of the async client tells, and the documents of events."""
+    # Only when nothing comes for so long is the state asked for over HTTP.
+    watcher = make(KEY).watcher(job, kind=kind, poll_interval=30, timeout=60)
+    if isinstance(watcher, AsyncWatcher):
+        return [snapshot async for snapshot in watcher], None
+    snapshots, documents = [], []
+    watcher.add_listener(snapshots.append)
+    watcher.add_event_listener("document", lambda event: documents.append(event["data"]))
+    watcher.start()
+    await asyncio.to_thread(watcher._thread.join, 60)
+    return snapshots, documents
+
+
+async def watched(make):
+    client = make(KEY)
+    urls = [PAGE, OOLONG]
+    batch = await call(client.start_batch_scrape(urls, formats=["markdown"], max_age=0))
+    crawl = await call(client.start_crawl(url="http://tea.test/", limit=10, sitemap="skip"))
+    for kind, job in (("batch", batch.id), ("crawl", crawl.id)):
+        for time in ("while it runs", "when it has ended"):
+            snapshots, documents = await watch(make, job, kind)
+            last = snapshots[-1]
+            assert last.status == "completed" and last.completed == last.total, (kind, time, snapshots)
+            pages = sorted(page.metadata.source_url for page in last.data)
+            assert len(pages) == last.completed and PAGE in pages, (kind, time, pages)
+            if documents is not None:
+                told = sorted(document["metadata"]["sourceURL"] for document in documents)
+                assert told == pages, (kind, time, told)
+
+
 async def refused(make):
     for key, reason in ((None, "Token missing"), ("fc-wrong", "Invalid token")):
         try:
@@ -206,6 +238,7 @@ async def main():
         ("usage", usage),
         ("batch", batch),
         ("crawl", crawl),
+        ("watching", watched),
         ("a query over the limit is a bad request", over_limit),
         key_check,
     ]

@@ -76,6 +76,8 @@ pub(super) fn isolated<'a>(command: &'a mut Command, scratch: &Path) -> &'a mut 
         .env("HOME", scratch)
         .env("FIRECRAWL_NO_TELEMETRY", "1")
         .env("FIRECRAWL_NO_UPDATE_CHECK", "1")
+        // Before version 22, Node has WebSockets only when it is told.
+        .env("NODE_OPTIONS", "--experimental-websocket")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .current_dir(scratch)
 }

@@ -22,7 +22,7 @@ pub(crate) async fn batch(setting: Setting, arguments: Batch) -> Result<()> {
         Some(id) => Asked::Known(JobKind::Batch, id.clone()),
         None => Asked::Batch(requests(&arguments)?),
     };
-    job::run(&setting, &arguments.job.remote, &arguments.job.handing, asked).await
+    Box::pin(job::run(&setting, &arguments.job.remote, &arguments.job.handing, asked)).await
 }
 
 /// Returns a request for each part of the list that one may have.

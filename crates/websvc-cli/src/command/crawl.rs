@@ -14,7 +14,7 @@ pub(crate) async fn crawl(setting: Setting, arguments: CrawlSite) -> Result<()> 
         Some(id) => Asked::Known(JobKind::Crawl, id.clone()),
         None => Asked::Crawl(Box::new(request(&arguments)?)),
     };
-    job::run(&setting, &arguments.job.remote, &arguments.job.handing, asked).await
+    Box::pin(job::run(&setting, &arguments.job.remote, &arguments.job.handing, asked)).await
 }
 
 fn request(arguments: &CrawlSite) -> Result<CrawlRequest> {

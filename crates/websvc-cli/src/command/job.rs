@@ -74,13 +74,13 @@ struct Part {
 #[derive(Debug)]
 enum Source {
     Here(Box<Local>),
-    There(AtServer),
+    There(Box<AtServer>),
 }
 
 impl Source {
     async fn begin(setting: &Setting, at: &Remote, asked: Asked) -> Result<Self> {
         Ok(match at.server {
-            Some(_) => Self::There(AtServer::begin(at, asked).await?),
+            Some(_) => Self::There(Box::new(AtServer::begin(at, asked).await?)),
             None => Self::Here(Box::new(Box::pin(Local::begin(setting, asked)).await?)),
         })
     }

@@ -25,6 +25,8 @@ pub(crate) struct Jobs {
     pub(crate) max_kept_per_team: u64,
     /// How long a job may run, and how long it is kept after its end.
     pub(crate) keep_hours: NonZeroU64,
+    /// Open sockets of one team that tell how jobs go.
+    pub(crate) max_sockets_per_team: usize,
 }
 
 impl Jobs {
@@ -38,12 +40,13 @@ impl Jobs {
         "max_running_per_team",
         "max_kept_per_team",
         "keep_hours",
+        "max_sockets_per_team",
     ];
 }
 
 impl Default for Jobs {
     fn default() -> Self {
-        let JobsConfig { limits, concurrency, per_host, pause, share: _, webhooks: _ } =
+        let JobsConfig { limits, concurrency, per_host, pause, share: _, webhooks: _, sockets_per_team } =
             JobsConfig::default();
         Self {
             concurrency: NonZeroUsize::new(concurrency).unwrap_or(NonZeroUsize::MIN),
@@ -55,6 +58,7 @@ impl Default for Jobs {
             max_running_per_team: limits.running,
             max_kept_per_team: limits.kept,
             keep_hours: NonZeroU64::new(limits.keep.as_secs() / 3_600).unwrap_or(NonZeroU64::MIN),
+            max_sockets_per_team: sockets_per_team,
         }
     }
 }

@@ -20,6 +20,7 @@ pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
         max_running_per_team,
         max_kept_per_team,
         keep_hours,
+        max_sockets_per_team,
     } = config.jobs;
     // The other half is for requests that somebody waits for.
     let most = (config.fetch.concurrency / 2).max(1);
@@ -35,6 +36,7 @@ pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
         concurrency: concurrency.get().min(most),
         per_host: per_host.get(),
         pause,
+        sockets_per_team: max_sockets_per_team,
         share: ShareConfig { drawing: config.browser.concurrency / 2, ..ShareConfig::default() },
         webhooks: config.webhooks.bounds(),
     }

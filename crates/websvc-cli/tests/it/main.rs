@@ -58,4 +58,5 @@ mod telemetry;
 mod threat;
 mod threat_drawn;
 mod verticals;
+mod watching;
 mod webhooks;

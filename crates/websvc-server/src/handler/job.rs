@@ -175,7 +175,11 @@ async fn status(
     Ok(context.engine.stages().time(Stage::Encode, || json(StatusCode::OK, &answer)))
 }
 
-fn response(record: &JobRecord, data: Vec<JobDocument>, next: Option<String>) -> JobStatusResponse {
+pub(super) fn response(
+    record: &JobRecord,
+    data: Vec<JobDocument>,
+    next: Option<String>,
+) -> JobStatusResponse {
     let mut warnings = serde_json::from_str::<JobRequest>(&record.request)
         .map(|request| request.warnings)
         .unwrap_or_default();
@@ -349,7 +353,10 @@ fn name(kind: JobKind) -> &'static str {
 }
 
 /// Returns the identifier in the path.
-fn id(kind: JobKind, request: &Request<ServerBody>) -> Result<String, Failure> {
+///
+/// # Errors
+/// 400 for what is none.
+pub(super) fn id(kind: JobKind, request: &Request<ServerBody>) -> Result<String, Failure> {
     let before = 1 + path(kind).split('/').filter(|segment| !segment.is_empty()).count();
     let mut segments = request.uri().path().split('/').filter(|segment| !segment.is_empty());
     parse_id(segments.nth(before).unwrap_or_default())
@@ -400,7 +407,7 @@ fn invalid(path: &str, code: ViolationCode, message: String) -> Failure {
     Failure::invalid(ErrorCode::BadRequest, vec![Violation { path: path.to_owned(), code, message }])
 }
 
-fn not_found() -> Failure {
+pub(super) fn not_found() -> Failure {
     Failure::new(ErrorCode::NotFound, "Job not found")
 }
 

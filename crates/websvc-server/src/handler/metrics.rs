@@ -34,6 +34,7 @@ pub(crate) async fn metrics(context: &Context<'_>) -> Reply {
     }
     text.push_str(&admission(context.admission.figures()));
     text.push_str(&work::answers(&context.meters.all_answered()));
+    text.push_str(&work::sockets(context.seats.figures()));
     text.push_str(&work::stages(&context.engine.stages().distributions()));
     let jobs = [JobKind::Batch, JobKind::Crawl].map(|kind| (kind.as_str(), context.jobs.charged(kind)));
     text.push_str(&work::credits(context.meters.credits(), jobs));

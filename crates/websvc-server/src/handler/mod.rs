@@ -15,6 +15,7 @@ mod scrape;
 mod search;
 mod status;
 mod usage;
+pub(crate) mod watch;
 mod webhook;
 
 pub(crate) use artifact::artifact;

@@ -54,7 +54,7 @@ pub(crate) async fn mcp(context: Context<'_>, request: Request<ServerBody>) -> R
 ///
 /// # Errors
 /// 403.
-fn refuse_strangers(
+pub(crate) fn refuse_strangers(
     context: &Context<'_>,
     uri: &Uri,
     headers: &HeaderMap,

@@ -230,7 +230,7 @@ fn the_documents_of_all_jobs_have_a_bound_of_their_own() {
     let one = stored();
     assert!(one > 0);
     let limits = JobLimits { total_bytes: 2 * one, ..JobLimits::default() };
-    let mut end = |lease: &JobLease, text: &str| {
+    let end = |lease: &JobLease, text: &str| {
         let charge = Some((enough(&store, &team, 5), usage(5)));
         let (aliases, found) = (Vec::new(), Vec::new());
         let page = PageFinish { lease: lease.clone(), end: document(text), aliases, found, charge };

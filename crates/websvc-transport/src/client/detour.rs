@@ -14,9 +14,9 @@ use url::Host;
 use super::connect::{Connector, Endpoint, Security, dial, server_name, start_http1};
 use super::connection::{Connection, Facts};
 use super::proxy::{Proxy, ProxyScheme, authority};
-use super::tunnel::Tunnel;
 use crate::error::FetchError;
 use crate::tls::public_reason;
+use crate::tunnel::Tunnel;
 
 /// A proxy, where it is, and what it is to do.
 pub(super) struct Detour<'a> {

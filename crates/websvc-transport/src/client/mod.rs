@@ -33,7 +33,6 @@ pub use proxy::Proxy;
 pub use request::{ExcessPolicy, FetchRequest, Fetched, RedirectPolicy, TlsPolicy};
 pub use resolve::{Resolve, Resolving, SystemResolver};
 pub use rule::UrlRule;
-pub use tunnel::Tunnel;
 pub use upgrade::{Upgrade, UpgradeRequest};
 
 use crate::error::{ClientError, FetchError};

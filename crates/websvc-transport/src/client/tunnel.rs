@@ -2,12 +2,9 @@
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpStream, UdpSocket};
+use tokio::net::UdpSocket;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 use url::Host;
@@ -17,19 +14,7 @@ use super::connect::{Connector, Endpoint, Route, Security, dial, failed_to_conne
 use super::proxy::Proxy;
 use crate::error::{FetchError, Stage};
 use crate::tls::public_reason;
-
-/// An open connection to a host, directly or through a proxy.
-pub struct Tunnel(Way);
-
-enum Way {
-    Direct(TcpStream),
-    Through(Box<dyn Stream>),
-}
-
-/// What a proxy's tunnel is made of.
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+use crate::tunnel::Tunnel;
 
 impl Client {
     /// Connects a host and port, within `limit`, for somebody else who speaks to it: a browser behind this client.
@@ -113,64 +98,12 @@ impl Connector {
                 let found = timeout_at(deadline, self.addresses(endpoint)).await;
                 let addresses = found.map_err(late(Stage::Resolve))??;
                 let failed = |source| failed_to_connect(endpoint.host.to_string(), source, limit);
-                Ok(Tunnel(Way::Direct(dial(&addresses, deadline).await.map_err(failed)?)))
+                Ok(Tunnel::direct(dial(&addresses, deadline).await.map_err(failed)?))
             }
             Route::Through(proxy) => {
                 let opening = self.tunnel_through(endpoint, proxy, deadline);
                 timeout_at(deadline, opening).await.map_err(late(Stage::Connect))?
             }
         }
-    }
-}
-
-impl Tunnel {
-    pub(super) fn through(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
-        Self(Way::Through(Box::new(stream)))
-    }
-}
-
-impl AsyncRead for Tunnel {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match &mut self.0 {
-            Way::Direct(stream) => Pin::new(stream).poll_read(cx, buffer),
-            Way::Through(stream) => Pin::new(stream).poll_read(cx, buffer),
-        }
-    }
-}
-
-impl AsyncWrite for Tunnel {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match &mut self.0 {
-            Way::Direct(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Way::Through(stream) => Pin::new(stream).poll_write(cx, bytes),
-        }
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.0 {
-            Way::Direct(stream) => Pin::new(stream).poll_flush(cx),
-            Way::Through(stream) => Pin::new(stream).poll_flush(cx),
-        }
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.0 {
-            Way::Direct(stream) => Pin::new(stream).poll_shutdown(cx),
-            Way::Through(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
-    }
-}
-
-impl std::fmt::Debug for Tunnel {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let way = match &self.0 {
-            Way::Direct(_) => "direct",
-            Way::Through(_) => "through a proxy",
-        };
-        f.debug_tuple("Tunnel").field(&way).finish()
     }
 }

@@ -20,9 +20,9 @@ use super::Client;
 use super::connect::{Connector, Endpoint, Security, dial, failed_to_connect, server_name};
 use super::headers::basic_credentials;
 use super::request::TlsPolicy;
-use super::tunnel::Tunnel;
 use crate::error::{FetchError, Stage};
 use crate::tls::public_reason;
+use crate::tunnel::Tunnel;
 
 /// What a server is asked to go on with.
 #[derive(Debug, Clone)]

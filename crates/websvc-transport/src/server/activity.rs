@@ -114,6 +114,13 @@ impl Activity {
         self.leaves_unread.load(Relaxed) || self.has_partial_head()
     }
 
+    /// Notes that another protocol than HTTP follows: there are no heads any more, and its end must not be destroyed by
+    /// what the client still sends.
+    pub(super) fn switched(&self) {
+        self.stop_tracking_heads();
+        self.leave_unread();
+    }
+
     pub(super) fn linger(&self) {
         if self.lingering_since.load(Relaxed) == 0 {
             self.lingering_since.store(self.now(), Relaxed);
@@ -125,16 +132,21 @@ impl Activity {
         self.head_has_bytes.load(Relaxed)
     }
 
-    /// Returns until when the connection may go on as it is, and what it will have failed at; `None` while a handler
-    /// works, which has limits of its own.
-    pub(super) fn due(&self) -> Option<(Instant, Expiry)> {
+    /// Returns until when the client may take nothing of what is written, or go on sending after the end.
+    pub(super) fn stalls(&self) -> Option<(Instant, Expiry)> {
         let lingering = self.lingering_since.load(Relaxed);
         if lingering != 0 {
             return Some((self.after(lingering, LINGER), Expiry::Stalled));
         }
         let blocked = self.blocked_since.load(Relaxed);
-        if blocked != 0 {
-            return Some((self.after(blocked, self.write_stall_timeout), Expiry::Stalled));
+        (blocked != 0).then(|| (self.after(blocked, self.write_stall_timeout), Expiry::Stalled))
+    }
+
+    /// Returns until when the connection may go on as it is, and what it will have failed at; `None` while a handler
+    /// works, which has limits of its own.
+    pub(super) fn due(&self) -> Option<(Instant, Expiry)> {
+        if let Some(stalls) = self.stalls() {
+            return Some(stalls);
         }
         if self.in_flight.load(Relaxed) > 0 {
             return None;

@@ -21,7 +21,7 @@ use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
 use super::activity::{Activity, Expiry};
 use super::body::ServerBody;
-use super::dispatch::{Origin, Outgoing, dispatch};
+use super::dispatch::{Origin, Outgoing, SwitchSlot, dispatch};
 use super::stream::{Stream, Transport};
 use super::{ServerConfig, prepare};
 use crate::body::Body;
@@ -32,7 +32,7 @@ const H2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Hyper's own limit; asking for it explicitly would cost every request two cleared arrays.
 const HYPER_MAX_HEADERS: usize = 100;
 /// How long a connection that was told to end may take to do so.
-const FAREWELL: Duration = Duration::from_secs(2);
+pub(super) const FAREWELL: Duration = Duration::from_secs(2);
 /// How long an HTTP/2 client may leave a ping unanswered.
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -75,7 +75,7 @@ where
         Ok(opened) => opened,
         Err(error) => return tracing::debug!(%peer, %error, "a connection ended before its first request"),
     };
-    let origin = Arc::new(Origin { peer, activity, config });
+    let origin = Arc::new(Origin { peer, activity, config, switch: SwitchSlot::default() });
     let io = TokioIo::new(Stream::new(transport, prefix, Arc::clone(&origin)));
     let ended = match protocol {
         Protocol::Http1 => serve_http1(io, handler, &origin, draining).await,
@@ -142,8 +142,21 @@ where
         builder.max_headers(config.max_headers);
     }
     let mut connection = builder.serve_connection(io, service);
-    match drive(Pin::new(&mut connection), &origin.activity, draining).await {
-        Outcome::Ended(result) => result,
+    match drive(Pin::new(&mut connection), &origin.activity, draining.clone()).await {
+        Outcome::Ended(result) => {
+            result?;
+            let parts = connection.into_parts();
+            let mut stream = parts.io.into_inner();
+            match origin.switch.take() {
+                Some(switch) => {
+                    stream.unread(&parts.read_buf);
+                    switch.go_on(stream, origin, draining).await;
+                }
+                // Hyper leaves that to others once a request wanted an upgrade, whatever it got; else it is done already.
+                None => drop(timeout(FAREWELL, stream.shutdown()).await),
+            }
+            Ok(())
+        }
         Outcome::Expired(Expiry::Head) if origin.activity.has_partial_head() => {
             let stream = connection.into_parts().io.into_inner();
             // The client is at fault and may be gone: nobody is waiting for this result.
@@ -244,7 +257,8 @@ async fn drive<C: Connection>(
         // An error means that the server itself is gone, which aborts this task too.
         let _ = draining.wait_for(|draining| *draining).await;
     });
-    let mut alarm = Alarm { timer: pin!(sleep_until(activity.later())), is_armed: false };
+    let timer = pin!(sleep_until(activity.later()));
+    let mut alarm = Alarm::new(timer);
     let mut known = None;
     let mut is_draining = false;
     let mut farewell = None;
@@ -278,17 +292,21 @@ async fn drive<C: Connection>(
 }
 
 /// The one timer of a connection.
-struct Alarm<'a> {
+pub(super) struct Alarm<'a> {
     timer: Pin<&'a mut Sleep>,
     /// It will wake the task that runs the connection.
     is_armed: bool,
 }
 
-impl Alarm<'_> {
+impl<'a> Alarm<'a> {
+    pub(super) fn new(timer: Pin<&'a mut Sleep>) -> Self {
+        Self { timer, is_armed: false }
+    }
+
     /// Returns what has expired; if nothing has, the task will be woken in time.
     ///
     /// A deadline that has moved on since the timer was armed is armed again only when the timer fires.
-    fn check(
+    pub(super) fn check(
         &mut self,
         due: Option<(Instant, Expiry)>,
         activity: &Activity,

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -16,11 +16,13 @@ use http::request::Parts;
 use http::{Request, Response, StatusCode, Version};
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
+use hyper::upgrade::OnUpgrade;
 use pin_project_lite::pin_project;
 
 use super::ServerConfig;
 use super::activity::Activity;
 use super::body::{Leftover, ServerBody};
+use super::switch::Switch;
 use crate::body::{Aborted, Body};
 
 /// An unread body up to this size is read before the answer, which saves the connection.
@@ -34,6 +36,21 @@ pub(super) struct Origin {
     pub(super) peer: SocketAddr,
     pub(super) activity: Activity,
     pub(super) config: Arc<ServerConfig>,
+    pub(super) switch: SwitchSlot,
+}
+
+/// What the connection goes on with when HTTP is over.
+#[derive(Debug, Default)]
+pub(super) struct SwitchSlot(Mutex<Option<Switch>>);
+
+impl SwitchSlot {
+    pub(super) fn take(&self) -> Option<Switch> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn put(&self, switch: Switch) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(switch);
+    }
 }
 
 /// A request in flight; it ends when this is dropped, which is after its body was handed to the connection.
@@ -68,10 +85,13 @@ where
 {
     let in_flight = InFlight::begin(origin);
     let config = &origin.config;
-    let (parts, incoming) = request.into_parts();
+    let (mut parts, incoming) = request.into_parts();
+    // It is there when the request asks for another protocol in HTTP/1.1.
+    let may_switch = parts.extensions.remove::<OnUpgrade>().is_some();
     if parts.version == Version::HTTP_11 && !parts.headers.contains_key(HOST) {
         // RFC 9112, section 3.2.
-        return Answering::with(in_flight, Step::answered(config.reply(StatusCode::BAD_REQUEST)), None);
+        let refused = Step::answered(config.reply(StatusCode::BAD_REQUEST));
+        return Answering::with(in_flight, refused, None, may_switch);
     }
     let unread = Unread::of(&parts, &incoming);
     let (body, leftover) = ServerBody::new(incoming, origin.peer);
@@ -81,7 +101,7 @@ where
         Ok(call) => Step::Handling { call },
         Err(panic) => Step::answered(excuse(&*panic, config)),
     };
-    Answering::with(in_flight, step, rest)
+    Answering::with(in_flight, step, rest, may_switch)
 }
 
 pin_project! {
@@ -92,6 +112,7 @@ pin_project! {
         step: Step<F>,
         in_flight: Option<InFlight>,
         rest: Option<(Leftover, Unread)>,
+        may_switch: bool,
     }
 }
 
@@ -105,8 +126,8 @@ pin_project! {
 }
 
 impl<F> Answering<F> {
-    fn with(in_flight: InFlight, step: Step<F>, rest: Option<(Leftover, Unread)>) -> Self {
-        Self { step, in_flight: Some(in_flight), rest }
+    fn with(in_flight: InFlight, step: Step<F>, rest: Option<(Leftover, Unread)>, may_switch: bool) -> Self {
+        Self { step, in_flight: Some(in_flight), rest, may_switch }
     }
 }
 
@@ -140,7 +161,26 @@ impl<F: Future<Output = Response<Body>>> Future for Answering<F> {
             this.step.set(Step::Settling { settled });
         };
         let in_flight = this.in_flight.take().expect("it was there above");
+        let response = switching(response, &in_flight.0, *this.may_switch);
         Poll::Ready(Ok(response.map(|body| Outgoing { body, _in_flight: in_flight })))
+    }
+}
+
+/// Keeps what is to follow an answer 101 for the connection.
+fn switching(response: Response<Body>, origin: &Origin, may_switch: bool) -> Response<Body> {
+    if !response.body().is_switch() {
+        return response;
+    }
+    let (parts, body) = response.into_parts();
+    match body.into_switch() {
+        Some(switch) if may_switch && parts.status == StatusCode::SWITCHING_PROTOCOLS => {
+            origin.switch.put(switch);
+            Response::from_parts(parts, Body::empty())
+        }
+        Some(_) | None => {
+            tracing::error!(status = parts.status.as_u16(), "a handler switches where nobody asked for it");
+            origin.config.reply(StatusCode::INTERNAL_SERVER_ERROR)
+        }
     }
 }
 
@@ -193,7 +233,7 @@ async fn settle(
 
 /// Returns the text of a panic where it is one of the program. One that was put together may hold what was worked on, of
 /// which perhaps nothing may be kept.
-fn message(panic: &(dyn Any + Send)) -> &str {
+pub(super) fn message(panic: &(dyn Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()
         .copied()

@@ -6,6 +6,7 @@ mod config;
 mod connection;
 mod dispatch;
 mod stream;
+mod switch;
 
 use std::future::Future;
 use std::io;
@@ -25,6 +26,8 @@ use crate::tls::ReloadingAcceptor;
 pub use body::{BodyTimeout, ServerBody};
 pub use config::{ErrorReply, ServerConfig, TlsFiles};
 use connection::Accepted;
+pub use switch::Draining;
+pub(crate) use switch::Switch;
 
 /// How long accepting pauses when the system is out of file descriptors or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

@@ -45,6 +45,15 @@ impl Stream {
         Self { transport, prefix, origin, end: End::Open }
     }
 
+    /// Puts back bytes that were read too far.
+    pub(super) fn unread(&mut self, bytes: &Bytes) {
+        if self.prefix.is_empty() {
+            self.prefix = bytes.clone();
+        } else {
+            self.prefix = [bytes, &self.prefix[..]].concat().into();
+        }
+    }
+
     /// Reads and drops what the client sends until it closes: closing with unread bytes would make the system reset
     /// the connection, and the client would lose an answer that it has not read yet.
     fn poll_linger(&mut self, cx: &mut Context<'_>, mut dropped: usize) -> Poll<()> {

@@ -15,6 +15,7 @@ mod redirects;
 mod ssrf;
 mod ssrf_ways;
 mod support;
+mod switching;
 mod tls;
 mod tunnel;
 mod upgrade;

@@ -218,7 +218,9 @@ fn status(id: &'static str, path: &str) -> Operation {
         tag: "jobs",
         summary: "Returns how a job stands, with its documents",
         description: "Documents in the order of their completion, at most 100 and 10 MiB of them. `next` is there when \
-            there are further ones by now, and only then: a job that runs is asked again after a while.",
+            there are further ones by now, and only then: a job that runs is asked again after a while. A WebSocket handshake \
+            (`Upgrade: websocket`; the key in `Authorization` or as the subprotocol) is answered 101, and each document \
+            is told as text frames of JSON: `catchup`, then `document`, at last `status`.",
         body: None,
         answer: ("JobStatus", statuses(path)),
         failures: READ,

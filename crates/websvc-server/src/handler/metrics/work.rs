@@ -6,6 +6,7 @@ use websvc_store::{CacheSize, WebhookFigures};
 use websvc_threat::Condition;
 
 use super::lines::{Lines, distribution};
+use crate::handler::watch::SocketFigures;
 use crate::meters::{Answered, Credits};
 use crate::service::Context;
 
@@ -24,6 +25,18 @@ pub(super) fn answers(answered: &[Answered]) -> String {
     for Answered { group, statuses: _, took } in answered {
         distribution(&mut out, name, Some(("operation", group.name())), took);
     }
+    out.0
+}
+
+pub(super) fn sockets(figures: SocketFigures) -> String {
+    let SocketFigures { open, frames } = figures;
+    let mut out = Lines::default();
+    let name = "websvc_sockets";
+    out.begin(name, "gauge", "Open sockets that tell how jobs go.");
+    out.line(name, &[], &open.to_string());
+    let name = "websvc_socket_frames_total";
+    out.begin(name, "counter", "Frames that were sent over sockets that have closed.");
+    out.line(name, &[], &frames.to_string());
     out.0
 }
 

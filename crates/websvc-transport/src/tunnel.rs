@@ -1,0 +1,78 @@
+//! Bytes both ways, for protocols that somebody else speaks.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+/// An open connection: to a host, directly or through a proxy, or from a client with which another protocol than HTTP was
+/// agreed on.
+pub struct Tunnel(Way);
+
+enum Way {
+    Direct(TcpStream),
+    Through(Box<dyn Stream>),
+}
+
+/// What a proxy's tunnel is made of.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+impl Tunnel {
+    pub(crate) fn direct(stream: TcpStream) -> Self {
+        Self(Way::Direct(stream))
+    }
+
+    pub(crate) fn through(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
+        Self(Way::Through(Box::new(stream)))
+    }
+}
+
+impl AsyncRead for Tunnel {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match &mut self.0 {
+            Way::Direct(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Way::Through(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Tunnel {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match &mut self.0 {
+            Way::Direct(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Way::Through(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.0 {
+            Way::Direct(stream) => Pin::new(stream).poll_flush(cx),
+            Way::Through(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.0 {
+            Way::Direct(stream) => Pin::new(stream).poll_shutdown(cx),
+            Way::Through(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}
+
+impl std::fmt::Debug for Tunnel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let way = match &self.0 {
+            Way::Direct(_) => "direct",
+            Way::Through(_) => "through another stream",
+        };
+        f.debug_tuple("Tunnel").field(&way).finish()
+    }
+}
