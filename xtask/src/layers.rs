@@ -44,6 +44,7 @@ const LAYERS: &[Layer] = &[
     layer("websvc-artifacts", &["websvc-store", "websvc-transport"]),
     layer("websvc-browser", &["websvc-transport"]),
     layer("websvc-threat", &["websvc-types", "websvc-validate", "websvc-transport"]),
+    layer("websvc-model", &["websvc-transport"]),
     layer(
         "websvc-scrape",
         &[
@@ -78,6 +79,7 @@ const LAYERS: &[Layer] = &[
             "websvc-store",
             "websvc-artifacts",
             "websvc-threat",
+            "websvc-model",
         ],
     ),
     layer(
@@ -121,12 +123,14 @@ const JOBS_AND_BELOW: &[&str] = &[
     "websvc-audit",
     "websvc-browser",
     "websvc-threat",
+    "websvc-model",
     "websvc-scrape",
     "websvc-engine",
 ];
 
-const EVERYTHING: [&str; 25] = [
+const EVERYTHING: [&str; 26] = [
     "websvc-webhook",
+    "websvc-model",
     "websvc-jobs",
     "websvc-audit",
     "websvc-stage",

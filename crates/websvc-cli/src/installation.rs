@@ -4,6 +4,7 @@ mod artifacts;
 mod audit;
 mod browser;
 mod jobs;
+mod llm;
 mod mirrored;
 mod sources;
 mod threat;
@@ -19,6 +20,7 @@ use websvc_artifacts::Artifacts;
 use websvc_blocklist::Blocklist;
 use websvc_engine::{Engine, EngineConfig};
 use websvc_index::{Index, IndexConfig};
+use websvc_model::Model;
 use websvc_scrape::{DocumentWorkers, ProxyConfig, ScrapeConfig, Scraper};
 use websvc_stage::StageTimes;
 use websvc_store::{CacheLimits, Store, UsageLimits};
@@ -32,6 +34,7 @@ pub(crate) use artifacts::bucket_place;
 pub(crate) use audit::{audit, sinks};
 pub(crate) use browser::browser;
 pub(crate) use jobs::jobs_config;
+pub(crate) use llm::model;
 pub(crate) use mirrored::ensure_complete;
 pub(crate) use sources::{elsewhere, provider_urls, unused_sources};
 pub(crate) use threat::classifier;
@@ -85,6 +88,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
         mirrors,
         pricing: config.pricing,
         threat: classifier(config)?,
+        model: model(config)?.map(|model| Arc::new(model) as Arc<dyn Model>),
     });
     Ok(Installation { engine, store, artifacts, index, access })
 }

@@ -43,6 +43,7 @@ static PAGES: &[Page] = pages![
     "mcp",
     "observability",
     "security",
+    "models",
     "threat-protection",
     "audit",
     "clients",

@@ -25,6 +25,12 @@ pub enum Item {
     LockdownMiss,
     /// A page from which personal data was removed.
     RedactPii,
+    /// Data that a language model extracted from a page.
+    Json,
+    /// The answer of a language model to a question about a page.
+    Question,
+    /// Passages of a page that a language model chose.
+    Highlights,
     /// A map of a site.
     Map,
     /// A URL that a scanner was asked about.
@@ -44,6 +50,9 @@ impl Item {
         Item::LockdownHit,
         Item::LockdownMiss,
         Item::RedactPii,
+        Item::Json,
+        Item::Question,
+        Item::Highlights,
         Item::Map,
         Item::ThreatScan,
     ];
@@ -62,6 +71,9 @@ impl Item {
             Item::LockdownHit => "lockdown-hit",
             Item::LockdownMiss => "lockdown-miss",
             Item::RedactPii => "redact-pii",
+            Item::Json => "json",
+            Item::Question => "question",
+            Item::Highlights => "highlights",
             Item::Map => "map",
             Item::ThreatScan => "threat-scan",
         }

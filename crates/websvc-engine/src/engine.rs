@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use url::Url;
+use websvc_model::Model;
 use websvc_scrape::{FileUpload, Files, OpenProfile, Page, Scraper, ShareConfig};
 use websvc_stage::{Stage, StageTimes};
 use websvc_threat::Classifier;
@@ -21,6 +22,7 @@ use crate::search::{
     file_ceiling, find, gather, miss_price, page_ceiling, review, review_page,
 };
 use crate::source::{Counted, SearchSource, SourceFigures};
+use crate::written;
 
 /// What becomes of the embedded index when pages come in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,9 +50,16 @@ pub struct EngineConfig {
     pub pricing: Pricing,
     /// What tells the risk of URLs, for teams with threat protection.
     pub threat: Classifier,
+    /// What writes summaries and answers, extracts data and reads prompts; without it, rules do what they can.
+    pub model: Option<Arc<dyn Model>>,
 }
 
 impl EngineConfig {
+    /// Returns the model that answers questions.
+    pub(crate) fn writer(&self) -> Option<&dyn Model> {
+        self.model.as_deref().filter(|model| model.completes())
+    }
+
     /// Returns the index when pages are to go to it.
     pub(crate) fn filled_index(&self) -> Option<&Arc<websvc_index::Index>> {
         self.index.as_ref().filter(|_| self.index_use == IndexUse::Filled)
@@ -97,6 +106,11 @@ impl Engine {
     /// Returns what tells the risk of URLs.
     pub fn threat(&self) -> &Classifier {
         &self.config.threat
+    }
+
+    /// Returns the language model.
+    pub fn model(&self) -> Option<&Arc<dyn Model>> {
+        self.config.model.as_ref()
     }
 
     /// Returns the sources that are asked, in order of preference.
@@ -149,16 +163,20 @@ impl Engine {
         deadline: Instant,
         bill: &mut Bill,
     ) -> Result<Page, EngineError> {
-        let Review { mut warnings } = review_page(plan, self.scraper())?;
+        let Review { mut warnings } = review_page(plan, self.scraper(), self.config.writer())?;
         let inspections = Inspections::of_page(plan, &self.config.threat);
         let scraper = inspections.scraper(self.scraper());
         let profile = self.open_profile(team, Some(plan)).await?;
-        let mut page = scraper.scrape_with(url, plan, profile.as_ref(), deadline).await;
+        let reading = plan.for_reading();
+        let mut page = scraper.scrape_with(url, &reading, profile.as_ref(), deadline).await;
         let unsaved = match profile {
             Some(profile) => profile.close().await,
             None => None,
         };
         let scanned = inspections.finish(&mut warnings);
+        if let Ok(page) = &mut page {
+            written::write(self.config.writer(), self.stages(), plan, page, deadline).await;
+        }
         *bill = charge_alone(&self.config.pricing, plan, page.as_mut().ok(), scanned);
         let mut page = page.map_err(EngineError::Page)?;
         page.warnings.splice(..0, warnings.into_iter().chain(unsaved));
@@ -195,8 +213,10 @@ impl Engine {
     ) -> Result<Page, EngineError> {
         review_file(plan)?;
         let scraper = &self.config.scraper;
-        let Review { warnings } = review_page(plan, scraper)?;
-        let mut page = scraper.read_file(file, plan, deadline).await.map_err(EngineError::Page)?;
+        let Review { warnings } = review_page(plan, scraper, self.config.writer())?;
+        let reading = plan.for_reading();
+        let mut page = scraper.read_file(file, &reading, deadline).await.map_err(EngineError::Page)?;
+        written::write(self.config.writer(), self.stages(), plan, &mut page, deadline).await;
         *bill = charge_alone(&self.config.pricing, plan, Some(&mut page), 0);
         page.warnings.splice(..0, warnings);
         Ok(page)
@@ -227,7 +247,7 @@ impl Engine {
         started: Instant,
     ) -> Result<SearchOutcome, EngineError> {
         let deadline = started + plan.timeout();
-        let Review { mut warnings } = review(plan, &self.config.scraper)?;
+        let Review { mut warnings } = review(plan, &self.config.scraper, self.config.writer())?;
         let profile = self.open_profile(team, plan.scrape()).await?;
         let begun = Instant::now();
         let stages = self.stages();
@@ -262,7 +282,7 @@ impl Engine {
     /// # Errors
     /// [`EngineError::NotSupported`] when this installation cannot do it.
     pub fn review(&self, plan: &ScrapePlan) -> Result<Vec<String>, EngineError> {
-        review_page(plan, self.scraper()).map(|review| review.warnings)
+        review_page(plan, self.scraper(), self.config.writer()).map(|review| review.warnings)
     }
 
     /// Returns the most that a page may cost, a document of several pages and redirects that are scanned apart.
@@ -292,6 +312,9 @@ impl Engine {
         let mut pricing = self.config.pricing;
         if !self.config.threat.has_scanner() {
             pricing.threat_scan = 0;
+        }
+        if self.config.writer().is_none() {
+            (pricing.json, pricing.question, pricing.highlights) = (0, 0, 0);
         }
         pricing
     }

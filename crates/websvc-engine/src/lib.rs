@@ -14,9 +14,11 @@ mod map;
 mod mirror;
 mod policy;
 mod pricing;
+mod prompt;
 mod rerank;
 mod search;
 mod source;
+mod written;
 
 pub use bill::{Bill, BillLine, Item};
 pub use engine::{Engine, EngineConfig, IndexUse};
@@ -27,6 +29,7 @@ pub use map::{MapOutcome, Mapped};
 pub use mirror::{Mirror, MirrorReport};
 pub use policy::{PolicyError, team_policy, team_retention};
 pub use pricing::Pricing;
+pub use prompt::{Prompted, UnreadPrompt};
 pub use rerank::{Ranked, Ranking, rerank};
 pub use search::{PageOutcome, SearchOutcome, Stages, page_content};
 pub use source::{

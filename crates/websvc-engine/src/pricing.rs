@@ -26,6 +26,12 @@ pub struct Pricing {
     pub lockdown_miss: u64,
     /// Beside the price of a page, when personal data is removed from it.
     pub redact_pii: u64,
+    /// Beside the price of a page, when a language model extracted data from it.
+    pub json: u64,
+    /// Beside the price of a page, when a language model answered a question about it.
+    pub question: u64,
+    /// Beside the price of a page, when a language model chose passages of it.
+    pub highlights: u64,
     /// Per map of a site.
     pub map: u64,
     /// Per unique URL of a request that threat protection had scanned.
@@ -45,6 +51,9 @@ impl Pricing {
         "lockdown_hit",
         "lockdown_miss",
         "redact_pii",
+        "json",
+        "question",
+        "highlights",
         "map",
         "threat_scan",
     ];
@@ -63,6 +72,9 @@ impl Default for Pricing {
             lockdown_hit: 5,
             lockdown_miss: 1,
             redact_pii: 4,
+            json: 4,
+            question: 4,
+            highlights: 4,
             map: 1,
             threat_scan: 2,
         }

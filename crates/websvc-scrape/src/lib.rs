@@ -56,7 +56,7 @@ pub use index_copy::{index_document, known_url};
 pub use keeping::CacheReport;
 pub use leads::Leads;
 pub use outline::{Outline, OutlineLink};
-pub use page::Page;
+pub use page::{Page, Written};
 pub use profile::OpenProfile;
 pub use proxies::ProxyConfig;
 pub use raw::{CacheState, FileAnswer, RawPage};

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
 use websvc_types::Metadata;
 use websvc_types::action::ActionResults;
 use websvc_types::index::IndexDocument;
@@ -23,6 +24,8 @@ pub struct Page {
     pub links: Option<Vec<String>>,
     /// Absolute URLs of images, when asked for.
     pub images: Option<Vec<String>>,
+    /// What was written of the content afterwards.
+    pub written: Written,
     /// What the page says about itself and how it was got.
     pub metadata: Metadata,
     /// What the caller should be told about this page.
@@ -43,4 +46,20 @@ pub struct Page {
     pub retry_after: Option<Duration>,
     /// Where it leads, for who follows it.
     pub leads: Option<Box<Leads>>,
+}
+
+/// What is written of the content of a page, by a language model or by the words of a query. It is of one request, and never
+/// kept with the page.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Written {
+    /// The content, condensed.
+    pub summary: Option<String>,
+    /// Data out of the content; null when there is none.
+    pub json: Option<Value>,
+    /// The answer to a question.
+    pub answer: Option<String>,
+    /// Passages of the content, word by word.
+    pub highlights: Option<String>,
+    /// The names of the formats that a language model wrote.
+    pub by_model: Vec<&'static str>,
 }

@@ -13,6 +13,7 @@ use websvc_artifacts::{ArtifactError, Artifacts, ArtifactsConfig};
 use websvc_engine::{Engine, EngineConfig, IndexSource, IndexUse, Pricing};
 use websvc_index::{Index, IndexConfig, IndexError};
 use websvc_jobs::{Jobs, JobsConfig};
+use websvc_model::Model;
 use websvc_scrape::{DEFAULT_USER_AGENT, ScrapeConfig, Scraper};
 use websvc_store::{Store, StoreError};
 use websvc_threat::Classifier;
@@ -75,6 +76,25 @@ pub struct EmbedConfig {
     /// # }
     /// ```
     pub threat: Classifier,
+    /// The language model; without one, rules do what they can and the rest is left out with a warning.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use websvc_server::EmbedConfig;
+    /// use websvc_server::model::{OpenAi, OpenAiConfig};
+    /// use websvc_transport::{AddressGuard, Client, ClientConfig};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let client = Client::new(ClientConfig::new(AddressGuard::open()))?;
+    /// let mut endpoint = OpenAiConfig::new(client, "http://127.0.0.1:8000/v1".parse()?);
+    /// endpoint.model = Some("qwen3-8b".to_owned());
+    /// let mut config = EmbedConfig::new("/var/lib/my-program/search");
+    /// config.model = Some(Arc::new(OpenAi::new(endpoint)?));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub model: Option<Arc<dyn Model>>,
 }
 
 impl EmbedConfig {
@@ -96,6 +116,7 @@ impl EmbedConfig {
             limits: Limits::default(),
             jobs: JobsConfig::default(),
             threat: Classifier::none(),
+            model: None,
         }
     }
 }
@@ -186,6 +207,7 @@ impl Embedded {
             limits,
             jobs,
             threat,
+            model,
         } = config;
         let uploads = data_dir.join(UPLOADS_DIR);
         let parts = blocking(move || Parts::open(&data_dir, artifacts)).await?;
@@ -201,6 +223,7 @@ impl Embedded {
             mirrors: Vec::new(),
             pricing,
             threat,
+            model,
         });
         let scheme = if server.tls.is_some() { "https" } else { "http" };
         let jobs = Jobs::new(&engine, parts.store.clone(), parts.artifacts.clone(), jobs);

@@ -36,4 +36,5 @@ pub use service::{Service, ServiceConfig};
 pub use websvc_artifacts as artifacts;
 pub use websvc_audit as audit;
 pub use websvc_jobs::{Jobs, JobsConfig, Pause, WebhookConfig};
+pub use websvc_model as model;
 pub use websvc_threat as threat;

@@ -231,6 +231,7 @@ pub(crate) static ROUTES: &[Route] = &[
     batch(Method::DELETE, "/v2/batch/scrape/{id}", JobOperation::Cancel),
     batch(Method::GET, "/v2/batch/scrape/{id}/errors", JobOperation::Errors),
     crawl(Method::POST, "/v2/crawl", JobOperation::Start),
+    crawl(Method::POST, "/v2/crawl/params-preview", JobOperation::Params),
     // Before the identifiers, which they are none of.
     crawl(Method::GET, "/v2/crawl/active", JobOperation::Active),
     crawl(Method::GET, "/v2/crawl/ongoing", JobOperation::Active),

@@ -76,6 +76,8 @@ stages! {
     Document = "document",
     /// A page is parsed and written in its formats.
     Extract = "extract",
+    /// A language model is asked.
+    Model = "model",
     /// A page goes to the page cache.
     Store = "store",
     /// The files of a page go to where they are kept.

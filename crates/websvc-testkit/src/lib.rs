@@ -10,6 +10,7 @@ mod elastic;
 mod elastic_query;
 mod files;
 mod forward_proxy;
+mod model;
 mod page;
 mod s3;
 #[cfg(feature = "s3-fs")]
@@ -24,6 +25,7 @@ pub use authority::Authority;
 pub use canary::Canary;
 pub use elastic::ElasticStandIn;
 pub use forward_proxy::{ForwardProxy, Routes, Rules};
+pub use model::ModelStandIn;
 pub use page::{Coding, Page};
 pub use s3::{S3Object, S3StandIn};
 #[cfg(feature = "s3-fs")]

@@ -82,7 +82,9 @@ pub const USERNAME_MAX_CHARS: u32 = 1_024;
 pub const QUESTION_MIN_CHARS: u32 = 1;
 /// Longest `question` and highlights `query`, in Unicode scalar values.
 pub const QUESTION_MAX_CHARS: u32 = 10_000;
-/// Longest `prompt` of the json and changeTracking formats, in Unicode scalar values (our own).
+/// Shortest `prompt` where one is needed, in Unicode scalar values (our own).
+pub const PROMPT_MIN_CHARS: u32 = 1;
+/// Longest `prompt` of a crawl and of the json and changeTracking formats, in Unicode scalar values (our own).
 pub const PROMPT_MAX_CHARS: u32 = 10_000;
 /// Most items of `blacklist`, `whitelist` and `blockedTlds`, each.
 pub const THREAT_LIST_MAX: u32 = 1_000;

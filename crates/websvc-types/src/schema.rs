@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::index::{CrawlProgress, IndexReply, IndexStats, IndexUpload, ProgressReply};
 use crate::job::{
-    ActiveCrawls, BatchScrapeRequest, CrawlRequest, JobCancelled, JobErrors, JobStarted, JobStatusResponse,
-    WebhookDeadLetters, WebhookLetterDone,
+    ActiveCrawls, BatchScrapeRequest, CrawlParamsRequest, CrawlParamsResponse, CrawlRequest, JobCancelled,
+    JobErrors, JobStarted, JobStatusResponse, WebhookDeadLetters, WebhookLetterDone,
 };
 use crate::map::{MapRequest, MapRequestV1, MapResponse, MapResponseV1};
 use crate::rerank::{RerankRequest, RerankResponse};
@@ -57,6 +57,8 @@ pub fn roots() -> Vec<(&'static str, Schema)> {
         ("concurrency-check", response::<ConcurrencyCheck>()),
         ("batch-scrape-request", request::<BatchScrapeRequest>()),
         ("crawl-request", request::<CrawlRequest>()),
+        ("crawl-params-request", request::<CrawlParamsRequest>()),
+        ("crawl-params-response", response::<CrawlParamsResponse>()),
         ("active-crawls", response::<ActiveCrawls>()),
         ("job-started", response::<JobStarted>()),
         ("job-status", response::<JobStatusResponse>()),

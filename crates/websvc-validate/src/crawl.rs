@@ -7,7 +7,7 @@ use url::Url;
 use websvc_types::job::{CrawlRequest, SitemapMode, WebhookKind};
 use websvc_types::limits::{
     CRAWL_DELAY_MAX_S, CRAWL_LIMIT_DEFAULT, CRAWL_LIMIT_MAX, CRAWL_LIMIT_MIN, CRAWL_PATTERN_MAX_BYTES,
-    CRAWL_PATTERNS_MAX,
+    CRAWL_PATTERNS_MAX, PROMPT_MAX_CHARS,
 };
 use websvc_types::{Format, ViolationCode};
 
@@ -199,10 +199,9 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
     let place = body.key("scrapeOptions");
     job::check_retention(report, zero_data_retention, &place.key("lockdown"), &options, policy);
     check_robots(report, ignore_robots_txt, robots_user_agent.as_deref());
-    if prompt.is_some_and(|prompt| !prompt.trim().is_empty()) {
-        report.violation(&body.key("prompt"), ViolationCode::NotSupported, |name| {
-            format!("{name} is not available: there is no language model that could turn it into options")
-        });
+    // What it says is read elsewhere; a plan is of options.
+    if let Some(prompt) = prompt {
+        bounds::chars(report, &body.key("prompt"), &prompt, 0, PROMPT_MAX_CHARS);
     }
     let limit = limit.unwrap_or(CRAWL_LIMIT_DEFAULT);
     bounds::number(report, &body.key("limit"), limit, CRAWL_LIMIT_MIN, CRAWL_LIMIT_MAX);

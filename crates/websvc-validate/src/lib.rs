@@ -33,6 +33,7 @@ mod bounds;
 mod checked;
 mod country;
 mod crawl;
+mod crawl_params;
 mod domain;
 mod error;
 mod format;
@@ -65,6 +66,7 @@ mod webhook;
 pub use batch::BatchPlan;
 pub use checked::Checked;
 pub use crawl::{CrawlPlan, check_crawl};
+pub use crawl_params::{check_crawl_params, crawl_params_of, with_crawl_params};
 pub use domain::DomainFilter;
 pub use error::Rejection;
 pub use map::check_map;
@@ -75,7 +77,7 @@ pub use path_filter::PathFilter;
 pub use policy::{Allowance, Policy, ThreatOverride, ThreatPolicy};
 pub use protection::Protection;
 pub use read::{
-    read_batch, read_crawl, read_crawl_progress, read_crawl_request, read_index_upload, read_map,
+    read_batch, read_crawl, read_crawl_params, read_crawl_params_request, read_crawl_progress, read_crawl_request, read_index_upload, read_map,
     read_map_v1, read_object, read_parse_options, read_rerank, read_scrape, read_scrape_options, read_search,
 };
 pub use retention::Retention;

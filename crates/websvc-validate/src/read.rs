@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use url::Url;
 use websvc_types::index::{CrawlProgress, IndexUpload};
-use websvc_types::job::{BatchScrapeRequest, CrawlRequest};
+use websvc_types::job::{BatchScrapeRequest, CrawlParams, CrawlParamsRequest, CrawlRequest};
 use websvc_types::limits::{QUERY_RERANK_MAX_CHARS, RERANK_DOCUMENTS_MAX, RERANK_DOCUMENTS_MIN};
 use websvc_types::map::{MapRequest, MapRequestV1};
 use websvc_types::rerank::RerankRequest;
@@ -25,7 +26,7 @@ use crate::report::Report;
 use crate::scrape_plan::ScrapePlan;
 use crate::search_plan::SearchPlan;
 use crate::shape::{Shape, Tree};
-use crate::{bounds, map, scrape, search, upload};
+use crate::{bounds, crawl_params, map, scrape, search, upload};
 
 static SEARCH: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<SearchRequest>().as_value()));
 static SCRAPE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ScrapeOptions>().as_value()));
@@ -33,6 +34,10 @@ static SCRAPE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<Sc
 static BATCH: LazyLock<Shape> =
     LazyLock::new(|| Shape::of(schema::request::<BatchScrapeRequest>().as_value()));
 static CRAWL: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<CrawlRequest>().as_value()));
+static CRAWL_WORDS: LazyLock<Shape> =
+    LazyLock::new(|| Shape::of(schema::request::<CrawlParamsRequest>().as_value()));
+static CRAWL_PARAMS: LazyLock<Shape> =
+    LazyLock::new(|| Shape::of(schema::request::<CrawlParams>().as_value()));
 static PAGE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ScrapeRequest>().as_value()));
 static FILE: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<ParseOptions>().as_value()));
 static RERANK: LazyLock<Shape> = LazyLock::new(|| Shape::of(schema::request::<RerankRequest>().as_value()));
@@ -128,6 +133,30 @@ pub fn read_crawl_request(
     let plan = crawl::check(&mut report, request.clone(), policy);
     let Checked { plan, warnings } = crawl::finish(report, plan)?;
     Ok(Checked { plan: (request, plan), warnings })
+}
+
+/// Reads and checks the body of a request for the options that the prompt of a crawl becomes; the URL is where it begins.
+///
+/// # Errors
+/// The syntax error, or every rule that the request breaks.
+pub fn read_crawl_params_request(body: &[u8]) -> Result<Checked<(CrawlParamsRequest, Url)>, Rejection> {
+    let mut report = Report::default();
+    let request = read::<CrawlParamsRequest>(&mut report, body, &CRAWL_WORDS)?;
+    let start = crawl_params::check_request(&mut report, &request);
+    let Checked { plan: (request, start), warnings } = report.finish((request, start))?;
+    let start = start.expect("a request without a start is a violation");
+    Ok(Checked { plan: (request, start), warnings })
+}
+
+/// Reads and checks options of a crawl that somebody made of a prompt, by the rules of those of requests.
+///
+/// # Errors
+/// The syntax error, or every rule that they break.
+pub fn read_crawl_params(json: &[u8]) -> Result<Checked<CrawlParams>, Rejection> {
+    let mut report = Report::default();
+    let params = read::<CrawlParams>(&mut report, json, &CRAWL_PARAMS)?;
+    crawl_params::check(&mut report, &params);
+    report.finish(params)
 }
 
 /// Reads and checks the body of a request for one page, where no formats mean markdown.

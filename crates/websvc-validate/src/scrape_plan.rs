@@ -1,8 +1,10 @@
 //! How pages will be scraped.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use websvc_types::format::Markdown;
 use websvc_types::{Action, AuditMetadata, Format, Parser, Profile, Proxy, RedactOptions, ThreatProtection};
 
 use crate::protection::Protection;
@@ -39,6 +41,27 @@ pub struct ScrapePlan {
 }
 
 impl ScrapePlan {
+    /// Returns the plan by which a page is got of which something is written afterwards: the markdown in place of what is
+    /// written of it.
+    #[must_use]
+    pub fn for_reading(&self) -> Cow<'_, Self> {
+        let is_written = |format: &Format| {
+            matches!(
+                format,
+                Format::Summary(_) | Format::Json(_) | Format::Question(_) | Format::Highlights(_)
+            )
+        };
+        if !self.formats.iter().any(is_written) {
+            return Cow::Borrowed(self);
+        }
+        let mut plan = self.clone();
+        plan.formats.retain(|format| !is_written(format));
+        if !plan.formats.iter().any(|format| matches!(format, Format::Markdown(_))) {
+            plan.formats.push(Format::Markdown(Markdown {}));
+        }
+        Cow::Owned(plan)
+    }
+
     /// Returns what each page is wanted as, each kind once.
     #[must_use]
     pub fn formats(&self) -> &[Format] {

@@ -10,6 +10,7 @@ mod data;
 mod elsewhere;
 mod finding;
 mod listening;
+mod llm;
 mod machine;
 mod programs;
 mod telemetry;
@@ -60,6 +61,7 @@ async fn look(common: &Common, config: Option<&Config>) -> Vec<Finding> {
         findings.push(access::keys(config, store.as_ref()));
         findings.extend(elsewhere::check(config).await);
         findings.extend(threat::check(config).await);
+        findings.extend(llm::check(config).await);
         findings.extend(telemetry::check(config).await);
         findings.extend(elsewhere::bucket(config).await);
         findings.extend(audit::check(config, store.as_ref()).await);

@@ -53,6 +53,7 @@ const SECTIONS: &[Section] = &[
     },
     Section { name: "proxy", keys: &[&["basic", "enhanced", "by_country"]] },
     Section { name: "threat", keys: &[super::Threat::KEYS] },
+    Section { name: "llm", keys: &[super::Llm::KEYS] },
     Section { name: "audit", keys: &[super::Audit::KEYS] },
     Section {
         name: "limits",
@@ -70,7 +71,7 @@ const SECTIONS: &[Section] = &[
 ];
 
 /// The keys of the contract whose feature this version does not have: they are left out, and that is said.
-const NOT_YET: &[&str] = &["llm", "store"];
+const NOT_YET: &[&str] = &["store"];
 
 /// A key that is in no section.
 #[derive(Debug, PartialEq, Eq)]
@@ -168,6 +169,7 @@ mod tests {
         check("[sever]\nlisten = '1'", Some("sever"), Some("server"));
         check("[search.sources.x]\nbrst = 1", Some("search.sources.x.brst"), Some("burst"));
         check("[search.sources.x.fields]\nurls = '/u'", Some("search.sources.x.fields.urls"), Some("url"));
+        check("[llm]\nbase_ulr = 'x'", Some("llm.base_ulr"), Some("base_url"));
         check("[server.tls]\ncrt = 'x'", Some("server.tls.crt"), Some("cert"));
     }
 
@@ -184,8 +186,8 @@ mod tests {
 
     #[test]
     fn keys_of_missing_features_are_taken_out_and_named() {
-        let mut table = "[store]\nurl = 'x'\n[server]\nlisten = '1'\n[llm]\nmodel = 'x'".parse().unwrap();
-        assert_eq!(take_not_yet(&mut table), ["llm", "store"]);
+        let mut table = "[store]\nurl = 'x'\n[server]\nlisten = '1'".parse().unwrap();
+        assert_eq!(take_not_yet(&mut table), ["store"]);
         assert_eq!(table, "[server]\nlisten = '1'".parse().unwrap());
     }
 }

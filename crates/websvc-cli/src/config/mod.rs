@@ -6,6 +6,7 @@
 mod audit;
 mod jobs;
 mod keys;
+mod llm;
 mod search;
 mod sources;
 mod telemetry;
@@ -22,6 +23,7 @@ use websvc_store::UsageLimits;
 
 pub(crate) use audit::Audit;
 pub(crate) use jobs::Jobs;
+pub(crate) use llm::Llm;
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
 pub(crate) use sources::{ConfigError, load};
 pub(crate) use telemetry::{Log, LogFormat, Traces};
@@ -42,6 +44,7 @@ pub(crate) struct Config {
     pub(crate) proxy: Proxy,
     pub(crate) limits: Limits,
     pub(crate) threat: Threat,
+    pub(crate) llm: Llm,
     pub(crate) audit: Audit,
     pub(crate) pricing: websvc_engine::Pricing,
     pub(crate) usage: Usage,

@@ -191,7 +191,8 @@ async fn what_a_crawl_cannot_do_is_refused() {
     for (body, status, words) in [
         (json!({}), 400, "url is required"),
         (json!({ "url": "ftp://site.test" }), 400, "/url"),
-        (json!({ "url": "site.test", "prompt": "only the docs" }), 400, "prompt"),
+        (json!({ "url": "site.test", "prompt": "please be kind" }), 400, "[llm]"),
+        (json!({ "url": "site.test", "prompt": "x".repeat(10_001) }), 400, "/prompt"),
         (json!({ "url": "site.test", "webhook": { "url": "" } }), 400, "/webhook/url"),
         (json!({ "url": "site.test", "includePaths": ["("] }), 400, "/includePaths/0"),
         (json!({ "url": "site.test", "delay": 61 }), 400, "delay"),

@@ -134,8 +134,8 @@ async fn a_configuration_is_judged_before_what_depends_on_it() {
     case.check("configuration", "problem", "`server.lisen`, did you mean `listen`?");
     assert!(!case.examine().1.contains_key("address"));
 
-    let case = Case::new().await.with("WEBSVC__LLM__MODEL", "m");
-    case.check("configuration", "warning", "without effect: `llm`");
+    let case = Case::new().await.with("WEBSVC__STORE__URL", "m");
+    case.check("configuration", "warning", "without effect: `store`");
 
     let case = Case::new().await.with("WEBSVC_CONFIG", "/no/such/websvc.toml");
     case.check("configuration", "problem", "/no/such/websvc.toml");

@@ -50,6 +50,7 @@ impl Site {
             mirrors: Vec::new(),
             pricing: Pricing::default(),
             threat: Classifier::none(),
+            model: None,
         });
         Self { world, engine, _data: data }
     }

@@ -1,5 +1,6 @@
 //! What this installation can do: a request is never answered as if an option had been honoured that was not.
 
+use websvc_model::Model;
 use websvc_scrape::Scraper;
 use websvc_types::limits::COUNTRY_DEFAULT;
 use websvc_types::{ErrorCode, Format, RedactMode, Violation, ViolationCode};
@@ -18,13 +19,17 @@ pub(crate) struct Review {
 /// # Errors
 /// [`EngineError::NotSupported`] for what may not be left out: actions and profiles change what the
 /// caller may do with the content, so content without them would be wrong.
-pub(crate) fn review(plan: &SearchPlan, scraper: &Scraper) -> Result<Review, EngineError> {
+pub(crate) fn review(
+    plan: &SearchPlan,
+    scraper: &Scraper,
+    model: Option<&dyn Model>,
+) -> Result<Review, EngineError> {
     let mut review = Review::default();
     let mut missing = Missing::default();
     let scrape = plan.scrape();
     if let Some(scrape) = scrape {
         missing.scrape("/scrapeOptions", scrape, scraper);
-        review.scrape(scrape, scraper);
+        review.scrape(scrape, scraper, model);
     }
     missing.finish()?;
     Ok(review)
@@ -34,12 +39,16 @@ pub(crate) fn review(plan: &SearchPlan, scraper: &Scraper) -> Result<Review, Eng
 ///
 /// # Errors
 /// As [`review`].
-pub(crate) fn review_page(plan: &ScrapePlan, scraper: &Scraper) -> Result<Review, EngineError> {
+pub(crate) fn review_page(
+    plan: &ScrapePlan,
+    scraper: &Scraper,
+    model: Option<&dyn Model>,
+) -> Result<Review, EngineError> {
     let mut missing = Missing::default();
     missing.scrape("", plan, scraper);
     missing.finish()?;
     let mut review = Review::default();
-    review.scrape(plan, scraper);
+    review.scrape(plan, scraper, model);
     Ok(review)
 }
 
@@ -48,14 +57,14 @@ impl Review {
         self.warnings.push(format!("{what}: {why}"));
     }
 
-    fn scrape(&mut self, plan: &ScrapePlan, scraper: &Scraper) {
+    fn scrape(&mut self, plan: &ScrapePlan, scraper: &Scraper, model: Option<&dyn Model>) {
         let (lacks_browser, proxies) = (lacks_browser(plan, scraper), scraper.proxies());
         for format in plan.formats() {
-            if let Some(why) = why_missing(format, lacks_browser) {
+            if let Some(why) = why_missing(format, lacks_browser, model) {
                 self.leave_out(&format!("format {}", format.name()), why);
             }
         }
-        if plan.only_clean_content() {
+        if plan.only_clean_content() && model.is_none() {
             self.leave_out(
                 "onlyCleanContent",
                 "no language model is configured; the markdown is as extracted",
@@ -65,11 +74,11 @@ impl Review {
             match redact.mode.unwrap_or(RedactMode::Accurate) {
                 RedactMode::Accurate => self.leave_out(
                     "redactPII mode accurate",
-                    "no language model is configured; the rules of mode fast were used",
+                    "no language model redacts in this version; the rules of mode fast were used",
                 ),
                 RedactMode::Aggressive => self.leave_out(
                     "redactPII mode aggressive",
-                    "no language model is configured; its rules were used alone",
+                    "no language model redacts in this version; its rules were used alone",
                 ),
                 RedactMode::Fast => {}
             }
@@ -97,19 +106,20 @@ fn lacks_browser(plan: &ScrapePlan, scraper: &Scraper) -> bool {
 }
 
 /// Returns why a format cannot be had, or `None` when it can.
-fn why_missing(format: &Format, lacks_browser: bool) -> Option<&'static str> {
+fn why_missing(format: &Format, lacks_browser: bool, model: Option<&dyn Model>) -> Option<&'static str> {
     match format {
         Format::Markdown(_) | Format::Html(_) | Format::RawHtml(_) | Format::Links(_) | Format::Images(_) => {
             None
         }
         Format::Screenshot(_) => lacks_browser.then_some("no browser is installed"),
         Format::Branding(_) => Some("this version does not read the design of pages yet"),
-        Format::Summary(_)
-        | Format::Json(_)
-        | Format::Question(_)
-        | Format::Highlights(_)
-        | Format::Product(_)
-        | Format::Menu(_) => Some("no language model is configured"),
+        Format::Summary(_) | Format::Json(_) | Format::Question(_) => {
+            model.is_none().then_some("no language model is configured")
+        }
+        Format::Highlights(_) => model
+            .is_none()
+            .then_some("no language model is configured; the passages were chosen by the words of the query"),
+        Format::Product(_) | Format::Menu(_) => Some("this version does not read products and menus yet"),
         Format::ChangeTracking(_) => Some("this version keeps no history of pages yet"),
         Format::Audio(_) | Format::Video(_) => Some("no media extractor is installed"),
     }

@@ -95,7 +95,9 @@ fn content_ceiling(pricing: &Pricing, proxies: &ProxyConfig, scrape: &ScrapePlan
             Proxy::Enhanced | Proxy::Auto => ordinary,
         }
     };
-    page.saturating_add(redaction)
+    let has = |name: &str| scrape.formats().iter().any(|format| format.name() == name);
+    let wanted = written(pricing).into_iter().filter(|(format, ..)| has(format));
+    wanted.fold(page.saturating_add(redaction), |sum, (.., price)| sum.saturating_add(price))
 }
 
 /// Adds one page to the bill. A page that could not be got costs nothing, but for a miss under lockdown; only a page
@@ -149,7 +151,21 @@ fn charge_got(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, page: &mu
     if scrape.redact_pii().is_some() {
         credits += bill.add(Item::RedactPii, 1, pricing.redact_pii);
     }
+    for (format, item, price) in written(pricing) {
+        if page.written.by_model.contains(&format) {
+            credits += bill.add(item, 1, price);
+        }
+    }
     page.metadata.credits_used = Some(credits);
+}
+
+/// Returns what a language model writes of a page for a price of its own.
+fn written(pricing: &Pricing) -> [(&'static str, Item, u64); 3] {
+    [
+        ("json", Item::Json, pricing.json),
+        ("question", Item::Question, pricing.question),
+        ("highlights", Item::Highlights, pricing.highlights),
+    ]
 }
 
 fn charge_content(bill: &mut Bill, pricing: &Pricing, page: &Page) -> u64 {

@@ -16,6 +16,7 @@ use crate::engine::EngineConfig;
 use crate::error::EngineError;
 use crate::ingest::ingest;
 use crate::mirror;
+use crate::written;
 
 /// How many pages of one request are got at one time.
 const PAGES_AT_ONCE: usize = 16;
@@ -90,14 +91,16 @@ fn has_pages(kind: SourceKind) -> bool {
 }
 
 async fn get(means: Means<'_>, url: &str, plan: &ScrapePlan) -> Gathered {
-    let Means { engine: _, scraper, profile, files, deadline } = means;
+    let Means { engine, scraper, profile, files, deadline } = means;
     let deadline = deadline.min(Instant::now() + plan.timeout());
     let Ok(url) = Url::parse(url) else {
         return Gathered::Failed(ScrapeError::BadUrl { url: url.to_owned() });
     };
-    let scraping = scraper.scrape_with(&url, plan, profile, deadline);
+    let reading = plan.for_reading();
+    let scraping = scraper.scrape_with(&url, &reading, profile, deadline);
     match tokio::time::timeout_at(deadline.into(), scraping).await {
         Ok(Ok(mut page)) => {
+            written::write(engine.writer(), scraper.stages(), plan, &mut page, deadline).await;
             scraper.stages().run(Stage::Publish, files.publish(&mut page)).await;
             Gathered::Page(Box::new(page))
         }

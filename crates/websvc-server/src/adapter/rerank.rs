@@ -1,6 +1,11 @@
 //! `POST /v1/rerank` in the shape of Jina's: given texts in the order in which they answer a query.
 
+use std::time::{Duration, Instant};
+
 use http::{Request, StatusCode};
+use websvc_engine::{Ranked, Ranking};
+use websvc_model::{Model, ModelError};
+use websvc_stage::Stage;
 use websvc_transport::ServerBody;
 use websvc_types::rerank::{
     RerankDocument, RerankRequest, RerankResponse, RerankResult, RerankText, RerankUsage,
@@ -12,20 +17,56 @@ use crate::handler;
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
 
-/// The one way of ordering.
-const MODEL: &str = "websvc-bm25";
+/// The name of our own way of ordering.
+const OWN: &str = "websvc-bm25";
 
-/// Orders texts.
+/// The name of the model that is configured; what the operator calls it is nobody's concern.
+const CONFIGURED: &str = "websvc-model";
+
+/// The time for the order of a model; it may have less.
+const TIME: Duration = Duration::from_secs(60);
+
+/// Orders texts: by the model that is configured for it, else and when it fails by their words.
 pub(super) async fn rerank(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
     let body = handler::read_body(request).await?;
-    let checked = context.admission.decode(body, read_rerank).await?;
-    let response = blocking(move || order(checked)).await?;
+    let Checked { plan, mut warnings } = context.admission.decode(body, read_rerank).await?;
+    let model = context.engine.model().filter(|model| model.reranks());
+    let by_model = match model {
+        Some(model) => match context.engine.stages().run(Stage::Model, by_model(&**model, &plan)).await {
+            Ok(ranking) => Some(ranking),
+            Err(error) => {
+                tracing::warn!(%error, "the language model ordered nothing");
+                warnings
+                    .push(format!("the model gave no order: {error}; the texts are ordered by their words"));
+                None
+            }
+        },
+        None => None,
+    };
+    let response = match by_model {
+        Some(ranking) => answer(plan, ranking, CONFIGURED, &warnings),
+        None => {
+            let by_words = move || {
+                let texts = plan.documents.iter().map(RerankDocument::text);
+                let ranking = websvc_engine::rerank(&plan.query, texts);
+                answer(plan, ranking, OWN, &warnings)
+            };
+            blocking(by_words).await?
+        }
+    };
     Ok(json(StatusCode::OK, &response))
 }
 
-fn order(Checked { plan, warnings }: Checked<RerankRequest>) -> RerankResponse {
-    let RerankRequest { query, mut documents, top_n, model, return_documents } = plan;
-    let ranking = websvc_engine::rerank(&query, documents.iter().map(RerankDocument::text));
+async fn by_model(model: &dyn Model, plan: &RerankRequest) -> Result<Ranking, ModelError> {
+    let texts: Vec<&str> = plan.documents.iter().map(RerankDocument::text).collect();
+    let most = plan.top_n.map_or(texts.len(), |most| most as usize);
+    let order = model.rerank(&plan.query, &texts, most, Instant::now() + TIME).await?;
+    let ranked = order.texts.into_iter().map(|text| Ranked { index: text.index, score: text.score });
+    Ok(Ranking { ranked: ranked.collect(), words: order.total_tokens.unwrap_or_default() })
+}
+
+fn answer(plan: RerankRequest, ranking: Ranking, name: &str, warnings: &[String]) -> RerankResponse {
+    let RerankRequest { query: _, mut documents, top_n, model, return_documents } = plan;
     let most = top_n.map_or(usize::MAX, |most| most as usize);
     let results = ranking.ranked.into_iter().take(most).map(|ranked| RerankResult {
         index: ranked.index,
@@ -35,7 +76,7 @@ fn order(Checked { plan, warnings }: Checked<RerankRequest>) -> RerankResponse {
             .then(|| RerankText { text: std::mem::take(&mut documents[ranked.index]).into_text() }),
     });
     RerankResponse {
-        model: model.unwrap_or_else(|| MODEL.to_owned()),
+        model: model.unwrap_or_else(|| name.to_owned()),
         usage: RerankUsage { total_tokens: ranking.words },
         results: results.collect(),
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),

@@ -31,7 +31,11 @@ pub(super) async fn job(
             let body = context.admission.decode(body, move |body| translate(kind, body)).await?;
             handler::begin_job(kind, context, JobStart { version, base_url, idempotency, body }).await
         }
-        JobOperation::Status | JobOperation::Cancel | JobOperation::Errors | JobOperation::Active => {
+        JobOperation::Status
+        | JobOperation::Cancel
+        | JobOperation::Errors
+        | JobOperation::Active
+        | JobOperation::Params => {
             handler::known_job(Version::V1, kind, operation, context, request).await
         }
     }

@@ -62,6 +62,8 @@ fn started(plan: &BatchPlan, url: String, id: String, warnings: &[String]) -> Jo
         url,
         id,
         invalid_urls: plan.invalid_urls().map(<[String]>::to_vec),
+        prompt_generated_options: None,
+        final_crawler_options: None,
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
     }
 }

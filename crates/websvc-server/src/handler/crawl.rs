@@ -6,11 +6,11 @@ use websvc_jobs::JobRequest;
 use websvc_stage::Stage;
 use websvc_store::{JobKind, JobRecord, JobUrl, NewJob};
 use websvc_types::job::{ActiveCrawl, ActiveCrawls, CrawlRequest, JobStarted};
-use websvc_validate::{Checked, Retention, read_crawl_request};
+use websvc_validate::{Checked, Retention, crawl_params_of, read_crawl_request};
 
 use super::job::{self, JobStart};
 use super::search::{policy, team};
-use super::webhook;
+use super::{crawl_prompt, webhook};
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
 
@@ -19,12 +19,16 @@ pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply
     let JobStart { version, base_url, idempotency, body } = start;
     let policy = policy(context.store, context.caller.as_ref())?;
     let retention = Retention::demanded(&policy);
-    let decoding = context.admission.decode(body, move |body| read_crawl_request(body, &policy));
-    let Checked { plan: (request, plan), warnings } =
+    let rules = policy.clone();
+    let decoding = context.admission.decode(body, move |body| read_crawl_request(body, &rules));
+    let Checked { plan: (request, plan), mut warnings } =
         context.engine.stages().run(Stage::Decode, decoding).await?;
     job::note(&context, retention, plan.scrape(), &[plan.url().as_str()]);
     job::admit(&context, plan.scrape()).await?;
     let webhook = webhook::planned(&context, plan.webhook())?;
+    let crawl_prompt::Read { request, plan, generated } =
+        crawl_prompt::read(&context, request, plan, &policy, &mut warnings).await?;
+    let merged = generated.is_some().then(|| crawl_params_of(&request));
     let page_limit = Some(plan.limit());
     let site = Site::new(plan);
     let url = site.fetched(site.plan().url().clone());
@@ -54,6 +58,8 @@ pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply
         url: job::url(base_url.as_deref(), version, JobKind::Crawl, &id),
         id,
         invalid_urls: None,
+        prompt_generated_options: generated,
+        final_crawler_options: merged,
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
     };
     Ok(json(StatusCode::OK, &answer))

@@ -15,7 +15,7 @@ use websvc_types::{ErrorCode, Violation, ViolationCode};
 use websvc_validate::{Retention, ScrapePlan};
 
 use super::search::team;
-use super::{batch, crawl};
+use super::{batch, crawl, crawl_prompt};
 use crate::authorise::authorise_format_names;
 use crate::charge;
 use crate::reply::{Failure, Reply, json};
@@ -31,6 +31,8 @@ pub(crate) enum JobOperation {
     Errors,
     /// The crawls that run.
     Active,
+    /// The options that the prompt of a crawl becomes.
+    Params,
 }
 
 impl JobOperation {
@@ -45,6 +47,8 @@ impl JobOperation {
             (Self::Cancel, JobKind::Crawl) => "crawl-cancel",
             (Self::Errors, JobKind::Batch) => "batch-errors",
             (Self::Errors, JobKind::Crawl) => "crawl-errors",
+            (Self::Params, JobKind::Batch) => "batch-params",
+            (Self::Params, JobKind::Crawl) => "crawl-params",
             (Self::Active, JobKind::Batch) => "batch-active",
             (Self::Active, JobKind::Crawl) => "crawl-active",
         }
@@ -93,7 +97,11 @@ pub(crate) async fn job(
             let start = receive(&context, Version::V2, request).await?;
             begin(kind, context, start).await
         }
-        JobOperation::Status | JobOperation::Cancel | JobOperation::Errors | JobOperation::Active => {
+        JobOperation::Status
+        | JobOperation::Cancel
+        | JobOperation::Errors
+        | JobOperation::Active
+        | JobOperation::Params => {
             known_job(Version::V2, kind, operation, context, request).await
         }
     }
@@ -133,6 +141,7 @@ pub(crate) async fn known_job(
     match operation {
         JobOperation::Start => unreachable!("a job that is to begin is received first"),
         JobOperation::Active => crawl::active(&context).await,
+        JobOperation::Params => crawl_prompt::preview(context, request).await,
         JobOperation::Status => status(version, kind, &context, &request).await,
         JobOperation::Cancel => cancel(kind, &context, &request).await,
         JobOperation::Errors => errors(kind, &context, &request).await,

@@ -4,6 +4,7 @@ mod artifact;
 mod batch;
 mod body;
 mod crawl;
+mod crawl_prompt;
 pub(crate) mod docs;
 mod index;
 mod job;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::webhook::Webhook;
 use crate::limits::{
     CRAWL_DELAY_MAX_S, CRAWL_LIMIT_DEFAULT, CRAWL_LIMIT_MAX, CRAWL_LIMIT_MIN, CRAWL_PATTERNS_MAX,
-    JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN, URL_MAX_CHARS,
+    JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN, PROMPT_MAX_CHARS, URL_MAX_CHARS,
 };
 use crate::pattern::NOT_BLANK;
 use crate::scrape::ScrapeOptions;
@@ -31,8 +31,9 @@ pub struct CrawlRequest {
     /// Where to begin, http or https; without a scheme it is read as if it began with `http://`.
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
-    /// Refused: this version has no language model that could turn it into options.
+    /// Which pages are wanted, in words, at most 10000 characters. They become options, of which those of the request win.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = PROMPT_MAX_CHARS))]
     pub prompt: Option<String>,
     /// Only pages whose path one of these regular expressions is found in; the start is crawled in any case.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -2,11 +2,13 @@
 
 mod batch;
 mod crawl;
+mod crawl_params;
 mod status;
 mod webhook;
 
 pub use batch::BatchScrapeRequest;
 pub use crawl::{ActiveCrawl, ActiveCrawls, CrawlRequest, SitemapMode};
+pub use crawl_params::{CrawlParams, CrawlParamsData, CrawlParamsRequest, CrawlParamsResponse};
 pub use status::{JobCancelled, JobDocument, JobErrors, JobFailure, JobPhase, JobStarted, JobStatusResponse};
 pub use webhook::{
     JobMoment, Webhook, WebhookDeadLetter, WebhookDeadLetters, WebhookEvent, WebhookKind, WebhookLetterDone,

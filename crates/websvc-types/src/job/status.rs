@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::crawl_params::CrawlParams;
 use crate::search::PageContent;
 
 /// The answer to a request that begins a job.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobStarted {
     /// True.
     pub success: bool,
@@ -18,6 +19,14 @@ pub struct JobStarted {
     #[serde(rename = "invalidURLs", default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>")]
     pub invalid_urls: Option<Vec<String>>,
+    /// The options that the `prompt` of a crawl became.
+    #[serde(rename = "promptGeneratedOptions", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "CrawlParams")]
+    pub prompt_generated_options: Option<CrawlParams>,
+    /// These options as the crawl has them: those of the request win.
+    #[serde(rename = "finalCrawlerOptions", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "CrawlParams")]
+    pub final_crawler_options: Option<CrawlParams>,
     /// What went wrong without failing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]

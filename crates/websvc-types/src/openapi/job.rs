@@ -43,6 +43,7 @@ pub(super) fn add_crawl(paths: &mut Value) {
         "delete": with_id(cancel("cancelCrawl").to_value()),
     });
     paths[format!("{path}/{{id}}/errors")] = json!({ "get": with_id(errors("getCrawlErrors").to_value()) });
+    paths[format!("{path}/params-preview")] = json!({ "post": crawl_params().to_value() });
     paths[format!("{path}/active")] = json!({ "get": active("activeCrawls").to_value() });
     paths[format!("{path}/ongoing")] = json!({ "get": active("ongoingCrawls").to_value() });
 }
@@ -114,6 +115,40 @@ fn start_crawl() -> Operation {
             )],
         ),
         failures: START,
+    }
+}
+
+fn crawl_params() -> Operation {
+    Operation {
+        id: "previewCrawlParams",
+        tag: "jobs",
+        summary: "Returns the options that the prompt of a crawl becomes",
+        description: "Nothing is crawled, and it costs nothing. With a language model it reads the prompt; without one simple \
+            rules do, which `warning` says.",
+        body: Some((
+            "CrawlParamsRequest",
+            vec![example(
+                "sections",
+                "Two sections of a site",
+                json!({ "url": "https://tea.test/", "prompt": "only the blog and the docs, up to 50 pages" }),
+            )],
+        )),
+        answer: (
+            "CrawlParamsResponse",
+            vec![example(
+                "options",
+                "What they become",
+                json!({
+                    "success": true,
+                    "data": {
+                        "url": "https://tea.test/",
+                        "includePaths": ["blog/.*", "/blog$", "docs/.*", "/docs$"],
+                        "limit": 50,
+                    },
+                }),
+            )],
+        ),
+        failures: &[KEYED, WITH_BODY, &[Failure::InvalidSearch, Failure::Forbidden]],
     }
 }
 

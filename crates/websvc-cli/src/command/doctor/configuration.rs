@@ -75,9 +75,9 @@ mod tests {
     fn keys_without_effect_are_warned_of() {
         let path = Path::new("a.toml");
         assert_eq!(read(Some(path), &[]), Finding::ok(CHECK, "a.toml is valid"));
-        let finding = read(Some(path), &["llm".to_owned(), "server.public_url".to_owned()]);
+        let finding = read(Some(path), &["store".to_owned(), "server.public_url".to_owned()]);
         assert_eq!(finding.state, State::Warning);
-        assert_eq!(finding.message, "a.toml is valid; without effect: `llm`, `server.public_url`");
+        assert_eq!(finding.message, "a.toml is valid; without effect: `store`, `server.public_url`");
     }
 
     #[test]

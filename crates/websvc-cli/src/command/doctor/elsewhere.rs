@@ -82,7 +82,7 @@ fn names_of(config: &Config) -> BTreeSet<String> {
     let config::Proxy { basic, enhanced, by_country } = &config.proxy;
     let proxies = basic.iter().chain(enhanced).chain(by_country.values().flatten());
     let providers = installation::provider_urls(config);
-    let named = proxies.chain(&config.browser.cdp_url);
+    let named = proxies.chain(&config.browser.cdp_url).chain(&config.llm.base_url);
     let urls = named.filter_map(|url| Url::parse(url).ok()).chain(providers);
     let of_urls = urls.filter_map(|url| {
         // Of schemes that it does not know, the parser leaves an address as text.

@@ -8,29 +8,31 @@ use websvc_validate::SearchPlan;
 use crate::conformance::row::{Row, item, option, page, row, typed};
 
 pub(super) fn rows() -> Vec<Row> {
-    let model = "a language model gives it; until then a warning says that none is configured";
+    let unread = "products and menus are not read yet; a warning says so";
     let media = "an extractor of media; until then a warning says that none is installed";
     vec![
         bare("2.2.1 markdown", "markdown")
             .tested("websvc-cli", "results_carry_the_formats_that_were_asked_for"),
-        bare("2.2.1 summary", "summary").unplanned(model),
+        bare("2.2.1 summary", "summary").tested("websvc-cli", "summaries_answers_and_passages_are_written"),
         bare("2.2.1 html", "html").tested("websvc-extract", "html_is_cleaned"),
         bare("2.2.1 rawHtml", "rawHtml")
             .tested("websvc-cli", "results_carry_the_formats_that_were_asked_for"),
         bare("2.2.1 links", "links").tested("websvc-extract", "links_are_absolute_and_listed_once"),
         bare("2.2.1 images", "images").tested("websvc-extract", "images_come_from_icons_styles_and_sets"),
         screenshot(),
-        json_format().unplanned(model),
+        json_format().tested("websvc-cli", "data_is_extracted_by_its_schema"),
         change_tracking(),
         bare("2.2.1 branding", "branding").unplanned(
             "it is read from the rendered page; until then a warning says that no browser is installed",
         ),
-        bare("2.2.1 product", "product").unplanned(model),
-        bare("2.2.1 menu", "menu").unplanned(model),
+        bare("2.2.1 product", "product").unplanned(unread),
+        bare("2.2.1 menu", "menu").unplanned(unread),
         bare("2.2.1 audio", "audio").unplanned(media),
         bare("2.2.1 video", "video").unplanned(media),
-        asking("2.2.1 question", "question", "question").unplanned(model),
-        asking("2.2.1 highlights", "highlights", "query").unplanned(model),
+        asking("2.2.1 question", "question", "question")
+            .tested("websvc-cli", "summaries_answers_and_passages_are_written"),
+        asking("2.2.1 highlights", "highlights", "query")
+            .tested("websvc-cli", "without_a_model_words_choose_passages_and_the_rest_is_left_out"),
         schemas(),
     ]
 }

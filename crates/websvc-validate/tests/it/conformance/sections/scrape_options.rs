@@ -114,7 +114,7 @@ fn only_clean_content() -> Row {
     .ok(json!({ "formats": ["markdown"], "onlyCleanContent": true, "onlyMainContent": true }))
     .ok(json!({ "formats": ["markdown"], "onlyCleanContent": false, "lockdown": true }))
     .bad_in(json!({ "onlyCleanContent": true, "lockdown": true }), &[("/onlyCleanContent", Conflict)])
-    .unplanned("a model's pass over the markdown; until then a warning says that it did not happen")
+    .tested("websvc-cli", "clean_content_is_the_page_without_named_passages")
 }
 
 fn tags(name: &'static str, field: &str, rule: &'static str, read: fn(&SearchPlan) -> Vec<String>) -> Row {

@@ -1,0 +1,48 @@
+//! `[llm]`: the language model.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+/// `[llm]`: an OpenAI-compatible endpoint; without `base_url` there is none.
+#[derive(Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Llm {
+    /// Ends in `/v1`, usually.
+    pub(crate) base_url: Option<String>,
+    pub(crate) api_key: Option<String>,
+    /// What answers questions.
+    pub(crate) model: Option<String>,
+    /// What orders texts.
+    pub(crate) rerank_model: Option<String>,
+    pub(crate) timeout_ms: u64,
+    pub(crate) concurrency: usize,
+    pub(crate) max_input_chars: usize,
+}
+
+impl Llm {
+    /// The names of the keys.
+    pub(super) const KEYS: &'static [&'static str] =
+        &["base_url", "api_key", "model", "rerank_model", "timeout_ms", "concurrency", "max_input_chars"];
+}
+
+impl Default for Llm {
+    fn default() -> Self {
+        Self {
+            base_url: None,
+            api_key: None,
+            model: None,
+            rerank_model: None,
+            timeout_ms: 30_000,
+            concurrency: 4,
+            max_input_chars: 48_000,
+        }
+    }
+}
+
+impl fmt::Debug for Llm {
+    /// Leaves out the key, and the address, which may hold one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Llm").field("model", &self.model).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,86 @@
+//! `onlyCleanContent`: a model tells which passages of the markdown are boilerplate; the others stay as they are.
+
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+use websvc_model::{Question, Shape};
+use websvc_stage::Stage;
+
+use super::ask::Desk;
+use super::passages::{numbered, passages};
+
+const OPTION: &str = "onlyCleanContent";
+
+/// The longest list of numbers.
+const MAX_TOKENS: u32 = 2_000;
+
+const INSTRUCTIONS: &str = "The content is the passages of a web page, each after its number in brackets. Name the passages \
+    that are residual boilerplate: navigation, share buttons, advertisements, sign-up forms, notices about cookies, lists of \
+    related pages. Headings, lists, tables, code, images and links that belong to the content are none. Answer with the \
+    numbers of the boilerplate, of no other passage.";
+
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    json!({
+        "type": "object",
+        "properties": { "boilerplate": { "type": "array", "items": { "type": "integer" } } },
+        "required": ["boilerplate"],
+        "additionalProperties": false,
+    })
+});
+
+/// Returns the markdown without boilerplate; as it was, with a warning, when it is too long or nothing comes of it.
+pub(super) async fn clean(desk: &mut Desk<'_>, markdown: String) -> String {
+    let Some(model) = desk.model else { return markdown };
+    let passages = passages(&markdown);
+    if passages.is_empty() {
+        return markdown;
+    }
+    let content = numbered(&passages);
+    let question = Question {
+        instructions: INSTRUCTIONS,
+        wish: "Which passages are boilerplate?",
+        content: Some(&content),
+        shape: Shape::Schema(&SCHEMA),
+        max_tokens: MAX_TOKENS,
+        deadline: desk.deadline,
+    };
+    let skipped = match desk.stages.run(Stage::Model, model.complete(&question)).await {
+        Ok(completion) if completion.is_content_cut => {
+            "the markdown is too long for the language model".to_owned()
+        }
+        Ok(completion) => match without(&passages, &completion.answer.into_json()) {
+            Some(cleaned) => return cleaned,
+            None => "the language model named no passages, or all of them".to_owned(),
+        },
+        Err(error) => {
+            tracing::warn!(format = OPTION, %error, "the language model gave no answer");
+            format!("the language model gave no answer: {error}")
+        }
+    };
+    desk.warnings.push(format!("{OPTION}: {skipped}; the markdown is as extracted"));
+    markdown
+}
+
+/// Returns the passages that are not named; `None` for an answer of another shape, and when nothing would be left.
+fn without(passages: &[&str], answer: &Value) -> Option<String> {
+    let named: Vec<u64> = answer["boilerplate"].as_array()?.iter().filter_map(Value::as_u64).collect();
+    let left = (1..).zip(passages).filter(|(number, _)| !named.contains(number));
+    let left: Vec<&str> = left.map(|(_, passage)| *passage).collect();
+    (!left.is_empty()).then(|| left.join("\n\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_named_stays_as_it_is() {
+        let check = |answer: Value, expected: Option<&str>| {
+            assert_eq!(without(&["# a", "b\nb", "c"], &answer).as_deref(), expected, "{answer}");
+        };
+        check(json!({ "boilerplate": [3, 9] }), Some("# a\n\nb\nb"));
+        check(json!({ "boilerplate": [] }), Some("# a\n\nb\nb\n\nc"));
+        check(json!({ "boilerplate": [1, 2, 3] }), None);
+        check(json!({}), None);
+    }
+}

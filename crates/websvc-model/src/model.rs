@@ -1,0 +1,132 @@
+//! What a model is asked, and what it gives back.
+
+use std::fmt;
+use std::pin::Pin;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::error::ModelError;
+
+/// What is on its way from a model.
+pub type Asking<'a, T> = Pin<Box<dyn Future<Output = Result<T, ModelError>> + Send + 'a>>;
+
+/// A language model.
+pub trait Model: fmt::Debug + Send + Sync {
+    /// Tells whether it answers questions.
+    fn completes(&self) -> bool;
+
+    /// Tells whether it orders texts.
+    fn reranks(&self) -> bool;
+
+    /// Answers a question.
+    ///
+    /// The future fails with [`ModelError`].
+    fn complete<'a>(&'a self, question: &'a Question<'a>) -> Asking<'a, Completion>;
+
+    /// Orders texts by how well they answer a query; at most `most` are given back.
+    ///
+    /// The future fails with [`ModelError`].
+    fn rerank<'a>(
+        &'a self,
+        query: &'a str,
+        texts: &'a [&'a str],
+        most: usize,
+        deadline: Instant,
+    ) -> Asking<'a, Ordering>;
+}
+
+/// What a model is asked. Instructions and the wish are never cut: a question whose content has no room fails.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// What is to be done: words of ours, into which nobody else writes.
+    pub instructions: &'a str,
+    /// What the caller wants.
+    pub wish: &'a str,
+    /// What it is about, as data; cut at its end to what is left of the model's budget.
+    pub content: Option<&'a str>,
+    /// The form of the answer.
+    pub shape: Shape<'a>,
+    /// The longest answer, in tokens of the model.
+    pub max_tokens: u32,
+    /// When nobody waits for it any more.
+    pub deadline: Instant,
+}
+
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Shape<'a> {
+    /// Any text.
+    Text,
+    /// A JSON object.
+    Json,
+    /// A JSON value that keeps to a JSON Schema, which the model may still get wrong.
+    Schema(&'a Value),
+}
+
+/// What a model answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completion {
+    /// In the form that was asked for.
+    pub answer: Answer,
+    /// What of it was counted.
+    pub usage: Usage,
+    /// The end of the content was left out.
+    pub is_content_cut: bool,
+}
+
+/// An answer: a text for [`Shape::Text`], else a value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// A text, without space around it, not empty.
+    Text(String),
+    /// A JSON value.
+    Json(Value),
+}
+
+impl Answer {
+    /// Returns the text; a value as JSON.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Json(value) => value.to_string(),
+        }
+    }
+
+    /// Returns the value; a text as a JSON string.
+    #[must_use]
+    pub fn into_json(self) -> Value {
+        match self {
+            Self::Text(text) => Value::String(text),
+            Self::Json(value) => value,
+        }
+    }
+}
+
+/// The tokens of a question, as the model counts them; 0 where it does not say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Of the question.
+    pub input_tokens: u64,
+    /// Of the answer.
+    pub output_tokens: u64,
+}
+
+/// The order of texts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ordering {
+    /// The texts, the best first, each at most once.
+    pub texts: Vec<Ordered>,
+    /// What was counted, when the model says so.
+    pub total_tokens: Option<u64>,
+}
+
+/// A text with what it is worth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ordered {
+    /// Where it stood, from 0.
+    pub index: usize,
+    /// A finite number; which range it has is the model's own.
+    pub score: f64,
+}

@@ -1,0 +1,85 @@
+//! The options of a crawl that a prompt becomes: checked by the rules of those of requests, and laid beneath them.
+
+use url::Url;
+use websvc_types::job::{CrawlParams, CrawlParamsRequest, CrawlRequest};
+use websvc_types::limits::{PROMPT_MAX_CHARS, PROMPT_MIN_CHARS};
+
+use crate::error::Rejection;
+use crate::path::Path;
+use crate::policy::Policy;
+use crate::report::Report;
+use crate::{bounds, crawl, target};
+
+/// Checks a request for options, and returns where the crawl would begin; without that there is a violation.
+pub(crate) fn check_request(report: &mut Report, request: &CrawlParamsRequest) -> Option<Url> {
+    let CrawlParamsRequest { url, prompt } = request;
+    let start = target::check(report, &Path::Root.key("url"), url).map(|target| target.url);
+    let place = Path::Root.key("prompt");
+    if bounds::not_blank(report, &place, prompt) {
+        bounds::chars(report, &place, prompt, PROMPT_MIN_CHARS, PROMPT_MAX_CHARS);
+    }
+    start
+}
+
+/// Checks options as if a request had them.
+pub(crate) fn check(report: &mut Report, params: &CrawlParams) {
+    let request = CrawlRequest { url: "http://any.test/".to_owned(), ..CrawlRequest::default() };
+    crawl::check(report, with_crawl_params(request, params), &Policy::default());
+}
+
+/// Checks options that were made of a prompt by the rules of those of requests.
+///
+/// # Errors
+/// Every rule that they break.
+pub fn check_crawl_params(params: &CrawlParams) -> Result<(), Rejection> {
+    let mut report = Report::default();
+    check(&mut report, params);
+    report.finish(()).map(|_checked| ())
+}
+
+/// Returns a request with options where it has none of its own.
+#[must_use]
+pub fn with_crawl_params(request: CrawlRequest, params: &CrawlParams) -> CrawlRequest {
+    let CrawlParams {
+        include_paths,
+        exclude_paths,
+        max_discovery_depth,
+        limit,
+        crawl_entire_domain,
+        allow_external_links,
+        allow_subdomains,
+        sitemap,
+        ignore_query_parameters,
+        delay,
+    } = params;
+    CrawlRequest {
+        include_paths: request.include_paths.or_else(|| include_paths.clone()),
+        exclude_paths: request.exclude_paths.or_else(|| exclude_paths.clone()),
+        max_discovery_depth: request.max_discovery_depth.or(*max_discovery_depth),
+        limit: request.limit.or(*limit),
+        crawl_entire_domain: request.crawl_entire_domain.or(*crawl_entire_domain),
+        allow_external_links: request.allow_external_links.or(*allow_external_links),
+        allow_subdomains: request.allow_subdomains.or(*allow_subdomains),
+        sitemap: request.sitemap.or(*sitemap),
+        ignore_query_parameters: request.ignore_query_parameters.or(*ignore_query_parameters),
+        delay: request.delay.or(*delay),
+        ..request
+    }
+}
+
+/// Returns the options of a request that a prompt could have made.
+#[must_use]
+pub fn crawl_params_of(request: &CrawlRequest) -> CrawlParams {
+    CrawlParams {
+        include_paths: request.include_paths.clone(),
+        exclude_paths: request.exclude_paths.clone(),
+        max_discovery_depth: request.max_discovery_depth,
+        limit: request.limit,
+        crawl_entire_domain: request.crawl_entire_domain,
+        allow_external_links: request.allow_external_links,
+        allow_subdomains: request.allow_subdomains,
+        sitemap: request.sitemap,
+        ignore_query_parameters: request.ignore_query_parameters,
+        delay: request.delay,
+    }
+}
