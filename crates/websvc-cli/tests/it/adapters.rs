@@ -90,7 +90,7 @@ async fn version_1_crawls_and_its_urls_stay_its_own() {
     let path = start_at(
         &service,
         "/v1/crawl",
-        json!({ "url": "http://tea.test/", "limit": 9, "maxDepth": 1, "allowBackwardLinks": true, "ignoreSitemap": true,
+        json!({ "url": "http://tea.test/", "limit": 9, "maxDepth": 2, "allowBackwardLinks": true, "ignoreSitemap": true,
             "scrapeOptions": { "formats": ["markdown"], "onlyMainContent": true } }),
     )
     .await;
