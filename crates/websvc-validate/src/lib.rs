@@ -77,8 +77,9 @@ pub use path_filter::PathFilter;
 pub use policy::{Allowance, Policy, ThreatOverride, ThreatPolicy};
 pub use protection::Protection;
 pub use read::{
-    read_batch, read_crawl, read_crawl_params, read_crawl_params_request, read_crawl_progress, read_crawl_request, read_index_upload, read_map,
-    read_map_v1, read_object, read_parse_options, read_rerank, read_scrape, read_scrape_options, read_search,
+    read_batch, read_crawl, read_crawl_params, read_crawl_params_request, read_crawl_progress,
+    read_crawl_request, read_index_upload, read_map, read_map_v1, read_object, read_parse_options,
+    read_rerank, read_scrape, read_scrape_options, read_search,
 };
 pub use retention::Retention;
 pub use scrape::check_scrape_options;

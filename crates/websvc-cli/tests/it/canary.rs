@@ -208,7 +208,9 @@ fn attacks(operation: &str, inside: &str) -> Option<Vec<Value>> {
         "post /v2/index/progress" => {
             vec![json!({"id": inside, "hosts": [inside, "bait.test"], "url": inside})]
         }
-        "post /v2/crawl/params-preview" => vec![json!({"url": inside, "prompt": "the docs", "base_url": inside})],
+        "post /v2/crawl/params-preview" => {
+            vec![json!({"url": inside, "prompt": "the docs", "base_url": inside})]
+        }
         job if is_job(job) => job_attacks(job, inside),
         "post /v2/search" => vec![
             json!({"query": "inside bait", "scrapeOptions": options()}),

@@ -43,7 +43,7 @@ async fn documents_come_once_and_in_their_order_while_a_batch_runs() {
     let mut all = urls(PAGES);
     all.push("http://192.168.0.1/secret".to_owned());
     let path = start_at(&service, BATCH, json!({ "urls": all })).await;
-    let seen = watch(&service, &path).await.to_the_end().await;
+    let seen = watch(&service, &path).await.into_seen().await;
     assert_eq!(seen.closed, Some((1000, r#"{"type":"done"}"#.to_owned())));
     assert_eq!(seen.first["data"]["status"], "scraping", "it was watched from its beginning");
     assert!(seen.errors.is_empty(), "a page that cannot be had does not end the watching: {:?}", seen.errors);
@@ -60,7 +60,7 @@ async fn a_crawl_is_told_as_a_batch_is() {
     let world = crate::harness::tea_world().await;
     let service = Service::of(&world);
     let path = start_at(&service, "/v2/crawl", json!({ "url": "http://tea.test/", "sitemap": "skip" })).await;
-    let seen = watch(&service, &path).await.to_the_end().await;
+    let seen = watch(&service, &path).await.into_seen().await;
     assert_eq!(seen.closed.as_ref().map(|(code, _)| *code), Some(1000));
     let status = ended(&service, &path).await;
     assert_eq!(seen.documents(), *status["data"].as_array().unwrap());
@@ -75,13 +75,13 @@ async fn what_has_ended_is_one_frame_or_as_many_as_it_takes() {
     let small = start_at(&service, BATCH, json!({ "urls": urls(3) })).await;
     let status = ended(&service, &small).await;
     for _ in 0..2 {
-        let seen = watch(&service, &small).await.to_the_end().await;
+        let seen = watch(&service, &small).await.into_seen().await;
         assert_eq!((&seen.first["type"], &seen.first["data"]), (&json!("catchup"), &status));
         assert_eq!((seen.last, seen.closed.unwrap().0), (None, 1000));
     }
     let large = start_at(&service, BATCH, json!({ "urls": urls(120) })).await;
     ended(&service, &large).await;
-    let seen = watch(&service, &large).await.to_the_end().await;
+    let seen = watch(&service, &large).await.into_seen().await;
     // Official clients stop at the first frame that says that it has ended.
     assert_eq!(seen.first["data"]["status"], "scraping");
     assert_eq!(seen.first["data"]["data"].as_array().unwrap().len(), 100);
@@ -104,12 +104,12 @@ async fn a_job_that_is_cancelled_or_fails_says_so() {
     let cancelling = async {
         assert_eq!(delete(&service, &path).await.status, 200);
     };
-    let (seen, ()) = tokio::join!(watch_it.to_the_end(), cancelling);
+    let (seen, ()) = tokio::join!(watch_it.into_seen(), cancelling);
     let last = seen.last.as_ref().unwrap();
     assert_eq!((&last["data"]["status"], seen.documents().len()), (&json!("cancelled"), 1));
     assert_eq!(seen.closed.as_ref().unwrap().0, 1000);
     let path = start_at(&service, BATCH, json!({ "urls": urls(3), "maxConcurrency": 1 })).await;
-    let seen = watch(&service, &path).await.to_the_end().await;
+    let seen = watch(&service, &path).await.into_seen().await;
     let told = &seen.last.as_ref().unwrap_or(&seen.first)["data"];
     assert_eq!(told["status"], "failed", "{told}");
     assert!(told["error"].as_str().unwrap().starts_with("Insufficient credits"), "{told}");
@@ -139,7 +139,7 @@ async fn a_stop_closes_sockets_and_does_not_wait_for_them() {
     deaf.next().await;
     let started = std::time::Instant::now();
     let stopping = tokio::task::spawn_blocking(move || service.stop());
-    let seen = watching.to_the_end().await;
+    let seen = watching.into_seen().await;
     assert_eq!(seen.closed.unwrap().0, 1001);
     assert!(stopping.await.unwrap().success());
     // The one that answers nothing is cut.
@@ -159,10 +159,10 @@ async fn who_comes_back_after_a_kill_is_told_everything_again() {
         watching.next().await;
     }
     service.kill();
-    assert_eq!(watching.to_the_end().await.closed, None);
+    assert_eq!(watching.into_seen().await.closed, None);
     drop(service);
     service = site.serve();
-    let seen = watch(&service, &path).await.to_the_end().await;
+    let seen = watch(&service, &path).await.into_seen().await;
     let sources = sources(&seen.documents());
     assert_eq!((sources.len(), seen.documents().len()), (PAGES, PAGES), "{sources:?}");
     assert_eq!(seen.documents(), read_all(&service, &path).await.0);
@@ -202,7 +202,7 @@ async fn what_slow_readers_do_not_take_is_not_kept_in_memory() {
     let open = || async { service.text("/metrics").await.contains(&format!("websvc_sockets {SOCKETS}\n")) };
     assert!(open().await);
     // One that reads gets everything meanwhile.
-    let seen = slow.remove(0).to_the_end().await;
+    let seen = slow.remove(0).into_seen().await;
     assert_eq!(seen.documents(), documents);
     let grown = resident(&service).saturating_sub(before);
     assert!(grown < SOCKETS * whole / 2, "{grown} bytes for {SOCKETS} sockets over {whole} bytes");
@@ -230,7 +230,7 @@ async fn a_socket_has_its_lines_in_the_log_and_no_key_in_them() {
     let offered = [("authorization", ""), ("sec-websocket-protocol", crate::harness::KEY)];
     let watching = Watch::open(&service, &path, &offered).await;
     assert_eq!(watching.headers["sec-websocket-protocol"], crate::harness::KEY);
-    assert_eq!(watching.to_the_end().await.closed.unwrap().0, 1000);
+    assert_eq!(watching.into_seen().await.closed.unwrap().0, 1000);
     let lines = || -> Vec<Value> {
         let text = std::fs::read_to_string(&log).unwrap();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()

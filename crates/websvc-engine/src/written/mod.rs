@@ -70,7 +70,8 @@ async fn formats(desk: &mut Desk<'_>, plan: &ScrapePlan, page: &Page, markdown: 
     for format in plan.formats() {
         let by_model = match format {
             Format::Summary(_) => {
-                written.summary = text(desk, "summary", SUMMARY, "Summarise it.", &content, SUMMARY_TOKENS).await;
+                written.summary =
+                    text(desk, "summary", SUMMARY, "Summarise it.", &content, SUMMARY_TOKENS).await;
                 written.summary.is_some()
             }
             Format::Question(question) => {
@@ -122,7 +123,8 @@ async fn text(
     content: &str,
     max_tokens: u32,
 ) -> Option<String> {
-    let answer = desk.ask(format, (instructions, wish), content, websvc_model::Shape::Text, max_tokens).await?;
+    let answer =
+        desk.ask(format, (instructions, wish), content, websvc_model::Shape::Text, max_tokens).await?;
     Some(answer.into_text())
 }
 
@@ -132,7 +134,11 @@ fn content(plan: &ScrapePlan, page: &Page, markdown: &str) -> String {
     // An address is no text that personal data is removed from.
     let url = metadata.url.as_deref().filter(|_| plan.redact_pii().is_none());
     let mut content = String::new();
-    let lines = [("URL", url), ("Title", metadata.title.as_deref()), ("Description", metadata.description.as_deref())];
+    let lines = [
+        ("URL", url),
+        ("Title", metadata.title.as_deref()),
+        ("Description", metadata.description.as_deref()),
+    ];
     for (name, value) in lines {
         if let Some(value) = value {
             content.push_str(&format!("{name}: {value}\n"));

@@ -17,7 +17,7 @@ use websvc_transport::Client;
 use crate::error::ModelError;
 use crate::framing::{self, Framed};
 use crate::model::{Asking, Completion, Model, Ordering, Question, Shape};
-use answer::{of_completion, of_ranking, names};
+use answer::{names, of_completion, of_ranking};
 use form::Form;
 
 /// Longer texts are cut before they are ordered: no model of this kind reads more.
@@ -169,8 +169,7 @@ impl OpenAi {
         deadline: Instant,
     ) -> Result<Ordering, ModelError> {
         let model = self.rerank_model.as_deref().ok_or(ModelError::Missing)?;
-        let documents: Vec<&str> =
-            texts.iter().map(|text| framing::cut(text, RERANK_TEXT_CHARS).0).collect();
+        let documents: Vec<&str> = texts.iter().map(|text| framing::cut(text, RERANK_TEXT_CHARS).0).collect();
         let (query, _) = framing::cut(query, RERANK_TEXT_CHARS);
         let body = json!({
             "model": model, "query": query, "documents": documents, "top_n": most, "return_documents": false,

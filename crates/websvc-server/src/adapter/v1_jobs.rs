@@ -35,9 +35,7 @@ pub(super) async fn job(
         | JobOperation::Cancel
         | JobOperation::Errors
         | JobOperation::Active
-        | JobOperation::Params => {
-            handler::known_job(Version::V1, kind, operation, context, request).await
-        }
+        | JobOperation::Params => handler::known_job(Version::V1, kind, operation, context, request).await,
     }
 }
 

@@ -101,9 +101,7 @@ pub(crate) async fn job(
         | JobOperation::Cancel
         | JobOperation::Errors
         | JobOperation::Active
-        | JobOperation::Params => {
-            known_job(Version::V2, kind, operation, context, request).await
-        }
+        | JobOperation::Params => known_job(Version::V2, kind, operation, context, request).await,
     }
 }
 

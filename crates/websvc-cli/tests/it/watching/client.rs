@@ -104,7 +104,7 @@ impl Watch {
     }
 
     /// Reads to the end.
-    pub(super) async fn to_the_end(mut self) -> Seen {
+    pub(super) async fn into_seen(mut self) -> Seen {
         let mut seen = Seen::default();
         while let Some(Ok(message)) = self.socket.next().await {
             match message {

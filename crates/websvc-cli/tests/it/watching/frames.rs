@@ -55,7 +55,7 @@ async fn frames_that_nobody_expects_end_the_socket_in_order() {
         ("a goodbye", masked(0x88, &1000_u16.to_be_bytes()), Some(1000)),
     ];
     for (name, bytes, expected) in cases {
-        let seen = Watch::open_after(&service, &path, &[], &bytes).await.to_the_end().await;
+        let seen = Watch::open_after(&service, &path, &[], &bytes).await.into_seen().await;
         assert_eq!(seen.closed.as_ref().map(|(code, _)| *code), expected, "{name}: {seen:?}");
         assert_eq!(service.get(&path).await.status, 200, "{name}");
     }
@@ -71,5 +71,5 @@ async fn messages_and_pings_of_a_polite_client_are_passed_over() {
     let mut watching = Watch::open_after(&service, &path, &[], &polite).await;
     watching.next().await;
     delete(&service, &path).await;
-    assert_eq!(watching.to_the_end().await.closed.unwrap().0, 1000);
+    assert_eq!(watching.into_seen().await.closed.unwrap().0, 1000);
 }

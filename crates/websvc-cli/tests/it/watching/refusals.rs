@@ -20,7 +20,7 @@ async fn check(service: &Service, path: &str, headers: &[(&str, &str)], code: u1
     let offered = headers.iter().find(|(name, _)| *name == "sec-websocket-protocol");
     let echoed = watching.headers.get("sec-websocket-protocol").map(|value| value.to_str().unwrap());
     assert_eq!(echoed, offered.map(|(_, value)| *value), "{path} {headers:?}");
-    let seen = watching.to_the_end().await;
+    let seen = watching.into_seen().await;
     let (closed, reason) = seen.closed.clone().unwrap_or_default();
     assert_eq!(closed, code, "{path} {headers:?}: {seen:?}");
     assert!(reason.contains(words), "{reason}");
@@ -52,7 +52,7 @@ async fn who_may_not_watch_is_told_by_the_code() {
     check(&service, &path.replace("batch/scrape", "crawl"), &[], 1008, "Job not found").await;
     // A key that may, in either place.
     for headers in [vec![], vec![none, ("sec-websocket-protocol", service.key.as_str())]] {
-        let seen = Watch::open(&service, &path, &headers).await.to_the_end().await;
+        let seen = Watch::open(&service, &path, &headers).await.into_seen().await;
         assert_eq!((seen.documents().len(), seen.closed.unwrap().0), (1, 1000));
     }
 }
@@ -90,7 +90,7 @@ async fn without_authentication_pages_of_other_origins_open_no_socket() {
     for headers in [vec![none], vec![none, offered], vec![("origin", service.address.as_str())]] {
         let watching = Watch::open(&service, &path, &headers).await;
         assert_eq!(watching.headers.contains_key("sec-websocket-protocol"), headers.contains(&offered));
-        assert_eq!(watching.to_the_end().await.closed.unwrap().0, 1000);
+        assert_eq!(watching.into_seen().await.closed.unwrap().0, 1000);
     }
 }
 
@@ -121,7 +121,7 @@ async fn opening_a_socket_counts_as_a_request() {
     site.succeed(&["teams", "set", "default", "--requests-per-minute", "2"]);
     let service = site.serve();
     let path = start_at(&service, BATCH, json!({ "urls": urls(1) })).await;
-    let seen = watch(&service, &path).await.to_the_end().await;
+    let seen = watch(&service, &path).await.into_seen().await;
     assert_eq!(seen.closed.unwrap().0, 1000);
     check(&service, &path, &[], 1013, "requests per minute").await;
 }

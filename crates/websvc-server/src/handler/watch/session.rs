@@ -105,25 +105,26 @@ impl<'a> Session<'a> {
     fn check_key(&self) -> Result<(), Farewell> {
         let Some(super::Secret(key)) = &self.socket.key else { return Ok(()) };
         let found = self.socket.service.store().authenticate(key);
-        let caller = found.map_err(|error| amiss(Failure::internal(&error, "the keys could not be read")))?;
+        let caller =
+            found.map_err(|error| amiss(&Failure::internal(&error, "the keys could not be read")))?;
         if may_go_on(caller.as_ref(), &self.watched.record.team, self.socket.kind) {
             return Ok(());
         }
-        Err(amiss(Failure::new(ErrorCode::Unauthorized, "Unauthorized: the key is no longer valid")))
+        Err(amiss(&Failure::new(ErrorCode::Unauthorized, "Unauthorized: the key is no longer valid")))
     }
 
     /// Returns the job as it stands.
     async fn record(&self) -> Result<JobRecord, Farewell> {
         let _permit = self.socket.service.seats().read().await;
         let JobRecord { team, id, .. } = &self.watched.record;
-        let found = self.jobs.job(team, self.socket.kind, id).await.map_err(|error| amiss(error.into()))?;
-        found.ok_or_else(|| amiss(job::not_found()))
+        let found = self.jobs.job(team, self.socket.kind, id).await.map_err(|error| amiss(&error.into()))?;
+        found.ok_or_else(|| amiss(&job::not_found()))
     }
 
     async fn documents(&self, skip: u64, most: u64, max_bytes: u64) -> Result<DocumentsPage, Farewell> {
         let _permit = self.socket.service.seats().read().await;
         let number = self.watched.record.number;
-        self.jobs.documents(number, skip, most, max_bytes).await.map_err(|error| amiss(error.into()))
+        self.jobs.documents(number, skip, most, max_bytes).await.map_err(|error| amiss(&error.into()))
     }
 
     async fn snapshot(
@@ -142,8 +143,8 @@ impl<'a> Session<'a> {
                 .collect::<Result<_, _>>()?;
             serde_json::to_string(&Snapshot { kind, data: job::response(&record, data, next) })
         };
-        let written = blocking(write).await.map_err(amiss)?;
-        written.map_err(|error| amiss(Failure::internal(&error, "a document of the job could not be read")))
+        let written = blocking(write).await.map_err(|failure| amiss(&failure))?;
+        written.map_err(|error| amiss(&Failure::internal(&error, "a document of the job could not be read")))
     }
 }
 
@@ -156,12 +157,12 @@ async fn written(page: DocumentsPage) -> Result<Vec<String>, Farewell> {
         };
         page.documents.into_iter().map(frame).collect::<Result<_, std::string::FromUtf8Error>>()
     };
-    let written = blocking(write).await.map_err(amiss)?;
-    written.map_err(|error| amiss(Failure::internal(&error, "a document of the job could not be read")))
+    let written = blocking(write).await.map_err(|failure| amiss(&failure))?;
+    written.map_err(|error| amiss(&Failure::internal(&error, "a document of the job could not be read")))
 }
 
-fn amiss(failure: Failure) -> Farewell {
-    Farewell::of(&failure)
+fn amiss(failure: &Failure) -> Farewell {
+    Farewell::of(failure)
 }
 
 fn has_ended(record: &JobRecord) -> bool {
