@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use url::Url;
 use websvc_engine::crawl::{Rules, listed_pages};
 use websvc_engine::{Bill, EngineError, PageOutcome, page_content};
-use websvc_scrape::{Leads, Page, ScrapeError};
+use websvc_scrape::{Leads, Page, ScrapeError, tls_policy};
 use websvc_store::{
     Held, Hold, JobKind, JobLease, JobState, JobUrl, PageEnd, PageFinish, PageFinished, Usage, UsageRetention,
 };
@@ -145,7 +145,8 @@ async fn attempt(
     };
     let rules = match &work.crawling {
         Some(_) => {
-            Some(jobs.inner.robots.rules(jobs.inner.engine.scraper(), &url, started + ROBOTS_TIME).await)
+            let (scraper, deadline) = (jobs.inner.engine.scraper(), started + ROBOTS_TIME);
+            Some(jobs.inner.robots.rules(scraper, &url, tls_policy(&work.plan), deadline).await)
         }
         None => None,
     };
@@ -230,7 +231,8 @@ async fn follow(
     if depth == 0 && site.plan().sitemap() != SitemapMode::Skip && site.plan().max_depth() != Some(0) {
         let scraper = jobs.inner.engine.scraper();
         let deadline = Instant::now() + SITEMAPS_TIME;
-        let pages = listed_pages(scraper, rules, url, |file| site.is_at_home(file), deadline).await;
+        let tls = tls_policy(site.plan().scrape());
+        let pages = listed_pages(scraper, rules, url, |file| site.is_at_home(file), tls, deadline).await;
         found.extend(crawling.listed(pages));
     }
     found

@@ -9,6 +9,7 @@ use tokio::sync::OnceCell;
 use url::Url;
 use websvc_engine::crawl::{Rules, ask_robots, host_key};
 use websvc_scrape::Scraper;
+use websvc_transport::TlsPolicy;
 
 /// How long the rules of a host hold (RFC 9309, section 2.4, allows a day).
 const LIFE: Duration = Duration::from_secs(3_600);
@@ -31,11 +32,13 @@ impl Robots {
         &self,
         scraper: &Scraper,
         url: &Url,
+        tls: TlsPolicy,
         deadline: Instant,
     ) -> Arc<OnceCell<Rules>> {
-        let host = format!("{}://{}", url.scheme(), host_key(url));
+        // What was read without looking at the certificate does not hold for who looks at it.
+        let host = format!("{}://{} {tls:?}", url.scheme(), host_key(url));
         let cell = self.cell(host.clone(), Instant::now());
-        if matches!(cell.get_or_init(|| ask_robots(scraper, url, deadline)).await, Rules::DisallowAll) {
+        if matches!(cell.get_or_init(|| ask_robots(scraper, url, tls, deadline)).await, Rules::DisallowAll) {
             // It was a fault of the host: whoever comes next asks it anew.
             self.forget(&host, &cell);
         }

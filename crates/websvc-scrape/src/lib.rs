@@ -60,7 +60,7 @@ pub use page::{Page, Written};
 pub use profile::OpenProfile;
 pub use proxies::ProxyConfig;
 pub use raw::{CacheState, FileAnswer, RawPage};
-pub use request::DEFAULT_USER_AGENT;
+pub use request::{DEFAULT_USER_AGENT, tls_policy};
 pub use robots::RobotsRules;
 pub use scraper::Scraper;
 pub use share::ShareConfig;

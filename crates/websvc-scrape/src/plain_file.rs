@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use url::Url;
-use websvc_transport::{ExcessPolicy, FetchRequest};
+use websvc_transport::{ExcessPolicy, FetchRequest, TlsPolicy};
 use websvc_validate::ScrapePlan;
 
 use crate::browse::Source;
@@ -22,9 +22,11 @@ impl Scraper {
         &self,
         url: &Url,
         max_bytes: u64,
+        tls: TlsPolicy,
         deadline: Instant,
     ) -> Result<FileAnswer, ScrapeError> {
-        let request = request::plain(url, remaining(deadline)?, max_bytes);
+        let mut request = request::plain(url, remaining(deadline)?, max_bytes);
+        request.tls = tls;
         let page = self.fetch_plain(request, deadline).await?;
         Ok(FileAnswer { url: page.url, status: page.status, body: page.body })
     }

@@ -57,10 +57,14 @@ pub(crate) fn for_page(
         let value = HeaderValue::from_str(value).map_err(|_| bad_header(name.as_str()))?;
         request.headers.insert(name, value);
     }
-    if plan.skip_tls_verification() {
-        request.tls = TlsPolicy::SkipVerification;
-    }
+    request.tls = tls_policy(plan);
     Ok(request)
+}
+
+/// Returns what a plan says of certificates that cannot be verified: of those of its pages, and of what is read for them.
+#[must_use]
+pub fn tls_policy(plan: &ScrapePlan) -> TlsPolicy {
+    if plan.skip_tls_verification() { TlsPolicy::SkipVerification } else { TlsPolicy::Verify }
 }
 
 /// Adds the cookies of a profile to a request, behind those of the caller, whose own win.

@@ -9,6 +9,7 @@ use url::Url;
 use websvc_scrape::Scraper;
 use websvc_sitemap::Item;
 use websvc_stage::carried;
+use websvc_transport::TlsPolicy;
 
 use super::robots::Rules;
 
@@ -28,6 +29,7 @@ pub async fn listed_pages(
     rules: &Rules,
     start: &Url,
     takes: impl Fn(&Url) -> bool,
+    tls: TlsPolicy,
     deadline: Instant,
 ) -> Vec<Url> {
     let mut files: VecDeque<Url> = rules.sitemaps().iter().filter_map(|text| Url::parse(text).ok()).collect();
@@ -44,7 +46,7 @@ pub async fn listed_pages(
         }
         let begun = Instant::now();
         asked += 1;
-        let answer = scraper.file(&file, websvc_sitemap::MAX_BYTES, deadline).await;
+        let answer = scraper.file(&file, websvc_sitemap::MAX_BYTES, tls, deadline).await;
         if let Ok(answer) = answer
             && answer.status.is_success()
         {

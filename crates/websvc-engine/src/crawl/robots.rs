@@ -6,6 +6,7 @@ use http::StatusCode;
 use texting_robots::Robot;
 use url::Url;
 use websvc_scrape::Scraper;
+use websvc_transport::TlsPolicy;
 
 /// The longest delay between requests that a robots.txt can ask for.
 const MAX_DELAY: Duration = Duration::from_secs(30);
@@ -29,8 +30,8 @@ pub(crate) fn url(origin: &Url) -> Url {
 }
 
 /// Asks the host of a URL for its rules, until `deadline`.
-pub async fn ask_robots(scraper: &Scraper, of: &Url, deadline: Instant) -> Rules {
-    match scraper.file(&url(of), MAX_BYTES, deadline).await {
+pub async fn ask_robots(scraper: &Scraper, of: &Url, tls: TlsPolicy, deadline: Instant) -> Rules {
+    match scraper.file(&url(of), MAX_BYTES, tls, deadline).await {
         Ok(file) => Rules::read(file.status, &file.body, scraper.robots_name()),
         // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4).
         Err(_unreachable) => Rules::DisallowAll,

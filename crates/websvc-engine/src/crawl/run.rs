@@ -14,6 +14,7 @@ use url::Url;
 use websvc_address::without_visit;
 use websvc_scrape::{FileAnswer, ImageAnswer, ScrapeError, Scraper, Survey};
 use websvc_sitemap::Item;
+use websvc_transport::TlsPolicy;
 use websvc_types::index::IndexDocument;
 
 use super::frontier::Frontier;
@@ -442,8 +443,14 @@ async fn perform(scraper: &Scraper, max_age: Duration, origin: Url, task: Task, 
             Work::Images => measure::TIMEOUT,
         };
     let result = match &task {
-        Task::Robots => Outcome::File(scraper.file(&robots::url(&origin), robots::MAX_BYTES, deadline).await),
-        Task::Listing(url) => Outcome::File(scraper.file(url, websvc_sitemap::MAX_BYTES, deadline).await),
+        Task::Robots => {
+            let file =
+                scraper.file(&robots::url(&origin), robots::MAX_BYTES, TlsPolicy::Verify, deadline).await;
+            Outcome::File(file)
+        }
+        Task::Listing(url) => {
+            Outcome::File(scraper.file(url, websvc_sitemap::MAX_BYTES, TlsPolicy::Verify, deadline).await)
+        }
         Task::Image(url) => Outcome::Image(scraper.image_size(url, deadline).await),
         Task::Page(page) => Outcome::Page(scraper.survey(&page.url, max_age, deadline).await.map(Box::new)),
     };

@@ -9,7 +9,7 @@ use websvc_browser::{
     Cookie, Device, Direction, Extent, Geolocation, Locale, Matches, Orientation, PageRequest, Paper, Print,
     Screenshot, Step, Viewport,
 };
-use websvc_transport::{Proxy, TlsPolicy};
+use websvc_transport::Proxy;
 use websvc_types::action::{self, Click, ExecuteJavascript, Pdf, Press, Scroll, Wait, Write};
 use websvc_types::limits::COUNTRY_DEFAULT;
 use websvc_types::{Action, Format, format};
@@ -17,7 +17,7 @@ use websvc_validate::{LocationPlan, ScrapePlan};
 
 use super::places::Place;
 use crate::error::ScrapeError;
-use crate::request::bad_header;
+use crate::request::{bad_header, tls_policy};
 
 /// Returns the request for a page as a plan wants it.
 pub(crate) fn page_request(
@@ -31,7 +31,7 @@ pub(crate) fn page_request(
     request.cookies = cookies(&mut request.headers);
     request.device = if plan.mobile() { Device::Mobile } else { Device::Desktop };
     request.locale = locale(plan.location());
-    request.tls = if plan.skip_tls_verification() { TlsPolicy::SkipVerification } else { TlsPolicy::Verify };
+    request.tls = tls_policy(plan);
     request.proxy = proxy;
     request.wait_for = plan.wait_for();
     request.steps = plan.actions().iter().map(step).collect();
