@@ -29,7 +29,7 @@ fn status(phase: &str, documents: &[&str], next: Option<&str>) -> Value {
 async fn service(answers: Vec<Value>) -> (World, Client) {
     let given = Arc::new(AtomicUsize::new(0));
     let started = json!({ "success": true, "id": ID, "url": "x" }).to_string();
-    let errors = json!({ "errors": [], "robotsBlocked": ["http://a.test/"] }).to_string();
+    let errors = json!({ "success": true, "errors": [], "robotsBlocked": ["http://a.test/"] }).to_string();
     let world = World::builder()
         .page_with(&format!("http://127.0.0.1/v2/crawl/{ID}"), move |_| {
             let at = given.fetch_add(1, Ordering::SeqCst);
