@@ -1,11 +1,13 @@
 //! `websvc crawl`: the pages of a site as files, lines and a state, here and through a server.
 
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Output, Stdio};
-use std::time::Duration;
+use std::process::{Child, ExitStatus, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
-use websvc_testkit::{Page, World, until};
+use websvc_testkit::{Page, Seen, World, until};
 use yaml_rust2::{Yaml, YamlLoader};
 
 use crate::harness::{KEY, Service, Site, signal, tea_world, wait};
@@ -167,24 +169,38 @@ async fn a_server_crawls_and_is_followed_into_seen() {
 }
 
 /// A page that comes, and one that does not before it is let.
-async fn halting_world() -> World {
+async fn halting_world() -> (World, Arc<AtomicBool>) {
     let start = Page::html("<title>Start</title><p>Start. <a href=/slow>Slow</a>");
-    let slow = Page::html("<title>Slow</title><p>Slow.").delay(Duration::from_secs(3));
-    World::builder().page("http://halt.test/", start).page("http://halt.test/slow", slow).start().await
+    let is_let = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&is_let);
+    let slow = move |_: &Seen| match asked.load(Ordering::SeqCst) {
+        true => Page::html("<title>Slow</title><p>Slow."),
+        false => Page::silence(),
+    };
+    let world = World::builder().page("http://halt.test/", start).page_with("http://halt.test/slow", slow);
+    (world.start().await, is_let)
 }
 
-/// Begins a crawl, and tells it to stop when its second page is asked for.
-async fn interrupted(site: &Site, world: &World, arguments: &[&str], name: &str) -> Output {
+/// Begins a command, tells it to stop when the second page is asked for, and returns how it ended and what it said.
+async fn interrupted(site: &Site, world: &World, arguments: &[&str], name: &str) -> (ExitStatus, String) {
     let mut process: Child =
-        site.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        site.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stderr = BufReader::new(process.stderr.take().unwrap());
+    let begun = tokio::task::spawn_blocking(move || {
+        let mut said = String::new();
+        stderr.read_line(&mut said).unwrap();
+        (stderr, said)
+    });
+    // Who says which job it is hears signals.
+    let (mut stderr, mut said) = begun.await.unwrap();
     world.asked("http://halt.test/slow").await;
     signal(&process, name);
-    tokio::task::spawn_blocking(move || {
-        let _status = wait(&mut process);
-        process.wait_with_output().unwrap()
-    })
-    .await
-    .unwrap()
+    let ended = tokio::task::spawn_blocking(move || {
+        let status = wait(&mut process);
+        stderr.read_to_string(&mut said).unwrap();
+        (status, said)
+    });
+    ended.await.unwrap()
 }
 
 fn id_in(stderr: &str) -> String {
@@ -194,13 +210,13 @@ fn id_in(stderr: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crawl_that_is_interrupted_or_killed_goes_on() {
     for (name, is_told) in [("INT", true), ("TERM", true), ("KILL", false)] {
-        let world = halting_world().await;
+        let (world, is_let) = halting_world().await;
         let site = Site::new(&world);
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().to_str().unwrap();
-        let output = interrupted(&site, &world, &["crawl", "halt.test", "--output", out], name).await;
-        let (_, stderr) = said(&output);
-        assert!(!output.status.success(), "{name}: {stderr}");
+        let (status, stderr) =
+            interrupted(&site, &world, &["crawl", "halt.test", "--output", out], name).await;
+        assert!(!status.success(), "{name}: {stderr}");
         assert_eq!(stderr.contains("goes on with it"), is_told, "{name}: {stderr}");
         let id = match is_told {
             true => id_in(&stderr),
@@ -212,6 +228,7 @@ async fn a_crawl_that_is_interrupted_or_killed_goes_on() {
         let other = run(&site, &["crawl", "halt.test", "--depth", "0", "--json"]).await;
         assert!(other.status.success(), "{}", said(&other).1);
         world.forget();
+        is_let.store(true, Ordering::SeqCst);
         let output = run(&site, &["crawl", "--resume", &id, "--output", out]).await;
         assert!(output.status.success(), "{name}: {}", said(&output).1);
         assert_eq!(files(folder.path()), ["halt.test/index.md", "halt.test/slow.md"]);
@@ -225,25 +242,25 @@ async fn a_crawl_that_is_interrupted_or_killed_goes_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupted_crawl_of_a_server_is_cancelled_and_one_that_is_watched_goes_on() {
-    let world = halting_world().await;
+    let (world, _is_let) = halting_world().await;
     let site = Site::new(&world);
     let service = site.serve();
     let at = at(&service);
     let at: Vec<&str> = at.iter().map(String::as_str).collect();
-    let output = interrupted(&site, &world, &[&["crawl", "halt.test"], at.as_slice()].concat(), "INT").await;
-    let (_, stderr) = said(&output);
-    assert!(!output.status.success() && stderr.contains("is cancelled"), "{stderr}");
+    let begin = [&["crawl", "halt.test"], at.as_slice()].concat();
+    let (status, stderr) = interrupted(&site, &world, &begin, "INT").await;
+    assert!(!status.success() && stderr.contains("is cancelled"), "{stderr}");
     let status = service.get(&format!("/v2/crawl/{}", id_in(&stderr))).await.body;
     assert_eq!(status["status"], "cancelled", "{status}");
     world.forget();
     let begun = service.post("/v2/crawl", r#"{"url": "http://halt.test/"}"#).await.body;
     let id = begun["id"].as_str().unwrap();
-    let output =
-        interrupted(&site, &world, &[&["crawl", "--resume", id], at.as_slice()].concat(), "TERM").await;
-    let (_, stderr) = said(&output);
-    assert!(!output.status.success() && stderr.contains("goes on at the server"), "{stderr}");
-    let ended = crate::batch::ended(&service, &format!("/v2/crawl/{id}")).await;
-    assert_eq!((&ended["status"], &ended["completed"]), (&"completed".into(), &2.into()), "{ended}");
+    let watch = [&["crawl", "--resume", id], at.as_slice()].concat();
+    let (status, stderr) = interrupted(&site, &world, &watch, "TERM").await;
+    assert!(!status.success() && stderr.contains("goes on at the server"), "{stderr}");
+    let left = service.get(&format!("/v2/crawl/{id}")).await.body;
+    assert_eq!((&left["status"], &left["completed"]), (&"scraping".into(), &1.into()), "{left}");
+    crate::batch::delete(&service, &format!("/v2/crawl/{id}")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
