@@ -38,9 +38,10 @@ impl Robots {
         // What was read without looking at the certificate does not hold for who looks at it.
         let host = format!("{}://{} {tls:?}", url.scheme(), host_key(url));
         let cell = self.cell(host.clone(), Instant::now());
-        if matches!(cell.get_or_init(|| ask_robots(scraper, url, tls, deadline)).await, Rules::DisallowAll) {
+        match cell.get_or_init(|| ask_robots(scraper, url, tls, deadline)).await {
             // It was a fault of the host: whoever comes next asks it anew.
-            self.forget(&host, &cell);
+            Rules::DisallowAll | Rules::Unreachable => self.forget(&host, &cell),
+            Rules::AllowAll | Rules::Robot(_) => {}
         }
         cell
     }

@@ -105,6 +105,25 @@ impl ScrapeError {
         self.code() == ErrorCode::UnsafeDomainBlocked
     }
 
+    /// Returns whether any request of the host would fail by this: it may not be asked, has no name, or no certificate
+    /// that can be verified.
+    #[must_use]
+    pub fn is_for_every_request(&self) -> bool {
+        if let ScrapeError::Shared(error) = self {
+            return error.is_for_every_request();
+        }
+        matches!(
+            self,
+            ScrapeError::Unsafe { .. }
+                | ScrapeError::Fetch(
+                    FetchError::Forbidden
+                        | FetchError::RefusedByRule { .. }
+                        | FetchError::Dns { .. }
+                        | FetchError::Tls { .. }
+                )
+        )
+    }
+
     /// Returns whether the host could not be reached, or broke off: what a host does that went down.
     #[must_use]
     pub fn is_unreachable(&self) -> bool {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::batch::{delete, ended, read_all, start_at};
-use crate::harness::{KEY, Service, Site, tea_world};
+use crate::harness::{Service, Site, tea_world};
 
 const PAGE: &str = "http://tea.test/green.html";
 
@@ -147,9 +147,7 @@ async fn dify_and_n8n_accept_the_service() {
         .start()
         .await;
     let site = Site::new(&world);
-    let mut serve = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    let service =
-        Service::start(serve.env("WEBSVC_API_KEY", KEY).env("WEBSVC__FETCH__CA_FILE", world.ca_file()));
+    let service = site.serve();
     let headers = [("content-type", "application/json")];
     let check = json!({
         "url": "https://example.com",

@@ -138,7 +138,7 @@ async fn options_are_those_of_the_request_and_bad_ones_are_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_crawls_and_is_followed_into_seen() {
+async fn a_server_crawls_and_is_followed_to_the_end() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let service = site.serve();

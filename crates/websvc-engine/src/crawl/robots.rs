@@ -20,6 +20,8 @@ pub enum Rules {
     AllowAll,
     /// It could not be read for a fault of the host: nothing may be fetched.
     DisallowAll,
+    /// It could not be read for what keeps pages from being fetched as well, and says more clearly why.
+    Unreachable,
     /// What it says.
     Robot(Box<Robot>),
 }
@@ -33,6 +35,7 @@ pub(crate) fn url(origin: &Url) -> Url {
 pub async fn ask_robots(scraper: &Scraper, of: &Url, tls: TlsPolicy, deadline: Instant) -> Rules {
     match scraper.file(&url(of), MAX_BYTES, tls, deadline).await {
         Ok(file) => Rules::read(file.status, &file.body, scraper.robots_name()),
+        Err(error) if error.is_for_every_request() => Rules::Unreachable,
         // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4).
         Err(_unreachable) => Rules::DisallowAll,
     }
@@ -54,7 +57,7 @@ impl Rules {
     #[must_use]
     pub fn allow(&self, url: &Url) -> bool {
         match self {
-            Rules::AllowAll => true,
+            Rules::AllowAll | Rules::Unreachable => true,
             Rules::DisallowAll => false,
             Rules::Robot(robot) => robot.allowed(url.as_str()),
         }
@@ -71,7 +74,7 @@ impl Rules {
     pub(crate) fn sitemaps(&self) -> &[String] {
         match self {
             Rules::Robot(robot) => &robot.sitemaps,
-            Rules::AllowAll | Rules::DisallowAll => &[],
+            Rules::AllowAll | Rules::DisallowAll | Rules::Unreachable => &[],
         }
     }
 }
