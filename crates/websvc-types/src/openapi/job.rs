@@ -79,7 +79,9 @@ pub(super) fn add_first_version(paths: &mut Value) {
 }
 
 fn is_job(path: &str) -> bool {
-    ["crawl", "batch/scrape"].iter().any(|kind| path == *kind || path.starts_with(&format!("{kind}/")))
+    // Version 1 reads no prompts.
+    path != "crawl/params-preview"
+        && ["crawl", "batch/scrape"].iter().any(|kind| path == *kind || path.starts_with(&format!("{kind}/")))
 }
 
 fn start_crawl() -> Operation {
