@@ -64,13 +64,10 @@ impl Jobs {
         }
     }
 
-    /// Works on the job of this number and no other, and delivers events, for as long as it is awaited: for who is there
-    /// for one job.
+    /// Works on the job of this number and no other, for as long as it is awaited: for who is there for one job. Events
+    /// wait for [`run`](Self::run), since those of other jobs are not this caller's to send.
     pub async fn run_only(&self, number: i64) -> Infallible {
-        tokio::select! {
-            never = self.work_on(Some(number)) => never,
-            never = deliver(self.clone()) => never,
-        }
+        self.work_on(Some(number)).await
     }
 
     async fn work_on(&self, only: Option<i64>) -> Infallible {
