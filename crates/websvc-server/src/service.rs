@@ -28,7 +28,7 @@ use crate::cors;
 use crate::crawls::Crawls;
 use crate::dashboard::{self, Attempts, session::Sessions};
 use crate::handler::watch::{self, Seats};
-use crate::handler::{self, JobOperation};
+use crate::handler::{self, JobOperation, Version};
 use crate::mcp;
 use crate::meters::Meters;
 use crate::origin::OriginConfig;
@@ -404,7 +404,7 @@ async fn dispatch(
         Operation::ScrapeResult => handler::scrape_result(&context, request.uri().path()),
         Operation::Parse => handler::parse(context, request).await,
         Operation::ParseFormats => Ok(handler::parse_formats(&context)),
-        Operation::Job(kind, operation) => handler::job(kind, operation, context, request).await,
+        Operation::Job(kind, operation) => handler::job(Version::V2, kind, operation, context, request).await,
         Operation::Webhook(operation) => handler::webhook(operation, &context, &request).await,
         Operation::AddDocuments => handler::add_documents(context, request).await,
         Operation::CrawlProgress => handler::crawl_progress(&context, request).await,

@@ -24,19 +24,13 @@ pub(super) async fn job(
     context: Context<'_>,
     request: Request<ServerBody>,
 ) -> Result<Reply, Failure> {
-    match operation {
-        JobOperation::Start => {
-            let JobStart { version, base_url, idempotency, body } =
-                handler::receive_job(&context, Version::V1, request).await?;
-            let body = context.admission.decode(body, move |body| translate(kind, body)).await?;
-            handler::begin_job(kind, context, JobStart { version, base_url, idempotency, body }).await
-        }
-        JobOperation::Status
-        | JobOperation::Cancel
-        | JobOperation::Errors
-        | JobOperation::Active
-        | JobOperation::Params => handler::known_job(Version::V1, kind, operation, context, request).await,
+    if operation != JobOperation::Start {
+        return handler::job(Version::V1, kind, operation, context, request).await;
     }
+    let JobStart { version, base_url, idempotency, body } =
+        handler::receive_job(&context, Version::V1, request).await?;
+    let body = context.admission.decode(body, move |body| translate(kind, body)).await?;
+    handler::begin_job(kind, context, JobStart { version, base_url, idempotency, body }).await
 }
 
 /// Returns a request of version 1 in the words of version 2.

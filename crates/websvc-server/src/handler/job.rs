@@ -85,8 +85,10 @@ pub(crate) struct JobStart {
     pub(crate) body: Bytes,
 }
 
-/// Answers what is asked of jobs of a kind.
+/// Answers what is asked of jobs of a kind: bodies are in the words of version 2, and the URLs of
+/// answers those of `version`.
 pub(crate) async fn job(
+    version: Version,
     kind: JobKind,
     operation: JobOperation,
     context: Context<'_>,
@@ -94,14 +96,14 @@ pub(crate) async fn job(
 ) -> Result<Reply, Failure> {
     match operation {
         JobOperation::Start => {
-            let start = receive(&context, Version::V2, request).await?;
+            let start = receive(&context, version, request).await?;
             begin(kind, context, start).await
         }
-        JobOperation::Status
-        | JobOperation::Cancel
-        | JobOperation::Errors
-        | JobOperation::Active
-        | JobOperation::Params => known_job(Version::V2, kind, operation, context, request).await,
+        JobOperation::Active => crawl::active(&context).await,
+        JobOperation::Params => crawl_prompt::preview(context, request).await,
+        JobOperation::Status => status(version, kind, &context, &request).await,
+        JobOperation::Cancel => cancel(kind, &context, &request).await,
+        JobOperation::Errors => errors(kind, &context, &request).await,
     }
 }
 
@@ -125,24 +127,6 @@ pub(crate) async fn begin(kind: JobKind, context: Context<'_>, start: JobStart) 
     match kind {
         JobKind::Batch => batch::start(context, start).await,
         JobKind::Crawl => crawl::start(context, start).await,
-    }
-}
-
-/// Answers what is asked of jobs that began.
-pub(crate) async fn known_job(
-    version: Version,
-    kind: JobKind,
-    operation: JobOperation,
-    context: Context<'_>,
-    request: Request<ServerBody>,
-) -> Result<Reply, Failure> {
-    match operation {
-        JobOperation::Start => unreachable!("a job that is to begin is received first"),
-        JobOperation::Active => crawl::active(&context).await,
-        JobOperation::Params => crawl_prompt::preview(context, request).await,
-        JobOperation::Status => status(version, kind, &context, &request).await,
-        JobOperation::Cancel => cancel(kind, &context, &request).await,
-        JobOperation::Errors => errors(kind, &context, &request).await,
     }
 }
 

@@ -22,9 +22,7 @@ pub(crate) use artifact::artifact;
 pub(crate) use body::read as read_body;
 pub(crate) use docs::docs;
 pub(crate) use index::{add_documents, crawl_progress, index_stats};
-pub(crate) use job::{
-    JobOperation, JobStart, Version, begin as begin_job, job, known_job, receive as receive_job,
-};
+pub(crate) use job::{JobOperation, JobStart, Version, begin as begin_job, job, receive as receive_job};
 pub(crate) use map::{answer_map, map, map_v1};
 pub(crate) use metrics::metrics;
 pub(crate) use parse::{parse, parse_formats};
