@@ -51,7 +51,7 @@ fn head(sections: &[Section]) -> String {
          `details`, with the place below the field where it is not the field itself), *forbids* what is \
          answered with 403.\n\
          - A test is named by its crate and its function.\n\
-         - Under *in part* and *later*, the issue is named that brings what is missing.\n",
+         - Under *in part* and *later*, what is missing is named.\n",
         rows().count(),
         count(Status::Holds),
         count(Status::Partly),
@@ -70,18 +70,13 @@ fn status(row: &Row) -> Status {
 }
 
 fn status_text(row: &Row) -> String {
-    let later: Vec<String> = row.later.iter().map(later).collect();
     let head = match status(row) {
         Status::Holds => "holds",
         Status::Partly => "in part",
         Status::Later => "later",
     };
+    let later = row.later.iter().map(|what| cell(what));
     std::iter::once(head.to_owned()).chain(later).collect::<Vec<_>>().join("<br>")
-}
-
-fn later((issue, what): &(Option<u8>, &str)) -> String {
-    let issue = issue.map_or_else(|| "no issue yet".to_owned(), |issue| format!("issue {issue}"));
-    format!("{issue}: {}", cell(what))
 }
 
 fn proof(row: &Row) -> String {

@@ -32,8 +32,8 @@ pub(crate) struct Row {
     pub(crate) cases: Vec<Case>,
     /// Tests elsewhere that prove it: crate and name.
     pub(crate) tests: Vec<(&'static str, &'static str)>,
-    /// What is not there yet: the issue that brings it, if there is one, and what.
-    pub(crate) later: Vec<(Option<u8>, &'static str)>,
+    /// What is not there yet.
+    pub(crate) later: Vec<&'static str>,
     place: Place,
     policy: Policy,
 }
@@ -221,14 +221,8 @@ impl Row {
         self
     }
     /// A part of the row is not there yet.
-    pub(crate) fn later(mut self, issue: u8, what: &'static str) -> Self {
-        self.later.push((Some(issue), what));
-        self
-    }
-
-    /// A part of the row is not there yet, and no issue brings it.
-    pub(crate) fn unplanned(mut self, what: &'static str) -> Self {
-        self.later.push((None, what));
+    pub(crate) fn later(mut self, what: &'static str) -> Self {
+        self.later.push(what);
         self
     }
 

@@ -21,7 +21,7 @@ pub(super) fn authentication() -> Vec<Row> {
         row("5 getting a key", "keys are made, listed and revoked")
             .tested("websvc-cli", "keys_are_made_listed_and_revoked_while_the_server_runs")
             .tested("websvc-cli", "the_first_start_prints_a_key_once")
-            .later(7, "keys on the dashboard"),
+            .tested("websvc-cli", "a_key_is_made_shown_once_used_and_revoked"),
     ]
 }
 

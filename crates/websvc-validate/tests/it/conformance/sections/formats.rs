@@ -22,13 +22,11 @@ pub(super) fn rows() -> Vec<Row> {
         screenshot(),
         json_format().tested("websvc-cli", "data_is_extracted_by_its_schema"),
         change_tracking(),
-        bare("2.2.1 branding", "branding").unplanned(
-            "it is read from the rendered page; until then a warning says that no browser is installed",
-        ),
-        bare("2.2.1 product", "product").unplanned(unread),
-        bare("2.2.1 menu", "menu").unplanned(unread),
-        bare("2.2.1 audio", "audio").unplanned(media),
-        bare("2.2.1 video", "video").unplanned(media),
+        bare("2.2.1 branding", "branding").later("the design of pages is not read yet; a warning says so"),
+        bare("2.2.1 product", "product").later(unread),
+        bare("2.2.1 menu", "menu").later(unread),
+        bare("2.2.1 audio", "audio").later(media),
+        bare("2.2.1 video", "video").later(media),
         asking("2.2.1 question", "question", "question")
             .tested("websvc-cli", "summaries_answers_and_passages_are_written"),
         asking("2.2.1 highlights", "highlights", "query")
@@ -135,7 +133,7 @@ fn change_tracking() -> Row {
     .ok("branch")
     .bad(1, InvalidType);
     prompt_cases(row, "changeTracking")
-        .unplanned("a history of pages; until then a warning says that there is none")
+        .later("a history of pages; until then a warning says that there is none")
 }
 
 /// Returns the row of a format with a required text.

@@ -70,7 +70,7 @@ pub(super) fn rows() -> Vec<Row> {
             .bad(101, TooBig),
         row("8 screenshot URL lifetime", "24 hours")
             .tested("websvc-artifacts", "what_expired_is_gone_before_and_after_it_is_swept"),
-        row("8 audio and video signed URL lifetime", "1 hour").unplanned("media are extracted"),
+        row("8 audio and video signed URL lifetime", "1 hour").later("media are extracted"),
     ];
     rows.extend(prices());
     rows

@@ -239,7 +239,10 @@ fn parsers() -> Row {
     .bad(-1, TooSmall)
     .bad(1.5, InvalidType)
     .bad("3", InvalidType)
-    .later(5, "PDF to markdown, its modes, and PDF as base64 for an empty list")
+    .tested("websvc-cli", "a_pdf_is_a_page_with_markdown_and_its_numbers_of_pages")
+    .tested("websvc-cli", "every_page_of_a_pdf_is_charged_and_the_file_itself_is_one_page")
+    .tested("websvc-cli", "without_tesseract_a_scan_is_a_warning_and_recognition_an_error")
+    .tested("websvc-cli", "where_tesseract_is_installed_pages_are_recognised")
 }
 
 fn proxy() -> Row {
