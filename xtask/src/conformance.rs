@@ -45,17 +45,56 @@ impl Authentication {
     }
 }
 
-/// Runs every check; `binary` is the program that is checked, which is built when none is given.
-pub(crate) fn run(binary: Option<&Path>) -> Result {
+/// What is checked, and by whom.
+#[derive(Debug, Default)]
+pub(crate) struct Options<'a> {
+    /// The program that is checked, which is built when none is given.
+    binary: Option<&'a Path>,
+    /// What the names of those have in them that check it; all of them without.
+    only: Option<&'a str>,
+}
+
+impl<'a> Options<'a> {
+    /// Reads `--binary FILE` and `--only NAME`.
+    pub(crate) fn read(arguments: &[&'a str]) -> Result<Self> {
+        let mut options = Self::default();
+        let mut rest = arguments;
+        while let [name, value, after @ ..] = rest {
+            match *name {
+                "--binary" => options.binary = Some(Path::new(*value)),
+                "--only" => options.only = Some(value),
+                _ => break,
+            }
+            rest = after;
+        }
+        match rest {
+            [] => Ok(options),
+            [other, ..] => {
+                Err(format!("conformance takes --binary FILE and --only NAME, not \"{other}\"").into())
+            }
+        }
+    }
+
+    fn asks_for(&self, name: &str) -> bool {
+        self.only.is_none_or(|only| name.to_lowercase().contains(&only.to_lowercase()))
+    }
+}
+
+/// Runs the checks.
+pub(crate) fn run(options: &Options<'_>) -> Result {
     let started = Instant::now();
-    let binary = match binary {
+    let mut clients = client::prepare();
+    clients.retain(|client| options.asks_for(client.name()));
+    let tools = options.asks_for(openapi::NAME).then(openapi::prepare);
+    if clients.is_empty() && tools.is_none() {
+        return Err(format!("no client has \"{}\" in its name", options.only.unwrap_or_default()).into());
+    }
+    let binary = match options.binary {
         // Clients start it from directories of their own.
         Some(given) => given.canonicalize()?,
         None => build()?,
     };
     let scratch = scratch()?;
-    let clients = client::prepare();
-    let tools = openapi::prepare();
     let site = Site::start(&folder().join("site"))?;
     let mut report = Report::default();
     for mode in [Authentication::Off, Authentication::On] {
@@ -64,7 +103,9 @@ pub(crate) fn run(binary: Option<&Path>) -> Result {
             client.run(&service, &scratch, &mut report);
         }
         // Last, because schemathesis adds to what can be found.
-        tools.run(&service, &scratch, &mut report)?;
+        if let Some(tools) = &tools {
+            tools.run(&service, &scratch, &mut report)?;
+        }
     }
     report.finish(started.elapsed())
 }

@@ -30,7 +30,8 @@ const USAGE: &str = "usage: cargo xtask TASK
 
   test         the whole gate: format, rules, lints, docs, schemas, tests
   conformance  the official clients and schemathesis against the program
-               (--binary FILE: against this one, instead of building it)
+               (--binary FILE: this one, instead of building it;
+               --only NAME: only what has this in its name, as \"mcp\" or \"schemathesis\")
   schema       write docs/schema and docs/openapi.json (--check: only compare)
   bench        measure the service beside its parts
                (relevance: on judged collections; scale: in growing indexes;
@@ -66,8 +67,7 @@ fn run(arguments: &[&str]) -> Result {
         ["bench", "access"] => bench::run_access(),
         ["bench", "crawl"] => bench::run_crawl(),
         ["bench", part @ ("relevance" | "scale")] => bench::run_part(part),
-        ["conformance"] => conformance::run(None),
-        ["conformance", "--binary", binary] => conformance::run(Some(Path::new(binary))),
+        ["conformance", options @ ..] => conformance::run(&conformance::Options::read(options)?),
         ["schema"] => schema::run(schema::Mode::Write),
         ["schema", "--check"] => schema::run(schema::Mode::Check),
         ["help" | "--help" | "-h"] => {

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { address, announce, check, key, page } from "./checks.mjs";
@@ -17,8 +17,12 @@ function run(key, ...options) {
 }
 
 function command(name, key, ...options) {
+  return execute(name, key, ...options, "--json");
+}
+
+function execute(name, key, ...options) {
   const keyed = key ? ["--api-key", key] : [];
-  const argv = [program, name, ...options, "--json", "--api-url", address, ...keyed];
+  const argv = [program, name, ...options, "--api-url", address, ...keyed];
   return new Promise((resolve) => {
     execFile(process.execPath, argv, (error, stdout, stderr) => {
       resolve({ status: error ? error.code : 0, stdout, stderr });
@@ -71,6 +75,36 @@ await check("scrape", async () => {
   const { status, stdout, stderr } = await command("scrape", key, page);
   assert.equal(status, 0, stderr);
   assert.match(stdout, /Green tea[^]*Sencha/);
+});
+
+await check("scrape of several pages", async () => {
+  const urls = [page, "http://tea.test/oolong.html"];
+  const { status, stderr } = await execute("scrape", key, ...urls, "--format", "markdown");
+  assert.equal(status, 0, stderr);
+  assert.match(stderr, /2\/2/);
+});
+
+/** Runs a crawl's command, which has to succeed, and returns what it writes into a file. */
+async function crawl(...options) {
+  const { status, stderr } = await execute("crawl", key, ...options, "--output", "crawl.json");
+  assert.equal(status, 0, stderr);
+  return JSON.parse(readFileSync("crawl.json", "utf8")).data;
+}
+
+await check("crawl", async () => {
+  const job = await crawl("http://tea.test/", "--limit", "10", "--sitemap", "skip", "--wait", "--poll-interval", "1");
+  const pages = job.data.map(({ metadata }) => metadata.sourceURL);
+  assert.deepEqual([job.status, job.completed, new Set(pages).size], ["completed", pages.length, pages.length]);
+  assert.ok(pages.includes(page) && job.data.every(({ markdown }) => markdown));
+});
+
+await check("the state of a crawl, and its end", async () => {
+  // One page in a minute: it runs until it is cancelled.
+  const { jobId } = await crawl("http://tea.test/", "--delay", "60000", "--exclude-paths", "never,again");
+  const state = await crawl(jobId);
+  assert.deepEqual([state.id, state.status], [jobId, "scraping"]);
+  assert.equal((await crawl(jobId, "--cancel")).status, "cancelled");
+  assert.equal((await crawl(jobId, "--status")).status, "cancelled");
 });
 
 await check("parse", async () => {

@@ -146,6 +146,18 @@ await check("scrape", () =>
   }),
 );
 
+await check("crawl, and its state", () =>
+  withServer(key, async (server) => {
+    const options = { url: "http://tea.test/", limit: 10, sitemap: "skip", scrapeOptions: { formats: ["markdown"] } };
+    const job = JSON.parse(await server.use("firecrawl_crawl", options));
+    const pages = job.data.map(({ metadata }) => metadata.sourceURL);
+    assert.deepEqual([job.status, job.completed, new Set(pages).size], ["completed", pages.length, pages.length]);
+    assert.ok(pages.includes(page) && job.data.every(({ markdown }) => markdown));
+    const state = JSON.parse(await server.use("firecrawl_check_crawl_status", { id: job.id }));
+    assert.deepEqual([state.id, state.status, state.completed], [job.id, "completed", job.completed]);
+  }),
+);
+
 await check("parse", () =>
   withServer(key, async (server) => {
     const filePath = resolve("tea-of-the-model.html");

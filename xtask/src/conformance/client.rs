@@ -51,6 +51,10 @@ fn packages(scripts: &Path) -> Result<PathBuf, Box<dyn Error>> {
 }
 
 impl Client {
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// Runs the checks of the client against a service.
     pub(super) fn run(&self, service: &Service, scratch: &Path, report: &mut Report) {
         let (program, script) = match &self.script {

@@ -12,6 +12,9 @@ use super::service::Service;
 use super::{Authentication, folder};
 use crate::{Result, python, root};
 
+/// What these checks go by.
+pub(super) const NAME: &str = "schemathesis";
+
 /// So many requests schemathesis has to have made in all.
 const REQUESTS_MIN: u64 = 1000;
 
