@@ -45,6 +45,7 @@ pub struct CrawlRequest {
     pub exclude_paths: Option<Vec<String>>,
     /// At most so many links from the start. Default: no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = u32::MAX))]
     pub max_discovery_depth: Option<u32>,
     /// At most so many documents. Default: 10000.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -77,6 +77,7 @@ pub struct MapRequest {
     pub regex_on_full_url: Option<bool>,
     /// 0 leaves out the links of the start page. A map follows none of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = u32::MAX))]
     pub max_discovery_depth: Option<u32>,
     /// Lists URLs beside the path of `url`, too, as `filterByPath: false` does. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]

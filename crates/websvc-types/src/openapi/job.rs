@@ -64,9 +64,10 @@ pub(super) fn add_first_version(paths: &mut Value) {
             let mut operations: Value = serde_json::from_str(&text).expect("it is the JSON of above");
             for operation in operations.as_object_mut().into_iter().flatten().map(|(_, operation)| operation)
             {
-                for (name, after) in [("operationId", "V1"), ("summary", ", for clients of version 1")] {
-                    operation[name] =
-                        json!(format!("{}{after}", operation[name].as_str().unwrap_or_default()));
+                append(&mut operation["operationId"], "V1");
+                append(&mut operation["summary"], ", for clients of version 1");
+                for link in links(operation) {
+                    append(&mut link["operationId"], "V1");
                 }
                 operation["tags"] = json!(["adapters"]);
             }
@@ -76,6 +77,18 @@ pub(super) fn add_first_version(paths: &mut Value) {
     for (path, operations) in first {
         paths[path] = operations;
     }
+}
+
+fn append(text: &mut Value, after: &str) {
+    *text = json!(format!("{}{after}", text.as_str().unwrap_or_default()));
+}
+
+/// Returns the links of all answers of an operation.
+fn links(operation: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let answers = operation["responses"].as_object_mut().into_iter().flatten();
+    answers
+        .filter_map(|(_, answer)| answer.get_mut("links")?.as_object_mut())
+        .flat_map(|links| links.iter_mut().map(|(_, link)| link))
 }
 
 fn is_job(path: &str) -> bool {
