@@ -5,6 +5,7 @@
 
 import re
 
+import requests
 import schemathesis
 
 # What speaks against options of a page though they have the form of the schema: where, and by which rule. The paths are
@@ -57,6 +58,17 @@ SEARCH = [
     *within("/scrapeOptions", PAGE),
 ]
 
+CRAWL = [
+    *ADDRESS,
+    *JOB,
+    *within("/scrapeOptions", PAGE),
+    # Patterns are regular expressions.
+    (r"/(include|exclude)Paths/\d+", "invalid_format"),
+    (r"/delay", "too_big"),
+]
+
+BATCH = [*PAGE, *JOB, (r"/urls(/\d+)?", "invalid_format"), (r"/urls/\d+", "too_short")]
+
 # The rules that a body can break though it has the form of the schema, by operation. Those of a search are the ones that
 # the tests of websvc-validate name too, where the schema and the validator are compared.
 BEYOND_THE_SCHEMA = {
@@ -67,14 +79,14 @@ BEYOND_THE_SCHEMA = {
     "scrapeV1": PAGE + ADDRESS,
     # Of what is only there for pages of the web. The file that is made up here is none of a kind that is read.
     "parse": PAGE + [(r"/[a-zA-Z]+", "not_supported"), (r"/file", r".+")],
-    "map": ADDRESS + within("", PAGE),
-    "mapV1": ADDRESS + within("", PAGE),
-    "startCrawl": ADDRESS
-    + JOB
-    + within("/scrapeOptions", PAGE)
-    # Patterns are regular expressions.
-    + [(r"/(include|exclude)Paths/\d+", "invalid_format"), (r"/delay", "too_big")],
-    "startBatch": PAGE + JOB + [(r"/urls(/\d+)?", "invalid_format")],
+    "mapUrls": ADDRESS + PAGE,
+    "mapUrlsV1": ADDRESS + PAGE,
+    "startCrawl": CRAWL,
+    "startCrawlV1": CRAWL,
+    "startBatch": BATCH,
+    "startBatchV1": BATCH,
+    # Without a model only a few words are understood.
+    "previewCrawlParams": ADDRESS + [(r"/prompt", "not_supported")],
     "addDocuments": [
         # URLs by the rules that browsers have.
         (r"/documents/\d+/url", "invalid_format"),
@@ -85,7 +97,7 @@ BEYOND_THE_SCHEMA = {
 OTHERWISE = {401, 403, 404, 409, 429, 503}
 
 # Operations on pages: a page that cannot be had is an answer of the service, not its failure.
-PAGES = {"scrape", "scrapeV1", "map", "mapV1", "parse"}
+PAGES = {"scrape", "scrapeV1", "mapUrls", "mapUrlsV1", "parse"}
 
 
 @schemathesis.check
@@ -148,9 +160,34 @@ class EveryOperationSucceeds:
 
 @schemathesis.hook
 def before_call(ctx, case, kwargs):
-    """Nobody waits here for the pauses of a minute that a map is asked to make."""
-    if operation_id(case) in {"map", "mapV1"} and isinstance(case.body, dict) and case.body.get("delay"):
+    if operation_id(case) in {"mapUrls", "mapUrlsV1"} and isinstance(case.body, dict) and case.body.get("delay"):
+        # Nobody waits here for the pauses of a minute that a map is asked to make.
         case.body.setdefault("timeout", 2000)
+    if is_right(case) and re.match(r".*/(crawl|batch/scrape)/{id}", case.operation.path):
+        case.path_parameters["id"] = job(case, kwargs)
+
+
+def is_right(case):
+    meta = case.meta
+    return meta is not None and meta.phase.name == "fuzzing" and meta.generation.mode.is_positive
+
+
+# Jobs that are read, by the paths that begin them.
+begun = {}
+
+
+def job(case, kwargs):
+    """Returns a job of the kind that an operation is about: identifiers that are made up lead to 404 only."""
+    path = case.operation.path.partition("/{id}")[0]
+    if case.method != "DELETE" and path in begun:
+        return begun[path]
+    # So slow that it still runs when it is to be cancelled.
+    page = "http://tea.test/green.html"
+    body = {"urls": [f"{page}?{n}" for n in range(200)]} if "batch" in path else {"url": page, "delay": 60}
+    answer = requests.post(case.operation.base_url + path, json=body, headers=kwargs.get("headers"), timeout=10)
+    answer.raise_for_status()
+    begun[path] = answer.json()["id"]
+    return begun[path]
 
 
 def operation_id(case):
