@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 use websvc::JobKind;
-use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobErrors, JobPhase};
+use websvc::types::job::{
+    BatchScrapeRequest, CrawlRequest, JobDocument, JobErrors, JobPhase, JobStatusResponse,
+};
 
 use crate::Setting;
 use crate::args::{Handing, Remote};
@@ -61,6 +63,37 @@ struct State {
     warning: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+}
+
+impl State {
+    fn of(answer: &JobStatusResponse) -> Self {
+        let JobStatusResponse {
+            success: _,
+            status,
+            completed,
+            total,
+            credits_used,
+            expires_at,
+            next: _,
+            data: _,
+            created_at,
+            completed_at,
+            duration: _,
+            warning,
+            error,
+        } = answer;
+        Self {
+            status: *status,
+            completed: *completed,
+            total: *total,
+            credits_used: *credits_used,
+            expires_at: expires_at.clone(),
+            created_at: created_at.clone(),
+            completed_at: completed_at.clone(),
+            warning: warning.clone(),
+            error: error.clone(),
+        }
+    }
 }
 
 /// What is new of a job.

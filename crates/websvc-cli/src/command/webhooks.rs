@@ -2,7 +2,9 @@
 
 use anyhow::{Result, ensure};
 use jiff::Timestamp;
-use serde_json::json;
+use serde::Serialize;
+use websvc::types::job::WebhookDeadLetter;
+use websvc_jobs::dead_letter;
 use websvc_store::{DeadLetter, Letters, Store};
 use websvc_webhook::public_url;
 
@@ -39,37 +41,18 @@ pub(crate) fn webhooks(setting: &Setting, webhooks: Webhooks) -> Result<()> {
     }
 }
 
+/// A line of `--json`.
+#[derive(Serialize)]
+struct Row<'a> {
+    team: &'a str,
+    #[serde(flatten)]
+    letter: WebhookDeadLetter,
+}
+
 fn list(letters: &[DeadLetter], as_json: bool) -> Result<()> {
     if as_json {
-        let rows = letters.iter().map(|letter| {
-            let DeadLetter {
-                id,
-                team,
-                job,
-                kind,
-                event,
-                url,
-                attempts,
-                status,
-                error,
-                created_at_ms,
-                tried_at_ms,
-                forget_at_ms,
-            } = letter;
-            json!({
-                "id": id,
-                "team": team,
-                "jobId": job,
-                "type": event.full_name(*kind),
-                "url": public_url(url),
-                "attempts": attempts,
-                "lastStatus": status,
-                "lastError": error,
-                "createdAt": time(Some(*created_at_ms)),
-                "lastAttemptAt": time(Some(*tried_at_ms)),
-                "expiresAt": time(Some(*forget_at_ms)),
-            })
-        });
+        let rows =
+            letters.iter().map(|letter| Row { team: &letter.team, letter: dead_letter(letter.clone()) });
         return show::json(&rows.collect::<Vec<_>>());
     }
     let mut table = Table::new(["ID", "TEAM", "TYPE", "URL", "TRIES", "ERROR", "LAST TRY"]);

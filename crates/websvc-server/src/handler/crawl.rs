@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use websvc_engine::crawl::Site;
-use websvc_jobs::JobRequest;
+use websvc_jobs::{JobRequest, timestamp};
 use websvc_stage::Stage;
 use websvc_store::{JobKind, JobRecord, JobUrl, NewJob};
 use websvc_types::job::{ActiveCrawl, ActiveCrawls, CrawlRequest, JobStarted};
@@ -79,7 +79,7 @@ fn active_crawl(record: JobRecord) -> Option<ActiveCrawl> {
         id: record.id,
         team_id: record.team,
         url: options.url.clone(),
-        created_at: job::timestamp(record.created_at_ms),
+        created_at: timestamp(record.created_at_ms),
         options,
     })
 }

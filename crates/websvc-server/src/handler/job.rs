@@ -2,14 +2,13 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
-use jiff::Timestamp;
 use serde::Serialize;
 use uuid::Uuid;
-use websvc_jobs::{JobRequest, JobsError};
+use websvc_jobs::{JobsError, job_errors, job_status};
 use websvc_stage::Stage;
-use websvc_store::{Cancelling, Creating, JobError, JobKind, JobRecord, JobState, NewJob};
+use websvc_store::{Cancelling, Creating, JobKind, JobRecord, NewJob};
 use websvc_transport::ServerBody;
-use websvc_types::job::{JobCancelled, JobDocument, JobErrors, JobFailure, JobPhase, JobStatusResponse};
+use websvc_types::job::{JobCancelled, JobDocument, JobPhase};
 use websvc_types::limits::{IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 use websvc_validate::{Retention, ScrapePlan};
@@ -153,38 +152,8 @@ async fn status(
         let limit = limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
         format!("{}?skip={skip}{limit}", url(base_url.as_deref(), version, kind, &record.id))
     });
-    let answer = response(&record, data, next);
+    let answer = job_status(&record, data, next);
     Ok(context.engine.stages().time(Stage::Encode, || json(StatusCode::OK, &answer)))
-}
-
-pub(super) fn response(
-    record: &JobRecord,
-    data: Vec<JobDocument>,
-    next: Option<String>,
-) -> JobStatusResponse {
-    let mut warnings = serde_json::from_str::<JobRequest>(&record.request)
-        .map(|request| request.warnings)
-        .unwrap_or_default();
-    if record.left_out > 0 {
-        warnings
-            .push(format!("{} further pages found no room in the job and were left out", record.left_out));
-    }
-    let millis = record.finished_at_ms.map(|end| end.saturating_sub(record.created_at_ms));
-    JobStatusResponse {
-        success: true,
-        status: wire_status(record.state),
-        completed: record.documents,
-        total: record.urls,
-        credits_used: record.credits,
-        expires_at: timestamp(record.expires_at_ms),
-        next,
-        data,
-        created_at: timestamp(record.created_at_ms),
-        completed_at: record.finished_at_ms.map(timestamp),
-        duration: millis.map(|millis| millis as f64 / 1_000.0),
-        warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
-        error: record.error.clone(),
-    }
 }
 
 async fn cancel(
@@ -213,21 +182,7 @@ async fn errors(
 ) -> Result<Reply, Failure> {
     let record = find(context, kind, &id(kind, request)?).await?;
     let found = context.jobs.errors(record.number, JOB_ERRORS_MAX).await?;
-    let (blocked, amiss): (Vec<JobError>, Vec<JobError>) =
-        found.into_iter().partition(|error| error.is_blocked);
-    let failure = |error: JobError| JobFailure {
-        id: format!("{}-{}", record.id, error.place),
-        timestamp: timestamp(error.ended_at_ms),
-        url: error.url,
-        code: error.code,
-        error: error.error,
-    };
-    let answer = JobErrors {
-        success: true,
-        errors: amiss.into_iter().map(failure).collect(),
-        robots_blocked: blocked.into_iter().map(|error| error.url).collect(),
-    };
-    Ok(json(StatusCode::OK, &answer))
+    Ok(json(StatusCode::OK, &job_errors(&record.id, found)))
 }
 
 /// Returns a job of the caller's team.
@@ -399,20 +354,6 @@ impl From<JobsError> for Failure {
     }
 }
 
-fn wire_status(state: JobState) -> JobPhase {
-    match state {
-        JobState::Running => JobPhase::Scraping,
-        JobState::Completed => JobPhase::Completed,
-        JobState::Cancelled => JobPhase::Cancelled,
-        JobState::Failed => JobPhase::Failed,
-    }
-}
-
-pub(super) fn timestamp(unix_ms: u64) -> String {
-    let at = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
-    at.unwrap_or(Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -425,11 +366,6 @@ mod tests {
         check(Some("skip=-1"), None);
         check(Some("limit=0"), None);
         check(Some("limit=all"), None);
-    }
-
-    #[test]
-    fn times_have_their_form() {
-        assert_eq!(timestamp(1_764_000_000_123), "2025-11-24T16:00:00.123Z");
     }
 
     #[test]

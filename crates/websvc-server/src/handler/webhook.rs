@@ -2,15 +2,15 @@
 
 use http::{Request, StatusCode};
 use url::Url;
-use websvc_jobs::public_url;
-use websvc_store::{DeadLetter, DeadLetters, JobEvent, JobKind, KeyScope, Letters, NewWebhook};
+use websvc_jobs::dead_letter;
+use websvc_store::{DeadLetters, JobEvent, JobKind, KeyScope, Letters, NewWebhook};
 use websvc_transport::ServerBody;
-use websvc_types::job::{JobMoment, WebhookDeadLetter, WebhookDeadLetters, WebhookLetterDone};
+use websvc_types::job::{JobMoment, WebhookDeadLetters, WebhookLetterDone};
 use websvc_types::limits::{DEAD_LETTERS_DEFAULT, DEAD_LETTERS_MAX};
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 use websvc_validate::WebhookPlan;
 
-use super::job::{range, timestamp, written};
+use super::job::{range, written};
 use super::search::team;
 use crate::authorise::authorise;
 use crate::reply::{Failure, Reply, json};
@@ -85,37 +85,8 @@ async fn list(context: &Context<'_>, which: Letters, query: Option<&str>) -> Res
     let range = range(query)?;
     let most = range.limit.unwrap_or(DEAD_LETTERS_DEFAULT).min(DEAD_LETTERS_MAX);
     let DeadLetters { letters, total } = context.jobs.dead_letters(which, range.skip, most).await?;
-    let dead_letters = letters.into_iter().map(shown).collect();
+    let dead_letters = letters.into_iter().map(dead_letter).collect();
     Ok(json(StatusCode::OK, &WebhookDeadLetters { success: true, dead_letters, total }))
-}
-
-fn shown(letter: DeadLetter) -> WebhookDeadLetter {
-    let DeadLetter {
-        id,
-        team: _,
-        job,
-        kind,
-        event,
-        url,
-        attempts,
-        status,
-        error,
-        created_at_ms,
-        tried_at_ms,
-        forget_at_ms,
-    } = letter;
-    WebhookDeadLetter {
-        id,
-        job_id: job,
-        event: event.full_name(kind).to_owned(),
-        url: public_url(&url),
-        attempts,
-        last_status: status,
-        last_error: error,
-        created_at: timestamp(created_at_ms),
-        last_attempt_at: timestamp(tried_at_ms),
-        expires_at: timestamp(forget_at_ms),
-    }
 }
 
 /// Returns the identifier in the path: `/v2/webhooks/dead-letters/{id}`.

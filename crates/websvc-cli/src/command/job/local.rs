@@ -4,14 +4,13 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use jiff::Timestamp;
 use tokio::task::JoinHandle;
 use url::Url;
 use uuid::Uuid;
-use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobErrors, JobFailure, JobPhase};
+use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobErrors};
 use websvc::types::limits::{JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_engine::crawl::Site;
-use websvc_jobs::{JobRequest, Jobs};
+use websvc_jobs::{JobRequest, Jobs, job_errors, job_status};
 use websvc_store::{Creating, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob};
 use websvc_validate::{BatchPlan, Checked, Policy, read_batch, read_crawl_request};
 
@@ -110,25 +109,12 @@ impl Local {
         };
         // The record is the older of the two: when it has ended, nothing came after these.
         self.is_over = record.state != JobState::Running && page.next.is_none();
-        Ok(Some(Part { state: state(&record), documents }))
+        Ok(Some(Part { state: State::of(&job_status(&record, Vec::new(), None)), documents }))
     }
 
     pub(super) async fn errors(&self) -> Result<JobErrors> {
-        let mut told = JobErrors::default();
-        for error in self.jobs.errors(self.number, JOB_ERRORS_MAX).await? {
-            if error.is_blocked {
-                told.robots_blocked.push(error.url);
-                continue;
-            }
-            told.errors.push(JobFailure {
-                id: format!("{}-{}", self.id, error.place),
-                timestamp: timestamp(error.ended_at_ms),
-                url: error.url,
-                code: error.code,
-                error: error.error,
-            });
-        }
-        Ok(told)
+        let found = self.jobs.errors(self.number, JOB_ERRORS_MAX).await?;
+        Ok(job_errors(&self.id, found))
     }
 
     /// Ends the work; what was under way is begun anew by who goes on with it.
@@ -251,36 +237,4 @@ async fn create(jobs: &Jobs, beginning: Beginning) -> Result<(String, Vec<String
         }
     }
     Ok((id, invalid_urls))
-}
-
-fn state(record: &JobRecord) -> State {
-    let warnings = serde_json::from_str::<JobRequest>(&record.request)
-        .map(|request| request.warnings)
-        .unwrap_or_default();
-    let mut warnings = warnings;
-    if record.left_out > 0 {
-        warnings
-            .push(format!("{} further pages found no room in the job and were left out", record.left_out));
-    }
-    State {
-        status: match record.state {
-            JobState::Running => JobPhase::Scraping,
-            JobState::Completed => JobPhase::Completed,
-            JobState::Cancelled => JobPhase::Cancelled,
-            JobState::Failed => JobPhase::Failed,
-        },
-        completed: record.documents,
-        total: record.urls,
-        credits_used: record.credits,
-        expires_at: timestamp(record.expires_at_ms),
-        created_at: timestamp(record.created_at_ms),
-        completed_at: record.finished_at_ms.map(timestamp),
-        warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
-        error: record.error.clone(),
-    }
-}
-
-fn timestamp(unix_ms: u64) -> String {
-    let at = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
-    at.unwrap_or(Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
 }

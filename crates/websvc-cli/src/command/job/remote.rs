@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use websvc::types::ErrorCode;
-use websvc::types::job::{BatchScrapeRequest, JobErrors, JobStarted, JobStatusResponse};
+use websvc::types::job::{BatchScrapeRequest, JobErrors, JobStarted};
 use websvc::{Client, Job, JobKind, Retry, Watch};
 
 use super::ending::Stop;
@@ -106,35 +106,4 @@ async fn begin_batch(client: &Client, requests: Vec<BatchScrapeRequest>) -> Resu
         }
     }
     Ok(started)
-}
-
-impl State {
-    fn of(answer: &JobStatusResponse) -> Self {
-        let JobStatusResponse {
-            success: _,
-            status,
-            completed,
-            total,
-            credits_used,
-            expires_at,
-            next: _,
-            data: _,
-            created_at,
-            completed_at,
-            duration: _,
-            warning,
-            error,
-        } = answer;
-        Self {
-            status: *status,
-            completed: *completed,
-            total: *total,
-            credits_used: *credits_used,
-            expires_at: expires_at.clone(),
-            created_at: created_at.clone(),
-            completed_at: completed_at.clone(),
-            warning: warning.clone(),
-            error: error.clone(),
-        }
-    }
 }

@@ -5,7 +5,7 @@
 //! says so before every document was told.
 
 use serde::Serialize;
-use websvc_jobs::Jobs;
+use websvc_jobs::{Jobs, job_status};
 use websvc_store::{DocumentsPage, JobRecord, JobState};
 use websvc_types::ErrorCode;
 use websvc_types::job::{JobDocument, JobStatusResponse};
@@ -141,7 +141,7 @@ impl<'a> Session<'a> {
                 .iter()
                 .map(|document| serde_json::from_slice(document))
                 .collect::<Result<_, _>>()?;
-            serde_json::to_string(&Snapshot { kind, data: job::response(&record, data, next) })
+            serde_json::to_string(&Snapshot { kind, data: job_status(&record, data, next) })
         };
         let written = blocking(write).await.map_err(|failure| amiss(&failure))?;
         written.map_err(|error| amiss(&Failure::internal(&error, "a document of the job could not be read")))

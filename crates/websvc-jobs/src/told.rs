@@ -1,0 +1,112 @@
+//! Jobs as clients are told of them.
+
+use jiff::Timestamp;
+use websvc_store::{DeadLetter, JobError, JobRecord, JobState};
+use websvc_types::job::{JobDocument, JobErrors, JobFailure, JobPhase, JobStatusResponse, WebhookDeadLetter};
+use websvc_webhook::public_url;
+
+use crate::request::JobRequest;
+
+/// Returns how a job stands, with some of its documents and the URL of those after them.
+#[must_use]
+pub fn job_status(record: &JobRecord, data: Vec<JobDocument>, next: Option<String>) -> JobStatusResponse {
+    let mut warnings = serde_json::from_str::<JobRequest>(&record.request)
+        .map(|request| request.warnings)
+        .unwrap_or_default();
+    if record.left_out > 0 {
+        warnings
+            .push(format!("{} further pages found no room in the job and were left out", record.left_out));
+    }
+    let millis = record.finished_at_ms.map(|end| end.saturating_sub(record.created_at_ms));
+    JobStatusResponse {
+        success: true,
+        status: phase(record.state),
+        completed: record.documents,
+        total: record.urls,
+        credits_used: record.credits,
+        expires_at: timestamp(record.expires_at_ms),
+        next,
+        data,
+        created_at: timestamp(record.created_at_ms),
+        completed_at: record.finished_at_ms.map(timestamp),
+        duration: millis.map(|millis| millis as f64 / 1_000.0),
+        warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
+        error: record.error.clone(),
+    }
+}
+
+fn phase(state: JobState) -> JobPhase {
+    match state {
+        JobState::Running => JobPhase::Scraping,
+        JobState::Completed => JobPhase::Completed,
+        JobState::Cancelled => JobPhase::Cancelled,
+        JobState::Failed => JobPhase::Failed,
+    }
+}
+
+/// Returns the URLs of a job of which there is no document.
+#[must_use]
+pub fn job_errors(id: &str, found: Vec<JobError>) -> JobErrors {
+    let (blocked, amiss): (Vec<JobError>, Vec<JobError>) =
+        found.into_iter().partition(|error| error.is_blocked);
+    let failure = |error: JobError| JobFailure {
+        id: format!("{id}-{}", error.place),
+        timestamp: timestamp(error.ended_at_ms),
+        url: error.url,
+        code: error.code,
+        error: error.error,
+    };
+    JobErrors {
+        success: true,
+        errors: amiss.into_iter().map(failure).collect(),
+        robots_blocked: blocked.into_iter().map(|error| error.url).collect(),
+    }
+}
+
+/// Returns an event that could not be delivered, with no more of its URL than anybody may see.
+#[must_use]
+pub fn dead_letter(letter: DeadLetter) -> WebhookDeadLetter {
+    let DeadLetter {
+        id,
+        team: _,
+        job,
+        kind,
+        event,
+        url,
+        attempts,
+        status,
+        error,
+        created_at_ms,
+        tried_at_ms,
+        forget_at_ms,
+    } = letter;
+    WebhookDeadLetter {
+        id,
+        job_id: job,
+        event: event.full_name(kind).to_owned(),
+        url: public_url(&url),
+        attempts,
+        last_status: status,
+        last_error: error,
+        created_at: timestamp(created_at_ms),
+        last_attempt_at: timestamp(tried_at_ms),
+        expires_at: timestamp(forget_at_ms),
+    }
+}
+
+/// Returns a time in ISO 8601, to the millisecond.
+#[must_use]
+pub fn timestamp(unix_ms: u64) -> String {
+    let at = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    at.unwrap_or(Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_iso_8601() {
+        assert_eq!(timestamp(1_764_000_000_123), "2025-11-24T16:00:00.123Z");
+    }
+}
