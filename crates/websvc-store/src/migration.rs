@@ -16,6 +16,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/007_jobs.sql"),
     include_str!("migrations/008_webhooks.sql"),
     include_str!("migrations/009_job_bytes.sql"),
+    include_str!("migrations/010_job_site.sql"),
 ];
 
 /// What [`migrate`] found.

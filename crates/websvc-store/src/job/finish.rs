@@ -22,6 +22,12 @@ pub struct PackedFinish {
 }
 
 impl PageFinish {
+    /// Makes the end of a page that has nothing to it: nothing was found, nothing is charged.
+    #[must_use]
+    pub fn of(lease: JobLease, end: PageEnd) -> Self {
+        Self { lease, end, aliases: Vec::new(), led_to: None, found: Vec::new(), charge: None }
+    }
+
     /// Compresses the document. Takes some time of the CPU, which is better not spent while others wait to write.
     ///
     /// # Panics
@@ -98,8 +104,10 @@ impl Store {
 
 /// Ends the hold of a page whose charge is committed.
 fn settled(packed: PackedFinish, ended: PageFinished) -> PageFinished {
-    let PackedFinish { finish: PageFinish { lease: _, end: _, aliases: _, found: _, charge }, document: _ } =
-        packed;
+    let PackedFinish {
+        finish: PageFinish { lease: _, end: _, aliases: _, led_to: _, found: _, charge },
+        document: _,
+    } = packed;
     if let (Some((hold, _)), PageFinished::Noted { charged, .. }) = (charge, ended)
         && charged > 0
     {
@@ -115,13 +123,10 @@ fn write(
     limits: &JobLimits,
     now_ms: u64,
 ) -> rusqlite::Result<PageFinished> {
-    let PackedFinish { finish: PageFinish { lease, end, aliases, found, charge }, document } = packed;
+    let PackedFinish { finish: PageFinish { lease, end, aliases, led_to, found, charge }, document } = packed;
     let Some(job) = held(transaction, lease)? else { return Ok(PageFinished::LeaseLost) };
-    let mut is_known = false;
-    for key in aliases.iter().filter(|key| **key != lease.url.key) {
-        is_known = is_other(transaction, lease, key)? || is_known;
-    }
-    let end = if is_known { &PageEnd::Dropped } else { &*end };
+    let aliases = Aliases::of(transaction, lease, aliases)?;
+    let end = if aliases.are_taken { &PageEnd::Dropped } else { &*end };
     if matches!(end, PageEnd::Document(_))
         && stored_bytes(transaction)?.saturating_add(document.len() as u64) > limits.total_bytes
     {
@@ -129,6 +134,11 @@ fn write(
         return Ok(PageFinished::Noted { state, charged: 0 });
     }
     note(transaction, lease, end, now_ms)?;
+    if matches!(end, PageEnd::Document(_)) {
+        // Before what was found, which may name them.
+        aliases.note(transaction, lease)?;
+        note_site(transaction, job.number, led_to.as_deref())?;
+    }
     add_urls(transaction, job.number, found, limits.urls)?;
     if let PageEnd::Document(json) = end {
         keep(transaction, &job, lease, json.len() as u64, document)?;
@@ -157,22 +167,51 @@ fn held(transaction: &Transaction<'_>, lease: &JobLease) -> rusqlite::Result<Opt
     Ok(by_number(transaction, lease.job)?.filter(|job| job.state == JobState::Running))
 }
 
-/// Returns whether a key is that of another URL of the job; one that is new belongs to the page of this lease from now
-/// on.
-fn is_other(transaction: &Transaction<'_>, lease: &JobLease, key: &str) -> rusqlite::Result<bool> {
-    let known: Option<i64> = transaction
-        .prepare_cached("SELECT place FROM job_urls WHERE job = ?1 AND key = ?2")?
-        .query_row(params![lease.job, key], |row| row.get(0))
-        .optional()?;
-    if known.is_none() {
-        transaction
-            .prepare_cached(
-                "INSERT INTO job_urls (job, place, key, url, state) \
-                 SELECT ?1, max(place) + 1, ?2, ?3, 'alias' FROM job_urls WHERE job = ?1",
-            )?
-            .execute(params![lease.job, key, lease.url.url])?;
+/// The other keys of a page, as the job knows them.
+struct Aliases<'a> {
+    /// Another URL has one of them, and is a document or may still become one.
+    are_taken: bool,
+    /// Those that nobody has.
+    new: Vec<&'a str>,
+}
+
+impl<'a> Aliases<'a> {
+    fn of(transaction: &Transaction<'_>, lease: &JobLease, keys: &'a [String]) -> rusqlite::Result<Self> {
+        let mut aliases = Self { are_taken: false, new: Vec::new() };
+        let mut known =
+            transaction.prepare_cached("SELECT state FROM job_urls WHERE job = ?1 AND key = ?2")?;
+        for key in keys.iter().filter(|key| **key != lease.url.key) {
+            let state: Option<String> =
+                known.query_row(params![lease.job, key], |row| row.get(0)).optional()?;
+            match state.as_deref() {
+                None => aliases.new.push(key),
+                // One that was dropped may have been dropped for the sake of this one.
+                Some("failed" | "blocked" | "dropped") => {}
+                Some(_) => aliases.are_taken = true,
+            }
+        }
+        Ok(aliases)
     }
-    Ok(known.is_some())
+
+    /// Notes that those that nobody has belong to the page of this lease from now on.
+    fn note(&self, transaction: &Transaction<'_>, lease: &JobLease) -> rusqlite::Result<()> {
+        let mut insert = transaction.prepare_cached(
+            "INSERT INTO job_urls (job, place, key, url, state) \
+             SELECT ?1, max(place) + 1, ?2, ?3, 'alias' FROM job_urls WHERE job = ?1",
+        )?;
+        for key in &self.new {
+            insert.execute(params![lease.job, key, lease.url.url])?;
+        }
+        Ok(())
+    }
+}
+
+fn note_site(transaction: &Transaction<'_>, job: i64, led_to: Option<&str>) -> rusqlite::Result<()> {
+    let Some(led_to) = led_to else { return Ok(()) };
+    transaction
+        .prepare_cached("UPDATE jobs SET led_to = ?2 WHERE number = ?1")?
+        .execute(params![job, led_to])
+        .map(drop)
 }
 
 fn note(transaction: &Transaction<'_>, lease: &JobLease, end: &PageEnd, now_ms: u64) -> rusqlite::Result<()> {
@@ -190,8 +229,10 @@ fn note(transaction: &Transaction<'_>, lease: &JobLease, end: &PageEnd, now_ms: 
         .execute(params![lease.job, lease.place, state, now_ms, code, error])?;
     let is_left_out = matches!(end, PageEnd::Blocked | PageEnd::Dropped);
     transaction
-        .prepare_cached("UPDATE jobs SET open = open - 1, urls = urls - ?2 WHERE number = ?1")?
-        .execute(params![lease.job, is_left_out])
+        .prepare_cached(
+            "UPDATE jobs SET open = open - 1, urls = urls - ?2, blocked = blocked + ?3 WHERE number = ?1",
+        )?
+        .execute(params![lease.job, is_left_out, matches!(end, PageEnd::Blocked)])
         .map(drop)
 }
 

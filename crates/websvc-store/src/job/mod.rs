@@ -154,7 +154,7 @@ pub struct JobRecord {
     pub expires_at_ms: u64,
     /// Why it failed.
     pub error: Option<String>,
-    /// Its URLs, those that were left out afterwards not among them.
+    /// Its URLs, those that were left out afterwards not among them. Once it is complete, those that were asked for.
     pub urls: u64,
     /// Its documents.
     pub documents: u64,
@@ -164,6 +164,10 @@ pub struct JobRecord {
     pub credits: u64,
     /// URLs that were found and had no room.
     pub left_out: u64,
+    /// URLs that robots.txt forbids.
+    pub blocked: u64,
+    /// Where its first page led, when its site is there, too.
+    pub led_to: Option<String>,
 }
 
 /// The right to work on a URL of a job, for a time.
@@ -215,9 +219,11 @@ pub struct PageFinish {
     pub lease: JobLease,
     /// How it ended.
     pub end: PageEnd,
-    /// Other keys under which the page is known now. When the job met one of them before, under another URL, the document
-    /// is dropped and nothing is charged.
+    /// Other keys under which the page is known now. When another URL of the job has one of them, and is a document or may
+    /// still become one, this one is dropped and nothing is charged. Of two that lead to each other the later one stays.
     pub aliases: Vec<String>,
+    /// Where the first page led, when the site of the job is there, too.
+    pub led_to: Option<String>,
     /// What was found on it.
     pub found: Vec<JobUrl>,
     /// What was held for it, and what it costs.

@@ -8,7 +8,7 @@ use crate::key::KeyId;
 use crate::webhook::{JobEvent, enqueue};
 
 pub(super) const COLUMNS: &str = "number, id, team, key, kind, state, request, page_limit, created_at, \
-     finished_at, expires_at, error, urls, documents, bytes, credits, left_out";
+     finished_at, expires_at, error, urls, documents, bytes, credits, left_out, blocked, led_to";
 
 macro_rules! names {
     ($type:ident: $($variant:ident = $name:literal),*) => {
@@ -54,6 +54,8 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<JobRecord> {
         bytes: row.get(14)?,
         credits: row.get(15)?,
         left_out: row.get(16)?,
+        blocked: row.get(17)?,
+        led_to: row.get(18)?,
     })
 }
 
@@ -135,7 +137,9 @@ pub(super) fn end(
 ) -> rusqlite::Result<bool> {
     let ended = transaction
         .prepare_cached(
-            "UPDATE jobs SET state = ?2, error = ?3, finished_at = ?4, expires_at = ?5 \
+            // What a full job left waiting is no part of it.
+            "UPDATE jobs SET state = ?2, error = ?3, finished_at = ?4, expires_at = ?5, \
+             urls = iif(?2 = 'completed', urls - open, urls), open = iif(?2 = 'completed', 0, open) \
              WHERE number = ?1 AND state = 'running'",
         )?
         .execute(params![job, state.as_str(), error, now_ms, expires_at_ms])?;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use websvc_store::{JobLease, JobLimits, JobState, NewJob, PageFinish, PageFinished};
+use websvc_store::{JobLease, JobLimits, JobState, NewJob, PageEnd, PageFinish, PageFinished};
 
 use crate::credits::{audit, enough, give, remaining, usage};
-use crate::jobs::{create, document, finish, job, names, url};
+use crate::jobs::{create, document, finish, finish_with, job, names, url};
 use crate::{fresh, sqlite};
 
 const LIFE: Duration = Duration::from_secs(60);
@@ -24,7 +24,7 @@ fn pages_that_end_together_end_as_each_alone() {
     let end = |(lease, text): (&JobLease, &str)| {
         let charge = Some((enough(&store, &team, 2), usage(2)));
         let (end, found) = (document(text), vec![url(&format!("found on {}", lease.url.key))]);
-        PageFinish { lease: lease.clone(), end, aliases: Vec::new(), found, charge }.pack()
+        PageFinish { lease: lease.clone(), end, aliases: Vec::new(), led_to: None, found, charge }.pack()
     };
     let finishes = leases.iter().zip(texts).map(end).collect();
     let ended = store.finish_job_urls(finishes, &JobLimits::default(), 0);
@@ -59,4 +59,27 @@ fn a_limit_far_away_is_kept_to_when_it_comes_near() {
         lent += leases.len();
     }
     assert_eq!(lent, 1_060);
+}
+
+#[test]
+fn of_pages_that_lead_to_each_other_one_stays() {
+    let (_dir, store) = fresh();
+    let number = create(&store, &job("j", &["a", "b", "c", "d"]));
+    let leases = store.lease_job_urls(number, 9, 0, LIFE).unwrap();
+    finish_with(&store, &leases[0], document("a"), Some("b"), &[]);
+    finish_with(&store, &leases[1], document("b"), Some("a"), &[]);
+    let failed = PageEnd::Failed { code: "SCRAPE_TIMEOUT".to_owned(), error: "late".to_owned() };
+    finish_with(&store, &leases[2], failed, None, &[]);
+    finish_with(&store, &leases[3], document("d"), Some("c"), &[]);
+    assert_eq!(store.job_documents(number, 0, 9, 100).unwrap().documents, [b"b", b"d"]);
+}
+
+#[test]
+fn what_a_full_job_left_waiting_is_not_counted() {
+    let (_dir, store) = fresh();
+    let number = create(&store, &NewJob { page_limit: Some(1), ..job("j", &["a", "b", "c"]) });
+    let lease = store.lease_job_urls(number, 1, 0, LIFE).unwrap().remove(0);
+    finish_with(&store, &lease, document("a"), None, &["d"]);
+    let job = store.job_by_number(number).unwrap().unwrap();
+    assert_eq!((job.state, job.documents, job.urls), (JobState::Completed, 1, 1));
 }

@@ -52,7 +52,7 @@ pub(crate) fn finish(store: &Store, lease: &JobLease, end: PageEnd) -> PageFinis
     finish_with(store, lease, end, None, &[])
 }
 
-fn finish_with(
+pub(crate) fn finish_with(
     store: &Store,
     lease: &JobLease,
     end: PageEnd,
@@ -63,6 +63,7 @@ fn finish_with(
         lease: lease.clone(),
         end,
         aliases: alias.map(str::to_owned).into_iter().collect(),
+        led_to: None,
         found: found.iter().map(|name| url(name)).collect(),
         charge: None,
     };
@@ -137,6 +138,7 @@ fn a_page_met_under_another_url_is_dropped_and_not_charged() {
         lease: leases[1].clone(),
         end: document("b"),
         aliases: vec!["x".to_owned(), "c".to_owned()],
+        led_to: None,
         found: vec![url("e")],
         charge,
     };
@@ -184,6 +186,7 @@ fn a_cancelled_job_takes_no_more_and_charges_no_more() {
         lease: leases[1].clone(),
         end: document("b"),
         aliases: Vec::new(),
+        led_to: None,
         found: Vec::new(),
         charge: Some((enough(&store, &team, 5), usage(5))),
     };
@@ -205,8 +208,14 @@ fn bounds_are_kept() {
     let number = store.job("tea", JobKind::Batch, "j", 0).unwrap().unwrap().number;
     assert_eq!(store.job_by_number(number).unwrap().unwrap().left_out, 1);
     let lease = store.lease_job_urls(number, 1, 0, LIFE).unwrap().remove(0);
-    let large =
-        PageFinish { lease, end: document("1234"), aliases: Vec::new(), found: Vec::new(), charge: None };
+    let large = PageFinish {
+        lease,
+        end: document("1234"),
+        aliases: Vec::new(),
+        led_to: None,
+        found: Vec::new(),
+        charge: None,
+    };
     assert_eq!(store.finish_job_url(large, &limits, 0).unwrap(), free(JobState::Failed));
     assert_eq!(start("k", &["a"]), Creating::Created { urls: 1 });
     store.cancel_job("tea", JobKind::Batch, "k", &limits, 0).unwrap();
@@ -233,7 +242,8 @@ fn the_documents_of_all_jobs_have_a_bound_of_their_own() {
     let end = |lease: &JobLease, text: &str| {
         let charge = Some((enough(&store, &team, 5), usage(5)));
         let (aliases, found) = (Vec::new(), Vec::new());
-        let page = PageFinish { lease: lease.clone(), end: document(text), aliases, found, charge };
+        let page =
+            PageFinish { lease: lease.clone(), end: document(text), aliases, led_to: None, found, charge };
         store.finish_job_url(page, &limits, 0).unwrap()
     };
     assert_eq!(end(&leases[1], "12345"), PageFinished::Noted { state: JobState::Running, charged: 5 });
@@ -393,6 +403,7 @@ impl Model {
             lease: lease.clone(),
             end,
             aliases: Vec::new(),
+            led_to: None,
             found: found.iter().map(|name| url(name)).collect(),
             charge: Some((hold, usage(price))),
         };

@@ -45,7 +45,8 @@ fn end_page(store: &Store, job: i64, document: Option<&str>) {
     let lease = store.lease_job_urls(job, 1, 0, LIFE).unwrap().remove(0);
     let failed = PageEnd::Failed { code: "X".to_owned(), error: "why".to_owned() };
     let end = document.map_or(failed, |text| PageEnd::Document(text.as_bytes().to_vec()));
-    let finish = PageFinish { lease, end, aliases: Vec::new(), found: Vec::new(), charge: None };
+    let finish =
+        PageFinish { lease, end, aliases: Vec::new(), led_to: None, found: Vec::new(), charge: None };
     store.finish_job_url(finish, &JobLimits::default(), 0).unwrap();
 }
 
@@ -241,7 +242,8 @@ fn open_pages_are_counted_as_they_come_and_go() {
     let lease = store.lease_job_urls(number, 1, 0, LIFE).unwrap().remove(0);
     assert_eq!(open(Some("tea")), 3, "one that is worked on is open");
     let found = vec![JobUrl { url: "http://a.test/x".to_owned(), key: "x".to_owned(), depth: 1 }];
-    let finish = PageFinish { lease, end: PageEnd::Dropped, aliases: Vec::new(), found, charge: None };
+    let finish =
+        PageFinish { lease, end: PageEnd::Dropped, aliases: Vec::new(), led_to: None, found, charge: None };
     store.finish_job_url(finish, &JobLimits::default(), 0).unwrap();
     assert_eq!(open(Some("tea")), 3, "one went and one came");
     end_page(&store, number, None);
