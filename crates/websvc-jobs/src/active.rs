@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 use websvc_engine::crawl::Site;
-use websvc_engine::team_policy;
+use websvc_engine::{PolicyError, team_policy};
 use websvc_scrape::Files;
-use websvc_store::{DEFAULT_TEAM, JobLease, JobRecord, Team};
+use websvc_store::{DEFAULT_TEAM, JobLease, JobRecord, StoreError, Team};
 use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, check_crawl, check_scrape_options};
 
 use crate::crawling::Crawling;
@@ -24,18 +24,39 @@ pub(crate) struct Work {
     pub(crate) plan: ScrapePlan,
     pub(crate) files: Files,
     /// A crawl; `None` for a batch.
-    pub(crate) crawling: Option<Crawling>,
+    pub(crate) crawling: Option<Arc<Crawling>>,
+}
+
+/// Why a job cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Amiss {
+    /// What was asked for cannot be done any more; its owner is told why.
+    #[error("{0}")]
+    Refused(String),
+    /// The store failed, which says nothing of the job.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<PolicyError> for Amiss {
+    fn from(error: PolicyError) -> Self {
+        match error {
+            PolicyError::Store(error) => Self::Store(error),
+            PolicyError::Values(_) => Self::Refused(error.to_string()),
+        }
+    }
 }
 
 impl Work {
     /// Reads what a job was asked for, by the rules of its team as they are now. Blocks.
     ///
     /// # Errors
-    /// Why it cannot be done, in words.
-    pub(crate) fn of(inner: &Inner, record: JobRecord) -> Result<Self, String> {
-        let request: JobRequest = serde_json::from_str(&record.request).map_err(|error| error.to_string())?;
+    /// [`Amiss`]
+    pub(crate) fn of(inner: &Inner, record: JobRecord) -> Result<Self, Amiss> {
+        let request: JobRequest =
+            serde_json::from_str(&record.request).map_err(|error| Amiss::Refused(error.to_string()))?;
         let team = team(inner, &record)?;
-        let policy = team_policy(&inner.store, team.as_ref()).map_err(|error| error.to_string())?;
+        let policy = team_policy(&inner.store, team.as_ref())?;
         let (plan, crawling) = plan(inner, &record, &request, &policy)?;
         let files = match &request.base_url {
             Some(base_url) => {
@@ -68,28 +89,39 @@ fn plan(
     record: &JobRecord,
     request: &JobRequest,
     policy: &Policy,
-) -> Result<(ScrapePlan, Option<Crawling>), String> {
-    let refused = |rejection: Rejection| format!("the options are not allowed any more: {rejection}");
+) -> Result<(ScrapePlan, Option<Arc<Crawling>>), Amiss> {
+    let refused =
+        |rejection: Rejection| Amiss::Refused(format!("the options are not allowed any more: {rejection}"));
     let Some(crawl) = &request.crawl else {
         let checked = check_scrape_options(request.options.clone(), policy).map_err(refused)?;
         return Ok((checked.plan, None));
     };
     let Checked { plan, warnings: _told_at_the_start } =
         check_crawl((**crawl).clone(), policy).map_err(refused)?;
-    let known = inner.store.job_urls(record.number).map_err(|error| error.to_string())?;
-    Ok((plan.scrape().clone(), Some(Crawling::new(Site::new(plan), &known))))
+    let known = inner.store.job_urls(record.number)?;
+    let scrape = plan.scrape().clone();
+    let site = Site::new(plan);
+    if let Some(led_to) = record.led_to.as_deref().and_then(|url| Url::parse(url).ok()) {
+        site.led_to(&led_to);
+    }
+    Ok((scrape, Some(Arc::new(Crawling::new(site, &known)))))
 }
 
 /// Returns whose job it is; `None` where nobody was asked for a key.
-pub(crate) fn team(inner: &Inner, record: &JobRecord) -> Result<Option<Team>, String> {
-    if record.key.is_none() && record.team == DEFAULT_TEAM {
+///
+/// # Errors
+/// [`Amiss`]
+pub(crate) fn team(inner: &Inner, record: &JobRecord) -> Result<Option<Team>, Amiss> {
+    if is_nobodys(record) {
         return Ok(None);
     }
-    match inner.store.team(&record.team) {
-        Ok(Some(team)) => Ok(Some(team)),
-        Ok(None) => Err("its team is gone".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    let team = inner.store.team(&record.team)?;
+    team.map(Some).ok_or_else(|| Amiss::Refused("its team is gone".to_owned()))
+}
+
+/// Returns whether nobody was asked for a key when the job began.
+pub(crate) fn is_nobodys(record: &JobRecord) -> bool {
+    record.key.is_none() && record.team == DEFAULT_TEAM
 }
 
 /// A job with the URLs that are leased to this process and wait.
@@ -102,6 +134,36 @@ pub(crate) struct Active {
     pub(crate) is_dry: bool,
     /// Not before, because its pages have pauses between them.
     ready_at: Option<Instant>,
+    /// How often in a row a page had to wait for credits while none of the others was under way.
+    shortages: u32,
+}
+
+/// URLs of a job that are lent at one time at most, beside those that are worked on: enough to find one whose host is
+/// ready behind those of hosts that are not.
+const MOST_LENT: usize = 256;
+
+/// So often a job waits for credits that other requests of its team hold, before it is ended.
+const MOST_SHORTAGES: u32 = 120;
+
+/// How long to wait for credits.
+const SHORTAGE: Duration = Duration::from_millis(500);
+
+/// Who was asked for a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// Its host.
+    Host,
+    /// Nobody: it came from the cache, or was not fetched at all.
+    Nobody,
+}
+
+/// Whether there may be more URLs to lend than there were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum More {
+    /// Something was found, or the limit of the job has room again.
+    Perhaps,
+    /// A document took the place of a lease, and nothing else happened.
+    No,
 }
 
 /// Whether a job can go on.
@@ -119,7 +181,14 @@ pub(crate) enum Next {
 
 impl Active {
     pub(crate) fn new(work: Work) -> Self {
-        Self { work: Arc::new(work), queue: VecDeque::new(), running: 0, is_dry: false, ready_at: None }
+        Self {
+            work: Arc::new(work),
+            queue: VecDeque::new(),
+            running: 0,
+            is_dry: false,
+            ready_at: None,
+            shortages: 0,
+        }
     }
 
     /// Takes in what the store leased.
@@ -132,10 +201,27 @@ impl Active {
         self.queue.extend(leases.into_iter().map(with_host));
     }
 
-    /// Notes that a page is done.
-    pub(crate) fn finished(&mut self, now: Instant) {
+    /// Notes that a page is done, whether its host was asked for it, and whether the store may have more to lend since.
+    pub(crate) fn finished(&mut self, now: Instant, asked: Asked, more: More) {
         self.running = self.running.saturating_sub(1);
-        self.ready_at = self.work.delay().map(|delay| now + delay);
+        self.shortages = 0;
+        if more == More::Perhaps || self.queue.is_empty() {
+            self.is_dry = false;
+        }
+        if asked == Asked::Host {
+            self.ready_at = self.work.delay().map(|delay| now + delay);
+        }
+    }
+
+    /// Takes a page back for which too few credits are left while others hold some; tells whether to wait for them.
+    pub(crate) fn short(&mut self, host: String, lease: JobLease, now: Instant) -> bool {
+        self.running = self.running.saturating_sub(1);
+        if self.running == 0 {
+            self.shortages += 1;
+        }
+        self.ready_at = Some(now + SHORTAGE);
+        self.queue.push_front((host, lease));
+        self.shortages <= MOST_SHORTAGES
     }
 
     /// Returns the first page whose host may be asked.
@@ -158,7 +244,7 @@ impl Active {
             }
         }
         match at {
-            _ if self.queue.is_empty() && !self.is_dry => Next::Ask,
+            _ if self.queue.len() < MOST_LENT && !self.is_dry => Next::Ask,
             Some(at) => Next::At(at),
             None => Next::Later,
         }

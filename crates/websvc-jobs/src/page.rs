@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use url::Url;
-use websvc_engine::crawl::{Rules, listed_pages};
+use websvc_engine::crawl::{Listing, Rules, host_key};
 use websvc_engine::{Bill, EngineError, PageOutcome, page_content};
 use websvc_scrape::{Leads, Page, ScrapeError, tls_policy};
 use websvc_store::{
@@ -13,10 +13,10 @@ use websvc_store::{
 use websvc_types::ErrorCode;
 use websvc_types::job::{JobDocument, SitemapMode};
 
-use crate::active::{Work, team};
+use crate::active::{Amiss, More, Work, is_nobodys, team};
 use crate::crawling::Crawling;
 use crate::hosts::{GIVEN_UP, Standing};
-use crate::jobs::{Jobs, JobsError};
+use crate::jobs::{Inner, Jobs, JobsError};
 
 /// A page that was lent so often is given up: it may be what ended the process. Those that only waited for their turn when
 /// it ended were lent, too, so that this is more than a few restarts.
@@ -27,6 +27,9 @@ const MAX_RETRIES: u32 = websvc_engine::crawl::MAX_RETRIES as u32;
 
 /// The time for a robots.txt.
 const ROBOTS_TIME: Duration = Duration::from_secs(30);
+
+/// So many pages are taken from sitemaps for each document that is wanted: some cannot be had.
+const LISTED_PER_DOCUMENT: u64 = 4;
 
 /// The time for the sitemaps of a site.
 const SITEMAPS_TIME: Duration = Duration::from_secs(60);
@@ -39,6 +42,8 @@ pub(crate) struct Done {
     /// The pauses that the host asks for.
     pub(crate) asked: Duration,
     pub(crate) said: Said,
+    /// Whether there may be more to do than before.
+    pub(crate) more: More,
     pub(crate) end: DoneEnd,
 }
 
@@ -73,6 +78,10 @@ pub(crate) enum DoneEnd {
     Noted(JobState),
     /// It was not this process's any more, or waits again.
     Left,
+    /// It could not be noted, for a fault of the store.
+    Unnoted,
+    /// Other requests of the team hold the credits that it may cost; the reason is for when they keep them.
+    Short(String),
     /// The job cannot go on, for this reason.
     Halt(String),
 }
@@ -92,34 +101,45 @@ struct Got {
 /// Gets a page of a host that is `known` so, and notes what came of it.
 pub(crate) async fn work(jobs: Jobs, work: Arc<Work>, lease: JobLease, known: Standing) -> Done {
     let job = lease.job();
-    let mut done = Done { elapsed: None, asked: Duration::ZERO, said: Said::Nothing, end: DoneEnd::Left };
+    let mut done = Done {
+        elapsed: None,
+        asked: Duration::ZERO,
+        said: Said::Nothing,
+        more: More::Perhaps,
+        end: DoneEnd::Left,
+    };
     let attempted = match known {
         Standing::GivenUp => {
             let end = failed(ErrorCode::ScrapeSiteError, GIVEN_UP);
-            finish(&jobs, work.record.kind, alone(lease, end)).await
+            finish(&jobs, work.record.kind, PageFinish::of(lease, end)).await
         }
         Standing::New | Standing::Answers => attempt(&jobs, &work, lease, known, &mut done).await,
     };
     done.end = match attempted {
         Ok(end) => end,
         Err(error) => {
-            // The lease is as it was: it is given anew, to whoever can.
             tracing::error!(
                 error = &error as &dyn std::error::Error,
                 job,
                 "a page of a job could not be noted"
             );
-            DoneEnd::Left
+            DoneEnd::Unnoted
         }
     };
     done
 }
 
 /// Notes that the work on a page panicked.
-pub(crate) async fn panicked(jobs: &Jobs, kind: JobKind, lease: JobLease) -> Result<Done, JobsError> {
+pub(crate) async fn panicked(jobs: &Jobs, kind: JobKind, lease: JobLease) -> DoneEnd {
     let end = failed(ErrorCode::UnknownError, "the work on it failed");
-    let end = finish(jobs, kind, alone(lease, end)).await?;
-    Ok(Done { elapsed: None, asked: Duration::ZERO, said: Said::Nothing, end })
+    match finish(jobs, kind, PageFinish::of(lease, end)).await {
+        Ok(end) => end,
+        Err(error) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(error, "that a page of a job panicked could not be noted");
+            DoneEnd::Unnoted
+        }
+    }
 }
 
 fn failed(code: ErrorCode, error: impl Into<String>) -> PageEnd {
@@ -137,11 +157,11 @@ async fn attempt(
     if lease.attempt() > MAX_ATTEMPTS {
         let error = format!("it was taken up {MAX_ATTEMPTS} times and never ended");
         let end = failed(ErrorCode::UnknownError, error);
-        return finish(jobs, work.record.kind, alone(lease, end)).await;
+        return finish(jobs, work.record.kind, PageFinish::of(lease, end)).await;
     }
     let Ok(url) = Url::parse(&lease.url.url) else {
         let end = failed(ErrorCode::BadRequest, "it is no URL");
-        return finish(jobs, work.record.kind, alone(lease, end)).await;
+        return finish(jobs, work.record.kind, PageFinish::of(lease, end)).await;
     };
     let rules = match &work.crawling {
         Some(_) => {
@@ -159,39 +179,47 @@ async fn attempt(
             return give_back(jobs, lease).await;
         }
         if !rules.allow(&url) {
-            return finish(jobs, work.record.kind, alone(lease, PageEnd::Blocked)).await;
+            return finish(jobs, work.record.kind, PageFinish::of(lease, PageEnd::Blocked)).await;
         }
     }
     let hold = match hold(jobs, work).await? {
         Ok(hold) => hold,
-        Err(halt) => return Ok(DoneEnd::Halt(halt)),
+        Err(end) => return Ok(end),
     };
-    let mut got = get(jobs, work, &url, started).await;
+    // Its time begins when its host is asked for it, not for what it allows.
+    let begun = Instant::now();
+    let mut got = get(jobs, work, &url, begun).await;
     (done.elapsed, done.said) = (got.elapsed, got.said);
     if is_worth_another(got.said, known) && lease.attempt() <= MAX_RETRIES {
         return give_back(jobs, lease).await;
     }
-    let usage = usage(work, &url, &got, started.elapsed());
-    let charge = Some((hold, usage));
-    let Some((crawling, rules)) = work.crawling.as_ref().zip(rules) else {
-        let Got { end, .. } = got;
-        return finish(
-            jobs,
-            work.record.kind,
-            PageFinish { lease, end, aliases: Vec::new(), found: Vec::new(), charge },
-        )
-        .await;
-    };
-    let found = follow(jobs, crawling, rules, &lease, &url, &mut got).await;
-    let aliases = crawling.aliases(&lease.url.key, got.reached.as_ref(), got.leads.as_deref());
-    let keys: Vec<String> =
-        found.iter().map(|found| found.key.clone()).chain(aliases.iter().cloned()).collect();
-    let end =
-        finish(jobs, work.record.kind, PageFinish { lease, end: got.end, aliases, found, charge }).await?;
-    if matches!(end, DoneEnd::Noted(_)) {
-        crawling.noted(keys.into_iter());
+    if let Some((rules, reached)) = rules.zip(got.reached.as_ref())
+        && host_key(reached) == host_key(&url)
+        && !rules.allow(reached)
+    {
+        return finish(jobs, work.record.kind, PageFinish::of(lease, PageEnd::Blocked)).await;
     }
-    Ok(end)
+    let charge = Some((hold, usage(work, &url, &got, begun.elapsed())));
+    let Some((crawling, rules)) = work.crawling.as_ref().zip(rules) else {
+        done.more = more(&got.end, &[]);
+        return finish(jobs, work.record.kind, PageFinish { charge, ..PageFinish::of(lease, got.end) }).await;
+    };
+    let led_to = led_to(crawling, &lease, &url, &got);
+    let listed = listed(jobs, crawling, rules, &lease, &url).await;
+    if leads_out(crawling, &lease, &url, &got) {
+        got.end = PageEnd::Dropped;
+        got.leads = None;
+    }
+    let page = Crawled { lease, got, led_to, listed, charge };
+    let (ended, leads_on) = conclude(jobs, work, page).await?;
+    done.more = leads_on;
+    Ok(ended)
+}
+
+/// Returns whether there may be more to do after a page that ended so and had these to add.
+fn more(end: &PageEnd, found: &[JobUrl]) -> More {
+    let is_document = matches!(end, PageEnd::Document(_));
+    if is_document && found.is_empty() { More::No } else { More::Perhaps }
 }
 
 /// Returns whether a page is tried again, when its host has had a pause.
@@ -209,55 +237,107 @@ async fn give_back(jobs: &Jobs, lease: JobLease) -> Result<DoneEnd, JobsError> {
     Ok(DoneEnd::Left)
 }
 
-/// Returns what was found on a page of a crawl; a page that led out of the crawl is dropped.
-async fn follow(
+/// Returns where the first page of a crawl led, when the site of the crawl is there, too.
+fn led_to(crawling: &Crawling, lease: &JobLease, url: &Url, got: &Got) -> Option<String> {
+    let reached = got.reached.as_ref().filter(|reached| lease.url.depth == 0 && *reached != url)?;
+    crawling.site.led_to(reached).then(|| reached.to_string())
+}
+
+/// Returns whether a page that was linked to led out of the crawl.
+fn leads_out(crawling: &Crawling, lease: &JobLease, url: &Url, got: &Got) -> bool {
+    let site = &crawling.site;
+    lease.url.depth > 0
+        && got.reached.as_ref().is_some_and(|reached| {
+            let reached = site.fetched(reached.clone());
+            reached != *url && !site.takes(&reached)
+        })
+}
+
+/// Returns the pages that the site lists of itself, which its start is asked for.
+async fn listed(
     jobs: &Jobs,
-    crawling: &Crawling,
+    crawling: &Arc<Crawling>,
     rules: &Rules,
     lease: &JobLease,
     url: &Url,
-    got: &mut Got,
-) -> Vec<JobUrl> {
-    let (site, depth) = (&crawling.site, lease.url.depth);
-    let leads_out = got.reached.as_ref().is_some_and(|reached| {
-        let reached = site.fetched(reached.clone());
-        reached != *url && !site.takes(&reached)
-    });
-    if leads_out && depth > 0 {
-        got.end = PageEnd::Dropped;
+) -> Vec<Url> {
+    let plan = crawling.site.plan();
+    let is_asked = plan.sitemap() != SitemapMode::Skip && plan.max_depth() != Some(0);
+    // The start alone is enough for a limit of one.
+    if lease.url.depth > 0 || !is_asked || (plan.limit() == 1 && plan.sitemap() == SitemapMode::Include) {
         return Vec::new();
     }
-    let mut found = got.leads.as_deref().map(|leads| crawling.follow(leads, depth)).unwrap_or_default();
-    if depth == 0 && site.plan().sitemap() != SitemapMode::Skip && site.plan().max_depth() != Some(0) {
-        let scraper = jobs.inner.engine.scraper();
-        let deadline = Instant::now() + SITEMAPS_TIME;
-        let tls = tls_policy(site.plan().scrape());
-        let pages = listed_pages(scraper, rules, url, |file| site.is_at_home(file), tls, deadline).await;
-        found.extend(crawling.listed(pages));
+    let wants = Arc::clone(crawling);
+    let listing = Listing {
+        scraper: jobs.inner.engine.scraper(),
+        rules,
+        tls: tls_policy(plan.scrape()),
+        deadline: Instant::now() + SITEMAPS_TIME,
+        most: usize::try_from(plan.limit().saturating_mul(LISTED_PER_DOCUMENT)).unwrap_or(usize::MAX),
+    };
+    let wants = Arc::new(move |page: &Url| wants.site.takes(&wants.site.fetched(page.clone())));
+    listing.pages(url, |file| crawling.site.is_at_home(file), wants).await
+}
+
+/// A page of a crawl that was got.
+struct Crawled {
+    lease: JobLease,
+    got: Got,
+    led_to: Option<String>,
+    listed: Vec<Url>,
+    charge: Option<(Hold, Usage)>,
+}
+
+/// Notes a page of a crawl with what it leads to, which may be thousands of links: they are judged where that holds nobody
+/// up.
+async fn conclude(jobs: &Jobs, work: &Arc<Work>, page: Crawled) -> Result<(DoneEnd, More), JobsError> {
+    let (kind, job) = (work.record.kind, page.lease.job());
+    let Some(crawling) = work.crawling.clone() else { return Ok((DoneEnd::Left, More::Perhaps)) };
+    let (finished, more) = jobs
+        .blocking(move |inner| {
+            let Crawled { lease, got, led_to, listed, charge } = page;
+            let Got { end, leads, reached, .. } = got;
+            let leads = leads.as_deref();
+            let mut found = leads.map(|leads| crawling.follow(leads, lease.url.depth)).unwrap_or_default();
+            found.extend(crawling.listed(listed));
+            let aliases = crawling.aliases(&lease.url.key, reached.as_ref(), leads);
+            let keys: Vec<String> = found.iter().map(|found| &found.key).chain(&aliases).cloned().collect();
+            let more = more(&end, &found);
+            let finish = PageFinish { lease, end, aliases, led_to, found, charge };
+            let finished = write(inner, finish)?;
+            if matches!(finished, PageFinished::Noted { .. }) {
+                crawling.noted(keys.into_iter());
+            }
+            Ok((finished, more))
+        })
+        .await?;
+    Ok((told(jobs, kind, job, finished), more))
+}
+
+/// Holds the most that a page may cost; or says how the work on it ends without.
+async fn hold(jobs: &Jobs, work: &Arc<Work>) -> Result<Result<Hold, DoneEnd>, JobsError> {
+    if is_nobodys(&work.record) {
+        return Ok(Ok(jobs.inner.store.hold_unlimited(&work.record.team)));
     }
-    found
-}
-
-/// The end of a page that has nothing to it.
-fn alone(lease: JobLease, end: PageEnd) -> PageFinish {
-    PageFinish { lease, end, aliases: Vec::new(), found: Vec::new(), charge: None }
-}
-
-/// Holds the most that a page may cost; or says why the job cannot go on.
-async fn hold(jobs: &Jobs, work: &Arc<Work>) -> Result<Result<Hold, String>, JobsError> {
-    let (inner, work) = (Arc::clone(&jobs.inner), Arc::clone(work));
-    let most = inner.engine.most_page_credits(&work.plan);
-    jobs.with_store(move |store, _| {
-        let team = match team(&inner, &work.record) {
+    let work = Arc::clone(work);
+    jobs.blocking(move |inner| {
+        let team = match team(inner, &work.record) {
             Ok(Some(team)) => team,
-            Ok(None) => return Ok(Ok(store.hold_unlimited(&work.record.team))),
-            Err(halt) => return Ok(Err(halt)),
+            Ok(None) => return Ok(Ok(inner.store.hold_unlimited(&work.record.team))),
+            Err(Amiss::Refused(reason)) => return Ok(Err(DoneEnd::Halt(reason))),
+            Err(Amiss::Store(error)) => return Err(error.into()),
         };
-        Ok(match store.hold(&team, most)? {
+        let most = inner.engine.most_page_credits(&work.plan);
+        Ok(match inner.store.hold(&team, most)? {
             Held::Enough(hold) => Ok(hold),
-            Held::Short { remaining } => Err(format!(
-                "Insufficient credits: a page may cost up to {most} credits, and the team has {remaining} left"
-            )),
+            Held::Short { remaining } => {
+                let reason = format!(
+                    "Insufficient credits: a page may cost up to {most} credits, and the team has {remaining} left"
+                );
+                // What others hold may come back.
+                let is_held = inner.store.requests_in_work(&team.name) > 0;
+                Err(if is_held { DoneEnd::Short(reason) } else { DoneEnd::Halt(reason) })
+            }
         })
     })
     .await
@@ -348,19 +428,25 @@ fn usage(work: &Work, url: &Url, got: &Got, took: Duration) -> Usage {
 
 async fn finish(jobs: &Jobs, kind: JobKind, finish: PageFinish) -> Result<DoneEnd, JobsError> {
     let job = finish.lease.job();
-    let finished = jobs
-        .blocking(move |inner| {
-            if let Some((hold, usage)) = &finish.charge
-                && !hold.covers(usage.price())
-                && let Err(error) = hold.extend(usage.price())
-            {
-                // What is held has to do.
-                tracing::error!(error = &error as &dyn std::error::Error, "credits could not be borrowed");
-            }
-            inner.ends.write(&inner.store, &inner.config, finish.pack())
-        })
-        .await?;
-    Ok(match finished {
+    let finished = jobs.blocking(move |inner| write(inner, finish)).await?;
+    Ok(told(jobs, kind, job, finished))
+}
+
+/// Writes the end of a page. Blocks.
+fn write(inner: &Inner, finish: PageFinish) -> Result<PageFinished, JobsError> {
+    if let Some((hold, usage)) = &finish.charge
+        && !hold.covers(usage.price())
+        && let Err(error) = hold.extend(usage.price())
+    {
+        // What is held has to do.
+        tracing::error!(error = &error as &dyn std::error::Error, "credits could not be borrowed");
+    }
+    inner.ends.write(&inner.store, &inner.config, finish.pack())
+}
+
+/// Tells whoever waits for it that a page ended.
+fn told(jobs: &Jobs, kind: JobKind, job: i64, finished: PageFinished) -> DoneEnd {
+    match finished {
         PageFinished::Noted { state, charged } => {
             jobs.inner.charged.add(kind, charged);
             jobs.inner.watched.tell(job);
@@ -368,5 +454,5 @@ async fn finish(jobs: &Jobs, kind: JobKind, finish: PageFinish) -> Result<DoneEn
             DoneEnd::Noted(state)
         }
         PageFinished::LeaseLost => DoneEnd::Left,
-    })
+    }
 }

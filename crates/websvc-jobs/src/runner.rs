@@ -9,7 +9,7 @@ use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use websvc_stage::RequestSpan;
 use websvc_store::{JobKind, JobLease, JobState};
 
-use crate::active::{Active, Next, Work};
+use crate::active::{Active, Amiss, Asked, More, Next, Work};
 use crate::hosts::{Ended, Hosts};
 use crate::in_work::Working;
 use crate::jobs::{Jobs, JobsError, now_ms};
@@ -17,7 +17,7 @@ use crate::page::{self, Done, DoneEnd, Said};
 use crate::turns::Turns;
 use crate::webhook::deliver;
 
-/// URLs of a job that are leased at one time, beside those that are worked on: enough to find one whose host is ready.
+/// URLs of a job that are leased by one transaction.
 const WINDOW: usize = 16;
 
 /// How long a lease lasts: longer than any page takes, with the pauses of its host. After a loss of the process nobody
@@ -38,6 +38,8 @@ struct Runner {
     hosts: Hosts,
     pages: JoinSet<Done>,
     tasks: HashMap<Id, Task>,
+    /// URLs whose end could not be noted: they are given back, to be lent anew.
+    unreturned: Vec<JobLease>,
     swept: Option<Instant>,
     /// The one job that is worked on; `None` for all.
     only: Option<i64>,
@@ -78,6 +80,7 @@ impl Jobs {
             hosts: Hosts::default(),
             pages: JoinSet::new(),
             tasks: HashMap::new(),
+            unreturned: Vec::new(),
             swept: None,
             only,
         };
@@ -138,27 +141,32 @@ impl Runner {
         if self.swept.is_some_and(|swept| swept.elapsed() < SWEEP) {
             return Ok(());
         }
-        while self.jobs.with_store(|store, config| store.sweep_jobs(&config.limits, now_ms())).await? {}
-        self.swept = Some(Instant::now());
+        if self.jobs.with_store(|store, config| store.sweep_jobs(&config.limits, now_ms())).await? {
+            // A part at a time: meanwhile the others go on.
+            self.jobs.inner.changed.notify_one();
+        } else {
+            self.swept = Some(Instant::now());
+        }
         self.jobs.inner.happened.notify_one();
         Ok(())
     }
 
     /// Starts whatever may start now, and returns how long at most to wait for something to happen.
     async fn start(&mut self) -> Result<Duration, JobsError> {
+        self.give_back().await?;
         let config = *self.jobs.config();
         let mut wait = SWEEP;
         'turns: while self.pages.len() < config.concurrency {
             let now = Instant::now();
             wait = SWEEP;
-            for number in self.turns.order() {
+            'jobs: for number in self.turns.order() {
                 self.load(number).await?;
                 // One that had to be ended has left the others their places.
                 let Some(active) = self.active.get_mut(&number) else { continue };
                 let mut next = active.next(&self.hosts, config.per_host, now);
-                if matches!(next, Next::Ask) {
+                while matches!(next, Next::Ask) {
                     self.lease(number).await?;
-                    let Some(active) = self.active.get_mut(&number) else { continue };
+                    let Some(active) = self.active.get_mut(&number) else { continue 'jobs };
                     next = active.next(&self.hosts, config.per_host, now);
                 }
                 match next {
@@ -185,8 +193,14 @@ impl Runner {
             .jobs
             .with_store(move |store, _| {
                 let record = store.job_by_number(number)?;
-                let record = record.filter(|record| record.state == JobState::Running);
-                Ok(record.map(|record| Work::of(&inner, record)))
+                let Some(record) = record.filter(|record| record.state == JobState::Running) else {
+                    return Ok(None);
+                };
+                match Work::of(&inner, record) {
+                    Ok(work) => Ok(Some(Ok(work))),
+                    Err(Amiss::Refused(reason)) => Ok(Some(Err(reason))),
+                    Err(Amiss::Store(error)) => Err(error),
+                }
             })
             .await?;
         match read {
@@ -204,6 +218,17 @@ impl Runner {
             .await?;
         if let Some(active) = self.active.get_mut(&number) {
             active.lent(leases);
+        }
+        Ok(())
+    }
+
+    /// Gives back the URLs whose end could not be noted.
+    async fn give_back(&mut self) -> Result<(), JobsError> {
+        while let Some(lease) = self.unreturned.last().cloned() {
+            self.jobs.with_store(move |store, _| store.return_job_url(&lease)).await?;
+            if let Some(active) = self.unreturned.pop().and_then(|lease| self.active.get_mut(&lease.job())) {
+                active.is_dry = false;
+            }
         }
         Ok(())
     }
@@ -228,32 +253,50 @@ impl Runner {
         let now = Instant::now();
         let id = done.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
         let Some(Task { job: number, kind, host, lease, .. }) = self.tasks.remove(&id) else { return Ok(()) };
-        let done = match done {
-            Ok((_, done)) => Some(done),
+        let ended =
+            done.as_ref()
+                .map_or(Ended { elapsed: None, asked: Duration::ZERO, said: Said::Nothing }, |(_, done)| {
+                    Ended { elapsed: done.elapsed, asked: done.asked, said: done.said }
+                });
+        let more = done.as_ref().map_or(More::Perhaps, |(_, done)| done.more);
+        let asked = if ended.elapsed.is_some() { Asked::Host } else { Asked::Nobody };
+        self.hosts.finish(&host, now, self.jobs.config().pause, ended);
+        let end = match done {
+            Ok((_, Done { end: DoneEnd::Short(reason), .. })) => {
+                return self.short(number, host, lease, reason, now).await;
+            }
+            Ok((_, done)) => done.end,
             Err(ended) if ended.is_panic() => {
                 tracing::error!(error = &ended as &dyn std::error::Error, "a page of a job panicked");
-                Some(page::panicked(&self.jobs, kind, lease).await?)
+                page::panicked(&self.jobs, kind, lease.clone()).await
             }
-            Err(_aborted) => None,
+            Err(_aborted) => DoneEnd::Left,
         };
-        let ended = done.as_ref().map_or(
-            Ended { elapsed: None, asked: Duration::ZERO, said: Said::Nothing },
-            |Done { elapsed, asked, said, end: _ }| Ended { elapsed: *elapsed, asked: *asked, said: *said },
-        );
-        self.hosts.finish(&host, now, self.jobs.config().pause, ended);
         if let Some(active) = self.active.get_mut(&number) {
-            active.finished(now);
-            // There may be new URLs, or room for one more.
-            active.is_dry = false;
+            active.finished(now, asked, more);
         }
-        match done.map(|done| done.end) {
-            Some(DoneEnd::Noted(JobState::Running) | DoneEnd::Left) | None => {}
-            Some(DoneEnd::Noted(JobState::Completed | JobState::Cancelled | JobState::Failed)) => {
+        match end {
+            DoneEnd::Noted(JobState::Running) | DoneEnd::Left => {}
+            DoneEnd::Unnoted => self.unreturned.push(lease),
+            DoneEnd::Noted(JobState::Completed | JobState::Cancelled | JobState::Failed) => {
                 self.forget(number);
             }
-            Some(DoneEnd::Halt(reason)) => self.halt(number, reason).await?,
+            DoneEnd::Halt(reason) | DoneEnd::Short(reason) => self.halt(number, reason).await?,
         }
         Ok(())
+    }
+
+    /// Has a page wait for credits, or ends its job when nobody is left who could give some back.
+    async fn short(
+        &mut self,
+        number: i64,
+        host: String,
+        lease: JobLease,
+        reason: String,
+        now: Instant,
+    ) -> Result<(), JobsError> {
+        let Some(active) = self.active.get_mut(&number) else { return Ok(()) };
+        if active.short(host, lease, now) { Ok(()) } else { self.halt(number, reason).await }
     }
 
     /// Ends a job that cannot go on.

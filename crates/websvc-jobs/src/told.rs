@@ -1,7 +1,7 @@
 //! Jobs as clients are told of them.
 
 use jiff::Timestamp;
-use websvc_store::{DeadLetter, JobError, JobRecord, JobState};
+use websvc_store::{DeadLetter, JobError, JobKind, JobRecord, JobState};
 use websvc_types::job::{JobDocument, JobErrors, JobFailure, JobPhase, JobStatusResponse, WebhookDeadLetter};
 use websvc_webhook::public_url;
 
@@ -13,10 +13,7 @@ pub fn job_status(record: &JobRecord, data: Vec<JobDocument>, next: Option<Strin
     let mut warnings = serde_json::from_str::<JobRequest>(&record.request)
         .map(|request| request.warnings)
         .unwrap_or_default();
-    if record.left_out > 0 {
-        warnings
-            .push(format!("{} further pages found no room in the job and were left out", record.left_out));
-    }
+    warnings.extend(left_out(record));
     let millis = record.finished_at_ms.map(|end| end.saturating_sub(record.created_at_ms));
     JobStatusResponse {
         success: true,
@@ -33,6 +30,27 @@ pub fn job_status(record: &JobRecord, data: Vec<JobDocument>, next: Option<Strin
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
         error: record.error.clone(),
     }
+}
+
+/// Returns what a job left out, in words.
+fn left_out(record: &JobRecord) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if record.left_out > 0 {
+        warnings
+            .push(format!("{} further pages found no room in the job and were left out", record.left_out));
+    }
+    if record.blocked > 0 {
+        warnings.push(format!("robots.txt forbids {} of the pages, which errors names", record.blocked));
+    }
+    let is_alone = record.documents <= 1 && record.page_limit != Some(1);
+    if record.kind == JobKind::Crawl && record.state == JobState::Completed && is_alone {
+        warnings.push(
+            "no other pages were found: links that lead out of the directory of the start are followed with \
+             crawlEntireDomain, those to other hosts with allowSubdomains or allowExternalLinks"
+                .to_owned(),
+        );
+    }
+    warnings
 }
 
 fn phase(state: JobState) -> JobPhase {

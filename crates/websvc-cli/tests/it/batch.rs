@@ -299,3 +299,43 @@ async fn a_job_without_credits_fails_and_says_so() {
     let answer = service.post(START, json!({ "urls": urls(3) }).to_string()).await;
     assert_eq!(answer.status, 402, "{}", answer.body);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn credits_that_pages_under_way_hold_are_spent_before_a_job_fails() {
+    const HOSTS: usize = 8;
+    let mut world = World::builder();
+    for number in 0..HOSTS {
+        let text = "<title>Page</title><main><h1>Page</h1><p>Text.</p></main>";
+        let page = Page::html(text).delay(Duration::from_millis(200));
+        world = world.page(&format!("http://host-{number}.test/"), page);
+    }
+    let world = world.start().await;
+    let site = Site::new(&world);
+    site.succeed(&["teams", "set", "default", "--credits", &(HOSTS - 1).to_string()]);
+    let service = site.serve();
+    let urls: Vec<String> = (0..HOSTS).map(|number| format!("http://host-{number}.test/")).collect();
+    let path = start(&service, json!({ "urls": urls })).await;
+    let status = ended(&service, &path).await;
+    assert_eq!((&status["status"], &status["completed"]), (&json!("failed"), &json!(HOSTS - 1)), "{status}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_other_hosts_do_not_wait_behind_those_of_a_slow_one() {
+    let text = "<title>Page</title><main><h1>Page</h1><p>Text.</p></main>";
+    let mut urls: Vec<String> = (0..40).map(|number| format!("http://slow.test/{number}")).collect();
+    let mut world = World::builder();
+    for url in &urls {
+        world = world.page(url, Page::html(text).delay(Duration::from_millis(100)));
+    }
+    urls.push("http://quick.test/".to_owned());
+    let world = world.page("http://quick.test/", Page::html(text)).start().await;
+    let service = Service::of(&world);
+    let path = start(&service, json!({ "urls": urls })).await;
+    let quick = |status: &Value| {
+        let documents = status["data"].as_array().unwrap();
+        documents.iter().any(|document| document["metadata"]["sourceURL"] == "http://quick.test/")
+    };
+    let status = ask_until(&service, &path, |status| quick(status) || status["status"] != "scraping").await;
+    assert_eq!(status["status"], "scraping", "the slow host has not come to its end: {status}");
+    delete(&service, &path).await;
+}

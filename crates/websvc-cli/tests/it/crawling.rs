@@ -150,6 +150,76 @@ async fn a_crawl_that_is_killed_ends_as_if_nothing_had_happened() {
     assert_eq!(status["creditsUsed"], json!(expected.len()));
 }
 
+/// Crawls from a start, and returns the state at the end and the pages without their scheme.
+async fn crawled(service: &Service, body: Value) -> (Value, Vec<String>) {
+    let path = start_at(service, START, body).await;
+    let status = ended(service, &path).await;
+    let (documents, _) = read_all(service, &path).await;
+    (status, sources(&documents).keys().map(|url| url.replace("http://", "")).collect())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_leads_elsewhere_on_its_site_takes_the_crawl_along() {
+    let links = |links: &[&str]| page("Page", &links.iter().map(|&link| link.to_owned()).collect::<Vec<_>>());
+    let world = World::builder()
+        .page("http://site.test/docs", Page::redirect(302, "http://docs.site.test/en/"))
+        .page("http://docs.site.test/en/", links(&["/en/a", "/fr/", "http://site.test/docs/b"]))
+        .page("http://docs.site.test/en/a", links(&[]))
+        .page("http://docs.site.test/fr/", links(&[]))
+        .page("http://site.test/docs/b", links(&[]))
+        .page("http://gone.test/", Page::redirect(302, "http://new.test/"))
+        .page("http://new.test/", links(&["/a"]))
+        .page("http://new.test/a", links(&[]))
+        .start()
+        .await;
+    let service = Service::of(&world);
+    let (status, pages) =
+        crawled(&service, json!({ "url": "http://site.test/docs", "sitemap": "skip" })).await;
+    let expected = ["docs.site.test/en/a", "site.test/docs", "site.test/docs/b"];
+    assert_eq!(pages, expected, "{status}");
+    assert_eq!(status["warning"], Value::Null, "{status}");
+    let (status, pages) = crawled(&service, json!({ "url": "http://gone.test/", "sitemap": "skip" })).await;
+    assert_eq!(pages, ["gone.test/"], "another site");
+    let warning = status["warning"].as_str().unwrap_or_default();
+    assert!(warning.contains("allowExternalLinks"), "{status}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_limit_bounds_what_is_taken_from_sitemaps_and_the_total() {
+    let urls: Vec<String> = (0..500).map(|number| format!("http://site.test/{number}")).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let mut world = World::builder()
+        .page("http://site.test/", page("Start", &[]))
+        .page("http://site.test/sitemap.xml", Page::sitemap(&urls));
+    for number in 0..20 {
+        world = world.page(&format!("http://site.test/{number}"), page("Listed", &[]));
+    }
+    let world = world.start().await;
+    let service = Service::of(&world);
+    for limit in [1, 3] {
+        let (status, pages) = crawled(&service, json!({ "url": "http://site.test/", "limit": limit })).await;
+        assert_eq!((pages.len(), &status["total"]), (limit, &json!(limit)), "{status}");
+    }
+    assert_eq!(world.count("http://site.test/sitemap.xml"), 1, "one page is found without it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_robots_txt_forbids_is_not_had_by_a_redirect_and_is_told() {
+    let world = World::builder()
+        .page("http://site.test/robots.txt", Page::text("User-agent: *\nDisallow: /private/\n"))
+        .page("http://site.test/", page("Start", &["/go".to_owned(), "/a".to_owned()]))
+        .page("http://site.test/go", Page::redirect(302, "/private/1"))
+        .page("http://site.test/private/1", page("Private", &[]))
+        .page("http://site.test/a", page("A", &[]))
+        .start()
+        .await;
+    let service = Service::of(&world);
+    let (status, pages) = crawled(&service, json!({ "url": "http://site.test/", "sitemap": "skip" })).await;
+    assert_eq!(pages, ["site.test/", "site.test/a"], "{status}");
+    let warning = status["warning"].as_str().unwrap_or_default();
+    assert!(warning.contains("robots.txt forbids 1 of the pages"), "{status}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn crawls_that_run_are_listed_and_cancelled() {
     let world = World::builder().page("http://slow.test/", Page::silence()).start().await;

@@ -22,7 +22,7 @@ mod trap;
 #[cfg(test)]
 mod tests;
 
-pub use listed::listed_pages;
+pub use listed::Listing;
 pub use pace::{MAX_RETRIES, Pace};
 pub use pattern::UrlPattern;
 pub use report::{CrawlReport, Event};

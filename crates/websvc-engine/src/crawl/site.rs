@@ -1,5 +1,7 @@
 //! Which pages belong to a crawl that was asked for over HTTP (clients.md, section 2.4), and how they are told apart.
 
+use std::sync::OnceLock;
+
 use url::Url;
 use websvc_address::{Identity, without_visit};
 use websvc_validate::CrawlPlan;
@@ -11,9 +13,17 @@ use super::trap::is_trap;
 #[derive(Debug)]
 pub struct Site {
     plan: CrawlPlan,
-    /// The host of the start and its port, without `www.`.
+    start: Place,
+    /// Where the start led, when that is a place of the same site.
+    led_to: OnceLock<Place>,
+}
+
+/// A directory of a host.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    /// The host and its port, without `www.`.
     host: String,
-    /// The directory of the start; a page is in it when its path begins so.
+    /// The path without the slash at its end: empty for all of the host.
     directory: String,
 }
 
@@ -21,8 +31,26 @@ impl Site {
     /// Makes the site of a start.
     #[must_use]
     pub fn new(plan: CrawlPlan) -> Self {
-        let (host, directory) = (bare_host(plan.url()), directory(plan.url()));
-        Self { plan, host, directory }
+        let start = Place::of(plan.url());
+        Self { plan, start, led_to: OnceLock::new() }
+    }
+
+    /// Takes over where the start led: another directory of the host, or a host above or below it, whose pages are pages of
+    /// the crawl from now on. Tells whether that is so; other hosts are other sites.
+    pub fn led_to(&self, reached: &Url) -> bool {
+        let mut place = Place::of(reached);
+        if place.directory.is_empty() && place.host == self.start.host {
+            // A start that leads to the top, such as to a sign-in, does not open the whole host.
+            place.directory.clone_from(&self.start.directory);
+        }
+        let is_near = place.host == self.start.host
+            || is_below(&place.host, &self.start.host)
+            || is_below(&self.start.host, &place.host);
+        is_near && place != self.start && self.led_to.set(place).is_ok()
+    }
+
+    fn places(&self) -> impl Iterator<Item = &Place> {
+        std::iter::once(&self.start).chain(self.led_to.get())
     }
 
     /// Returns the plan.
@@ -61,17 +89,18 @@ impl Site {
     /// Returns whether an address is on the host of the start.
     #[must_use]
     pub fn is_at_home(&self, url: &Url) -> bool {
-        matches!(url.scheme(), "http" | "https") && bare_host(url) == self.host
+        let host = bare_host(url);
+        matches!(url.scheme(), "http" | "https") && self.places().any(|place| place.host == host)
     }
 
     /// Returns whether the host and the directory are those of the crawl.
     fn reaches(&self, url: &Url) -> bool {
         let host = bare_host(url);
-        if host == self.host {
-            return self.plan.entire_domain() || url.path().starts_with(&self.directory);
+        let mut at_home = self.places().filter(|place| place.host == host).peekable();
+        if at_home.peek().is_some() {
+            return self.plan.entire_domain() || at_home.any(|place| place.has(url.path()));
         }
-        let is_below = host.strip_suffix(&self.host).is_some_and(|rest| rest.ends_with('.'));
-        if is_below {
+        if self.places().any(|place| is_below(&host, &place.host)) {
             self.plan.subdomains() || self.plan.external_links()
         } else {
             self.plan.external_links()
@@ -93,11 +122,33 @@ fn bare_host(url: &Url) -> String {
     host.strip_prefix("www.").map_or_else(|| host.clone(), str::to_owned)
 }
 
-/// Returns the directory of an address: its path, or that of its parent when its last segment looks like a document.
-fn directory(url: &Url) -> String {
-    let path = url.path();
-    let last = path.rsplit('/').next().unwrap_or_default();
-    if last.contains('.') { path[..path.len() - last.len()].to_owned() } else { path.to_owned() }
+/// Returns whether a host is a subdomain of another.
+fn is_below(host: &str, other: &str) -> bool {
+    host.strip_suffix(other).is_some_and(|rest| rest.ends_with('.'))
+}
+
+impl Place {
+    /// Returns the place of an address: its path, or that of its parent when its last segment looks like a document.
+    fn of(url: &Url) -> Self {
+        let path = url.path();
+        let (above, last) = path.rsplit_once('/').unwrap_or_default();
+        let path = if is_document(last) { above } else { path };
+        Self { host: bare_host(url), directory: path.trim_end_matches('/').to_owned() }
+    }
+
+    /// Returns whether a path is in the directory.
+    fn has(&self, path: &str) -> bool {
+        path.strip_prefix(&self.directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+/// Returns whether a segment of a path has an extension, and not the dot of a version as in `v1.2`.
+fn is_document(segment: &str) -> bool {
+    segment.rsplit_once('.').is_some_and(|(_, ending)| {
+        ending.starts_with(|first: char| first.is_ascii_alphabetic())
+            && ending.len() <= 5
+            && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
 }
 
 #[cfg(test)]
@@ -126,10 +177,32 @@ mod tests {
         check(&none, "http://a.test/docs/index.html", "https://www.a.test/docs/x", true);
         check(&none, "http://a.test/docs/", "http://a.test/blog/x", false);
         check(&none, "http://a.test/docs/", "http://a.test/", false);
+        check(&none, "http://a.test/docs", "http://a.test/docsearch", false);
+        check(&none, "http://a.test/docs/", "http://a.test/docs", true);
+        check(&none, "http://a.test/3.12", "http://a.test/3.11/x", false);
+        check(&none, "http://a.test/v1.2/", "http://a.test/v1.2/x", true);
+        check(&none, "http://a.test/index.php5", "http://a.test/x", true);
         check(&json!({ "crawlEntireDomain": true }), "http://a.test/docs/", "http://a.test/", true);
         check(&none, "http://a.test", "http://a.test/logo.png", false);
         check(&none, "http://a.test", "http://a.test:8080/", false);
         check(&none, "http://a.test", "mailto:b@a.test", false);
+    }
+
+    #[test]
+    fn where_the_start_led_is_the_site_too() {
+        let check = |start: &str, reached: &str, url: &str, expected: bool| {
+            let site = site(json!({}), start);
+            site.led_to(&reached.parse().expect("a URL"));
+            assert_eq!(site.takes(&url.parse().expect("a URL")), expected, "{start} {reached} {url}");
+        };
+        check("http://a.test/docs", "http://a.test/manual/", "http://a.test/manual/x", true);
+        check("http://a.test/docs", "http://a.test/manual/", "http://a.test/docs/x", true);
+        check("http://a.test/docs", "http://docs.a.test/en/", "http://docs.a.test/en/x", true);
+        check("http://a.test/docs", "http://docs.a.test/", "http://docs.a.test/x", true);
+        check("http://docs.a.test/", "http://a.test/docs/", "http://a.test/docs/x", true);
+        check("http://docs.a.test/", "http://a.test/docs/", "http://a.test/x", false);
+        check("http://a.test/docs", "http://a.test/", "http://a.test/x", false);
+        check("http://a.test/", "http://signin.test/", "http://signin.test/x", false);
     }
 
     #[test]
