@@ -58,12 +58,14 @@ SEARCH = [
     *within("/scrapeOptions", PAGE),
 ]
 
+# Patterns of paths are regular expressions.
+PATHS = [(r"/(include|exclude)Paths/\d+", "invalid_format")]
+
 CRAWL = [
     *ADDRESS,
+    *PATHS,
     *JOB,
     *within("/scrapeOptions", PAGE),
-    # Patterns are regular expressions.
-    (r"/(include|exclude)Paths/\d+", "invalid_format"),
     (r"/delay", "too_big"),
 ]
 
@@ -79,8 +81,8 @@ BEYOND_THE_SCHEMA = {
     "scrapeV1": PAGE + ADDRESS,
     # Of what is only there for pages of the web. The file that is made up here is none of a kind that is read.
     "parse": PAGE + [(r"/[a-zA-Z]+", "not_supported"), (r"/file", r".+")],
-    "mapUrls": ADDRESS + PAGE,
-    "mapUrlsV1": ADDRESS + PAGE,
+    "mapUrls": ADDRESS + PATHS + PAGE,
+    "mapUrlsV1": ADDRESS + PATHS + PAGE,
     "startCrawl": CRAWL,
     "startCrawlV1": CRAWL,
     "startBatch": BATCH,
@@ -163,6 +165,9 @@ def before_call(ctx, case, kwargs):
     if operation_id(case) in {"mapUrls", "mapUrlsV1"} and isinstance(case.body, dict) and case.body.get("delay"):
         # Nobody waits here for the pauses of a minute that a map is asked to make.
         case.body.setdefault("timeout", 2000)
+    if operation_id(case) in PAGES and isinstance(case.body, dict) and case.body.get("actions") and is_right(case):
+        # Nor for what never comes up on the page.
+        case.body["timeout"] = 2000
     if is_right(case) and re.match(r".*/(crawl|batch/scrape)/{id}", case.operation.path):
         case.path_parameters["id"] = job(case, kwargs)
 

@@ -99,8 +99,10 @@ fn read(parameters: &str) -> Result<Asked, Failure> {
 }
 
 fn page(value: &str) -> Result<usize, Failure> {
-    match value.parse() {
-        Ok(page) if page >= 1 => Ok(page),
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    // A number that is too large for us is a page behind the last one, too.
+    match value.parse().unwrap_or(usize::MAX) {
+        1.. if is_number => Ok(value.parse().unwrap_or(usize::MAX)),
         _ => Err(refused("pageno", "must be a number from 1")),
     }
 }
@@ -206,8 +208,10 @@ mod tests {
         assert_eq!((Value::Object(asked.fields), asked.page), (expected, 2));
         let ignored: Vec<&str> = asked.ignored.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(ignored, ["files", "google"]);
-        let asked = read("q=a&format=json&pageno=99999999999").unwrap();
-        assert_eq!(asked.fields["limit"], 100);
+        for late in ["99999999999", "20585455429802025994067388141666304000"] {
+            let asked = read(&format!("q=a&format=json&pageno={late}")).unwrap();
+            assert_eq!(asked.fields["limit"], 100);
+        }
     }
 
     #[test]
