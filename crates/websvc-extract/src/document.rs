@@ -148,11 +148,32 @@ impl Document {
         anchors.take_while(is_within).collect()
     }
 
-    pub(crate) fn anchor(&self, id: NodeId) -> Option<Anchor> {
+    /// Returns the http(s) links of the whole page in document order, without those that ask not to be followed: the
+    /// targets of [`anchors`](Self::anchors), without the work of their texts.
+    pub fn followed_links(&self) -> Vec<Url> {
+        let elements = self.dom.descendants(NodeId::ROOT);
+        let anchors = elements.filter(|&id| self.dom.is(id, Tag::A) && !self.is_nofollow(id));
+        let mut bytes = 0;
+        let is_within = |url: &Url| {
+            bytes += url.as_str().len();
+            bytes <= MAX_LIST_BYTES
+        };
+        anchors.filter_map(|id| self.target(id)).take_while(is_within).collect()
+    }
+
+    /// Returns where an anchor leads, if that is a page, without the fragment.
+    fn target(&self, id: NodeId) -> Option<Url> {
         let url = links::resolve(&self.base, self.dom.attribute(id, "href")?)?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return None;
-        }
+        matches!(url.scheme(), "http" | "https").then(|| links::without_fragment(url))
+    }
+
+    fn is_nofollow(&self, id: NodeId) -> bool {
+        let rel = self.dom.attribute(id, "rel").unwrap_or("");
+        rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case("nofollow"))
+    }
+
+    pub(crate) fn anchor(&self, id: NodeId) -> Option<Anchor> {
+        let url = self.target(id)?;
         let mut text = String::new();
         for child in self.dom.descendants(id) {
             if text.len() > MAX_LABEL_BYTES {
@@ -167,9 +188,7 @@ impl Document {
                 NodeKind::Element(_) | NodeKind::Document | NodeKind::Nothing => {}
             }
         }
-        let rel = self.dom.attribute(id, "rel").unwrap_or("");
-        let nofollow = rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case("nofollow"));
-        Some(Anchor { url: links::without_fragment(url), text: collapsed(&text), nofollow })
+        Some(Anchor { url, text: collapsed(&text), nofollow: self.is_nofollow(id) })
     }
 
     /// Returns what the page's robots meta tags allow.

@@ -1,7 +1,7 @@
 //! Where a page leads.
 
 use url::Url;
-use websvc_extract::Document;
+use websvc_extract::{Document, PageMetadata};
 
 use crate::raw::RawPage;
 use crate::refresh;
@@ -16,22 +16,22 @@ pub struct Leads {
     pub canonical: Option<Url>,
 }
 
-/// Returns where a page leads.
-pub(crate) fn leads(page: &RawPage, document: &Document) -> Leads {
+/// Returns where a page leads that says this of itself.
+pub(crate) fn leads(page: &RawPage, document: &Document, metadata: &PageMetadata) -> Leads {
     if !page.status.is_success() || page.wall().is_some() {
         return Leads::default();
     }
-    let follow = RobotsRules::of(&page.headers, Some(&document.metadata())).follow;
+    let follow = RobotsRules::of(&page.headers, Some(metadata)).follow;
     let links = if follow { links(page, document) } else { Vec::new() };
     let is_own = |canonical: &Url| {
         canonical.host() == page.url.host()
             && canonical.port_or_known_default() == page.url.port_or_known_default()
     };
-    Leads { links, canonical: document.canonical().filter(is_own) }
+    let canonical = metadata.canonical.as_deref().and_then(|url| Url::parse(url).ok());
+    Leads { links, canonical: canonical.filter(is_own) }
 }
 
 /// Returns the links of a page that asks nobody not to follow them.
 pub(crate) fn links(page: &RawPage, document: &Document) -> Vec<Url> {
-    let anchors = document.anchors().into_iter().filter(|anchor| !anchor.nofollow);
-    anchors.map(|anchor| anchor.url).chain(refresh::target(page)).collect()
+    document.followed_links().into_iter().chain(refresh::target(page)).collect()
 }

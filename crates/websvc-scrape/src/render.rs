@@ -53,7 +53,8 @@ pub(crate) fn render(
         options.banners = banners.clone();
     }
     let document = parse(&raw, converted.as_ref())?;
-    let leads = plan.leads().then(|| Box::new(leads(&raw, &document)));
+    let metadata = document.metadata();
+    let leads = plan.leads().then(|| Box::new(leads(&raw, &document, &metadata)));
     let is_empty_shell = is_shell(&raw) && !raw.is_drawn();
     raw.body.clear();
     if let Some(converted) = &mut converted {
@@ -74,7 +75,6 @@ pub(crate) fn render(
     if is_empty_shell {
         page.warnings.push(SHELL_WARNING.to_owned());
     }
-    let metadata = document.metadata();
     if plan.store_in_cache() && !raw.unverified && raw.cache_state == CacheState::Miss {
         // The index takes the main content, which is found only once when that is what was asked for.
         page.index_copy = if converted.is_some() || is_plain(plan) {
