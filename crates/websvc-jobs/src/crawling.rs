@@ -10,6 +10,9 @@ use websvc_scrape::Leads;
 use websvc_store::JobUrl;
 use websvc_types::job::SitemapMode;
 
+/// So many addresses at most are remembered as judged; then they are judged anew.
+const MOST_JUDGED: usize = 200_000;
+
 /// A crawl with what it met.
 #[derive(Debug)]
 pub(crate) struct Crawling {
@@ -24,6 +27,9 @@ struct Met {
     budgets: Budgets,
     /// What was counted and is not noted yet: several pages may find it meanwhile.
     counted: HashSet<u64>,
+    /// Addresses, as they are linked to, of which it is known that nothing new comes of them: most links of a page are in
+    /// all pages of its site.
+    judged: HashSet<u64>,
 }
 
 impl Crawling {
@@ -60,13 +66,17 @@ impl Crawling {
         let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut taken, mut here) = (Vec::new(), HashSet::new());
         for url in urls {
-            let url = self.site.fetched(url);
-            if !self.site.takes(&url) {
+            let address = hash(url.as_str());
+            if met.judged.contains(&address) {
                 continue;
             }
-            let key = self.site.key(&url);
-            let is_new = !met.keys.contains(&hash(&key)) && here.insert(key.clone());
-            if is_new && (!is_counted || met.count(&key, &url)) {
+            let url = self.site.fetched(url);
+            let key = self.site.takes(&url).then(|| self.site.key(&url));
+            let Some(key) = key.filter(|key| !met.keys.contains(&hash(key))) else {
+                met.judge(address);
+                continue;
+            };
+            if here.insert(key.clone()) && (!is_counted || met.count(&key, &url)) {
                 taken.push(JobUrl { url: url.into(), key, depth });
             }
         }
@@ -99,6 +109,13 @@ impl Crawling {
 }
 
 impl Met {
+    fn judge(&mut self, address: u64) {
+        if self.judged.len() >= MOST_JUDGED {
+            self.judged.clear();
+        }
+        self.judged.insert(address);
+    }
+
     /// Counts a URL once, however many pages find it; false when nothing is left of what it belongs to.
     fn count(&mut self, key: &str, url: &Url) -> bool {
         let key = hash(key);
