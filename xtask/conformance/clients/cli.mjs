@@ -101,8 +101,9 @@ await check("crawl", async () => {
 });
 
 await check("the state of a crawl, and its end", async () => {
-  // One page in a minute: it runs until it is cancelled.
-  const { jobId } = await crawl("http://tea.test/", "--delay", "60", "--exclude-paths", "never,again");
+  // One page in a minute, none from the cache: it runs until it is cancelled.
+  const slow = ["--delay", "60", "--exclude-paths", "never,again", "--scrape-options", '{"maxAge":0}'];
+  const { jobId } = await crawl("http://tea.test/", ...slow);
   const state = await crawl(jobId);
   assert.deepEqual([state.id, state.status], [jobId, "scraping"]);
   assert.equal((await crawl(jobId, "--cancel")).status, "cancelled");

@@ -165,16 +165,19 @@ def before_call(ctx, case, kwargs):
     if operation_id(case) in {"mapUrls", "mapUrlsV1"} and isinstance(case.body, dict) and case.body.get("delay"):
         # Nobody waits here for the pauses of a minute that a map is asked to make.
         case.body.setdefault("timeout", 2000)
-    if operation_id(case) in PAGES and isinstance(case.body, dict) and case.body.get("actions") and is_right(case):
+    if operation_id(case) in PAGES and isinstance(case.body, dict) and case.body.get("actions") and is_positive(case):
         # Nor for what never comes up on the page.
         case.body["timeout"] = 2000
     if is_right(case) and re.match(r".*/(crawl|batch/scrape)/{id}", case.operation.path):
         case.path_parameters["id"] = job(case, kwargs)
 
 
+def is_positive(case):
+    return case.meta is not None and case.meta.generation.mode.is_positive
+
+
 def is_right(case):
-    meta = case.meta
-    return meta is not None and meta.phase.name == "fuzzing" and meta.generation.mode.is_positive
+    return is_positive(case) and case.meta.phase.name == "fuzzing"
 
 
 # Jobs that are read, by the paths that begin them.
@@ -188,7 +191,8 @@ def job(case, kwargs):
         return begun[path]
     # So slow that it still runs when it is to be cancelled.
     page = "http://tea.test/green.html"
-    body = {"urls": [f"{page}?{n}" for n in range(200)]} if "batch" in path else {"url": page, "delay": 60}
+    crawl = {"url": page, "delay": 60, "scrapeOptions": {"maxAge": 0}}
+    body = {"urls": [f"{page}?{n}" for n in range(200)]} if "batch" in path else crawl
     answer = requests.post(case.operation.base_url + path, json=body, headers=kwargs.get("headers"), timeout=10)
     answer.raise_for_status()
     begun[path] = answer.json()["id"]
