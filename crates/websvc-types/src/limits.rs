@@ -86,6 +86,14 @@ pub const QUESTION_MAX_CHARS: u32 = 10_000;
 pub const PROMPT_MIN_CHARS: u32 = 1;
 /// Longest `prompt` of a crawl and of the json and changeTracking formats, in Unicode scalar values (our own).
 pub const PROMPT_MAX_CHARS: u32 = 10_000;
+/// Most parts of a JSON Schema, counted as often as references lead to them; recursion counts once (our own).
+pub const SCHEMA_PARTS_MAX: u64 = 50_000;
+/// Most levels of a JSON Schema with its references followed (our own).
+pub const SCHEMA_FOLLOWED_LEVELS_MAX: u64 = 512;
+/// Most parts of a JSON Schema that references point to (our own).
+pub const SCHEMA_REFERENCED_MAX: usize = 1_000;
+/// Most different regular expressions of a JSON Schema (our own).
+pub const SCHEMA_PATTERNS_MAX: usize = 100;
 /// Most items of `blacklist`, `whitelist` and `blockedTlds`, each.
 pub const THREAT_LIST_MAX: u32 = 1_000;
 /// Smallest `riskScoreThreshold`.
@@ -112,6 +120,8 @@ pub const WARNINGS_MAX: usize = 50;
 pub const IMAGE_SIDE_MAX: u32 = 1_000_000;
 /// Longest `query` of an ordering of texts, in Unicode scalar values (our own).
 pub const QUERY_RERANK_MAX_CHARS: u32 = 10_000;
+/// Most different words of a query by which texts and passages are ordered; further ones do not count (our own).
+pub const QUERY_TERMS_MAX: usize = 64;
 /// Fewest texts that are ordered.
 pub const RERANK_DOCUMENTS_MIN: usize = 1;
 /// Most texts that are ordered (our own).

@@ -69,6 +69,7 @@ pub use crawl::{CrawlPlan, check_crawl};
 pub use crawl_params::{check_crawl_params, crawl_params_of, with_crawl_params};
 pub use domain::DomainFilter;
 pub use error::Rejection;
+pub use json_schema::schema_parts;
 pub use map::check_map;
 pub use map_plan::MapPlan;
 pub use nearest::nearest;

@@ -3,10 +3,12 @@
 //! A schema goes to a validator and to a language model. One that refers to another document would make either fetch
 //! it, around the address guard; one that takes another identity would change what `#` means; one that is no schema
 //! would fail there, after pages were fetched and paid for. All drafts from 4 on are understood: a keyword may have
-//! the form that any of them gives it, and unknown keywords may have any.
+//! the form that any of them gives it, and unknown keywords may have any. What it takes to apply one is bounded, too.
 
 mod keyword;
+mod part;
 mod reference;
+mod size;
 
 use serde_json::{Map, Value};
 use websvc_types::ViolationCode;
@@ -24,6 +26,16 @@ const MAX_DEPTH: usize = 64;
 pub(crate) fn check(report: &mut Report, path: &Path<'_>, schema: &Map<String, Value>) {
     let mut walk = Walk { report, document: Document::new(schema) };
     walk.keywords(path, schema, 0);
+    if let Err(excess) = size::parts_of(schema) {
+        report.violation(path, ViolationCode::TooLong, |name| format!("{name} {}", excess.rule()));
+    }
+}
+
+/// Returns how many parts a schema has, counted as often as references lead to them; `None` for one that is larger, in this or
+/// another way, than a request may bring.
+#[must_use]
+pub fn schema_parts(schema: &Map<String, Value>) -> Option<u64> {
+    size::parts_of(schema).ok()
 }
 
 /// A walk along a schema.

@@ -1,6 +1,6 @@
 //! References and identities: they stay inside the schema.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 use websvc_types::ViolationCode;
@@ -26,7 +26,7 @@ const DIALECTS: &[&str] = &[
 pub(super) struct Document<'d> {
     root: &'d Map<String, Value>,
     /// The names that parts of the schema give themselves; collected when the first reference asks for one.
-    anchors: Option<HashSet<&'d str>>,
+    anchors: Option<HashMap<&'d str, Vec<&'d Map<String, Value>>>>,
 }
 
 impl<'d> Document<'d> {
@@ -55,39 +55,65 @@ impl<'d> Document<'d> {
         }
     }
 
+    /// Returns the objects that a reference points to; several where several have one name.
+    pub(super) fn targets(&mut self, reference: &str) -> Vec<&'d Map<String, Value>> {
+        let fragment = reference.strip_prefix('#').and_then(percent_decoded);
+        match fragment.as_deref().map(|fragment| (fragment, fragment.strip_prefix('/'))) {
+            None => Vec::new(),
+            Some(("", _)) => vec![self.root],
+            Some((_, Some(pointer))) => self.at(pointer).and_then(Value::as_object).into_iter().collect(),
+            Some((name, None)) => self.anchors().get(name).cloned().unwrap_or_default(),
+        }
+    }
+
     fn has(&mut self, fragment: &str) -> bool {
         let Some(fragment) = percent_decoded(fragment) else { return false };
-        if fragment.is_empty() {
-            return true;
+        match fragment.strip_prefix('/') {
+            _ if fragment.is_empty() => true,
+            Some(pointer) => self.at(pointer).is_some(),
+            None => self.anchors().contains_key(fragment.as_str()),
         }
-        let Some(pointer) = fragment.strip_prefix('/') else {
-            let anchors = self.anchors.get_or_insert_with(|| {
-                let mut names = HashSet::new();
-                self.root.iter().for_each(|(key, value)| collect(key, value, &mut names));
-                names
-            });
-            return anchors.contains(fragment.as_str());
-        };
+    }
+
+    /// Returns what is at a pointer without its first slash.
+    fn at(&self, pointer: &str) -> Option<&'d Value> {
         let (first, rest) = pointer.find('/').map_or((pointer, ""), |slash| pointer.split_at(slash));
         let first = first.replace("~1", "/").replace("~0", "~");
-        self.root.get(&first).is_some_and(|value| value.pointer(rest).is_some())
+        self.root.get(&first)?.pointer(rest)
+    }
+
+    fn anchors(&mut self) -> &HashMap<&'d str, Vec<&'d Map<String, Value>>> {
+        self.anchors.get_or_insert_with(|| {
+            let mut names = HashMap::new();
+            collect(self.root, &mut names);
+            names
+        })
     }
 }
 
-/// Collects the names that a keyword, and all below it, give to parts of the schema.
-fn collect<'d>(key: &str, value: &'d Value, names: &mut HashSet<&'d str>) {
-    match value {
-        Value::String(name) => match key {
-            "$anchor" | "$dynamicAnchor" => {
-                names.insert(name);
+/// Collects the names that an object, and all below it, give to parts of the schema.
+fn collect<'d>(fields: &'d Map<String, Value>, names: &mut HashMap<&'d str, Vec<&'d Map<String, Value>>>) {
+    for (key, value) in fields {
+        if let Value::String(name) = value {
+            let name = match key.as_str() {
+                "$anchor" | "$dynamicAnchor" => Some(name.as_str()),
+                // As drafts 4 to 7 spell it.
+                "$id" | "id" => name.strip_prefix('#'),
+                _ => None,
+            };
+            if let Some(name) = name {
+                names.entry(name).or_default().push(fields);
             }
-            // As drafts 4 to 7 spell it.
-            "$id" | "id" => names.extend(name.strip_prefix('#')),
-            _ => {}
-        },
-        Value::Array(items) => items.iter().for_each(|item| collect("", item, names)),
-        Value::Object(fields) => fields.iter().for_each(|(key, value)| collect(key, value, names)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+        collect_below(value, names);
+    }
+}
+
+fn collect_below<'d>(value: &'d Value, names: &mut HashMap<&'d str, Vec<&'d Map<String, Value>>>) {
+    match value {
+        Value::Object(fields) => collect(fields, names),
+        Value::Array(items) => items.iter().for_each(|item| collect_below(item, names)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

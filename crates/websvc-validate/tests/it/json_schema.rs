@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use websvc_types::ViolationCode::*;
 
-use crate::support::{Expected, check_item};
+use crate::support::{Expected, check_item, violations};
 
 /// Checks a schema of either format that takes one, by paths below the schema.
 #[track_caller]
@@ -69,4 +69,86 @@ fn a_schema_has_a_deepest() {
     let nested = |levels: usize| (0..levels).fold(json!({}), |inner, _| json!({ "not": inner }));
     check(&nested(64), &[]);
     check(&nested(65), &[(&"/not".repeat(65), TooLong)]);
+}
+
+/// Returns a schema of so many parts, each made of its number and a reference to the next.
+fn chain(length: usize, part: impl Fn(Value) -> Value, last: Value) -> Value {
+    let next = |number: usize| json!({ "$ref": format!("#/$defs/a{number}") });
+    let parts = (0..length).map(|number| (format!("a{number}"), part(next(number + 1))));
+    let parts: serde_json::Map<_, _> = parts.chain([(format!("a{length}"), last)]).collect();
+    json!({ "$ref": "#/$defs/a0", "$defs": parts })
+}
+
+/// Returns types that each hold each other in this way.
+fn types(count: usize, hold: impl Fn(Vec<Value>) -> Value) -> Value {
+    let all = || (0..count).map(|number| json!({ "$ref": format!("#/$defs/t{number}") })).collect();
+    let parts: serde_json::Map<_, _> = (0..count).map(|number| (format!("t{number}"), hold(all()))).collect();
+    json!({ "$ref": "#/$defs/t0", "$defs": parts })
+}
+
+#[test]
+fn references_that_multiply_are_bounded() {
+    let too_large: Expected<'_> = &[("", TooLong)];
+    for key in ["allOf", "anyOf", "oneOf", "prefixItems"] {
+        let twice = |next: Value| json!({ key: [next, next] });
+        check(&chain(10, twice, json!({})), &[]);
+        check(&chain(25, twice, json!({})), too_large);
+    }
+    let two_fields = |next: Value| json!({ "properties": { "a": next, "b": next } });
+    check(&chain(25, two_fields, json!({})), too_large);
+    let condition = |next: Value| json!({ "if": next, "then": next, "else": next });
+    check(&chain(25, condition, json!({})), too_large);
+    let again = |next: Value| json!({ "allOf": [next], "unevaluatedProperties": false });
+    check(&chain(25, again, json!({})), too_large);
+    // A circle is no way around it: by the last reference all of them lead to the first again.
+    let twice = |next: Value| json!({ "allOf": [next, next] });
+    check(&chain(25, twice, json!({ "items": { "$ref": "#" } })), too_large);
+    // Each leads to each for the same value: as many ways as there are orders of them.
+    check(&types(12, |all| json!({ "anyOf": all })), too_large);
+}
+
+#[test]
+fn recursive_types_are_fine() {
+    check(&types(40, |all| json!({ "properties": { "of": { "items": { "anyOf": all } } } })), &[]);
+    let tree = json!({
+        "type": "object",
+        "properties": { "left": { "$ref": "#" }, "right": { "$ref": "#" }, "more": { "items": { "$ref": "#" } } },
+    });
+    check(&tree, &[]);
+    check(
+        &json!({ "anyOf": [{ "items": { "$ref": "#" } }, { "additionalProperties": { "$ref": "#" } }] }),
+        &[],
+    );
+}
+
+#[test]
+fn chains_patterns_and_what_is_pointed_to_are_bounded() {
+    let too_large: Expected<'_> = &[("", TooLong)];
+    let next = |next: Value| next;
+    check(&chain(400, next, json!({})), &[]);
+    check(&chain(600, next, json!({})), too_large);
+    check(&chain(20_000, next, json!({})), too_large);
+    let patterns = |count: usize| -> Value {
+        let patterns: Vec<Value> =
+            (0..count).map(|number| json!({ "pattern": format!("^a{number}") })).collect();
+        json!({ "anyOf": patterns })
+    };
+    check(&patterns(100), &[]);
+    check(&patterns(101), too_large);
+    let many: Vec<Value> = (0..60_000).map(|_| json!({})).collect();
+    check(&json!({ "anyOf": many }), too_large);
+}
+
+#[test]
+fn the_rule_of_large_schemas_is_named() {
+    let twice = |next: Value| json!({ "allOf": [next, next] });
+    let schema = chain(25, twice, json!({}));
+    let formats = json!([{ "type": "json", "schema": schema }]);
+    let found = violations(&json!({ "query": "tea", "scrapeOptions": { "formats": formats } }));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].path, "/scrapeOptions/formats/0/schema");
+    assert!(
+        found[0].message.contains("at most 50000 parts, counted as often as references lead"),
+        "{found:?}"
+    );
 }
