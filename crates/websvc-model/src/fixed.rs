@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Instant;
 
+use tokio::sync::Semaphore;
+
 use crate::error::ModelError;
 use crate::model::{Answer, Asking, Completion, Model, Ordered, Ordering, Question, Usage};
 
@@ -33,6 +35,10 @@ impl Model for Fixed {
 
     fn reranks(&self) -> bool {
         true
+    }
+
+    fn places(&self) -> usize {
+        Semaphore::MAX_PERMITS
     }
 
     fn complete<'a>(&'a self, question: &'a Question<'a>) -> Asking<'a, Completion> {

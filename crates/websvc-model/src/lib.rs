@@ -5,6 +5,7 @@
 //!
 //! - [`OpenAi`] speaks `chat/completions` and `rerank` over the guarded client, within the deadline of each question, a
 //!   bound of questions at one time, and bounds of what goes out and comes in.
+//! - [`Share`] takes a part of the places of another.
 //! - [`Fixed`] answers as it is told.
 //!
 //! Nothing of a question or an answer is logged, kept, or part of an error.
@@ -16,8 +17,10 @@ mod fixed;
 mod framing;
 mod model;
 mod openai;
+mod share;
 
 pub use error::ModelError;
 pub use fixed::Fixed;
 pub use model::{Answer, Asking, Completion, Model, Ordered, Ordering, Question, Shape, Usage};
 pub use openai::{OpenAi, OpenAiConfig, OpenAiError};
+pub use share::Share;

@@ -19,6 +19,9 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// Tells whether it orders texts.
     fn reranks(&self) -> bool;
 
+    /// Returns how many questions it is asked at one time; others wait.
+    fn places(&self) -> usize;
+
     /// Answers a question.
     ///
     /// The future fails with [`ModelError`].

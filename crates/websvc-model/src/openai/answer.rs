@@ -5,8 +5,9 @@ use serde_json::Value;
 use crate::error::ModelError;
 use crate::model::{Answer, Completion, Ordered, Ordering, Usage};
 
-/// How many places of a text are tried at which JSON may begin.
-const BEGINNINGS: usize = 32;
+/// Between these a model that thinks aloud does so.
+const THOUGHTS_BEGIN: &str = "<think>";
+const THOUGHTS_END: &str = "</think>";
 
 fn bad(what: &'static str) -> ModelError {
     ModelError::BadAnswer { what }
@@ -19,19 +20,16 @@ pub(super) fn of_completion(
     is_content_cut: bool,
 ) -> Result<Completion, ModelError> {
     let choice = answer.pointer("/choices/0").ok_or_else(|| bad("no `choices`"))?;
-    let is_unfinished = choice["finish_reason"] == "length";
     let text = text_of(&choice["message"]["content"]).ok_or_else(|| bad("no text"))?;
-    let text = without_thoughts(&text);
-    if text.is_empty() {
-        return Err(bad(if is_unfinished { "it ended before it said anything" } else { "an empty text" }));
+    let text = text.trim();
+    // Half of an answer is none: a text breaks off in the middle, and of data something is missing.
+    if choice["finish_reason"] == "length" {
+        return Err(bad("it was cut off at its greatest length"));
     }
     let answer_of = if wants_json {
-        let value = json_in(text);
-        Answer::Json(
-            value.ok_or_else(|| bad(if is_unfinished { "its JSON has no end" } else { "no JSON in it" }))?,
-        )
+        Answer::Json(json_in(text)?)
     } else {
-        Answer::Text(text.to_owned())
+        Answer::Text(without_thoughts(text)?.to_owned())
     };
     let count = |name: &str| answer["usage"][name].as_u64().unwrap_or_default();
     let usage = Usage { input_tokens: count("prompt_tokens"), output_tokens: count("completion_tokens") };
@@ -47,22 +45,33 @@ fn text_of(content: &Value) -> Option<String> {
     }
 }
 
-/// Leaves out what a model thought aloud before its answer.
-fn without_thoughts(text: &str) -> &str {
-    let text = text.trim();
-    let answer = text.strip_prefix("<think>").and_then(|rest| rest.split_once("</think>"));
-    answer.map_or(text, |(_, answer)| answer.trim())
+/// Leaves out what a model thought aloud before its answer: all up to where it says that it has done so. Where templates begin the
+/// thoughts by themselves, only their end is in the answer.
+fn without_thoughts(text: &str) -> Result<&str, ModelError> {
+    let text = text.rsplit_once(THOUGHTS_END).map_or(text, |(_, answer)| answer).trim();
+    if text.starts_with(THOUGHTS_BEGIN) {
+        return Err(bad("its thoughts have no end"));
+    }
+    if text.is_empty() { Err(bad("an empty text")) } else { Ok(text) }
 }
 
-/// Returns the JSON of a text: all of it, or the first object or list in it.
-fn json_in(text: &str) -> Option<Value> {
+/// Returns the JSON of a text: all of it, or what begins with the first brace or bracket in it. Where that is no JSON, there is none:
+/// what is in a value that breaks off, or is written wrongly, is a part of it and not the answer.
+fn json_in(text: &str) -> Result<Value, ModelError> {
     if let Ok(value) = serde_json::from_str(text) {
-        return Some(value);
+        return Ok(value);
     }
-    let beginnings = text.match_indices(['{', '[']).take(BEGINNINGS);
-    beginnings.map(|(at, _)| &text[at..]).find_map(|rest| {
-        serde_json::Deserializer::from_str(rest).into_iter::<Value>().next().and_then(Result::ok)
-    })
+    let text = without_thoughts(text)?;
+    if let Ok(value) = serde_json::from_str(text) {
+        return Ok(value);
+    }
+    let beginning = text.find(['{', '[']).ok_or_else(|| bad("no JSON in it"))?;
+    let first = serde_json::Deserializer::from_str(&text[beginning..]).into_iter::<Value>().next();
+    match first {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(error)) if error.is_eof() => Err(bad("its JSON has no end")),
+        Some(Err(_)) | None => Err(bad("its JSON is not valid")),
+    }
 }
 
 /// Reads the order of texts, in the shape of Jina's.
@@ -109,7 +118,14 @@ mod tests {
             (r#"{"a": 1}"#, Some(json!({ "a": 1 }))),
             ("Here you are:\n```json\n{\"a\": [1]}\n```\nAnything else?", Some(json!({ "a": [1] }))),
             ("<think>{\"b\": 2}</think> {\"a\": 1}", Some(json!({ "a": 1 }))),
-            ("The set {x} is [1, 2]", Some(json!([1, 2]))),
+            ("{\"b\": 2}</think> {\"a\": 1}", Some(json!({ "a": 1 }))),
+            ("{\"a\": \"</think>\"}", Some(json!({ "a": "</think>" }))),
+            ("Here: [1, 2], and more [3]", Some(json!([1, 2]))),
+            ("The set {x} is [1, 2]", None),
+            (r#"{"items":[{"name":"x","price":1},{"name":"y","pri"#, None),
+            (r#"{"items":[{"name":"x","price":1},]}"#, None),
+            ("```json\n[{\"a\": 1},]\n```", None),
+            ("<think>{\"a\": 1}", None),
             ("null", Some(Value::Null)),
             ("I cannot do that.", None),
             (r#"{"a": "#, None),
@@ -128,14 +144,34 @@ mod tests {
             completion(&Value::Null, "stop"),
             completion(&json!("  "), "length"),
             completion(&json!("<think>only</think>"), "stop"),
+            completion(&json!("<think>and never done. The answer is 4."), "stop"),
+            completion(&json!("<think>one</think> <think>two"), "stop"),
+            completion(&json!("The tea costs twelve"), "length"),
         ] {
             assert!(
                 matches!(of_completion(&answer, false, false), Err(ModelError::BadAnswer { .. })),
                 "{answer}"
             );
         }
+        for wants_json in [true, false] {
+            let cut = of_completion(&completion(&json!("[1]"), "length"), wants_json, false).unwrap_err();
+            assert!(cut.to_string().contains("cut off"), "{cut}");
+        }
         let parts = completion(&json!([{ "type": "text", "text": "a" }, { "text": "b" }]), "stop");
         assert_eq!(of_completion(&parts, false, false).unwrap().answer, Answer::Text("ab".to_owned()));
+    }
+
+    #[test]
+    fn thoughts_are_no_part_of_an_answer() {
+        for (text, expected) in [
+            ("<think>hm</think>\nFour.", "Four."),
+            ("It may be five.</think>Four.", "Four."),
+            ("<think>a</think> no <think>b</think> Four.", "Four."),
+            ("Write <think> before it.", "Write <think> before it."),
+        ] {
+            let found = of_completion(&completion(&json!(text), "stop"), false, false).unwrap();
+            assert_eq!(found.answer, Answer::Text(expected.to_owned()), "{text}");
+        }
     }
 
     #[test]

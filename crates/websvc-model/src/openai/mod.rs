@@ -88,6 +88,7 @@ pub struct OpenAi {
     rerank_model: Option<String>,
     timeout: Duration,
     places: Arc<Semaphore>,
+    concurrency: usize,
     max_input_chars: usize,
 }
 
@@ -115,8 +116,9 @@ impl OpenAi {
             return Err(OpenAiError::Address);
         }
         let key = api_key.filter(|key| !key.is_empty()).map(|key| secret(&key)).transpose()?;
-        let places = Arc::new(Semaphore::new(concurrency.max(1)));
-        Ok(Self { client, base_url, key, model, rerank_model, timeout, places, max_input_chars })
+        let concurrency = concurrency.max(1);
+        let places = Arc::new(Semaphore::new(concurrency));
+        Ok(Self { client, base_url, key, model, rerank_model, timeout, places, concurrency, max_input_chars })
     }
 
     /// Returns the names of the models that the endpoint says it has.
@@ -234,6 +236,10 @@ impl Model for OpenAi {
 
     fn reranks(&self) -> bool {
         self.rerank_model.is_some()
+    }
+
+    fn places(&self) -> usize {
+        self.concurrency
     }
 
     fn complete<'a>(&'a self, question: &'a Question<'a>) -> Asking<'a, Completion> {

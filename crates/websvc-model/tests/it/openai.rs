@@ -1,9 +1,12 @@
 //! An endpoint that behaves, and one that does not.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use websvc_model::{Answer, Completion, Model, ModelError, OpenAi, OpenAiConfig, Question, Shape, Usage};
+use websvc_model::{
+    Answer, Completion, Model, ModelError, OpenAi, OpenAiConfig, Question, Shape, Share, Usage,
+};
 use websvc_testkit::{ModelStandIn, Page, World};
 
 const BASE: &str = "http://model.test/v1";
@@ -159,6 +162,35 @@ async fn more_questions_than_places_wait_for_their_turn() {
     assert!(matches!(waiting, Err(ModelError::Late { .. })), "{waiting:?}");
     assert_eq!(stage.world.count(CHAT), 1, "the second was never sent");
     assert!(stage.ask(Shape::Text).await.is_ok(), "the place is free again");
+}
+
+#[tokio::test]
+async fn a_share_takes_half_of_the_places() {
+    let turns = [Page::silence(), ModelStandIn::text("ok")];
+    let Stage { world, model } = Stage::with(turns, |config| config.concurrency = 2).await;
+    let model: Arc<dyn Model> = Arc::new(model);
+    let share = Share::half_of(Arc::clone(&model));
+    assert_eq!((model.places(), share.places(), share.completes()), (2, 1, true));
+    let question = |ms: u64| Question {
+        instructions: "",
+        wish: "",
+        content: None,
+        shape: Shape::Text,
+        max_tokens: 9,
+        deadline: Instant::now() + Duration::from_millis(ms),
+    };
+    let (first, second, other) = (question(1_000), question(500), question(20_000));
+    let hanging = share.complete(&first);
+    let more = async {
+        websvc_testkit::until("the first is sent", || world.count(CHAT) == 1).await;
+        let waiting = share.complete(&second).await;
+        (waiting, model.complete(&other).await)
+    };
+    let (hanging, (waiting, other)) = tokio::join!(hanging, more);
+    assert!(matches!(hanging, Err(ModelError::Late { .. })), "{hanging:?}");
+    assert!(matches!(waiting, Err(ModelError::Late { .. })), "{waiting:?}");
+    assert_eq!(other.unwrap().answer, Answer::Text("ok".to_owned()), "half is left for others");
+    assert_eq!(world.count(CHAT), 2, "the second was never sent");
 }
 
 #[tokio::test]

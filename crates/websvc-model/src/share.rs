@@ -1,0 +1,67 @@
+//! The share of a model for work that nobody waits for, so that the rest is always there for requests that somebody waits for.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::error::ModelError;
+use crate::model::{Asking, Completion, Model, Ordering, Question};
+
+/// A model of which a part of the places is taken at most.
+#[derive(Debug)]
+pub struct Share {
+    model: Arc<dyn Model>,
+    places: Semaphore,
+}
+
+impl Share {
+    /// Takes half of the places of a model, at least one. Who waits for one of the share does not wait for the model itself.
+    #[must_use]
+    pub fn half_of(model: Arc<dyn Model>) -> Self {
+        let places = Semaphore::new((model.places() / 2).clamp(1, Semaphore::MAX_PERMITS));
+        Self { model, places }
+    }
+
+    async fn place(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, ModelError> {
+        let started = Instant::now();
+        match tokio::time::timeout_at(deadline.into(), self.places.acquire()).await {
+            Ok(place) => Ok(place.expect("the places are never closed")),
+            Err(_elapsed) => Err(ModelError::Late { after: deadline.saturating_duration_since(started) }),
+        }
+    }
+}
+
+impl Model for Share {
+    fn completes(&self) -> bool {
+        self.model.completes()
+    }
+
+    fn reranks(&self) -> bool {
+        self.model.reranks()
+    }
+
+    fn places(&self) -> usize {
+        (self.model.places() / 2).max(1)
+    }
+
+    fn complete<'a>(&'a self, question: &'a Question<'a>) -> Asking<'a, Completion> {
+        Box::pin(async move {
+            let _place = self.place(question.deadline).await?;
+            self.model.complete(question).await
+        })
+    }
+
+    fn rerank<'a>(
+        &'a self,
+        query: &'a str,
+        texts: &'a [&'a str],
+        most: usize,
+        deadline: Instant,
+    ) -> Asking<'a, Ordering> {
+        Box::pin(async move {
+            let _place = self.place(deadline).await?;
+            self.model.rerank(query, texts, most, deadline).await
+        })
+    }
+}
