@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use url::Url;
-use websvc_model::Model;
+use websvc_model::{Model, Share};
 use websvc_scrape::{FileUpload, Files, OpenProfile, Page, Scraper, ShareConfig};
 use websvc_stage::{Stage, StageTimes};
 use websvc_threat::Classifier;
@@ -74,6 +74,8 @@ pub struct Engine {
     counted: Arc<[Arc<Counted>]>,
     /// What gets pages, when that is not the one of the configuration.
     scraper: Option<Scraper>,
+    /// The share of the model, when that is not taken whole.
+    model: Option<Arc<dyn Model>>,
 }
 
 impl Engine {
@@ -84,7 +86,7 @@ impl Engine {
         let counted: Arc<[_]> =
             sources.map(|source| Arc::new(Counted::new(source, stages.clone()))).collect();
         config.sources = counted.iter().map(|source| Arc::clone(source) as Arc<dyn SearchSource>).collect();
-        Self { config: Arc::new(config), counted, scraper: None }
+        Self { config: Arc::new(config), counted, scraper: None, model: None }
     }
 
     /// Returns what gets pages.
@@ -92,10 +94,19 @@ impl Engine {
         self.scraper.as_ref().unwrap_or(&self.config.scraper)
     }
 
-    /// Returns the engine for pages that nobody waits for: it takes a share of the scraper's pools only.
+    /// Returns the engine for pages that nobody waits for: it takes a share of the scraper's pools only, and half of the model.
     #[must_use]
     pub fn with_share(&self, share: ShareConfig) -> Self {
-        Self { scraper: Some(self.config.scraper.with_share(share)), ..self.clone() }
+        let model = self.config.model.clone().map(|model| Arc::new(Share::half_of(model)) as Arc<dyn Model>);
+        Self { scraper: Some(self.config.scraper.with_share(share)), model, ..self.clone() }
+    }
+
+    /// Returns what writes of pages.
+    fn writer(&self) -> Option<&dyn Model> {
+        match &self.model {
+            Some(share) => Some(&**share).filter(|model| model.completes()),
+            None => self.config.writer(),
+        }
     }
 
     /// Returns where it is counted how long the stages take.
@@ -175,7 +186,7 @@ impl Engine {
         };
         let scanned = inspections.finish(&mut warnings);
         if let Ok(page) = &mut page {
-            written::write(self.config.writer(), self.stages(), plan, page, deadline).await;
+            written::write(self.writer(), self.stages(), plan, page, deadline).await;
         }
         *bill = charge_alone(&self.config.pricing, plan, page.as_mut().ok(), scanned);
         let mut page = page.map_err(EngineError::Page)?;
@@ -216,7 +227,7 @@ impl Engine {
         let Review { warnings } = review_page(plan, scraper, self.config.writer())?;
         let reading = plan.for_reading();
         let mut page = scraper.read_file(file, &reading, deadline).await.map_err(EngineError::Page)?;
-        written::write(self.config.writer(), self.stages(), plan, &mut page, deadline).await;
+        written::write(self.writer(), self.stages(), plan, &mut page, deadline).await;
         *bill = charge_alone(&self.config.pricing, plan, Some(&mut page), 0);
         page.warnings.splice(..0, warnings);
         Ok(page)

@@ -4,6 +4,7 @@
 //! charge for it. [`Engine::map`] lists the URLs of a site. [`crawl`] fills the embedded index from the network, politely.
 
 mod bill;
+mod compute;
 pub mod crawl;
 mod engine;
 mod error;
@@ -21,6 +22,7 @@ mod source;
 mod written;
 
 pub use bill::{Bill, BillLine, Item};
+pub use compute::{ComputeError, computed};
 pub use engine::{Engine, EngineConfig, IndexUse};
 pub use error::EngineError;
 pub use export::to_wire;

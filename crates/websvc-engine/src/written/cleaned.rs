@@ -1,5 +1,6 @@
 //! `onlyCleanContent`: a model tells which passages of the markdown are boilerplate; the others stay as they are.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
@@ -7,7 +8,8 @@ use websvc_model::{Question, Shape};
 use websvc_stage::Stage;
 
 use super::ask::Desk;
-use super::passages::{numbered, passages};
+use super::passages::{Passages, Splits};
+use crate::compute::computed;
 
 const OPTION: &str = "onlyCleanContent";
 
@@ -31,11 +33,18 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
 /// Returns the markdown without boilerplate; as it was, with a warning, when it is too long or nothing comes of it.
 pub(super) async fn clean(desk: &mut Desk<'_>, markdown: String) -> String {
     let Some(model) = desk.model else { return markdown };
-    let passages = passages(&markdown);
-    if passages.is_empty() {
-        return markdown;
-    }
-    let content = numbered(&passages);
+    // Splitting takes a copy, so that the markdown is there whatever happens.
+    let copy = markdown.clone();
+    let split = computed(desk.deadline, move || {
+        let passages = Passages::of(copy, Splits::InText);
+        let content = passages.numbered();
+        (passages, content)
+    });
+    let (passages, content) = match split.await {
+        Ok((passages, _)) if passages.is_empty() => return markdown,
+        Ok(split) => split,
+        Err(error) => return skip(desk, &format!("no passages could be told apart: {error}"), markdown),
+    };
     let question = Question {
         instructions: INSTRUCTIONS,
         wish: "Which passages are boilerplate?",
@@ -57,16 +66,19 @@ pub(super) async fn clean(desk: &mut Desk<'_>, markdown: String) -> String {
             format!("the language model gave no answer: {error}")
         }
     };
-    desk.warnings.push(format!("{OPTION}: {skipped}; the markdown is as extracted"));
+    skip(desk, &skipped, markdown)
+}
+
+fn skip(desk: &mut Desk<'_>, why: &str, markdown: String) -> String {
+    desk.warnings.push(format!("{OPTION}: {why}; the markdown is as extracted"));
     markdown
 }
 
-/// Returns the passages that are not named; `None` for an answer of another shape, and when nothing would be left.
-fn without(passages: &[&str], answer: &Value) -> Option<String> {
-    let named: Vec<u64> = answer["boilerplate"].as_array()?.iter().filter_map(Value::as_u64).collect();
-    let left = (1..).zip(passages).filter(|(number, _)| !named.contains(number));
-    let left: Vec<&str> = left.map(|(_, passage)| *passage).collect();
-    (!left.is_empty()).then(|| left.join("\n\n"))
+/// Returns the markdown without the passages that an answer names; `None` for an answer of another shape, and when nothing
+/// would be left.
+fn without(passages: &Passages, answer: &Value) -> Option<String> {
+    let named: HashSet<u64> = answer["boilerplate"].as_array()?.iter().filter_map(Value::as_u64).collect();
+    passages.without(&named)
 }
 
 #[cfg(test)]
@@ -75,8 +87,9 @@ mod tests {
 
     #[test]
     fn what_is_not_named_stays_as_it_is() {
+        let passages = Passages::of("# a\n\nb\nb\n\nc".to_owned(), Splits::InText);
         let check = |answer: Value, expected: Option<&str>| {
-            assert_eq!(without(&["# a", "b\nb", "c"], &answer).as_deref(), expected, "{answer}");
+            assert_eq!(without(&passages, &answer).as_deref(), expected, "{answer}");
         };
         check(json!({ "boilerplate": [3, 9] }), Some("# a\n\nb\nb"));
         check(json!({ "boilerplate": [] }), Some("# a\n\nb\nb\n\nc"));

@@ -8,6 +8,7 @@ mod ask;
 mod cleaned;
 mod highlights;
 mod json;
+mod mistake;
 mod passages;
 
 use std::time::Instant;
@@ -44,8 +45,14 @@ pub(crate) async fn write(
     let model = model.filter(|model| model.completes());
     let wants = |name: &str| plan.formats().iter().any(|format| format.name() == name);
     let has_markdown = wants("markdown");
-    let is_clean = plan.only_clean_content() && has_markdown && model.is_some();
-    if !plan.formats().iter().any(is_written) && !is_clean {
+    let writes = plan.formats().iter().any(is_written);
+    let is_clean = plan.only_clean_content() && model.is_some();
+    if is_clean && !has_markdown && !writes {
+        page.warnings
+            .push("onlyCleanContent: no format that was asked for is made of the markdown".to_owned());
+    }
+    let is_cleaned = is_clean && has_markdown;
+    if !writes && !is_cleaned {
         return;
     }
     let Some(mut markdown) = page.markdown.take() else { return };

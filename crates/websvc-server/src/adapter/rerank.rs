@@ -3,16 +3,17 @@
 use std::time::{Duration, Instant};
 
 use http::{Request, StatusCode};
-use websvc_engine::{Ranked, Ranking};
+use websvc_engine::{ComputeError, Ranked, Ranking, computed};
 use websvc_model::{Model, ModelError};
 use websvc_stage::Stage;
 use websvc_transport::ServerBody;
+use websvc_types::ErrorCode;
+use websvc_types::limits::QUERY_TERMS_MAX;
 use websvc_types::rerank::{
     RerankDocument, RerankRequest, RerankResponse, RerankResult, RerankText, RerankUsage,
 };
 use websvc_validate::{Checked, read_rerank};
 
-use crate::charge::blocking;
 use crate::handler;
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
@@ -23,7 +24,7 @@ const OWN: &str = "websvc-bm25";
 /// The name of the model that is configured; what the operator calls it is nobody's concern.
 const CONFIGURED: &str = "websvc-model";
 
-/// The time for the order of a model; it may have less.
+/// The time for an order, by a model, which may have less, or by words.
 const TIME: Duration = Duration::from_secs(60);
 
 /// Orders texts: by the model that is configured for it, else and when it fails by their words.
@@ -46,15 +47,34 @@ pub(super) async fn rerank(context: Context<'_>, request: Request<ServerBody>) -
     let response = match by_model {
         Some(ranking) => answer(plan, ranking, CONFIGURED, &warnings),
         None => {
-            let by_words = move || {
-                let texts = plan.documents.iter().map(RerankDocument::text);
-                let ranking = websvc_engine::rerank(&plan.query, texts);
-                answer(plan, ranking, OWN, &warnings)
-            };
-            blocking(by_words).await?
+            let deadline = Instant::now() + TIME;
+            computed(deadline, move || by_words(plan, warnings, deadline)).await.flatten().map_err(failure)?
         }
     };
     Ok(json(StatusCode::OK, &response))
+}
+
+fn by_words(
+    plan: RerankRequest,
+    mut warnings: Vec<String>,
+    deadline: Instant,
+) -> Result<RerankResponse, ComputeError> {
+    let texts: Vec<&str> = plan.documents.iter().map(RerankDocument::text).collect();
+    let ranking = websvc_engine::rerank(&plan.query, &texts, deadline)?;
+    if ranking.is_query_cut {
+        warnings.push(format!("only the first {QUERY_TERMS_MAX} different words of query count"));
+    }
+    Ok(answer(plan, ranking, OWN, &warnings))
+}
+
+fn failure(error: ComputeError) -> Failure {
+    match error {
+        ComputeError::Late => Failure::new(
+            ErrorCode::RequestTimeout,
+            format!("Request timed out: the texts were not ordered within {} ms", TIME.as_millis()),
+        ),
+        ComputeError::Failed => Failure::internal(&error, "the texts could not be ordered"),
+    }
 }
 
 async fn by_model(model: &dyn Model, plan: &RerankRequest) -> Result<Ranking, ModelError> {
@@ -62,7 +82,8 @@ async fn by_model(model: &dyn Model, plan: &RerankRequest) -> Result<Ranking, Mo
     let most = plan.top_n.map_or(texts.len(), |most| most as usize);
     let order = model.rerank(&plan.query, &texts, most, Instant::now() + TIME).await?;
     let ranked = order.texts.into_iter().map(|text| Ranked { index: text.index, score: text.score });
-    Ok(Ranking { ranked: ranked.collect(), words: order.total_tokens.unwrap_or_default() })
+    let words = order.total_tokens.unwrap_or_default();
+    Ok(Ranking { ranked: ranked.collect(), words, is_query_cut: false })
 }
 
 fn answer(plan: RerankRequest, ranking: Ranking, name: &str, warnings: &[String]) -> RerankResponse {
