@@ -32,6 +32,15 @@ async fn version_1_scrapes_and_searches() {
         assert!(answer.body["data"]["markdown"].as_str().unwrap().contains("Sencha"));
         assert_eq!(world.count(PAGE), times, "a page of version 1 is from its host");
     }
+    let extract = json!({ "prompt": "the tea", "systemPrompt": "be brief", "schema": null });
+    let body = json!({
+        "url": PAGE, "formats": ["extract", "markdown"], "extract": extract, "jsonOptions": null, "timeout": null,
+        "maxAge": null,
+    });
+    let answer = service.post("/v1/scrape", body.to_string()).await;
+    assert_eq!((answer.status.as_u16(), world.count(PAGE)), (200, 4), "null is not given: {}", answer.body);
+    let warning = answer.body["warning"].as_str().unwrap();
+    assert!(warning.contains("systemPrompt") && !warning.contains("jsonOptions"), "{warning}");
     assert_eq!(service.post("/v1/search", "[]").await.status, 400);
     let answer = service.post("/v1/search", json!({ "query": "tea", "limit": 101 }).to_string()).await;
     assert_eq!((answer.status.as_u16(), &answer.body["details"][0]["path"]), (400, &json!("/limit")));

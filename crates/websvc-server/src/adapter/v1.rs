@@ -30,6 +30,7 @@ pub(super) async fn scrape(context: Context<'_>, request: Request<ServerBody>) -
 /// `POST /v1/search`.
 pub(super) async fn search(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
     let Sent { origin, mut fields } = read(&context, request).await?;
+    drop_nulls(&mut fields);
     fields.entry("limit").or_insert_with(|| json!(LIMIT_DEFAULT));
     if let Some(Value::Object(options)) = fields.get_mut("scrapeOptions") {
         translate_options(options);
@@ -47,50 +48,64 @@ pub(super) async fn search(context: Context<'_>, request: Request<ServerBody>) -
     Ok(ok(&answer))
 }
 
+/// Takes out what is null: some clients write so what they do not ask for, and the defaults of version 1 are for that.
+pub(super) fn drop_nulls(fields: &mut Map<String, Value>) {
+    fields.retain(|_, value| !value.is_null());
+}
+
 /// Gives the options of version 1 their names of version 2.
 pub(super) fn translate_options(options: &mut Map<String, Value>) {
+    drop_nulls(options);
     // A page of version 1 is from its host unless the request says otherwise.
-    let is_cached = options.get("minAge").is_some_and(|age| !age.is_null())
-        || options.get("lockdown") == Some(&json!(true));
+    let is_cached = options.contains_key("minAge") || options.get("lockdown") == Some(&json!(true));
     if !is_cached {
         options.entry("maxAge").or_insert_with(|| json!(0));
     }
-    if let Some(Value::Bool(parse)) = options.remove("parsePDF") {
-        options.insert("parsers".to_owned(), if parse { json!(["pdf"]) } else { json!([]) });
+    if let Some(Value::Bool(parse)) = options.get("parsePDF") {
+        let parsers = if *parse { json!(["pdf"]) } else { json!([]) };
+        options.insert("parsers".to_owned(), parsers);
+        options.remove("parsePDF");
     }
-    let extract = options.get("extract").or_else(|| options.get("jsonOptions")).cloned();
-    let tracking = options.get("changeTrackingOptions").cloned();
     let Some(Value::Array(formats)) = options.get_mut("formats") else { return };
+    let mut formats = std::mem::take(formats);
     let mut used: Vec<&str> = Vec::new();
-    for format in formats.iter_mut() {
-        match format.as_str() {
-            Some("screenshot@fullPage") => *format = json!({ "type": "screenshot", "fullPage": true }),
-            Some("extract" | "json") => {
-                *format = with_options("json", extract.as_ref(), &["schema", "prompt"]);
-                used.extend(["extract", "jsonOptions"]);
+    for format in &mut formats {
+        let (kind, names): (_, &[&str]) = match format.as_str() {
+            Some("screenshot@fullPage") => {
+                *format = json!({ "type": "screenshot", "fullPage": true });
+                continue;
             }
-            Some("changeTracking") => {
-                *format =
-                    with_options("changeTracking", tracking.as_ref(), &["modes", "schema", "prompt", "tag"]);
-                used.push("changeTrackingOptions");
-            }
-            _ => {}
-        }
+            Some("extract") => ("json", &["extract", "jsonOptions"]),
+            Some("json") => ("json", &["jsonOptions", "extract"]),
+            Some("changeTracking") => ("changeTracking", &["changeTrackingOptions"]),
+            Some(_) | None => continue,
+        };
+        *format = with_options(kind, options, names, &mut used);
     }
+    options.insert("formats".to_owned(), Value::Array(formats));
     // What stands with its format now. Options without theirs stay, so that they are named in the warning.
     for name in used {
         options.remove(name);
     }
 }
 
-fn with_options(kind: &str, given: Option<&Value>, names: &[&str]) -> Value {
-    let mut format = json!({ "type": kind });
-    for name in names {
-        if let Some(value) = given.and_then(|given| given.get(name)) {
-            format[name] = value.clone();
-        }
+/// Returns a format with the options of the first of the names that there are. All of them: what version 2 does not know it names in
+/// its warning.
+fn with_options<'n>(
+    kind: &str,
+    options: &Map<String, Value>,
+    names: &[&'n str],
+    used: &mut Vec<&'n str>,
+) -> Value {
+    let mut format = Map::new();
+    let given = names.iter().find_map(|name| Some((*name, options.get(*name)?.as_object()?)));
+    if let Some((name, given)) = given {
+        format.clone_from(given);
+        drop_nulls(&mut format);
+        used.push(name);
     }
-    format
+    format.insert("type".to_owned(), json!(kind));
+    Value::Object(format)
 }
 
 #[cfg(test)]
@@ -109,6 +124,8 @@ mod tests {
         check(&json!({}), &json!({ "maxAge": 0 }));
         check(&json!({ "maxAge": 5, "parsePDF": false }), &json!({ "maxAge": 5, "parsers": [] }));
         check(&json!({ "minAge": 1 }), &json!({ "minAge": 1 }));
+        check(&json!({ "formats": "json" }), &json!({ "formats": "json", "maxAge": 0 }));
+        check(&json!({ "parsePDF": "no" }), &json!({ "parsePDF": "no", "maxAge": 0 }));
         check(&json!({ "lockdown": true, "maxAge": 7 }), &json!({ "lockdown": true, "maxAge": 7 }));
         check(
             &json!({
@@ -120,7 +137,7 @@ mod tests {
                 "formats": [
                     "markdown",
                     { "type": "screenshot", "fullPage": true },
-                    { "type": "json", "prompt": "the price" },
+                    { "type": "json", "prompt": "the price", "systemPrompt": "be brief" },
                     { "type": "changeTracking", "modes": ["git-diff"], "tag": "a" },
                 ],
                 "maxAge": 0,
@@ -129,6 +146,37 @@ mod tests {
         check(
             &json!({ "formats": ["json"], "jsonOptions": { "schema": { "type": "object" } } }),
             &json!({ "formats": [{ "type": "json", "schema": { "type": "object" } }], "maxAge": 0 }),
+        );
+    }
+
+    #[test]
+    fn nulls_are_as_if_not_given() {
+        check(&json!({ "maxAge": null, "minAge": null, "timeout": null }), &json!({ "maxAge": 0 }));
+        let schema = json!({ "const": null });
+        check(
+            &json!({ "formats": ["json"], "extract": null, "jsonOptions": { "schema": schema, "prompt": null } }),
+            &json!({ "formats": [{ "type": "json", "schema": schema }], "maxAge": 0 }),
+        );
+        check(&json!({ "formats": null, "jsonOptions": null }), &json!({ "maxAge": 0 }));
+    }
+
+    #[test]
+    fn options_of_no_format_stay_to_be_named() {
+        let (extract, json) = (json!({ "prompt": "a" }), json!({ "prompt": "b" }));
+        check(
+            &json!({ "formats": ["json"], "extract": extract, "jsonOptions": json }),
+            &json!({ "formats": [{ "type": "json", "prompt": "b" }], "extract": extract, "maxAge": 0 }),
+        );
+        check(
+            &json!({ "formats": ["json", "extract"], "extract": extract, "jsonOptions": json }),
+            &json!({
+                "formats": [{ "type": "json", "prompt": "b" }, { "type": "json", "prompt": "a" }],
+                "maxAge": 0,
+            }),
+        );
+        check(
+            &json!({ "formats": ["json"], "extract": "all" }),
+            &json!({ "formats": [{ "type": "json" }], "extract": "all", "maxAge": 0 }),
         );
     }
 }

@@ -9,7 +9,7 @@ use websvc_transport::ServerBody;
 use websvc_types::{Violation, ViolationCode};
 use websvc_validate::{Rejection, read_object};
 
-use super::v1::{TIMEOUT_DEFAULT_MS, translate_options};
+use super::v1::{TIMEOUT_DEFAULT_MS, drop_nulls, translate_options};
 use crate::handler::{self, JobOperation, JobStart, Version};
 use crate::reply::{Failure, Reply};
 use crate::service::Context;
@@ -44,6 +44,7 @@ fn translate(kind: JobKind, body: &[u8]) -> Result<Bytes, Rejection> {
 }
 
 fn translate_batch(fields: &mut Map<String, Value>) {
+    drop_nulls(fields);
     fields.entry("ignoreInvalidURLs").or_insert_with(|| json!(false));
     translate_page(fields);
 }
@@ -54,8 +55,7 @@ fn translate_page(options: &mut Map<String, Value>) {
 }
 
 fn translate_crawl(fields: &mut Map<String, Value>) -> Result<(), Rejection> {
-    // Null is how some clients write what they do not ask for.
-    fields.retain(|_, value| !value.is_null());
+    drop_nulls(fields);
     if let Some(backward) = fields.remove("allowBackwardLinks") {
         fields.entry("crawlEntireDomain").or_insert(backward);
     }
@@ -228,5 +228,9 @@ mod tests {
                 "timeout": 30_000,
             })),
         );
+        let nulls = json!({ "urls": ["a.test"], "ignoreInvalidURLs": null, "timeout": null, "maxAge": null });
+        let expected =
+            json!({ "urls": ["a.test"], "ignoreInvalidURLs": false, "maxAge": 0, "timeout": 30_000 });
+        check(JobKind::Batch, &nulls, Some(&expected));
     }
 }
