@@ -19,7 +19,7 @@ use crate::mirror::{self, Mirror};
 use crate::pricing::Pricing;
 use crate::search::{
     Inspections, Means, PageOutcome, Review, SearchOutcome, Stages, assemble, ceiling, charge, charge_alone,
-    file_ceiling, find, gather, miss_price, page_ceiling, review, review_page,
+    file_ceiling, file_floor, find, gather, miss_price, page_ceiling, review, review_page,
 };
 use crate::source::{Counted, SearchSource, SourceFigures};
 use crate::written;
@@ -304,6 +304,11 @@ impl Engine {
     /// Returns the most that an uploaded file may cost, a document of several pages apart.
     pub fn most_file_credits(&self, plan: &ScrapePlan) -> u64 {
         file_ceiling(&self.prices(), plan)
+    }
+
+    /// Returns the least that an uploaded file costs that can be read, whatever it is.
+    pub fn least_file_credits(&self) -> u64 {
+        file_floor(&self.prices())
     }
 
     /// Returns the most that a search may cost, so that it can be reserved before. A document counts as one page: how

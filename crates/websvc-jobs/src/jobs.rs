@@ -18,7 +18,7 @@ use crate::ends::Ends;
 use crate::in_work::InWork;
 use crate::robots::Robots;
 use crate::watching::{Watched, Watching};
-use crate::webhook::{Counters, WebhookCounts};
+use crate::webhook::{Counters, WebhookCounts, sweep};
 
 /// Why jobs could not be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -146,7 +146,7 @@ impl Jobs {
         Ok(added)
     }
 
-    /// Cancels a job of a team.
+    /// Cancels a job of a team, and drops its events that wait.
     ///
     /// # Errors
     /// [`JobsError`]
@@ -161,6 +161,12 @@ impl Jobs {
         self.inner.changed.notify_one();
         if let Some(job) = job {
             self.inner.watched.tell(job.number);
+        }
+        if cancelled == Cancelling::Cancelled
+            && let Err(error) = sweep(self).await
+        {
+            // The job is cancelled; what waits is dropped with the next look.
+            tracing::error!(error = &error as &dyn std::error::Error, "events of a job could not be dropped");
         }
         Ok(cancelled)
     }

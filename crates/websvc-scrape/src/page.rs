@@ -24,6 +24,8 @@ pub struct Page {
     pub links: Option<Vec<String>>,
     /// Absolute URLs of images, when asked for.
     pub images: Option<Vec<String>>,
+    /// Whether personal data was removed from the markdown and the metadata.
+    pub is_redacted: bool,
     /// What was written of the content afterwards.
     pub written: Written,
     /// What the page says about itself and how it was got.

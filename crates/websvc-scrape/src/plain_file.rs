@@ -13,6 +13,12 @@ use crate::raw::{FileAnswer, RawPage};
 use crate::request;
 use crate::scraper::Scraper;
 
+/// What is cut to its beginning may be packed: it is unpacked up to so many times what is wanted of it.
+const UNPACKED: u64 = 8;
+
+/// No more than this is unpacked for a smaller beginning.
+const UNPACKED_MAX_BYTES: u64 = 8 * 1024 * 1024;
+
 impl Scraper {
     /// Gets a file of at most `max_bytes` that is no page.
     ///
@@ -31,9 +37,27 @@ impl Scraper {
         Ok(FileAnswer { url: page.url, status: page.status, body: page.body })
     }
 
+    /// Gets the beginning of a file that is no page: its first `max_bytes`, or all of it when it is shorter. A packed one
+    /// fails when it unpacks to more than eight times as much, as a bomb does.
+    ///
+    /// # Errors
+    /// [`ScrapeError`]
+    pub async fn beginning(
+        &self,
+        url: &Url,
+        max_bytes: u64,
+        tls: TlsPolicy,
+        deadline: Instant,
+    ) -> Result<FileAnswer, ScrapeError> {
+        let mut request = request::plain(url, remaining(deadline)?, max_bytes);
+        request.tls = tls;
+        let page = self.fetch_plain(cut(request, max_bytes), deadline).await?;
+        Ok(first(page, max_bytes))
+    }
+
     /// Gets a file that lists pages as `plan` says: with its headers, by its ways to the host, and never from the cache.
-    /// Of what has more than `max_bytes` on the wire the beginning is returned. Where it leads on to is checked, the URL
-    /// itself is not.
+    /// Of what has more than `max_bytes` the beginning is returned, as by [`Scraper::beginning`]. Where it leads on to is
+    /// checked, the URL itself is not.
     ///
     /// # Errors
     /// [`ScrapeError`]
@@ -46,10 +70,9 @@ impl Scraper {
     ) -> Result<FileAnswer, ScrapeError> {
         let source =
             Source { fetcher: &self.inner.fetcher, max_bytes, rule: self.rule(), stages: self.stages() };
-        let mut request = source.request(url, plan, deadline)?;
-        request.excess = ExcessPolicy::Cut;
+        let request = cut(source.request(url, plan, deadline)?, max_bytes);
         let page = self.inner.fetcher.file(request, Route::of(plan), deadline).await?;
-        Ok(FileAnswer { url: page.url, status: page.status, body: page.body })
+        Ok(first(page, max_bytes))
     }
 
     /// Fetches what is no page; what the host answers is the answer.
@@ -60,4 +83,19 @@ impl Scraper {
     ) -> Result<RawPage, ScrapeError> {
         self.inner.fetcher.plain(request, deadline).await
     }
+}
+
+/// Makes a request for a file one for its beginning.
+fn cut(mut request: FetchRequest, max_bytes: u64) -> FetchRequest {
+    request.excess = ExcessPolicy::Cut;
+    let unpacked = max_bytes.saturating_mul(UNPACKED).min(UNPACKED_MAX_BYTES);
+    request.max_decoded_bytes = unpacked.max(max_bytes);
+    request
+}
+
+/// Returns the beginning of what was fetched.
+fn first(page: RawPage, max_bytes: u64) -> FileAnswer {
+    let RawPage { url, status, mut body, .. } = page;
+    body.truncate(usize::try_from(max_bytes).unwrap_or(usize::MAX));
+    FileAnswer { url, status, body }
 }

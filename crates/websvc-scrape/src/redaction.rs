@@ -24,8 +24,19 @@ const AUTHORS: &[&str] = &[
     "twitter:creator",
 ];
 
+/// A file that is not read cannot be redacted, and whoever asked for that must not take it for harmless.
+const UNREAD_WARNING: &str = "redactPII covers what is read of a page: with these parsers the PDF is given as it is, and is not redacted";
+
+/// Says of a page that is a file as it is that nothing was removed from it.
+pub(crate) fn warn_of_unread(page: &mut Page) {
+    if page.markdown.is_some() || page.html.is_some() || page.raw_html.is_some() {
+        page.warnings.push(UNREAD_WARNING.to_owned());
+    }
+}
+
 /// Removes personal data from the markdown of a page and the texts of its metadata.
 pub(crate) fn redact_page(page: &mut Page, options: &RedactOptions) {
+    page.is_redacted = true;
     let options = options_of(options);
     if let Some(markdown) = &mut page.markdown {
         replace(markdown, Syntax::Markdown, &options);

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bytes::Bytes;
 use jiff::Timestamp;
 use serde_json::Value;
 use url::Url;
@@ -56,7 +57,7 @@ pub(crate) fn render(
     let metadata = document.metadata();
     let leads = plan.leads().then(|| Box::new(leads(&raw, &document, &metadata)));
     let is_empty_shell = is_shell(&raw) && !raw.is_drawn();
-    raw.body.clear();
+    raw.body = Bytes::new();
     if let Some(converted) = &mut converted {
         converted.html = String::new();
     }
@@ -124,6 +125,9 @@ fn unread(raw: &RawPage, plan: &ScrapePlan) -> Page {
         ..as_got(raw)
     };
     page.metadata = wire_metadata(raw, PageMetadata::default());
+    if plan.redact_pii().is_some() {
+        redaction::warn_of_unread(&mut page);
+    }
     page
 }
 

@@ -2,23 +2,28 @@
 //!
 //! A file has no name there: the system removes it with the process, however that ends.
 
+mod places;
+
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use tokio::io::AsyncWriteExt;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use websvc_engine::EngineError;
+use websvc_scrape::ScrapeError;
 use websvc_types::ErrorCode;
 
+use self::places::{Place, Places, Taken};
 use crate::reply::Failure;
 
 /// So many uploads are received or read at one time: on the disk they have at most this many times 50 MB.
 const AT_ONCE: usize = 32;
 
 /// So many large files are in memory at one time.
-const LARGE_AT_ONCE: usize = 2;
+const LARGE_AT_ONCE: usize = 4;
 
 /// A smaller file never goes to the disk.
 const SMALL_BYTES: usize = 1024 * 1024;
@@ -27,14 +32,26 @@ const SMALL_BYTES: usize = 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct Uploads {
     directory: Arc<PathBuf>,
-    slots: Arc<Semaphore>,
-    large: Arc<Semaphore>,
+    slots: Places,
+    large: Places,
 }
 
 /// The right to upload a file; dropping it lets the next one in.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    _permit: OwnedSemaphorePermit,
+    _place: Place,
+}
+
+/// A large file in memory, and its place there: both go when the last one has read it.
+struct Loaded {
+    bytes: Vec<u8>,
+    _place: Place,
+}
+
+impl AsRef<[u8]> for Loaded {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 /// A file that arrives.
@@ -52,24 +69,23 @@ impl Uploads {
     pub(crate) fn new(directory: PathBuf) -> Self {
         Self {
             directory: Arc::new(directory),
-            slots: Arc::new(Semaphore::new(AT_ONCE)),
-            large: Arc::new(Semaphore::new(LARGE_AT_ONCE)),
+            slots: Places::new(AT_ONCE),
+            large: Places::new(LARGE_AT_ONCE),
         }
     }
 
-    /// Returns the right to upload a file.
+    /// Returns the right of a team to upload a file.
     ///
     /// # Errors
     /// 429 when too many do so already.
-    pub(crate) fn slot(&self) -> Result<Slot, Failure> {
-        match Arc::clone(&self.slots).try_acquire_owned() {
-            Ok(permit) => Ok(Slot { _permit: permit }),
-            Err(_full) => {
-                let text =
-                    format!("Rate limit exceeded: {AT_ONCE} files are uploaded already, retry after 1s");
-                Err(Failure::new(ErrorCode::RateLimited, text).retry_after(1))
-            }
-        }
+    pub(crate) fn slot(&self, team: &str) -> Result<Slot, Failure> {
+        let taken = match self.slots.take(team) {
+            Ok(place) => return Ok(Slot { _place: place }),
+            Err(Taken::ByTeam) => format!("{} files of the team", self.slots.per_team()),
+            Err(Taken::ByAll) => format!("{AT_ONCE} files"),
+        };
+        let text = format!("Rate limit exceeded: {taken} are uploaded already, retry after 1s");
+        Err(Failure::new(ErrorCode::RateLimited, text).retry_after(1))
     }
 
     /// Returns an empty file.
@@ -108,28 +124,32 @@ impl Spool {
         Ok(())
     }
 
-    /// Returns the whole file, a large one when it is its turn, which lasts as long as the permit.
+    /// Returns the whole file of a team, a large one when there is a place for it, which it has as long as its bytes are
+    /// there.
     ///
     /// # Errors
-    /// 500 when the disk does not give it back.
+    /// 408 when there is no place until `deadline`, 500 when the disk does not give it back.
     pub(crate) async fn load(
         mut self,
         uploads: &Uploads,
-    ) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Failure> {
-        let Some(mut disk) = self.disk.take() else { return Ok((Bytes::from(self.memory), None)) };
+        team: &str,
+        deadline: Instant,
+    ) -> Result<Bytes, Failure> {
+        let Some(mut disk) = self.disk.take() else { return Ok(Bytes::from(self.memory)) };
         let failed = |error: io::Error| Failure::internal(&error, "the upload could not be read");
         disk.flush().await.map_err(failed)?;
         let mut disk = disk.into_std().await;
-        let turn = Arc::clone(&uploads.large).acquire_owned().await.ok();
+        let place = uploads.large.wait(team, deadline).await;
+        let place = place.ok_or_else(|| Failure::from(EngineError::Page(ScrapeError::Timeout)))?;
         let (rest, bytes) = (self.memory, self.bytes);
         let whole = blocking(move || {
             let mut whole = Vec::with_capacity(usize::try_from(bytes).map_err(io::Error::other)?);
             disk.rewind()?;
             disk.read_to_end(&mut whole)?;
             whole.extend_from_slice(&rest);
-            Ok(Bytes::from(whole))
+            Ok(Bytes::from_owner(Loaded { bytes: whole, _place: place }))
         });
-        Ok((whole.await?.map_err(failed)?, turn))
+        whole.await?.map_err(failed)
     }
 }
 
@@ -146,7 +166,13 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(60)
+    }
 
     #[tokio::test]
     async fn a_file_comes_back_as_it_arrived_and_leaves_no_name() {
@@ -160,19 +186,48 @@ mod tests {
                 spool.write(Bytes::copy_from_slice(piece)).await.unwrap();
             }
             assert_eq!(spool.bytes(), length as u64);
-            let (whole, turn) = spool.load(&uploads).await.unwrap();
+            let whole = spool.load(&uploads, "a", soon()).await.unwrap();
             assert!(whole == content, "{length}");
-            assert_eq!(turn.is_some(), length > SMALL_BYTES);
             assert!(!folder.exists() || std::fs::read_dir(&folder).unwrap().next().is_none());
         }
     }
 
     #[tokio::test]
-    async fn there_are_so_many_uploads_at_one_time() {
+    async fn a_large_file_has_a_place_until_it_was_read_and_who_waits_for_one_waits_no_longer_than_it_may() {
+        let directory = tempfile::tempdir().unwrap();
+        let uploads = Uploads::new(directory.path().to_owned());
+        let load = async |length: usize, team: &str, deadline: Instant| {
+            let mut spool = uploads.spool();
+            spool.write(Bytes::from(vec![1; length])).await.unwrap();
+            spool.load(&uploads, team, deadline).await.map_err(|failure| failure.status())
+        };
+        let (large, late) = (SMALL_BYTES + 1, Instant::now());
+        let mut read = Vec::new();
+        for team in ["a", "a", "b"] {
+            read.push(load(large, team, soon()).await.unwrap());
+        }
+        assert_eq!(load(large, "a", late).await, Err(408), "the team has half of the places");
+        assert!(load(large, "b", soon()).await.is_ok(), "it went as it came");
+        read.push(load(large, "b", soon()).await.unwrap());
+        assert_eq!(load(large, "c", late).await, Err(408));
+        assert!(load(SMALL_BYTES, "a", late).await.is_ok(), "a small one needs none");
+        let again = read[0].clone();
+        read.remove(0);
+        assert_eq!(load(large, "a", late).await, Err(408), "somebody still reads it");
+        drop(again);
+        assert!(load(large, "a", soon()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn there_are_so_many_uploads_at_one_time_and_half_of_them_of_a_team() {
         let uploads = Uploads::new(PathBuf::new());
-        let mut slots: Vec<Slot> = (0..AT_ONCE).map(|_| uploads.slot().unwrap()).collect();
-        assert_eq!(uploads.slot().unwrap_err().status(), 429);
-        slots.pop();
-        assert!(uploads.slot().is_ok());
+        let slots =
+            |team: &str| -> Vec<Slot> { (0..AT_ONCE / 2).map(|_| uploads.slot(team).unwrap()).collect() };
+        let mut of_a = slots("a");
+        assert_eq!(uploads.slot("a").unwrap_err().status(), 429);
+        let _of_b = slots("b");
+        assert_eq!(uploads.slot("c").unwrap_err().status(), 429);
+        of_a.pop();
+        assert!(uploads.slot("c").is_ok());
     }
 }

@@ -63,5 +63,5 @@ pub use store::Store;
 pub use team::{DEFAULT_TEAM, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy};
 pub use webhook::{
     DeadLetter, DeadLetters, JobEvent, Letters, NewWebhook, Tried, WebhookDelivery, WebhookFigures,
-    WebhookLane, WebhookTurn,
+    WebhookLane, WebhookTurn, WebhooksSwept,
 };

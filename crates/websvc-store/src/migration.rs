@@ -17,6 +17,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/008_webhooks.sql"),
     include_str!("migrations/009_job_bytes.sql"),
     include_str!("migrations/010_job_site.sql"),
+    include_str!("migrations/011_webhook_age.sql"),
 ];
 
 /// What [`migrate`] found.

@@ -21,7 +21,7 @@ mod tunnel;
 pub use body::{Aborted, Body, BodySender};
 pub use client::{
     Client, ClientConfig, CookieJar, ExcessPolicy, FetchRequest, Fetched, Proxy, RedirectPolicy, Resolve,
-    Resolving, SystemResolver, TlsPolicy, Upgrade, UpgradeRequest, UrlRule, is_forbidden_header,
+    Resolving, SystemResolver, TlsPolicy, Upgrade, UpgradeRequest, UrlRule, Wanted, is_forbidden_header,
 };
 pub use error::{BodyError, ClientError, FetchError, ServerError, Stage};
 pub use guard::{AddressGuard, GuardError, IpNetwork, is_public};

@@ -1,10 +1,14 @@
 //! `POST /v2/parse`: files that callers bring.
 
+use std::time::Duration;
+
 use http::Method;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use websvc_testkit::World;
 
-use crate::harness::{Answer, Service, Site};
+use crate::harness::{Answer, KEY, Service, Site};
 
 const BOOK: &[u8] = include_bytes!("fixtures/tea.docx");
 const TYPE: (&str, &str) = ("content-type", "multipart/form-data; boundary=----tea");
@@ -72,6 +76,50 @@ async fn nothing_of_a_file_is_found_afterwards() {
     service.list(&[("listed", "http://tea.test/")]).await;
     let found = service.search(json!({ "query": "zanzibar" })).await;
     assert_eq!(found.body["data"]["web"], json!([]));
+    let id = answer.body["data"]["metadata"]["scrapeId"].as_str().unwrap();
+    assert_eq!(service.get(&format!("/v2/scrape/{id}")).await.status, 404);
+}
+
+#[tokio::test]
+async fn redaction_is_charged_where_it_was_done_and_missed_where_it_was_not() {
+    let (_world, service) = service().await;
+    let check = async |file: &str, content: &[u8], options: Value, warning: Option<&str>, credits: u64| {
+        let answer = parse(&service, file, content, &options).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let warned = answer.body["warning"].as_str();
+        assert_eq!(warned.is_some(), warning.is_some(), "{options}: {}", answer.body);
+        assert!(warned.unwrap_or_default().contains(warning.unwrap_or_default()), "{}", answer.body);
+        assert_eq!(answer.body["data"]["metadata"]["creditsUsed"], json!(credits), "{options}");
+        answer.body["data"]["markdown"].as_str().unwrap().to_owned()
+    };
+    let redact = json!({ "mode": "fast" });
+    let page = b"<p>Mail jane@tea.test for tea.</p>";
+    let read = check("a.html", page, json!({ "redactPII": redact }), None, 1 + 4).await;
+    assert_eq!(read, "Mail <EMAIL> for tea.\n");
+    let unread = json!({ "redactPII": redact, "parsers": [] });
+    let pdf = b"%PDF-1.7 jane@tea.test";
+    check("a.pdf", pdf, unread, Some("is not redacted"), 1).await;
+    check("a.pdf", pdf, json!({ "parsers": [] }), None, 1).await;
+}
+
+#[tokio::test]
+async fn who_cannot_pay_learns_it_before_the_file_is_sent() {
+    let world = World::builder().start().await;
+    let site = Site::new(&world);
+    site.succeed(&["teams", "set", "default", "--credits", "0"]);
+    let service = site.serve();
+    let mut connection = TcpStream::connect(service.address.strip_prefix("http://").unwrap()).await.unwrap();
+    let head = format!(
+        "POST /v2/parse HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {KEY}\r\nContent-Type: {}\r\n\
+         Content-Length: 50000000\r\n\r\n",
+        TYPE.1
+    );
+    connection.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = [0; 12];
+    let reading = connection.read_exact(&mut answer);
+    // Sooner than the silence of a sender is held against it.
+    tokio::time::timeout(Duration::from_secs(8), reading).await.unwrap().unwrap();
+    assert_eq!(String::from_utf8_lossy(&answer), "HTTP/1.1 402");
 }
 
 #[tokio::test]

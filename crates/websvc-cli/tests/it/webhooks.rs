@@ -189,6 +189,23 @@ async fn a_job_that_fails_says_why_and_one_that_is_cancelled_says_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_cancels_a_job_is_rid_of_its_events() {
+    let world = world(30, Duration::from_millis(50), |_, _| Page::text("").status(503)).await;
+    let service = Service::of(&world);
+    let path =
+        start_at(&service, BATCH, json!({ "urls": urls(30), "maxConcurrency": 1, "webhook": HOOK })).await;
+    let waiting = async || {
+        let metrics = service.text("/metrics").await;
+        let line = metrics.lines().find(|line| line.starts_with("websvc_webhook_events{state=\"waiting\"}"));
+        line.and_then(|line| line.rsplit(' ').next()).map(str::to_owned)
+    };
+    ask_until(&service, &path, |body| body["completed"].as_u64() >= Some(2)).await;
+    assert_ne!(waiting().await.as_deref(), Some("0"));
+    assert_eq!(service.send(Method::DELETE, &path, &[], "").await.status, 200);
+    assert_eq!(waiting().await.as_deref(), Some("0"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_event_that_is_not_taken_comes_again_under_the_same_name() {
     let world = world(1, Duration::ZERO, |at, _| Page::text("").status(if at < 2 { 500 } else { 200 })).await;
     let site = Site::new(&world);

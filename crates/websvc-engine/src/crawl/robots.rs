@@ -11,7 +11,7 @@ use websvc_transport::TlsPolicy;
 /// The longest delay between requests that a robots.txt can ask for.
 const MAX_DELAY: Duration = Duration::from_secs(30);
 
-/// As much of a robots.txt is read as RFC 9309 wants at least.
+/// As much of a robots.txt is read as RFC 9309 wants at least (section 2.5); what is behind it does not count.
 pub(crate) const MAX_BYTES: u64 = 512 * 1024;
 
 /// The rules of a host.
@@ -33,7 +33,7 @@ pub(crate) fn url(origin: &Url) -> Url {
 
 /// Asks the host of a URL for its rules, until `deadline`.
 pub async fn ask_robots(scraper: &Scraper, of: &Url, tls: TlsPolicy, deadline: Instant) -> Rules {
-    match scraper.file(&url(of), MAX_BYTES, tls, deadline).await {
+    match scraper.beginning(&url(of), MAX_BYTES, tls, deadline).await {
         Ok(file) => Rules::read(file.status, &file.body, scraper.robots_name()),
         Err(error) if error.is_for_every_request() => Rules::Unreachable,
         // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4).
@@ -42,7 +42,7 @@ pub async fn ask_robots(scraper: &Scraper, of: &Url, tls: TlsPolicy, deadline: I
 }
 
 impl Rules {
-    /// Reads an answer to the request for robots.txt.
+    /// Reads an answer to the request for robots.txt, which is at most its first [`MAX_BYTES`].
     pub(crate) fn read(status: StatusCode, body: &[u8], agent: &str) -> Self {
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
             return Rules::DisallowAll;
@@ -50,7 +50,7 @@ impl Rules {
         if !status.is_success() {
             return Rules::AllowAll;
         }
-        Robot::new(agent, body).map_or(Rules::AllowAll, |robot| Rules::Robot(Box::new(robot)))
+        Robot::new(agent, whole_lines(body)).map_or(Rules::AllowAll, |robot| Rules::Robot(Box::new(robot)))
     }
 
     /// Returns whether `url` may be fetched.
@@ -79,6 +79,15 @@ impl Rules {
     }
 }
 
+/// Returns a body without the line that its bound has cut: half of a path forbids more than the path.
+fn whole_lines(body: &[u8]) -> &[u8] {
+    if (body.len() as u64) < MAX_BYTES {
+        return body;
+    }
+    let end = body.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'));
+    &body[..end.map_or(0, |end| end + 1)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,5 +113,22 @@ mod tests {
     fn a_missing_file_allows_and_a_broken_host_does_not() {
         assert!(Rules::read(StatusCode::NOT_FOUND, b"", "websvc").allow(&url("/")));
         assert!(!Rules::read(StatusCode::SERVICE_UNAVAILABLE, b"", "websvc").allow(&url("/")));
+    }
+
+    #[test]
+    fn a_line_that_the_bound_has_cut_does_not_count() {
+        let most = usize::try_from(MAX_BYTES).unwrap();
+        let check = |last: &str, expected: bool| {
+            let first = "User-agent: *\nDisallow: /private\n";
+            let filler = "#".repeat(most - first.len() - 1 - last.len());
+            let body = format!("{first}{filler}\n{last}");
+            assert_eq!(body.len(), most);
+            let rules = Rules::read(StatusCode::OK, body.as_bytes(), "websvc");
+            assert!(!rules.allow(&url("/private/x")));
+            assert_eq!(rules.allow(&url("/public")), expected, "{last:?}");
+        };
+        check("Disallow: /", true);
+        check("Disallow: /\n", false);
+        assert!(Rules::read(StatusCode::OK, &vec![b'x'; most], "websvc").allow(&url("/")));
     }
 }

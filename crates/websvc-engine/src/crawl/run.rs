@@ -444,8 +444,9 @@ async fn perform(scraper: &Scraper, max_age: Duration, origin: Url, task: Task, 
         };
     let result = match &task {
         Task::Robots => {
-            let file =
-                scraper.file(&robots::url(&origin), robots::MAX_BYTES, TlsPolicy::Verify, deadline).await;
+            let file = scraper
+                .beginning(&robots::url(&origin), robots::MAX_BYTES, TlsPolicy::Verify, deadline)
+                .await;
             Outcome::File(file)
         }
         Task::Listing(url) => {

@@ -1,6 +1,7 @@
 //! Crawls of a loopback web, page by page: what is fetched, in which order, and what the sink gets.
 
 mod images;
+mod large_robots;
 
 use std::future::pending;
 use std::sync::Mutex;

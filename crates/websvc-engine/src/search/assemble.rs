@@ -99,6 +99,7 @@ pub fn page_content(page: Page) -> PageContent {
         leads: _followed_by_crawls,
         took: _for_the_pace_of_jobs,
         retry_after: _for_the_pace_of_jobs_too,
+        is_redacted: _for_its_price,
     } = page;
     PageContent {
         markdown,

@@ -83,6 +83,11 @@ pub(crate) fn file_ceiling(pricing: &Pricing, scrape: &ScrapePlan) -> u64 {
     content_ceiling(pricing, &ProxyConfig::default(), scrape)
 }
 
+/// Returns the least that an uploaded file costs that can be read.
+pub(crate) fn file_floor(pricing: &Pricing) -> u64 {
+    pricing.scrape.min(pricing.pdf_page).min(pricing.pdf_base64)
+}
+
 fn content_ceiling(pricing: &Pricing, proxies: &ProxyConfig, scrape: &ScrapePlan) -> u64 {
     let redaction = if scrape.redact_pii().is_some() { pricing.redact_pii } else { 0 };
     let page = if scrape.lockdown() {
@@ -100,8 +105,8 @@ fn content_ceiling(pricing: &Pricing, proxies: &ProxyConfig, scrape: &ScrapePlan
     wanted.fold(page.saturating_add(redaction), |sum, (.., price)| sum.saturating_add(price))
 }
 
-/// Adds one page to the bill. A page that could not be got costs nothing, but for a miss under lockdown; only a page
-/// that was got was redacted.
+/// Adds one page to the bill. A page that could not be got costs nothing, but for a miss under lockdown; redaction costs
+/// where it was done.
 fn charge_page(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, gathered: &mut Gathered) {
     match gathered {
         Gathered::NotAsked => {}
@@ -148,7 +153,7 @@ fn charge_got(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, page: &mu
     } else {
         charge_content(bill, pricing, page)
     };
-    if scrape.redact_pii().is_some() {
+    if page.is_redacted {
         credits += bill.add(Item::RedactPii, 1, pricing.redact_pii);
     }
     for (format, item, price) in written(pricing) {
@@ -238,6 +243,10 @@ mod tests {
         Gathered::Page(Box::default())
     }
 
+    fn redacted(metadata: Metadata) -> Gathered {
+        Gathered::Page(Box::new(Page { metadata, is_redacted: true, ..Page::default() }))
+    }
+
     fn page_of(metadata: Metadata) -> Gathered {
         Gathered::Page(Box::new(Page { metadata, ..Page::default() }))
     }
@@ -291,9 +300,11 @@ mod tests {
     }
 
     #[test]
-    fn redaction_is_charged_for_pages_that_were_got() {
+    fn redaction_is_charged_for_pages_that_were_redacted() {
         let redacting = |redact: bool| scraping(json!({ "redactPII": redact }));
-        check(redacting(true), 3, vec![page(), page(), failure()], 2 + 2 * (1 + 4));
+        let page_redacted = || redacted(Metadata::default());
+        check(redacting(true), 3, vec![page_redacted(), page_redacted(), failure()], 2 + 2 * (1 + 4));
+        check(redacting(true), 2, vec![page_redacted(), page_of(pdf(None))], 2 + (1 + 4) + 1);
         check(redacting(false), 3, vec![page(), page(), failure()], 2 + 2);
     }
 
@@ -308,6 +319,14 @@ mod tests {
     }
 
     #[test]
+    fn the_least_of_a_file_is_its_lowest_price() {
+        let least = |scrape, pdf_page, pdf_base64| {
+            file_floor(&Pricing { scrape, pdf_page, pdf_base64, ..Pricing::default() })
+        };
+        assert_eq!((least(1, 1, 1), least(3, 2, 4), least(3, 4, 2), least(0, 4, 2)), (1, 2, 2, 0));
+    }
+
+    #[test]
     fn every_price_is_its_own() {
         let pricing = Pricing { pdf_page: 3, pdf_base64: 7, scrape: 11, ..Pricing::default() };
         let mut pages = vec![vec![page_of(pdf(Some(2))), page_of(pdf(None)), page()]];
@@ -319,7 +338,8 @@ mod tests {
 
     #[test]
     fn a_page_says_what_it_cost() {
-        let mut pages = vec![vec![page(), page_of(pdf(Some(3))), failure(), page_of(enhanced())]];
+        let plain = redacted(Metadata::default());
+        let mut pages = vec![vec![plain, redacted(pdf(Some(3))), failure(), redacted(enhanced())]];
         let plan = plan(scraping(json!({ "redactPII": true })));
         charge(&Pricing::default(), &plan, &found(4, 0), &mut pages);
         let of_page = |gathered: &Gathered| match gathered {

@@ -21,7 +21,7 @@ use crate::error::EngineError;
 pub(crate) use assemble::assemble;
 pub use assemble::page_content;
 pub(crate) use capability::{Review, review, review_page};
-pub(crate) use charge::{ceiling, charge, charge_alone, file_ceiling, miss_price, page_ceiling};
+pub(crate) use charge::{ceiling, charge, charge_alone, file_ceiling, file_floor, miss_price, page_ceiling};
 pub(crate) use enforce::keeps;
 pub(crate) use find::find;
 pub(crate) use gather::{Means, gather};

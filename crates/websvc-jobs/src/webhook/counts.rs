@@ -9,7 +9,7 @@ pub struct WebhookCounts {
     pub delivered: u64,
     /// Tries that failed.
     pub failed: u64,
-    /// Events that became dead letters.
+    /// Events that became dead letters, those that were never tried among them.
     pub dead: u64,
 }
 
@@ -32,6 +32,10 @@ impl Counters {
 
     pub(crate) fn died(&self) {
         self.dead.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn died_of_age(&self, events: u64) {
+        self.dead.fetch_add(events, Relaxed);
     }
 
     pub(crate) fn counts(&self) -> WebhookCounts {

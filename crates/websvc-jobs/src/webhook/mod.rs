@@ -7,10 +7,12 @@ mod body;
 mod counts;
 mod round;
 mod send;
+mod sweep;
 
 pub(crate) use counts::Counters;
 pub use counts::WebhookCounts;
 pub(crate) use round::deliver;
+pub(crate) use sweep::sweep;
 
 use std::time::Duration;
 
@@ -31,7 +33,7 @@ pub struct WebhookConfig {
     pub per_host: usize,
     /// Bytes of the documents that are sent at one time; a larger one goes alone.
     pub bytes: u64,
-    /// How long a dead letter is kept, and its job with it.
+    /// How long an event may wait before it is a dead letter, and how long a dead letter is kept; its job is with it.
     pub keep: Duration,
 }
 

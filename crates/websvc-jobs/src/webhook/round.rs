@@ -2,18 +2,22 @@
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::task::{Id, JoinSet};
 use websvc_store::{WebhookLane, WebhookTurn};
 
 use super::WebhookConfig;
 use super::send::attempt;
+use super::sweep::sweep;
 use crate::jobs::{Jobs, JobsError, now_ms};
 use crate::turns::Turns;
 
 /// How often is looked for events that another process wants to be tried.
 const LOOK: Duration = Duration::from_secs(2);
+
+/// How often is looked for events that waited for too long.
+const SWEEP: Duration = Duration::from_secs(60);
 
 /// How long to wait after the store failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
@@ -24,6 +28,7 @@ struct Deliveries {
     turns: Turns,
     tries: JoinSet<()>,
     busy: HashMap<Id, Busy>,
+    swept: Option<Instant>,
 }
 
 /// An event that is sent.
@@ -34,8 +39,13 @@ struct Busy {
 
 /// Delivers events for as long as it is awaited.
 pub(crate) async fn deliver(jobs: Jobs) -> Infallible {
-    let mut deliveries =
-        Deliveries { jobs, turns: Turns::default(), tries: JoinSet::new(), busy: HashMap::new() };
+    let mut deliveries = Deliveries {
+        jobs,
+        turns: Turns::default(),
+        tries: JoinSet::new(),
+        busy: HashMap::new(),
+        swept: None,
+    };
     loop {
         if let Err(error) = deliveries.round().await {
             tracing::error!(error = &error as &dyn std::error::Error, "events cannot be delivered");
@@ -47,6 +57,10 @@ pub(crate) async fn deliver(jobs: Jobs) -> Infallible {
 impl Deliveries {
     /// Starts what may start, and waits for something to happen.
     async fn round(&mut self) -> Result<(), JobsError> {
+        if self.swept.is_none_or(|swept| swept.elapsed() >= SWEEP) {
+            sweep(&self.jobs).await?;
+            self.swept = Some(Instant::now());
+        }
         let now_ms = now_ms();
         let (lanes, due_ms) = self
             .jobs

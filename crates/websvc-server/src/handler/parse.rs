@@ -13,7 +13,7 @@ use websvc_types::{ErrorCode, ParseFormatList, ParseFormats, Violation, Violatio
 use websvc_validate::{Checked, read_parse_options};
 
 use super::scrape::Work;
-use super::search::policy;
+use super::search::{policy, team};
 use crate::authorise::authorise_formats;
 use crate::charge;
 use crate::multipart::{Multipart, Part};
@@ -36,7 +36,9 @@ struct Sent {
 /// Reads an uploaded file.
 pub(crate) async fn parse(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
     let rules = policy(context.store, context.caller.as_ref())?;
-    let slot = context.uploads.slot()?;
+    let slot = context.uploads.slot(team(&context))?;
+    // Who cannot pay for any file need not send one. What this one may cost is held when its options are here.
+    drop(charge::hold(&context, context.engine.least_file_credits()).await?);
     let Sent { file, content, options, warnings: ignored } = receive(&context, request).await?;
     let decoding = context.admission.decode(options, move |options| read_parse_options(options, &rules));
     let Checked { plan, mut warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
@@ -48,16 +50,16 @@ pub(crate) async fn parse(context: Context<'_>, request: Request<ServerBody>) ->
     context.trail.asked(retention, &Asked { username, ..Asked::default() });
     authorise_formats(context.caller.as_ref(), scrape.formats())?;
     let hold = charge::hold(&context, context.engine.most_file_credits(scrape)).await?;
-    // What waits on the disk comes into memory when it is its turn. The time for reading begins when all is here.
-    let (bytes, turn) = content.load(context.uploads).await?;
+    // The time for reading begins when all is here: what waits on the disk until there is memory for it waits within it.
     let deadline = Instant::now() + scrape.timeout().max(Duration::from_secs(1));
+    let bytes = content.load(context.uploads, team(&context), deadline).await?;
     let upload = FileUpload { name, media_type, bytes };
     let query = (retention == UsageRetention::Whole).then(|| upload.file_name());
     let outcome = context.engine.parse(upload, scrape, deadline).await;
-    drop((turn, slot));
+    drop(slot);
     let work = Work { operation: "parse", hold, retention, query, warnings };
     let answer = work.into_answer(&context, outcome).await.map_err(Failure::of_page)?;
-    let json = answer.into_json(&context)?;
+    let json = answer.json(&context)?;
     Ok(with_type(StatusCode::OK, "application/json", Body::from(json)))
 }
 

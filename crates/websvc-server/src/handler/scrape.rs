@@ -49,7 +49,7 @@ pub(crate) async fn answer_scrape(
     let decoding = context.admission.decode(body, move |body| read_scrape(body, &rules));
     let checked = context.engine.stages().run(Stage::Decode, decoding).await?;
     let (work, page) = scrape_page(&context, origin, checked).await?;
-    work.into_answer(&context, page).await?.into_json(&context)
+    work.into_answer(&context, page).await?.into_kept_json(&context)
 }
 
 /// Gets the page of a plan, for which credits are held.
@@ -119,15 +119,21 @@ impl Work {
 }
 
 impl Answer {
-    /// Writes the answer, and keeps it for a while if it may be kept.
+    /// Writes the answer.
     ///
     /// # Errors
     /// 500; our own types always serialise.
-    pub(super) fn into_json(self, context: &Context<'_>) -> Result<Bytes, Failure> {
+    pub(super) fn json(&self, context: &Context<'_>) -> Result<Bytes, Failure> {
         let written = context.engine.stages().time(Stage::Encode, || serde_json::to_vec(&self.response));
-        let json = written
-            .map(Bytes::from)
-            .map_err(|error| Failure::internal(&error, "the answer could not be written"))?;
+        written.map(Bytes::from).map_err(|error| Failure::internal(&error, "the answer could not be written"))
+    }
+
+    /// Writes the answer, and keeps it for a while if it may be kept.
+    ///
+    /// # Errors
+    /// As [`Answer::json`].
+    pub(super) fn into_kept_json(self, context: &Context<'_>) -> Result<Bytes, Failure> {
+        let json = self.json(context)?;
         let id = self.response.data.metadata.and_then(|metadata| metadata.scrape_id);
         if self.retention == UsageRetention::Whole
             && let Some(id) = id.and_then(|id| Uuid::try_parse(&id).ok())

@@ -23,6 +23,12 @@ const IDLE: Duration = Duration::from_secs(10);
 /// The longest that a body may take.
 const TOTAL: Duration = Duration::from_secs(300);
 
+/// How long a body may take in which nothing arrives that counts.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// Beyond the grace so much arrives in a second: who is slower holds the place of another for nothing.
+const BYTES_PER_S: u64 = 16 * 1024;
+
 /// The longest headers of a part.
 const HEADERS_MAX_BYTES: usize = 8 * 1024;
 
@@ -36,7 +42,7 @@ pub(crate) struct Multipart {
     /// How many bytes may still arrive.
     left: u64,
     most: u64,
-    deadline: Instant,
+    began: Instant,
 }
 
 /// Where the parts of a body end.
@@ -79,7 +85,7 @@ impl Multipart {
         }
         // The first delimiter may stand at the very beginning.
         let buffer = BytesMut::from(&b"\r\n"[..]);
-        Ok(Self { body, buffer, scanner, left: most, most, deadline: Instant::now() + TOTAL })
+        Ok(Self { body, buffer, scanner, left: most, most, began: Instant::now() })
     }
 
     /// Returns the next part; what is left of the one before is passed over. `None` at the end of the body.
@@ -154,11 +160,9 @@ impl Multipart {
     }
 
     async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
-        let idle = IDLE.min(self.deadline.saturating_duration_since(Instant::now()));
-        if idle.is_zero() {
-            return Err(Failure::from(BodyError::TimedOut));
-        }
-        let piece = self.body.next_chunk(idle).await?;
+        let patience = patience(self.began.elapsed(), self.most - self.left);
+        let patience = patience.ok_or_else(|| Failure::from(BodyError::TimedOut))?;
+        let piece = self.body.next_chunk(patience).await?;
         if let Some(piece) = &piece {
             self.left = self.left.checked_sub(piece.len() as u64).ok_or_else(|| too_large(self.most))?;
         }
@@ -186,6 +190,13 @@ impl Scanner {
     fn may_begin(&self, bytes: &[u8]) -> bool {
         bytes.len() < self.delimiter.len() && self.delimiter.starts_with(bytes)
     }
+}
+
+/// Returns how long to wait for more of a body of which `received` bytes came in this time; `None` when it is too slow.
+fn patience(elapsed: Duration, received: u64) -> Option<Duration> {
+    let most = GRACE.saturating_add(Duration::from_secs(received / BYTES_PER_S)).min(TOTAL);
+    let left = most.saturating_sub(elapsed);
+    (!left.is_zero()).then_some(left.min(IDLE))
 }
 
 fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
@@ -218,6 +229,22 @@ mod tests {
             }
         }
         panic!("no end: {read:?}");
+    }
+
+    #[test]
+    fn who_sends_too_slowly_is_not_waited_for() {
+        let check = |elapsed_s: u64, received: u64, expected_s: Option<u64>| {
+            let patience = patience(Duration::from_secs(elapsed_s), received);
+            assert_eq!(patience, expected_s.map(Duration::from_secs), "{elapsed_s} s, {received} bytes");
+        };
+        check(0, 0, Some(10));
+        check(15, 100, Some(5));
+        check(20, 100, None);
+        check(20, BYTES_PER_S, Some(1));
+        check(100, 80 * BYTES_PER_S - 1, None);
+        check(100, 100 * BYTES_PER_S, Some(10));
+        check(299, 50 * 1024 * 1024, Some(1));
+        check(300, u64::MAX, None);
     }
 
     #[test]

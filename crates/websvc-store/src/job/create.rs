@@ -9,7 +9,7 @@ use super::{Cancelling, Creating, JobKind, JobLimits, JobState, JobUrl, NewJob};
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::store::Store;
-use crate::webhook::begin;
+use crate::webhook::{abandon, begin};
 
 impl Store {
     /// Begins a job at `now_ms` (milliseconds since the Unix epoch). What it is told survives a power failure.
@@ -41,7 +41,8 @@ impl Store {
         })
     }
 
-    /// Cancels a job of a team. What it has is kept; what is worked on is not charged.
+    /// Cancels a job of a team. What it has is kept; what is worked on is not charged, and of its events those that wait
+    /// are dropped by [`sweep_webhooks`](Self::sweep_webhooks).
     ///
     /// # Errors
     /// Failures of the database.
@@ -58,11 +59,15 @@ impl Store {
             let Some(job) = job else { return Ok(Cancelling::Unknown) };
             let expires_at_ms = later(now_ms, limits.keep);
             Ok(match end(transaction, job.number, (JobState::Cancelled, None), now_ms, expires_at_ms)? {
-                true => Cancelling::Cancelled,
+                true => {
+                    abandon(transaction, job.number, now_ms)?;
+                    Cancelling::Cancelled
+                }
                 false => Cancelling::Ended(job.state),
             })
         })
     }
+
     /// Ends a job that runs and cannot go on, for a reason that its owner is told.
     ///
     /// # Errors

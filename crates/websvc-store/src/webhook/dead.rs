@@ -1,4 +1,4 @@
-//! Dead letters: events that were tried as often as they may be.
+//! Dead letters: events that were tried as often as they may be, or waited for as long.
 
 use rusqlite::{Row, params};
 
@@ -23,7 +23,7 @@ pub struct DeadLetter {
     pub event: JobEvent,
     /// Where it was to go; it may hold secrets.
     pub url: String,
-    /// All tries.
+    /// All tries; none, when its turn never came.
     pub attempts: u32,
     /// The status of the last answer, if there was one.
     pub status: Option<u16>,
@@ -31,7 +31,7 @@ pub struct DeadLetter {
     pub error: String,
     /// When it happened, in milliseconds since the Unix epoch.
     pub created_at_ms: u64,
-    /// When it was tried last, in milliseconds since the Unix epoch.
+    /// When it was tried last, or else happened, in milliseconds since the Unix epoch.
     pub tried_at_ms: u64,
     /// When it is forgotten, in milliseconds since the Unix epoch.
     pub forget_at_ms: u64,
@@ -94,7 +94,7 @@ impl Store {
     /// Failures of the database.
     pub fn retry_dead_letters(&self, which: &Letters, now_ms: u64) -> Result<u64, StoreError> {
         let sql = format!(
-            "UPDATE webhook_events SET forget_at = NULL, round = 0, due_at = ?4 \
+            "UPDATE webhook_events SET forget_at = NULL, round = 0, due_at = ?4, since = ?4 \
              WHERE number IN (SELECT events.number FROM {FROM} WHERE {WHERE})"
         );
         let Letters { team, kind, id } = which;

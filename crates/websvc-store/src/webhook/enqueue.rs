@@ -31,10 +31,20 @@ pub(crate) fn enqueue(
 ) -> rusqlite::Result<()> {
     transaction
         .prepare_cached(
-            "INSERT INTO webhook_events (id, job, event, position, created_at, due_at) \
-             SELECT 'msg_' || lower(hex(randomblob(16))), job, ?2, ?3, ?4, ?4 FROM webhooks \
+            "INSERT INTO webhook_events (id, job, event, position, created_at, due_at, since) \
+             SELECT 'msg_' || lower(hex(randomblob(16))), job, ?2, ?3, ?4, ?4, ?4 FROM webhooks \
              WHERE job = ?1 AND instr(',' || events || ',', ',' || ?2 || ',') > 0",
         )?
         .execute(params![job, event.as_str(), position, now_ms])
+        .map(drop)
+}
+
+/// Notes that nobody wants the events of a job any more that wait at `now_ms`; [`Store::sweep_webhooks`] drops them.
+///
+/// [`Store::sweep_webhooks`]: crate::Store::sweep_webhooks
+pub(crate) fn abandon(transaction: &Transaction<'_>, job: i64, now_ms: u64) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached("UPDATE webhooks SET dropped_at = ?2 WHERE job = ?1")?
+        .execute(params![job, now_ms])
         .map(drop)
 }

@@ -1,20 +1,22 @@
 //! Webhooks: the events of jobs, from the transaction that makes one happen until its receiver has it.
 //!
 //! An event is a row that is written with what it tells of: the event of a page with its document, that of an end with the
-//! end. Nothing that happens between them can lose one. It is removed when it was delivered; one that could not be is a dead
-//! letter, and kept for a time. The row of a page names its document and does not repeat it, so a job is not forgotten
-//! before its events are.
+//! end. Nothing that happens between them can lose one. It is removed when it was delivered; one that could not be, or waited
+//! for too long, is a dead letter, and kept for a time. Those that wait when their job is cancelled are dropped. The row of a
+//! page names its document and does not repeat it, so a job is not forgotten before its events are.
 
 mod dead;
 mod deliver;
 mod enqueue;
 mod secret;
+mod sweep;
 
 use crate::job::JobKind;
 
 pub use dead::{DeadLetter, DeadLetters, Letters};
 pub use deliver::{Tried, WebhookDelivery, WebhookFigures, WebhookLane, WebhookTurn};
-pub(crate) use enqueue::{begin, enqueue};
+pub(crate) use enqueue::{abandon, begin, enqueue};
+pub use sweep::WebhooksSwept;
 
 /// What can happen to a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -214,6 +214,64 @@ fn a_dead_letter_is_listed_tried_anew_or_forgotten_and_its_job_stays_as_long() {
     assert_eq!((store.delete_dead_letters(&all).unwrap(), figures(&store)), (1, (0, 0)));
 }
 
+fn sweep(store: &Store, now_ms: u64) -> (u64, u64) {
+    let (mut dropped, mut died) = (0, 0);
+    loop {
+        let swept = store.sweep_webhooks(Duration::from_millis(3 * DAY_MS), now_ms).unwrap();
+        dropped += swept.dropped;
+        died += swept.died;
+        if !swept.may_be_more() {
+            return (dropped, died);
+        }
+    }
+}
+
+#[test]
+fn an_event_that_waits_for_too_long_is_a_dead_letter_and_holds_its_job_no_longer_than_one() {
+    let (dir, store) = fresh();
+    let number = create(&store, &job("j", 2, &ALL));
+    end_page(&store, number, Some("1"));
+    end_page(&store, number, Some("2"));
+    let (started, _) = next(&store, number, 0, &[]).unwrap();
+    store.note_webhook_try(started, &failed(Some(9 * DAY_MS)), 7).unwrap();
+    assert_eq!(sweep(&store, 3 * DAY_MS - 1), (0, 0));
+    assert_eq!(figures(&store), (4, 0));
+    assert_eq!(sweep(&store, 3 * DAY_MS), (0, 4));
+    assert_eq!((figures(&store), store.webhook_lanes(u64::MAX >> 1).unwrap()), ((0, 4), Vec::new()));
+    let letters = store.dead_letters(&Letters::default(), 0, 9).unwrap().letters;
+    let told: Vec<_> = letters.iter().map(|letter| (letter.attempts, letter.error.as_str())).collect();
+    let late = (0, "its turn did not come within 72 hours");
+    assert_eq!(told, [(1, "no"), late, late, late]);
+    assert!(letters.iter().all(|letter| letter.forget_at_ms == 6 * DAY_MS));
+    // One that is begun anew waits from then on.
+    let one = Letters { id: Some(letters[1].id.clone()), ..Letters::default() };
+    assert_eq!(store.retry_dead_letters(&one, 4 * DAY_MS).unwrap(), 1);
+    assert_eq!((sweep(&store, 7 * DAY_MS - 1), figures(&store)), ((0, 0), (1, 3)));
+    assert_eq!(sweep(&store, 7 * DAY_MS), (0, 1));
+    while store.sweep_jobs(&JobLimits::default(), 10 * DAY_MS).unwrap() {}
+    assert_eq!((rows(dir.path(), "jobs"), rows(dir.path(), "job_documents")), (0, 0));
+}
+
+#[test]
+fn the_events_of_a_cancelled_job_are_dropped_and_its_dead_letters_are_not() {
+    let (dir, store) = fresh();
+    let number = create(&store, &job("j", 700, &ALL));
+    (0..600).for_each(|_| end_page(&store, number, Some("1")));
+    let (started, delivery) = next(&store, number, 0, &[]).unwrap();
+    store.note_webhook_try(started, &failed(None), 0).unwrap();
+    let other = create(&store, &job("k", 1, &[JobEvent::Started]));
+    store.cancel_job("tea", JobKind::Batch, "j", &JobLimits::default(), 5).unwrap();
+    assert_eq!(sweep(&store, 5), (600, 0));
+    assert_eq!((figures(&store), next(&store, number, 5, &[])), ((1, 1), None));
+    assert_eq!(store.webhook_lanes(5).unwrap()[0].job, other);
+    // Its owner may still want what is a letter.
+    assert_eq!(store.retry_dead_letters(&Letters::default(), 6).unwrap(), 1);
+    assert_eq!((sweep(&store, 6), next(&store, number, 6, &[]).unwrap().1.id), ((0, 0), delivery.id));
+    store.note_webhook_try(started, &Tried::Delivered, 6).unwrap();
+    while store.sweep_jobs(&JobLimits::default(), 2 * DAY_MS).unwrap() {}
+    assert_eq!(rows(dir.path(), "job_documents"), 0, "nothing holds them any more");
+}
+
 fn rows(dir: &Path, table: &str) -> i64 {
     sqlite(dir).query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
 }

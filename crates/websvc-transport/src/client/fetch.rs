@@ -1,10 +1,13 @@
 //! A fetch from its first request to its last byte: the redirect loop inside one time limit.
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use http::Method;
 use http::header::{ACCEPT, ACCEPT_ENCODING, HeaderValue, USER_AGENT};
+use http::response::Parts;
 use url::Url;
 
 use super::Shared;
@@ -13,9 +16,9 @@ use super::decode::{ACCEPTED, Decoder};
 use super::exchange::{Answer, exchange};
 use super::headers;
 use super::proxy::Proxy;
-use super::receive::{discard, receive};
+use super::receive::{Received, discard, receive};
 use super::redirect::{Hop, target};
-use super::request::{ExcessPolicy, FetchRequest, Fetched, RedirectPolicy, TlsPolicy};
+use super::request::{ExcessPolicy, FetchRequest, Fetched, RedirectPolicy, TlsPolicy, Wanted};
 use crate::error::{FetchError, Stage};
 
 /// What bounds every hop of a fetch, and where it is.
@@ -60,14 +63,27 @@ pub(super) async fn fetch(shared: &Shared, request: FetchRequest) -> Result<Fetc
         return Err(FetchError::Forbidden);
     }
     let limits = Limits::of(&request);
-    let after = request.timeout;
-    match tokio::time::timeout(after, follow(shared, request, &limits)).await {
-        Ok(result) => result,
-        Err(_) => Err(FetchError::Timeout { stage: limits.stage(), after }),
+    let (started, after, wanted) = (Instant::now(), request.timeout, request.wanted);
+    let late = |_elapsed| FetchError::Timeout { stage: limits.stage(), after };
+    let reached = tokio::time::timeout(after, follow(shared, request, &limits)).await.map_err(late)??;
+    match wanted {
+        Wanted::Body => {
+            let left = after.saturating_sub(started.elapsed());
+            tokio::time::timeout(left, finish(shared, reached, &limits)).await.map_err(late)?
+        }
+        // What was asked for is here, whatever the time: the rest has a bound of its own.
+        Wanted::Head => Ok(leave(shared, reached).await),
     }
 }
 
-async fn follow(shared: &Shared, request: FetchRequest, limits: &Limits) -> Result<Fetched, FetchError> {
+/// The last answer, its body still on the wire.
+struct Reached {
+    answer: Answer,
+    url: Url,
+    trail: Trail,
+}
+
+async fn follow(shared: &Shared, request: FetchRequest, limits: &Limits) -> Result<Reached, FetchError> {
     let (policy, rule) = (request.redirects, request.redirect_rule.clone());
     let mut jar = request.cookies.clone();
     let mut hop = first_hop(shared, request);
@@ -85,7 +101,7 @@ async fn follow(shared: &Shared, request: FetchRequest, limits: &Limits) -> Resu
         };
         let Some(next) = next else {
             trail.cookies = jar;
-            return finish(shared, answer, hop.url, trail, limits).await;
+            return Ok(Reached { answer, url: hop.url, trail });
         };
         if let RedirectPolicy::Follow(most) = policy
             && trail.redirects.len() >= most
@@ -137,32 +153,44 @@ impl Trail {
     }
 }
 
-async fn finish(
-    shared: &Shared,
-    answer: Answer,
-    url: Url,
-    trail: Trail,
-    limits: &Limits,
-) -> Result<Fetched, FetchError> {
+async fn finish(shared: &Shared, reached: Reached, limits: &Limits) -> Result<Fetched, FetchError> {
     limits.enter(Stage::Body);
-    let Answer { response, lease } = answer;
-    let Trail { redirects, mut warnings, cookies, unverified } = trail;
+    let Reached { answer: Answer { response, lease }, url, mut trail } = reached;
     let (parts, incoming) = response.into_parts();
     let (decoder, unknown) = Decoder::new(&parts.headers, limits.max_decoded_bytes)?;
     if let Some(coding) = unknown {
-        warnings.push(format!("the body was kept in its content coding {coding:?}, which is not supported"));
+        trail
+            .warnings
+            .push(format!("the body was kept in its content coding {coding:?}, which is not supported"));
     }
     let received = receive(incoming, decoder, limits).await?;
     let remote_addr = lease.connection.facts.remote_addr;
     if received.is_cut {
-        warnings.push(format!("the body broke off after {} bytes", received.wire_bytes));
+        trail.warnings.push(format!("the body broke off after {} bytes", received.wire_bytes));
     } else {
         lease.give_back(shared);
         if received.is_unfinished {
-            warnings.push("the end of the compressed body is missing".to_owned());
+            trail.warnings.push("the end of the compressed body is missing".to_owned());
         }
     }
-    Ok(Fetched {
+    Ok(fetched(parts, url, trail, remote_addr, received))
+}
+
+/// Lets go of a body that nobody wants.
+async fn leave(shared: &Shared, reached: Reached) -> Fetched {
+    let Reached { answer: Answer { response, lease }, url, trail } = reached;
+    let (parts, incoming) = response.into_parts();
+    let remote_addr = lease.connection.facts.remote_addr;
+    if discard(incoming).await {
+        lease.give_back(shared);
+    }
+    let nothing = Received { bytes: Bytes::new(), wire_bytes: 0, is_cut: false, is_unfinished: false };
+    fetched(parts, url, trail, remote_addr, nothing)
+}
+
+fn fetched(parts: Parts, url: Url, trail: Trail, remote_addr: SocketAddr, received: Received) -> Fetched {
+    let Trail { redirects, warnings, cookies, unverified } = trail;
+    Fetched {
         status: parts.status,
         url,
         headers: parts.headers,
@@ -174,5 +202,5 @@ async fn finish(
         wire_bytes: received.wire_bytes,
         unverified,
         cookies,
-    })
+    }
 }

@@ -30,7 +30,7 @@ pub use config::ClientConfig;
 pub use cookies::CookieJar;
 pub use headers::is_forbidden_header;
 pub use proxy::Proxy;
-pub use request::{ExcessPolicy, FetchRequest, Fetched, RedirectPolicy, TlsPolicy};
+pub use request::{ExcessPolicy, FetchRequest, Fetched, RedirectPolicy, TlsPolicy, Wanted};
 pub use resolve::{Resolve, Resolving, SystemResolver};
 pub use rule::UrlRule;
 pub use upgrade::{Upgrade, UpgradeRequest};

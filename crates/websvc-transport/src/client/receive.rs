@@ -14,7 +14,7 @@ use crate::error::FetchError;
 /// How much is decoded between two chances for other tasks.
 const DECODE_SLICE: usize = 4 * 1024;
 const YIELD_EVERY: usize = 256 * 1024;
-/// The rest of a redirect's body that is read to keep the connection.
+/// As much of a body that nobody wants is read to keep the connection.
 const SMALL_REST: usize = 64 * 1024;
 const SMALL_REST_TIME: Duration = Duration::from_millis(500);
 

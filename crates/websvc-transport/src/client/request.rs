@@ -32,6 +32,8 @@ pub struct FetchRequest {
     pub max_decoded_bytes: u64,
     /// What to do about a body larger than `max_body_bytes`.
     pub excess: ExcessPolicy,
+    /// What of the answer is wanted.
+    pub wanted: Wanted,
     /// What to do about redirects.
     pub redirects: RedirectPolicy,
     /// Asked about the target of each redirect before it is followed.
@@ -51,6 +53,16 @@ pub enum ExcessPolicy {
     Fail,
     /// Bring back its beginning, marked as [`Fetched::truncated`], and hang up.
     Cut,
+}
+
+/// What of an answer is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// The head and the body, which is waited for.
+    Body,
+    /// The head alone. Nothing about the body can fail the fetch, neither its time, its size nor its coding: a small one
+    /// that comes at once is read and thrown away, so that the connection can be kept, and else it is hung up on.
+    Head,
 }
 
 /// What to do about redirects.
@@ -85,6 +97,7 @@ impl FetchRequest {
             max_body_bytes: 50 * 1024 * 1024,
             max_decoded_bytes: 50 * 1024 * 1024,
             excess: ExcessPolicy::Fail,
+            wanted: Wanted::Body,
             redirects: RedirectPolicy::Follow(10),
             redirect_rule: None,
             tls: TlsPolicy::Verify,
@@ -109,7 +122,7 @@ pub struct Fetched {
     pub url: Url,
     /// As received, so `Content-Encoding` and `Content-Length` speak of the body on the wire.
     pub headers: HeaderMap,
-    /// Decoded.
+    /// Decoded; empty when the head alone was wanted.
     pub body: Bytes,
     /// The URLs that redirected, in order; empty when the first one answered.
     pub redirects: Vec<Url>,

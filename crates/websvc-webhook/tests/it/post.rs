@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
-use websvc_testkit::{Canary, Page, World};
+use websvc_testkit::{Canary, Coding, Page, World};
 use websvc_transport::{AddressGuard, Client, ClientConfig, Resolve, Resolving};
 use websvc_webhook::{Message, PostError, Secret, post};
 
@@ -29,9 +29,10 @@ async fn check(page: Page, expected: Result<u16, PostError>) {
     let requests = world.requests();
     let urls: Vec<&str> = requests.iter().map(|seen| seen.url.as_str()).collect();
     assert_eq!(urls, [URL]);
-    let headers: Vec<_> =
-        ["x-mine", "webhook-id", "content-type"].map(|name| requests[0].header(name)).into();
-    assert_eq!(headers, [Some("1"), Some("msg_1"), Some("application/json")]);
+    let headers: Vec<_> = ["x-mine", "webhook-id", "content-type", "accept-encoding"]
+        .map(|name| requests[0].header(name))
+        .into();
+    assert_eq!(headers, [Some("1"), Some("msg_1"), Some("application/json"), Some("identity")]);
 }
 
 fn status(status: u16, retry_after_s: Option<u64>) -> Result<u16, PostError> {
@@ -48,6 +49,21 @@ async fn only_a_status_of_success_acknowledges() {
     check(Page::text("").status(429).header("retry-after", "7"), status(429, Some(7))).await;
     check(Page::text("").status(503).header("retry-after", "soon"), status(503, None)).await;
     check(Page::silence(), Err(PostError::Unreachable("it did not answer in time"))).await;
+}
+
+#[tokio::test]
+async fn what_follows_the_head_of_an_answer_changes_nothing() {
+    let long = || Page::text("taken ".repeat(20_000));
+    check(long(), Ok(200)).await;
+    check(long().encoded(Coding::Gzip), Ok(200)).await;
+    check(Page::text("no gzip").header("content-encoding", "gzip"), Ok(200)).await;
+    check(Page::text("x").header("content-encoding", "br, br, br, br, br"), Ok(200)).await;
+    check(Page::text("x").header("content-encoding", "unheard-of").status(202), Ok(202)).await;
+    check(long().truncated_at(10), Ok(200)).await;
+    check(Page::endless("text/plain", "more"), Ok(200)).await;
+    // It comes for longer than the patience of the message lasts.
+    check(Page::text("slowly").slow(1, Duration::from_millis(200)), Ok(200)).await;
+    check(long().encoded(Coding::Brotli).status(500), status(500, None)).await;
 }
 
 /// Says that every name is this address.

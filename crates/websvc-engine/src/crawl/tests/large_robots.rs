@@ -1,0 +1,52 @@
+//! A robots.txt that is longer than what is read of it.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use url::Url;
+use websvc_testkit::{Coding, Page, World};
+use websvc_transport::TlsPolicy;
+
+use super::super::robots::ask_robots;
+use super::Site;
+
+/// Returns a robots.txt of 600 KiB: rules, then paths of which the bound cuts one.
+fn long() -> Page {
+    let mut text = "User-agent: *\nDisallow: /private\n".to_owned();
+    let mut number = 0_u32;
+    while text.len() < 600 * 1024 {
+        number += 1;
+        writeln!(text, "Disallow: /old/{number:040}").unwrap();
+    }
+    Page::text(text)
+}
+
+async fn check(robots: Page) {
+    let start =
+        r#"<title>Start</title><p>Where it begins.</p><a href="/public">a</a><a href="/private/x">b</a>"#;
+    let page = || Page::html("<title>One</title><p>It is here, and it can be read.</p>");
+    let world = World::builder()
+        .page("http://a.test/robots.txt", robots)
+        .page("http://a.test/", Page::html(start))
+        .page("http://a.test/public", page())
+        .page("http://a.test/private/x", page());
+    let site = Site::start(world).await;
+    let crawled = site.crawl(|_| {}).await;
+    assert_eq!(crawled.report.pages, 2, "{:?}", crawled.report);
+    let paths = site.paths();
+    assert!(paths.contains(&"/public".to_owned()), "{paths:?}");
+    assert!(!paths.contains(&"/private/x".to_owned()), "{paths:?}");
+
+    let url = |path: &str| Url::parse(&format!("http://a.test{path}")).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let rules = ask_robots(&site.scraper, &url("/"), TlsPolicy::Verify, deadline).await;
+    assert!(rules.allow(&url("/public")));
+    assert!(!rules.allow(&url("/private/x")));
+}
+
+#[tokio::test]
+async fn the_first_rules_of_a_long_robots_txt_are_obeyed_and_the_host_is_not_given_up() {
+    check(long()).await;
+    check(long().encoded(Coding::Gzip)).await;
+    check(long().encoded(Coding::Brotli)).await;
+}
