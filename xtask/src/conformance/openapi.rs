@@ -93,7 +93,7 @@ fn schemathesis(python: &Path, service: &Service, scratch: &Path) -> Result<(Str
 /// check the same bodies by the same rules, so that one of them can do with fewer.
 const fn examples(mode: Authentication) -> &'static str {
     match mode {
-        Authentication::On => "250",
+        Authentication::On => "100",
         Authentication::Off => "60",
     }
 }
