@@ -168,8 +168,8 @@ def before_call(ctx, case, kwargs):
     if operation_id(case) in PAGES and isinstance(case.body, dict) and case.body.get("actions") and is_positive(case):
         # Nor for what never comes up on the page.
         case.body["timeout"] = 2000
-    if is_right(case) and re.match(r".*/(crawl|batch/scrape)/{id}", case.operation.path):
-        case.path_parameters["id"] = job(case, kwargs)
+    if is_right(case) and re.match(r".*/(crawl|scrape)/{id}", case.operation.path):
+        case.path_parameters["id"] = begin(case, kwargs)
 
 
 def is_positive(case):
@@ -180,22 +180,24 @@ def is_right(case):
     return is_positive(case) and case.meta.phase.name == "fuzzing"
 
 
-# Jobs that are read, by the paths that begin them.
+# What is read, by the paths that begin it.
 begun = {}
 
 
-def job(case, kwargs):
-    """Returns a job of the kind that an operation is about: identifiers that are made up lead to 404 only."""
+def begin(case, kwargs):
+    """Returns a job, or a scrape, as the operation is about: identifiers that are made up lead to 404 only."""
     path = case.operation.path.partition("/{id}")[0]
     if case.method != "DELETE" and path in begun:
         return begun[path]
     # So slow that it still runs when it is to be cancelled.
     page = "http://tea.test/green.html"
     crawl = {"url": page, "delay": 60, "scrapeOptions": {"maxAge": 0}}
-    body = {"urls": [f"{page}?{n}" for n in range(200)]} if "batch" in path else crawl
+    batch = {"urls": [f"{page}?{n}" for n in range(200)]}
+    body = {"/v2/scrape": {"url": page}}.get(path, batch if "batch" in path else crawl)
     answer = requests.post(case.operation.base_url + path, json=body, headers=kwargs.get("headers"), timeout=10)
     answer.raise_for_status()
-    begun[path] = answer.json()["id"]
+    answer = answer.json()
+    begun[path] = answer["id"] if "id" in answer else answer["data"]["metadata"]["scrapeId"]
     return begun[path]
 
 
