@@ -9,6 +9,7 @@ use websvc_model::{Model, Share};
 use websvc_scrape::{FileUpload, Files, OpenProfile, Page, Scraper, ShareConfig};
 use websvc_stage::{Stage, StageTimes};
 use websvc_threat::Classifier;
+use websvc_transport::UrlRule;
 use websvc_validate::{ScrapePlan, SearchPlan};
 
 use crate::bill::Bill;
@@ -99,6 +100,12 @@ impl Engine {
     pub fn with_share(&self, share: ShareConfig) -> Self {
         let model = self.config.model.clone().map(|model| Arc::new(Share::half_of(model)) as Arc<dyn Model>);
         Self { scraper: Some(self.config.scraper.with_share(share)), model, ..self.clone() }
+    }
+
+    /// Returns the engine for one page, which asks a rule before it goes to where the page leads on to.
+    #[must_use]
+    pub fn with_redirect_rule(&self, rule: UrlRule) -> Self {
+        Self { scraper: Some(self.scraper().with_redirect_rule(rule)), ..self.clone() }
     }
 
     /// Returns what writes of pages.

@@ -16,6 +16,16 @@ use crate::hosts::{Hosts, Readiness, pace_key};
 use crate::jobs::Inner;
 use crate::request::JobRequest;
 
+/// URLs of a job that are lent at one time at most, beside those that are worked on: enough to find one whose host is
+/// ready behind those of hosts that are not.
+const MOST_LENT: usize = 256;
+
+/// So often a job waits for credits that other requests of its team hold, before it is ended.
+const MOST_SHORTAGES: u32 = 120;
+
+/// How long to wait for credits.
+const SHORTAGE: Duration = Duration::from_millis(500);
+
 /// What every page of a job needs.
 #[derive(Debug)]
 pub(crate) struct Work {
@@ -137,16 +147,6 @@ pub(crate) struct Active {
     /// How often in a row a page had to wait for credits while none of the others was under way.
     shortages: u32,
 }
-
-/// URLs of a job that are lent at one time at most, beside those that are worked on: enough to find one whose host is
-/// ready behind those of hosts that are not.
-const MOST_LENT: usize = 256;
-
-/// So often a job waits for credits that other requests of its team hold, before it is ended.
-const MOST_SHORTAGES: u32 = 120;
-
-/// How long to wait for credits.
-const SHORTAGE: Duration = Duration::from_millis(500);
 
 /// Who was asked for a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

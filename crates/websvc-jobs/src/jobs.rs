@@ -1,7 +1,7 @@
 //! The handle on jobs.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tokio::sync::Notify;
 use url::Url;
@@ -18,7 +18,7 @@ use crate::ends::Ends;
 use crate::in_work::InWork;
 use crate::robots::Robots;
 use crate::watching::{Watched, Watching};
-use crate::webhook::{Counters, WebhookCounts, sweep};
+use crate::webhook::{Counters, WebhookCounts};
 
 /// Why jobs could not be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +62,8 @@ pub(crate) struct Inner {
     pub(crate) in_work: InWork,
     /// That there may be events to deliver.
     pub(crate) happened: Notify,
+    /// That there may be events that nobody wants any more.
+    pub(crate) abandoned: AtomicBool,
     pub(crate) deliveries: Counters,
 }
 
@@ -104,6 +106,7 @@ impl Jobs {
                 ends: Ends::default(),
                 in_work: InWork::default(),
                 happened: Notify::new(),
+                abandoned: AtomicBool::new(false),
                 deliveries: Counters::default(),
             }),
         }
@@ -162,11 +165,10 @@ impl Jobs {
         if let Some(job) = job {
             self.inner.watched.tell(job.number);
         }
-        if cancelled == Cancelling::Cancelled
-            && let Err(error) = sweep(self).await
-        {
-            // The job is cancelled; what waits is dropped with the next look.
-            tracing::error!(error = &error as &dyn std::error::Error, "events of a job could not be dropped");
+        if cancelled == Cancelling::Cancelled {
+            // There may be many events: who delivers drops them, and no request waits for it.
+            self.inner.abandoned.store(true, Ordering::Relaxed);
+            self.inner.happened.notify_one();
         }
         Ok(cancelled)
     }

@@ -14,6 +14,7 @@ mod ends;
 mod hosts;
 mod in_work;
 mod jobs;
+mod onward;
 mod page;
 mod request;
 mod robots;

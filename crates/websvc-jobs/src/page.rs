@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 use websvc_engine::crawl::{Listing, Rules, host_key};
-use websvc_engine::{Bill, EngineError, PageOutcome, page_content};
+use websvc_engine::{Bill, Engine, EngineError, PageOutcome, page_content};
 use websvc_scrape::{Leads, Page, ScrapeError, tls_policy};
 use websvc_store::{
     Held, Hold, JobKind, JobLease, JobState, JobUrl, PageEnd, PageFinish, PageFinished, Usage, UsageRetention,
@@ -17,6 +17,7 @@ use crate::active::{Amiss, More, Work, is_nobodys, team};
 use crate::crawling::Crawling;
 use crate::hosts::{GIVEN_UP, Standing};
 use crate::jobs::{Inner, Jobs, JobsError};
+use crate::onward::Onward;
 
 /// A page that was lent so often is given up: it may be what ended the process. Those that only waited for their turn when
 /// it ended were lent, too, so that this is more than a few restarts.
@@ -188,15 +189,17 @@ async fn attempt(
     };
     // Its time begins when its host is asked for it, not for what it allows.
     let begun = Instant::now();
-    let mut got = get(jobs, work, &url, begun).await;
+    let onward = Onward::of(jobs, work, begun);
+    let mut got = get(&onward.engine, work, &url, begun).await;
     (done.elapsed, done.said) = (got.elapsed, got.said);
     if is_worth_another(got.said, known) && lease.attempt() <= MAX_RETRIES {
         return give_back(jobs, lease).await;
     }
-    if let Some((rules, reached)) = rules.zip(got.reached.as_ref())
-        && host_key(reached) == host_key(&url)
-        && !rules.allow(reached)
-    {
+    // What the cache has may have been got when it was allowed.
+    let leads_to_forbidden = rules
+        .zip(got.reached.as_ref())
+        .is_some_and(|(rules, reached)| host_key(reached) == host_key(&url) && !rules.allow(reached));
+    if leads_to_forbidden || onward.is_forbidden() {
         return finish(jobs, work.record.kind, PageFinish::of(lease, PageEnd::Blocked)).await;
     }
     let charge = Some((hold, usage(work, &url, &got, begun.elapsed())));
@@ -211,8 +214,8 @@ async fn attempt(
         got.leads = None;
     }
     let page = Crawled { lease, got, led_to, listed, charge };
-    let (ended, leads_on) = conclude(jobs, work, page).await?;
-    done.more = leads_on;
+    let (ended, more) = conclude(jobs, work.record.kind, Arc::clone(crawling), page).await?;
+    done.more = more;
     Ok(ended)
 }
 
@@ -290,9 +293,13 @@ struct Crawled {
 
 /// Notes a page of a crawl with what it leads to, which may be thousands of links: they are judged where that holds nobody
 /// up.
-async fn conclude(jobs: &Jobs, work: &Arc<Work>, page: Crawled) -> Result<(DoneEnd, More), JobsError> {
-    let (kind, job) = (work.record.kind, page.lease.job());
-    let Some(crawling) = work.crawling.clone() else { return Ok((DoneEnd::Left, More::Perhaps)) };
+async fn conclude(
+    jobs: &Jobs,
+    kind: JobKind,
+    crawling: Arc<Crawling>,
+    page: Crawled,
+) -> Result<(DoneEnd, More), JobsError> {
+    let job = page.lease.job();
     let (finished, more) = jobs
         .blocking(move |inner| {
             let Crawled { lease, got, led_to, listed, charge } = page;
@@ -343,9 +350,8 @@ async fn hold(jobs: &Jobs, work: &Arc<Work>) -> Result<Result<Hold, DoneEnd>, Jo
     .await
 }
 
-async fn get(jobs: &Jobs, work: &Work, url: &Url, started: Instant) -> Got {
+async fn get(engine: &Engine, work: &Work, url: &Url, started: Instant) -> Got {
     let deadline = started + work.plan.timeout();
-    let engine = &jobs.inner.engine;
     let PageOutcome { page, bill } =
         engine.scrape(url, &work.plan, &work.record.team, &work.files, deadline).await;
     match page {

@@ -262,9 +262,6 @@ impl Runner {
         let asked = if ended.elapsed.is_some() { Asked::Host } else { Asked::Nobody };
         self.hosts.finish(&host, now, self.jobs.config().pause, ended);
         let end = match done {
-            Ok((_, Done { end: DoneEnd::Short(reason), .. })) => {
-                return self.short(number, host, lease, reason, now).await;
-            }
             Ok((_, done)) => done.end,
             Err(ended) if ended.is_panic() => {
                 tracing::error!(error = &ended as &dyn std::error::Error, "a page of a job panicked");
@@ -272,7 +269,9 @@ impl Runner {
             }
             Err(_aborted) => DoneEnd::Left,
         };
-        if let Some(active) = self.active.get_mut(&number) {
+        if let Some(active) = self.active.get_mut(&number)
+            && !matches!(end, DoneEnd::Short(_))
+        {
             active.finished(now, asked, more);
         }
         match end {
@@ -281,7 +280,8 @@ impl Runner {
             DoneEnd::Noted(JobState::Completed | JobState::Cancelled | JobState::Failed) => {
                 self.forget(number);
             }
-            DoneEnd::Halt(reason) | DoneEnd::Short(reason) => self.halt(number, reason).await?,
+            DoneEnd::Short(reason) => self.short(number, host, lease, reason, now).await?,
+            DoneEnd::Halt(reason) => self.halt(number, reason).await?,
         }
         Ok(())
     }

@@ -42,7 +42,7 @@ fn left_out(record: &JobRecord) -> Vec<String> {
     if record.blocked > 0 {
         warnings.push(format!("robots.txt forbids {} of the pages, which errors names", record.blocked));
     }
-    let is_alone = record.documents <= 1 && record.page_limit != Some(1);
+    let is_alone = (record.documents, record.urls) == (1, 1) && record.page_limit != Some(1);
     if record.kind == JobKind::Crawl && record.state == JobState::Completed && is_alone {
         warnings.push(
             "no other pages were found: links that lead out of the directory of the start are followed with \

@@ -12,6 +12,7 @@ use crate::model::{Asking, Completion, Model, Ordering, Question};
 #[derive(Debug)]
 pub struct Share {
     model: Arc<dyn Model>,
+    count: usize,
     places: Semaphore,
 }
 
@@ -19,16 +20,24 @@ impl Share {
     /// Takes half of the places of a model, at least one. Who waits for one of the share does not wait for the model itself.
     #[must_use]
     pub fn half_of(model: Arc<dyn Model>) -> Self {
-        let places = Semaphore::new((model.places() / 2).clamp(1, Semaphore::MAX_PERMITS));
-        Self { model, places }
+        let count = (model.places() / 2).clamp(1, Semaphore::MAX_PERMITS);
+        Self { model, count, places: Semaphore::new(count) }
     }
 
     async fn place(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, ModelError> {
-        let started = Instant::now();
-        match tokio::time::timeout_at(deadline.into(), self.places.acquire()).await {
-            Ok(place) => Ok(place.expect("the places are never closed")),
-            Err(_elapsed) => Err(ModelError::Late { after: deadline.saturating_duration_since(started) }),
-        }
+        place(&self.places, Instant::now(), deadline).await
+    }
+}
+
+/// Waits from `started` until `ends` for one of the places of a model.
+pub(crate) async fn place(
+    places: &Semaphore,
+    started: Instant,
+    ends: Instant,
+) -> Result<SemaphorePermit<'_>, ModelError> {
+    match tokio::time::timeout_at(ends.into(), places.acquire()).await {
+        Ok(place) => Ok(place.expect("the places are never closed")),
+        Err(_elapsed) => Err(ModelError::Late { after: ends.saturating_duration_since(started) }),
     }
 }
 
@@ -42,7 +51,7 @@ impl Model for Share {
     }
 
     fn places(&self) -> usize {
-        (self.model.places() / 2).max(1)
+        self.count
     }
 
     fn complete<'a>(&'a self, question: &'a Question<'a>) -> Asking<'a, Completion> {

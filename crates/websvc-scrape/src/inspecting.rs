@@ -1,4 +1,5 @@
-//! Threat protection of pages: what is asked before a URL is gone to, and before what the cache has of it is given.
+//! What is asked before a URL is gone to, and before what the cache has of it is given: threat protection of pages, and rules of
+//! the caller.
 
 use url::Url;
 use websvc_stage::Stage;
@@ -13,6 +14,12 @@ impl Scraper {
     #[must_use]
     pub fn inspecting(&self, inspection: Inspection) -> Self {
         Self { inspection: Some(inspection), ..self.clone() }
+    }
+
+    /// Returns a scraper for one request that asks a rule before it goes to where a page leads on to.
+    #[must_use]
+    pub fn with_redirect_rule(&self, rule: UrlRule) -> Self {
+        Self { redirect_rule: Some(rule), ..self.clone() }
     }
 
     /// Checks a URL before anything is done about it.
@@ -33,6 +40,21 @@ impl Scraper {
 
     /// Returns the rule for where a page leads on to.
     pub(crate) fn rule(&self) -> Option<UrlRule> {
-        self.inspection.as_ref().map(Inspection::rule)
+        let inspection = self.inspection.as_ref().map(Inspection::rule);
+        match (inspection, self.redirect_rule.clone()) {
+            (Some(one), Some(other)) => Some(both(one, other)),
+            (one, other) => one.or(other),
+        }
     }
+}
+
+/// Returns the rule that asks one and then the other.
+fn both(one: UrlRule, other: UrlRule) -> UrlRule {
+    UrlRule::new(move |url| {
+        let (one, other) = (one.clone(), other.clone());
+        async move {
+            one.admit(&url).await?;
+            other.admit(&url).await
+        }
+    })
 }

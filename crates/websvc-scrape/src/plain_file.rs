@@ -31,9 +31,7 @@ impl Scraper {
         tls: TlsPolicy,
         deadline: Instant,
     ) -> Result<FileAnswer, ScrapeError> {
-        let mut request = request::plain(url, remaining(deadline)?, max_bytes);
-        request.tls = tls;
-        let page = self.fetch_plain(request, deadline).await?;
+        let page = self.fetch_plain(asking(url, max_bytes, tls, deadline)?, deadline).await?;
         Ok(FileAnswer { url: page.url, status: page.status, body: page.body })
     }
 
@@ -49,9 +47,8 @@ impl Scraper {
         tls: TlsPolicy,
         deadline: Instant,
     ) -> Result<FileAnswer, ScrapeError> {
-        let mut request = request::plain(url, remaining(deadline)?, max_bytes);
-        request.tls = tls;
-        let page = self.fetch_plain(cut(request, max_bytes), deadline).await?;
+        let request = cut(asking(url, max_bytes, tls, deadline)?, max_bytes);
+        let page = self.fetch_plain(request, deadline).await?;
         Ok(first(page, max_bytes))
     }
 
@@ -83,6 +80,12 @@ impl Scraper {
     ) -> Result<RawPage, ScrapeError> {
         self.inner.fetcher.plain(request, deadline).await
     }
+}
+
+fn asking(url: &Url, max_bytes: u64, tls: TlsPolicy, deadline: Instant) -> Result<FetchRequest, ScrapeError> {
+    let mut request = request::plain(url, remaining(deadline)?, max_bytes);
+    request.tls = tls;
+    Ok(request)
 }
 
 /// Makes a request for a file one for its beginning.

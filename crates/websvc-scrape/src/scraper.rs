@@ -9,7 +9,7 @@ use websvc_browser::Browser;
 use websvc_stage::{Stage, StageTimes, carried};
 use websvc_store::{PageKey, Store};
 use websvc_threat::Inspection;
-use websvc_transport::Client;
+use websvc_transport::{Client, UrlRule};
 use websvc_types::ErrorCode;
 use websvc_validate::ScrapePlan;
 
@@ -40,6 +40,8 @@ pub struct Scraper {
     pub(crate) inner: Arc<Inner>,
     /// What the URLs of one request are checked by.
     pub(crate) inspection: Option<Inspection>,
+    /// What is asked about where a page leads on to, beside the inspection.
+    pub(crate) redirect_rule: Option<UrlRule>,
     /// The part of the pools that it may take; `None` is all.
     pub(crate) share: Option<Arc<Share>>,
 }
@@ -76,7 +78,7 @@ impl Scraper {
         let drawer = Drawer::new(config.browser.clone(), Arc::clone(&config.blocklist));
         let inner =
             Inner { fetcher, drawer, store, config, rendered, flights, documents, parsing, large, keeping };
-        Self { inner: Arc::new(inner), inspection: None, share: None }
+        Self { inner: Arc::new(inner), inspection: None, redirect_rule: None, share: None }
     }
 
     /// Returns who reads documents.
@@ -211,7 +213,7 @@ impl Scraper {
         need: Need,
         deadline: Instant,
     ) -> Result<(RawPage, Option<u64>), ScrapeError> {
-        if self.inspection.is_some() || self.share.is_some() {
+        if self.inspection.is_some() || self.redirect_rule.is_some() || self.share.is_some() {
             // What one request may not follow another may: they do not share what they meet. And nobody waits for who
             // has only a share of the pools.
             let (page, kept) = Box::pin(self.fetch_anew(url, Some(key), plan, need, deadline)).await?;

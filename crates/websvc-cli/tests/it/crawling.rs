@@ -207,17 +207,24 @@ async fn a_limit_bounds_what_is_taken_from_sitemaps_and_the_total() {
 async fn what_robots_txt_forbids_is_not_had_by_a_redirect_and_is_told() {
     let world = World::builder()
         .page("http://site.test/robots.txt", Page::text("User-agent: *\nDisallow: /private/\n"))
-        .page("http://site.test/", page("Start", &["/go".to_owned(), "/a".to_owned()]))
+        .page("http://site.test/", page("Start", &["/go", "/a", "/out"].map(str::to_owned)))
         .page("http://site.test/go", Page::redirect(302, "/private/1"))
         .page("http://site.test/private/1", page("Private", &[]))
+        .page("http://site.test/out", Page::redirect(302, "http://other.test/x"))
+        .page("http://other.test/robots.txt", Page::text("User-agent: *\nDisallow: /x\n"))
+        .page("http://other.test/x", page("Forbidden elsewhere", &[]))
         .page("http://site.test/a", page("A", &[]))
         .start()
         .await;
     let service = Service::of(&world);
-    let (status, pages) = crawled(&service, json!({ "url": "http://site.test/", "sitemap": "skip" })).await;
+    let body = json!({ "url": "http://site.test/", "sitemap": "skip", "allowExternalLinks": true });
+    let (status, pages) = crawled(&service, body).await;
     assert_eq!(pages, ["site.test/", "site.test/a"], "{status}");
     let warning = status["warning"].as_str().unwrap_or_default();
-    assert!(warning.contains("robots.txt forbids 1 of the pages"), "{status}");
+    assert!(warning.contains("robots.txt forbids 2 of the pages"), "{status}");
+    for forbidden in ["http://site.test/private/1", "http://other.test/x"] {
+        assert_eq!(world.count(forbidden), 0, "{forbidden} was asked for");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -12,7 +12,6 @@ mod sweep;
 pub(crate) use counts::Counters;
 pub use counts::WebhookCounts;
 pub(crate) use round::deliver;
-pub(crate) use sweep::sweep;
 
 use std::time::Duration;
 

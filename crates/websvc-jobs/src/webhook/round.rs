@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tokio::task::{Id, JoinSet};
@@ -57,7 +58,8 @@ pub(crate) async fn deliver(jobs: Jobs) -> Infallible {
 impl Deliveries {
     /// Starts what may start, and waits for something to happen.
     async fn round(&mut self) -> Result<(), JobsError> {
-        if self.swept.is_none_or(|swept| swept.elapsed() >= SWEEP) {
+        let is_due = self.swept.is_none_or(|swept| swept.elapsed() >= SWEEP);
+        if self.jobs.inner.abandoned.swap(false, Ordering::Relaxed) || is_due {
             sweep(&self.jobs).await?;
             self.swept = Some(Instant::now());
         }

@@ -6,7 +6,7 @@ use crate::jobs::{Jobs, JobsError, now_ms};
 ///
 /// # Errors
 /// [`JobsError`]
-pub(crate) async fn sweep(jobs: &Jobs) -> Result<(), JobsError> {
+pub(super) async fn sweep(jobs: &Jobs) -> Result<(), JobsError> {
     let mut died = 0;
     loop {
         let swept =

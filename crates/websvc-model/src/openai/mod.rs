@@ -17,6 +17,7 @@ use websvc_transport::Client;
 use crate::error::ModelError;
 use crate::framing::{self, Framed};
 use crate::model::{Asking, Completion, Model, Ordering, Question, Shape};
+use crate::share::place;
 use answer::{names, of_completion, of_ranking};
 use form::Form;
 
@@ -138,10 +139,7 @@ impl OpenAi {
 
     /// Waits for a place among the questions that are asked.
     async fn place(&self, time: Time) -> Result<SemaphorePermit<'_>, ModelError> {
-        match tokio::time::timeout_at(time.ends.into(), self.places.acquire()).await {
-            Ok(place) => Ok(place.expect("the places are never closed")),
-            Err(_elapsed) => Err(time.late()),
-        }
+        place(&self.places, time.started, time.ends).await
     }
 
     async fn answer(&self, question: &Question<'_>) -> Result<Completion, ModelError> {

@@ -101,10 +101,8 @@ fn read(parameters: &str) -> Result<Asked, Failure> {
 fn page(value: &str) -> Result<usize, Failure> {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     // A number that is too large for us is a page behind the last one, too.
-    match value.parse().unwrap_or(usize::MAX) {
-        1.. if is_number => Ok(value.parse().unwrap_or(usize::MAX)),
-        _ => Err(refused("pageno", "must be a number from 1")),
-    }
+    let page = is_number.then(|| value.parse().unwrap_or(usize::MAX));
+    page.filter(|page| *page >= 1).ok_or_else(|| refused("pageno", "must be a number from 1"))
 }
 
 /// Reads a language: `de-DE` has a country, which decides; a language alone has no counterpart.
