@@ -54,7 +54,7 @@ impl Scraper {
     pub async fn image_size(&self, url: &Url, deadline: Instant) -> Result<ImageAnswer, ScrapeError> {
         let asked = key(url);
         let now_ms = self.clock().now_ms();
-        let known = self.work(move |store| Ok(remembered(store, &asked, now_ms))).await?;
+        let known = self.read(move |store| Ok(remembered(store, &asked, now_ms))).await?;
         if let Some(size) = known {
             return Ok(ImageAnswer { status: StatusCode::OK, retry_after: None, size, from_cache: true });
         }

@@ -22,15 +22,33 @@ use crate::scraper::Scraper;
 pub(crate) enum Held {
     /// The formats that are asked for, as they were written before.
     Written(Box<Page>),
-    /// The page as its host sent it, and when it was fetched, in milliseconds since the Unix epoch.
-    Received(Box<RawPage>, u64),
+    /// The page as its host sent it.
+    Found(Found),
+}
+
+/// What the cache has of a page as its host sent it.
+pub(crate) enum Found {
+    /// A page that may answer, and when it was fetched, in milliseconds since the Unix epoch.
+    Fresh(Box<RawPage>, u64),
+    /// Nothing that may answer. There may be an older one, of which its host can say that it is unchanged.
+    NotFresh,
+    /// Nothing at all.
+    Nothing,
+}
+
+/// Where the cache has a page, or would have it.
+#[derive(Clone, Copy)]
+pub(crate) struct Slot<'a> {
+    pub(crate) key: &'a PageKey,
+    /// It was looked at a moment ago, and nothing was there.
+    pub(crate) is_empty: bool,
 }
 
 impl Scraper {
     /// Returns what the cache has of a page, however old.
     pub(crate) async fn known(&self, url: &Url, key: &PageKey) -> Result<Option<RawPage>, ScrapeError> {
         let key = key.clone();
-        let cached = self.work(move |store| store.page(&key).map_err(ScrapeError::Store)).await?;
+        let cached = self.read(move |store| store.page(&key).map_err(ScrapeError::Store)).await?;
         Ok(cached.and_then(|cached| cache::raw_page(url, cached)))
     }
 
@@ -52,13 +70,12 @@ impl Scraper {
         key: Option<&PageKey>,
         plan: &ScrapePlan,
         freshness: Freshness,
-    ) -> Result<Option<Held>, ScrapeError> {
+    ) -> Result<Held, ScrapeError> {
         if let Some(page) = self.stages().time(Stage::Cache, || self.rendered(url, key, plan, freshness)) {
             self.inner.keeping.looked_up(Lookup::Written);
-            return Ok(Some(Held::Written(Box::new(page))));
+            return Ok(Held::Written(Box::new(page)));
         }
-        let cached = self.cached(url, key, freshness).await?;
-        Ok(cached.map(|(page, fetched_at_ms)| Held::Received(Box::new(page), fetched_at_ms)))
+        self.cached(url, key, freshness).await.map(Held::Found)
     }
 
     /// Returns the page as it was written before, when that may answer.
@@ -84,41 +101,38 @@ impl Scraper {
         Some(page)
     }
 
-    /// Returns the cached page that may answer, and when it was fetched.
+    /// Returns what the cache has of a page as its host sent it.
     pub(crate) async fn cached(
         &self,
         url: &Url,
         key: Option<&PageKey>,
         freshness: Freshness,
-    ) -> Result<Option<(RawPage, u64)>, ScrapeError> {
+    ) -> Result<Found, ScrapeError> {
         let Some(key) = key.filter(|_| freshness.asks_cache()) else {
             // Nothing cached can answer; what never fetches ends here.
-            return freshness.decide(None).map(|_fetch| None);
+            return freshness.decide(None).map(|_fetch| Found::NotFresh);
         };
         let found = self.stages().run(Stage::Cache, self.look_up(url, key.clone(), freshness)).await;
         self.inner.keeping.looked_up(match &found {
-            Ok(Some((page, _))) => Lookup::Received { bytes: page.body.len() },
-            Ok(None) | Err(_) => Lookup::Missed,
+            Ok(Found::Fresh(page, _)) => Lookup::Received { bytes: page.body.len() },
+            Ok(Found::NotFresh | Found::Nothing) | Err(_) => Lookup::Missed,
         });
         found
     }
 
-    async fn look_up(
-        &self,
-        url: &Url,
-        key: PageKey,
-        freshness: Freshness,
-    ) -> Result<Option<(RawPage, u64)>, ScrapeError> {
-        let cached = self.work(move |store| store.page(&key).map_err(ScrapeError::Store)).await?;
+    async fn look_up(&self, url: &Url, key: PageKey, freshness: Freshness) -> Result<Found, ScrapeError> {
+        let cached = self.read(move |store| store.page(&key).map_err(ScrapeError::Store)).await?;
         let fetched_at_ms = cached.as_ref().map(|cached| cached.fetched_at_ms);
-        match (freshness.decide(fetched_at_ms.map(|at| self.age(at)))?, cached) {
+        Ok(match (freshness.decide(fetched_at_ms.map(|at| self.age(at)))?, cached) {
+            (_, None) => Found::Nothing,
             (Decision::Serve, Some(cached)) => {
                 let page = cache::raw_page(url, cached).zip(fetched_at_ms);
                 // It was stored before there was a browser to draw it.
-                Ok(page.filter(|(page, _)| freshness.is_cache_only() || !self.inner.drawer.would_fill(page)))
+                page.filter(|(page, _)| freshness.is_cache_only() || !self.inner.drawer.would_fill(page))
+                    .map_or(Found::NotFresh, |(page, at)| Found::Fresh(Box::new(page), at))
             }
-            (Decision::Serve, None) | (Decision::Fetch, _) => Ok(None),
-        }
+            (Decision::Fetch, Some(_)) => Found::NotFresh,
+        })
     }
 
     fn age(&self, fetched_at_ms: u64) -> Duration {

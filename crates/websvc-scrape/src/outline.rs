@@ -11,6 +11,7 @@ use crate::cache;
 use crate::documents::{Converted, options_of};
 use crate::error::ScrapeError;
 use crate::freshness::Freshness;
+use crate::lookup::{Found, Slot};
 use crate::raw::RawPage;
 use crate::render;
 use crate::scraper::Scraper;
@@ -73,12 +74,19 @@ impl Scraper {
         // Where links lead does not depend on who looks at them: a browser is for empty shells alone.
         let need = Need::IfShell;
         let key = cache::page_key(url, plan, self.proxies(), need);
-        if let Some((page, _)) = self.cached(url, key.as_ref(), Freshness::of(plan)).await? {
-            self.inspect(&page.url).await?;
-            return Ok(page);
-        }
-        match key {
-            Some(key) => Ok(self.fetch_once(url, &key, plan, need, deadline).await?.0),
+        let is_empty = match self.cached(url, key.as_ref(), Freshness::of(plan)).await? {
+            Found::Fresh(page, _) => {
+                self.inspect(&page.url).await?;
+                return Ok(*page);
+            }
+            Found::NotFresh => false,
+            Found::Nothing => true,
+        };
+        match &key {
+            Some(key) => {
+                let slot = Slot { key, is_empty };
+                Ok(self.fetch_once(url, slot, plan, need, deadline).await?.0)
+            }
             None => Ok(self.fetch_anew(url, None, plan, need, deadline).await?.0),
         }
     }

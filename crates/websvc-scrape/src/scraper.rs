@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 use websvc_browser::Browser;
 use websvc_stage::{Stage, StageTimes, carried};
@@ -24,7 +24,7 @@ use crate::flight::Flights;
 use crate::freshness::Freshness;
 use crate::image;
 use crate::keeping::Keeping;
-use crate::lookup::Held;
+use crate::lookup::{Found, Held, Slot};
 use crate::page::Page;
 use crate::profile::OpenProfile;
 use crate::proxies::ProxyConfig;
@@ -33,6 +33,9 @@ use crate::rendered::Rendered;
 use crate::request::{self, ROBOTS_NAME};
 use crate::share::{Pool, Share};
 use crate::survey::{Survey, survey};
+
+/// Reads from the store at one time.
+const READS: usize = 4;
 
 /// Gets pages. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -57,6 +60,8 @@ pub(crate) struct Inner {
     pub(crate) documents: DocumentReader,
     /// As many pages are parsed at one time as there are cores: more would only wait for each other.
     parsing: Arc<Semaphore>,
+    /// What is read from the store at one time: more would wait for its readers.
+    reading: Arc<Semaphore>,
     /// One large page is parsed at one time: what it takes while it is written is a multiple of its size.
     pub(crate) large: Arc<Semaphore>,
     pub(crate) keeping: Keeping,
@@ -70,14 +75,25 @@ impl Scraper {
     pub fn new(client: Client, store: Store, config: ScrapeConfig) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let fetcher = Fetcher::new(client, config.concurrency, config.proxies.clone());
-        let parsing = Arc::new(Semaphore::new(cores));
+        let (parsing, reading) = (Arc::new(Semaphore::new(cores)), Arc::new(Semaphore::new(READS)));
         let rendered = Rendered::new(config.rendered_bytes);
         let flights = Flights::new();
         let documents = DocumentReader::new(config.documents.clone());
         let (large, keeping) = (Arc::new(Semaphore::new(1)), Keeping::default());
         let drawer = Drawer::new(config.browser.clone(), Arc::clone(&config.blocklist));
-        let inner =
-            Inner { fetcher, drawer, store, config, rendered, flights, documents, parsing, large, keeping };
+        let inner = Inner {
+            fetcher,
+            drawer,
+            store,
+            config,
+            rendered,
+            flights,
+            documents,
+            parsing,
+            reading,
+            large,
+            keeping,
+        };
         Self { inner: Arc::new(inner), inspection: None, redirect_rule: None, share: None }
     }
 
@@ -178,28 +194,31 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<Page, ScrapeError> {
         let key = cache::page_key(url, plan, self.proxies(), need);
+        let mut is_empty = false;
         if need != Need::Now {
             match self.held(url, key.as_ref(), plan, freshness).await? {
-                Some(Held::Written(page)) => {
+                Held::Written(page) => {
                     self.inspect_end(page.metadata.url.as_deref()).await?;
                     return Ok(*page);
                 }
-                Some(Held::Received(page, fetched_at_ms)) => {
+                Held::Found(Found::Fresh(page, fetched_at_ms)) => {
                     self.inspect(&page.url).await?;
                     return self.render(*page, key.zip(Some(fetched_at_ms)), plan.clone(), deadline).await;
                 }
-                None => {}
+                Held::Found(Found::NotFresh) => {}
+                Held::Found(Found::Nothing) => is_empty = true,
             }
         }
         let Some(key) = key else {
             let page = self.fetch_anew(url, None, plan, need, deadline).await?.0;
             return self.render(page, None, plan.clone(), deadline).await;
         };
+        let slot = Slot { key: &key, is_empty };
         if need == Need::Now {
-            let (page, _) = self.fetch_anew(url, Some(&key), plan, need, deadline).await?;
+            let (page, _) = self.fetch_anew(url, Some(slot), plan, need, deadline).await?;
             return self.render(page, None, plan.clone(), deadline).await;
         }
-        let (page, kept) = self.fetch_once(url, &key, plan, need, deadline).await?;
+        let (page, kept) = self.fetch_once(url, slot, plan, need, deadline).await?;
         self.render(page, Some(key).zip(kept), plan.clone(), deadline).await
     }
 
@@ -208,7 +227,7 @@ impl Scraper {
     pub(crate) async fn fetch_once(
         &self,
         url: &Url,
-        key: &PageKey,
+        slot: Slot<'_>,
         plan: &ScrapePlan,
         need: Need,
         deadline: Instant,
@@ -216,52 +235,52 @@ impl Scraper {
         if self.inspection.is_some() || self.redirect_rule.is_some() || self.share.is_some() {
             // What one request may not follow another may: they do not share what they meet. And nobody waits for who
             // has only a share of the pools.
-            let (page, kept) = Box::pin(self.fetch_anew(url, Some(key), plan, need, deadline)).await?;
+            let (page, kept) = Box::pin(self.fetch_anew(url, Some(slot), plan, need, deadline)).await?;
             return Ok((page, kept.time()));
         }
         // Boxed, because every one who waits holds it.
         let fetching = Box::pin(async {
-            match self.fetch_anew(url, Some(key), plan, need, deadline).await {
+            match self.fetch_anew(url, Some(slot), plan, need, deadline).await {
                 Ok(landed) => Ok(Ok(landed)),
                 // Somebody else may have more time.
                 Err(error) if error.code() == ErrorCode::ScrapeTimeout => Err(error),
                 Err(error) => Ok(Err(Arc::new(error))),
             }
         });
-        let (page, kept) = match self.inner.flights.join(key.clone(), fetching).await? {
+        let (page, kept) = match self.inner.flights.join(slot.key.clone(), fetching).await? {
             Ok(landed) => landed,
             Err(error) => return Err(Arc::try_unwrap(error).unwrap_or_else(ScrapeError::Shared)),
         };
         let kept = match kept {
-            Kept::NotWanted if plan.store_in_cache() => return self.put(page, key.clone()).await,
+            Kept::NotWanted if plan.store_in_cache() => return self.put(page, slot.key.clone()).await,
             Kept::NotWanted | Kept::No => None,
             Kept::At(at) => Some(at),
         };
         Ok((RawPage { source_url: url.clone(), ..page }, kept))
     }
 
-    /// Gets a page that the cache cannot answer: from its host, or drawn by the browser. It is stored under `key` when
+    /// Gets a page that the cache cannot answer: from its host, or drawn by the browser. It is stored in its slot when
     /// the plan says so.
     pub(crate) async fn fetch_anew(
         &self,
         url: &Url,
-        key: Option<&PageKey>,
+        slot: Option<Slot<'_>>,
         plan: &ScrapePlan,
         need: Need,
         deadline: Instant,
     ) -> Result<(RawPage, Kept), ScrapeError> {
         let started = Instant::now();
         let mut page = match need {
-            Need::IfShell => self.fetch_or_fill(url, key, plan, deadline).await?,
+            Need::IfShell => self.fetch_or_fill(url, slot, plan, deadline).await?,
             Need::Drawn | Need::Now => {
                 let _place = self.place(Pool::Drawing).await?;
                 self.inner.drawer.page(url, plan, None, &self.source(), deadline).await?
             }
         };
         page.took = started.elapsed();
-        match key.filter(|_| plan.store_in_cache()) {
-            Some(key) => {
-                let (page, kept) = self.put(page, key.clone()).await?;
+        match slot.filter(|_| plan.store_in_cache()) {
+            Some(slot) => {
+                let (page, kept) = self.put(page, slot.key.clone()).await?;
                 Ok((page, kept.map_or(Kept::No, Kept::At)))
             }
             None => Ok((page, Kept::NotWanted)),
@@ -272,7 +291,7 @@ impl Scraper {
     async fn fetch_or_fill(
         &self,
         url: &Url,
-        key: Option<&PageKey>,
+        slot: Option<Slot<'_>>,
         plan: &ScrapePlan,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
@@ -290,7 +309,7 @@ impl Scraper {
             Some(Err(error)) if error.is_unsafe() => return Err(error),
             drawn => drawn,
         };
-        let page = self.fetch(url, key, plan, deadline).await?;
+        let page = self.fetch(url, slot, plan, deadline).await?;
         Ok(match drawn {
             // What failed a moment ago is not tried again.
             Some(Err(error)) if drawer.would_fill(&page) => undrawn(page, &error),
@@ -306,14 +325,14 @@ impl Scraper {
     async fn fetch(
         &self,
         url: &Url,
-        key: Option<&PageKey>,
+        slot: Option<Slot<'_>>,
         plan: &ScrapePlan,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
         let mut request = self.source().request(url, plan, deadline)?;
         // Who wants nothing cached wants no opinion of the host about what is cached either.
-        let known = match key.filter(|_| !plan.max_age().is_zero()) {
-            Some(key) => self.known(url, key).await?,
+        let known = match slot.filter(|slot| !slot.is_empty && !plan.max_age().is_zero()) {
+            Some(slot) => self.known(url, slot.key).await?,
             None => None,
         };
         let known = known.filter(|known| request::unless_unchanged(&mut request, known));
@@ -345,8 +364,8 @@ impl Scraper {
         let key = cache::plain_key(url);
         let freshness = Freshness { max_age, min_age: None, lockdown: false };
         let (page, unchanged) = match self.cached(url, Some(&key), freshness).await? {
-            Some((page, _)) => (page, false),
-            None => self.refresh(url, key, deadline).await?,
+            Found::Fresh(page, _) => (*page, false),
+            Found::NotFresh | Found::Nothing => self.refresh(url, key, deadline).await?,
         };
         let converted = self.convert(&page, Some(ReadOptions::default()), deadline).await?;
         let turn = self.turn(&page, converted.as_ref()).await?;
@@ -381,13 +400,30 @@ impl Scraper {
         &self.inner.config.clock
     }
 
-    /// Does what blocks or computes off the async threads.
+    /// Does what computes, or writes to the store, off the async threads.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
         let place = self.place(Pool::Parsing).await?;
-        let permit = Arc::clone(&self.inner.parsing).acquire_owned().await;
+        self.apart(&self.inner.parsing, place, work).await
+    }
+
+    /// Reads from the store off the async threads. That waits for nobody who computes.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
+    ) -> Result<T, ScrapeError> {
+        self.apart(&self.inner.reading, None, read).await
+    }
+
+    async fn apart<T: Send + 'static>(
+        &self,
+        pool: &Arc<Semaphore>,
+        place: Option<OwnedSemaphorePermit>,
+        work: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
+    ) -> Result<T, ScrapeError> {
+        let permit = Arc::clone(pool).acquire_owned().await;
         let permit = permit.map_err(|_closed| ScrapeError::Stopping)?;
         let inner = Arc::clone(&self.inner);
         let working = tokio::task::spawn_blocking(carried(move || {
