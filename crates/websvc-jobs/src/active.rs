@@ -1,7 +1,7 @@
 //! A job that is worked on.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use url::Url;
@@ -26,12 +26,35 @@ const MOST_SHORTAGES: u32 = 120;
 /// How long to wait for credits.
 const SHORTAGE: Duration = Duration::from_millis(500);
 
+/// For so long a team is taken for what it was, so that not every page asks the store.
+const TEAM_LIFE: Duration = Duration::from_millis(500);
+
+/// A team as it was a moment ago.
+#[derive(Debug, Default)]
+pub(crate) struct TeamRead(Mutex<Option<(Instant, Arc<Team>)>>);
+
+impl TeamRead {
+    /// Returns the team, unless it was read too long ago.
+    pub(crate) fn read(&self) -> Option<Arc<Team>> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, team) = known.as_ref().filter(|(at, _)| at.elapsed() < TEAM_LIFE)?;
+        Some(Arc::clone(team))
+    }
+
+    /// Notes that the team is this now.
+    pub(crate) fn learn(&self, team: &Arc<Team>) {
+        let now = (Instant::now(), Arc::clone(team));
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+    }
+}
+
 /// What every page of a job needs.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) record: JobRecord,
     pub(crate) request: JobRequest,
     pub(crate) plan: ScrapePlan,
+    pub(crate) team: TeamRead,
     pub(crate) files: Files,
     /// A crawl; `None` for a batch.
     pub(crate) crawling: Option<Arc<Crawling>>,
@@ -77,7 +100,7 @@ impl Work {
             }
             None => Files::inline(),
         };
-        Ok(Self { record, request, plan, files, crawling })
+        Ok(Self { record, request, plan, team: TeamRead::default(), files, crawling })
     }
 
     /// Returns the pause between two of its pages.

@@ -10,6 +10,7 @@
 mod active;
 mod config;
 mod crawling;
+mod credits;
 mod ends;
 mod hosts;
 mod in_work;

@@ -4,27 +4,31 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use url::Url;
-use websvc_engine::crawl::{Listing, Rules, host_key};
+use websvc_engine::crawl::{Listing, Rules};
 use websvc_engine::{Bill, Engine, EngineError, PageOutcome, page_content};
 use websvc_scrape::{Leads, Page, ScrapeError, tls_policy};
 use websvc_store::{
-    Held, Hold, JobKind, JobLease, JobState, JobUrl, PageEnd, PageFinish, PageFinished, Usage, UsageRetention,
+    Hold, JobKind, JobLease, JobState, JobUrl, PageEnd, PageFinish, PageFinished, Usage, UsageRetention,
 };
 use websvc_types::ErrorCode;
 use websvc_types::job::{JobDocument, SitemapMode};
 
-use crate::active::{Amiss, More, Work, is_nobodys, team};
+use crate::active::{More, Work};
 use crate::crawling::Crawling;
+use crate::credits::hold;
 use crate::hosts::{GIVEN_UP, Standing};
 use crate::jobs::{Inner, Jobs, JobsError};
-use crate::onward::Onward;
+use crate::onward::{Onward, Verdict};
 
 /// A page that was lent so often is given up: it may be what ended the process. Those that only waited for their turn when
-/// it ended were lent, too, so that this is more than a few restarts.
+/// it ended were lent, too, so that this is more than a few restarts; how often it was tried again is counted apart.
 const MAX_ATTEMPTS: u32 = 10;
 
 /// How often a page is tried again whose host said that it is overloaded.
 const MAX_RETRIES: u32 = websvc_engine::crawl::MAX_RETRIES as u32;
+
+/// Who gives a page less time than this learns nothing of its host when that time runs out.
+const LATE: Duration = Duration::from_secs(30);
 
 /// The time for a robots.txt.
 const ROBOTS_TIME: Duration = Duration::from_secs(30);
@@ -174,10 +178,10 @@ async fn attempt(
     let rules = rules.as_ref().and_then(|rules| rules.get());
     if let Some(rules) = rules {
         done.asked = rules.delay().unwrap_or_default();
-        if matches!(rules, Rules::DisallowAll) && lease.attempt() <= MAX_RETRIES {
+        if matches!(rules, Rules::DisallowAll) && lease.retries() < MAX_RETRIES {
             // Perhaps it can say in a while what it allows.
             done.said = Said::Silence(Silence::NoRules);
-            return give_back(jobs, lease).await;
+            return retry(jobs, lease).await;
         }
         if !rules.allow(&url) {
             return finish(jobs, work.record.kind, PageFinish::of(lease, PageEnd::Blocked)).await;
@@ -189,18 +193,25 @@ async fn attempt(
     };
     // Its time begins when its host is asked for it, not for what it allows.
     let begun = Instant::now();
-    let onward = Onward::of(jobs, work, begun);
+    let onward = Onward::of(jobs, work, &url, begun);
     let mut got = get(&onward.engine, work, &url, begun).await;
     (done.elapsed, done.said) = (got.elapsed, got.said);
-    if is_worth_another(got.said, known) && lease.attempt() <= MAX_RETRIES {
-        return give_back(jobs, lease).await;
+    if is_worth_another(got.said, known) && lease.retries() < MAX_RETRIES {
+        return retry(jobs, lease).await;
     }
-    // What the cache has may have been got when it was allowed.
-    let leads_to_forbidden = rules
-        .zip(got.reached.as_ref())
-        .is_some_and(|(rules, reached)| host_key(reached) == host_key(&url) && !rules.allow(reached));
-    if leads_to_forbidden || onward.is_forbidden() {
-        return finish(jobs, work.record.kind, PageFinish::of(lease, PageEnd::Blocked)).await;
+    let verdict = onward.verdict(got.reached.as_ref(), lease.url.depth).await;
+    let end = match verdict {
+        Verdict::Allowed => None,
+        Verdict::Unknown if lease.retries() < MAX_RETRIES => {
+            // Perhaps that host can say in a while what it allows; this one answered.
+            done.said = Said::Overload(None);
+            return retry(jobs, lease).await;
+        }
+        Verdict::Unknown | Verdict::Forbidden => Some(PageEnd::Blocked),
+        Verdict::Out => Some(PageEnd::Dropped),
+    };
+    if let Some(end) = end {
+        return finish(jobs, work.record.kind, PageFinish::of(lease, end)).await;
     }
     let charge = Some((hold, usage(work, &url, &got, begun.elapsed())));
     let Some((crawling, rules)) = work.crawling.as_ref().zip(rules) else {
@@ -235,8 +246,8 @@ fn is_worth_another(said: Said, known: Standing) -> bool {
     }
 }
 
-async fn give_back(jobs: &Jobs, lease: JobLease) -> Result<DoneEnd, JobsError> {
-    jobs.with_store(move |store, _| store.return_job_url(&lease)).await?;
+async fn retry(jobs: &Jobs, lease: JobLease) -> Result<DoneEnd, JobsError> {
+    jobs.with_store(move |store, _| store.retry_job_url(&lease)).await?;
     Ok(DoneEnd::Left)
 }
 
@@ -321,35 +332,6 @@ async fn conclude(
     Ok((told(jobs, kind, job, finished), more))
 }
 
-/// Holds the most that a page may cost; or says how the work on it ends without.
-async fn hold(jobs: &Jobs, work: &Arc<Work>) -> Result<Result<Hold, DoneEnd>, JobsError> {
-    if is_nobodys(&work.record) {
-        return Ok(Ok(jobs.inner.store.hold_unlimited(&work.record.team)));
-    }
-    let work = Arc::clone(work);
-    jobs.blocking(move |inner| {
-        let team = match team(inner, &work.record) {
-            Ok(Some(team)) => team,
-            Ok(None) => return Ok(Ok(inner.store.hold_unlimited(&work.record.team))),
-            Err(Amiss::Refused(reason)) => return Ok(Err(DoneEnd::Halt(reason))),
-            Err(Amiss::Store(error)) => return Err(error.into()),
-        };
-        let most = inner.engine.most_page_credits(&work.plan);
-        Ok(match inner.store.hold(&team, most)? {
-            Held::Enough(hold) => Ok(hold),
-            Held::Short { remaining } => {
-                let reason = format!(
-                    "Insufficient credits: a page may cost up to {most} credits, and the team has {remaining} left"
-                );
-                // What others hold may come back.
-                let is_held = inner.store.requests_in_work(&team.name) > 0;
-                Err(if is_held { DoneEnd::Short(reason) } else { DoneEnd::Halt(reason) })
-            }
-        })
-    })
-    .await
-}
-
 async fn get(engine: &Engine, work: &Work, url: &Url, started: Instant) -> Got {
     let deadline = started + work.plan.timeout();
     let PageOutcome { page, bill } =
@@ -364,7 +346,7 @@ async fn get(engine: &Engine, work: &Work, url: &Url, started: Instant) -> Got {
                 bill,
                 status: code.status(),
                 elapsed: Some(started.elapsed()),
-                said: said(&error),
+                said: said(&error, work.plan.timeout()),
                 leads: None,
                 reached: None,
             }
@@ -394,14 +376,15 @@ fn got(mut page: Page, bill: Bill, took: Duration) -> Got {
     Got { end, bill, status: 200, elapsed: (!is_cached).then_some(elapsed), said, leads, reached }
 }
 
-/// Returns what an error says of the host.
-fn said(error: &EngineError) -> Said {
+/// Returns what an error says of the host that had so much time.
+fn said(error: &EngineError, timeout: Duration) -> Said {
     let EngineError::Page(error) = error else { return Said::Nothing };
     match error {
         ScrapeError::Blocked { status, .. } if status.as_u16() == 429 => Said::Overload(None),
         ScrapeError::Blocked { .. } => Said::Well,
         error if error.is_unreachable() => Said::Silence(Silence::Gone),
-        error if error.is_late() => Said::Silence(Silence::Late),
+        // A host is not given up for everybody because somebody has no patience.
+        error if error.is_late() && timeout >= LATE => Said::Silence(Silence::Late),
         _ => Said::Nothing,
     }
 }
@@ -453,10 +436,12 @@ fn write(inner: &Inner, finish: PageFinish) -> Result<PageFinished, JobsError> {
 /// Tells whoever waits for it that a page ended.
 fn told(jobs: &Jobs, kind: JobKind, job: i64, finished: PageFinished) -> DoneEnd {
     match finished {
-        PageFinished::Noted { state, charged } => {
+        PageFinished::Noted { state, charged, has_event } => {
             jobs.inner.charged.add(kind, charged);
             jobs.inner.watched.tell(job);
-            jobs.inner.happened.notify_one();
+            if has_event {
+                jobs.inner.happened.notify_one();
+            }
             DoneEnd::Noted(state)
         }
         PageFinished::LeaseLost => DoneEnd::Left,

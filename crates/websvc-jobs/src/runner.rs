@@ -20,9 +20,10 @@ use crate::webhook::deliver;
 /// URLs of a job that are leased by one transaction.
 const WINDOW: usize = 16;
 
-/// How long a lease lasts: longer than any page takes, with the pauses of its host. After a loss of the process nobody
-/// waits for that: who starts ends all leases, because the data directory has one server at a time.
-const LEASE: Duration = Duration::from_secs(3_600);
+/// How long a lease lasts: longer than any job, because a page may wait for its turn for as long as that. Nobody waits
+/// for its end: who starts ends all leases, and who takes up a job those of it, because the data directory has one server
+/// at a time.
+const LEASE: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 /// How often is looked whether jobs are to be ended or forgotten, beside when something happens.
 const SWEEP: Duration = Duration::from_secs(60);
@@ -196,6 +197,8 @@ impl Runner {
                 let Some(record) = record.filter(|record| record.state == JobState::Running) else {
                     return Ok(None);
                 };
+                // It may have been laid down when its end could not be noted.
+                store.end_leases_of_job(number)?;
                 match Work::of(&inner, record) {
                     Ok(work) => Ok(Some(Ok(work))),
                     Err(Amiss::Refused(reason)) => Ok(Some(Err(reason))),

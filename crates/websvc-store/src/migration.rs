@@ -18,6 +18,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/009_job_bytes.sql"),
     include_str!("migrations/010_job_site.sql"),
     include_str!("migrations/011_webhook_age.sql"),
+    include_str!("migrations/012_job_retries.sql"),
 ];
 
 /// What [`migrate`] found.

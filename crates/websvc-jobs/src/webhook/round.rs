@@ -60,6 +60,8 @@ impl Deliveries {
     async fn round(&mut self) -> Result<(), JobsError> {
         let is_due = self.swept.is_none_or(|swept| swept.elapsed() >= SWEEP);
         if self.jobs.inner.abandoned.swap(false, Ordering::Relaxed) || is_due {
+            // Should it fail, the next round does it.
+            self.swept = None;
             sweep(&self.jobs).await?;
             self.swept = Some(Instant::now());
         }

@@ -131,7 +131,7 @@ fn write(
         && stored_bytes(transaction)?.saturating_add(document.len() as u64) > limits.total_bytes
     {
         let state = fail_for_room(transaction, job.number, limits, now_ms)?;
-        return Ok(PageFinished::Noted { state, charged: 0 });
+        return Ok(PageFinished::Noted { state, charged: 0, has_event: true });
     }
     note(transaction, lease, end, now_ms)?;
     if matches!(end, PageEnd::Document(_)) {
@@ -140,9 +140,10 @@ fn write(
         note_site(transaction, job.number, led_to.as_deref())?;
     }
     add_urls(transaction, job.number, found, limits.urls)?;
+    let mut has_event = false;
     if let PageEnd::Document(json) = end {
         keep(transaction, &job, lease, json.len() as u64, document)?;
-        enqueue(transaction, job.number, JobEvent::Page, Some(job.documents + 1), now_ms)?;
+        has_event = enqueue(transaction, job.number, JobEvent::Page, Some(job.documents + 1), now_ms)?;
     }
     let charged = match end {
         PageEnd::Dropped => None,
@@ -151,7 +152,8 @@ fn write(
         }
     };
     let state = settle(transaction, job.number, limits, now_ms)?;
-    Ok(PageFinished::Noted { state, charged: charged.unwrap_or_default() })
+    has_event |= state != JobState::Running;
+    Ok(PageFinished::Noted { state, charged: charged.unwrap_or_default(), has_event })
 }
 
 /// Returns the job of a lease, if both are still as they were.

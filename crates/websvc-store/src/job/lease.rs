@@ -35,16 +35,46 @@ impl Store {
     /// Gives a lease back: the URL waits again. Tells whether it was still there to give.
     ///
     /// # Errors
-    /// Failures of the database; the lease then runs out by itself.
+    /// Failures of the database; the lease is as it was.
     pub fn return_job_url(&self, lease: &JobLease) -> Result<bool, StoreError> {
+        self.give_back(lease, 0)
+    }
+
+    /// Gives a lease back for another try, which is counted: see [`JobLease::retries`]. Tells whether it was still there
+    /// to give.
+    ///
+    /// # Errors
+    /// As [`return_job_url`](Self::return_job_url).
+    pub fn retry_job_url(&self, lease: &JobLease) -> Result<bool, StoreError> {
+        self.give_back(lease, 1)
+    }
+
+    fn give_back(&self, lease: &JobLease, retries: u32) -> Result<bool, StoreError> {
         self.database().write(Durability::Process, |transaction| {
             transaction
                 .prepare_cached(
-                    "UPDATE job_urls SET state = 'waiting', lease_until = NULL \
+                    "UPDATE job_urls SET state = 'waiting', lease_until = NULL, retries = retries + ?4 \
                      WHERE job = ?1 AND place = ?2 AND state = 'leased' AND attempts = ?3",
                 )?
-                .execute(params![lease.job, lease.place, lease.attempt])
+                .execute(params![lease.job, lease.place, lease.attempt, retries])
                 .map(|rows| rows == 1)
+        })
+    }
+
+    /// Ends the leases of a job, for who begins to work on it and knows that nobody else does.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn end_leases_of_job(&self, job: i64) -> Result<u64, StoreError> {
+        self.database().write(Durability::Process, |transaction| {
+            transaction
+                .execute(
+                    // The second condition is that of the index: URLs that are done are many.
+                    "UPDATE job_urls SET state = 'waiting', lease_until = NULL \
+                     WHERE job = ?1 AND state IN ('waiting', 'leased') AND state = 'leased'",
+                    [job],
+                )
+                .map(|rows| rows as u64)
         })
     }
 
@@ -95,11 +125,12 @@ fn lease(
             "UPDATE job_urls SET state = 'leased', lease_until = ?2, attempts = attempts + 1 \
              WHERE job = ?1 AND place IN (SELECT place FROM job_urls WHERE job = ?1 \
              AND state IN ('waiting', 'leased') AND (state = 'waiting' OR lease_until <= ?3) \
-             ORDER BY place LIMIT ?4) RETURNING place, attempts, url, key, depth",
+             ORDER BY place LIMIT ?4) RETURNING place, attempts, url, key, depth, retries",
         )?
         .query_map(params![number, later(now_ms, life), now_ms, room], |row| {
             let url = JobUrl { url: row.get(2)?, key: row.get(3)?, depth: row.get(4)? };
-            Ok(JobLease { job: number, place: row.get(0)?, attempt: row.get(1)?, url })
+            let (place, attempt, retries) = (row.get(0)?, row.get(1)?, row.get(5)?);
+            Ok(JobLease { job: number, place, attempt, retries, url })
         })?
         .collect::<rusqlite::Result<_>>()?;
     leases.sort_by_key(|lease| lease.place);

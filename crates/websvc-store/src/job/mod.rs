@@ -176,6 +176,7 @@ pub struct JobLease {
     pub(crate) job: i64,
     pub(crate) place: i64,
     pub(crate) attempt: u32,
+    pub(crate) retries: u32,
     /// The URL.
     pub url: JobUrl,
 }
@@ -187,10 +188,16 @@ impl JobLease {
         self.job
     }
 
-    /// Returns how often it was leased, this time included.
+    /// Returns how often it was leased, this time included; also by processes that ended before they began with it.
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt
+    }
+
+    /// Returns how often it was given back to be tried again.
+    #[must_use]
+    pub fn retries(&self) -> u32 {
+        self.retries
     }
 }
 
@@ -239,6 +246,8 @@ pub enum PageFinished {
         state: JobState,
         /// The credits that were charged.
         charged: u64,
+        /// Whether there may be an event to be delivered since.
+        has_event: bool,
     },
     /// It was not this one's to end any more: nothing was changed, nothing charged.
     LeaseLost,

@@ -18,17 +18,18 @@ pub(crate) fn begin(
             "INSERT INTO webhooks (job, url, host, headers, metadata, events) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
         .execute(params![job, url, host, headers, metadata, events.join(",")])?;
-    enqueue(transaction, job, JobEvent::Started, None, now_ms)
+    enqueue(transaction, job, JobEvent::Started, None, now_ms).map(drop)
 }
 
-/// Adds an event, if the job has a webhook that wants it; of a page, `position` is that of its document.
+/// Adds an event, if the job has a webhook that wants it, and tells whether that was so; of a page, `position` is that of
+/// its document.
 pub(crate) fn enqueue(
     transaction: &Transaction<'_>,
     job: i64,
     event: JobEvent,
     position: Option<u64>,
     now_ms: u64,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<bool> {
     transaction
         .prepare_cached(
             "INSERT INTO webhook_events (id, job, event, position, created_at, due_at, since) \
@@ -36,7 +37,7 @@ pub(crate) fn enqueue(
              WHERE job = ?1 AND instr(',' || events || ',', ',' || ?2 || ',') > 0",
         )?
         .execute(params![job, event.as_str(), position, now_ms])
-        .map(drop)
+        .map(|rows| rows > 0)
 }
 
 /// Notes that nobody wants the events of a job any more that wait at `now_ms`; [`Store::sweep_webhooks`] drops them.

@@ -28,7 +28,7 @@ fn pages_that_end_together_end_as_each_alone() {
     };
     let finishes = leases.iter().zip(texts).map(end).collect();
     let ended = store.finish_job_urls(finishes, &JobLimits::default(), 0);
-    let noted = PageFinished::Noted { state: JobState::Running, charged: 2 };
+    let noted = PageFinished::Noted { state: JobState::Running, charged: 2, has_event: false };
     assert!(
         matches!(&ended[..], [Ok(a), Ok(PageFinished::LeaseLost), Err(_), Ok(b)] if *a == noted && *b == noted)
     );
@@ -82,4 +82,21 @@ fn what_a_full_job_left_waiting_is_not_counted() {
     finish_with(&store, &lease, document("a"), None, &["d"]);
     let job = store.job_by_number(number).unwrap().unwrap();
     assert_eq!((job.state, job.documents, job.urls), (JobState::Completed, 1, 1));
+}
+
+#[test]
+fn a_url_is_tried_again_as_often_as_it_was_asked_for_and_not_as_often_as_it_was_lent() {
+    let (_dir, store) = fresh();
+    let number = create(&store, &job("j", &["a"]));
+    let lend = || store.lease_job_urls(number, 1, 0, LIFE).unwrap().remove(0);
+    lend();
+    assert_eq!(store.end_leases_of_job(number).unwrap(), 1);
+    assert_eq!(store.end_leases_of_job(number + 1).unwrap(), 0);
+    assert!(store.return_job_url(&lend()).unwrap());
+    let third = lend();
+    assert_eq!((third.attempt(), third.retries()), (3, 0));
+    assert!(store.retry_job_url(&third).unwrap());
+    let fourth = lend();
+    assert_eq!((fourth.attempt(), fourth.retries()), (4, 1));
+    assert!(!store.retry_job_url(&third).unwrap(), "it was given back already");
 }

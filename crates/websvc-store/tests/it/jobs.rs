@@ -45,7 +45,7 @@ pub(crate) fn create(store: &Store, job: &NewJob) -> i64 {
 
 /// A page that costs nothing was noted.
 fn free(state: JobState) -> PageFinished {
-    PageFinished::Noted { state, charged: 0 }
+    PageFinished::Noted { state, charged: 0, has_event: state != JobState::Running }
 }
 
 pub(crate) fn finish(store: &Store, lease: &JobLease, end: PageEnd) -> PageFinished {
@@ -246,7 +246,10 @@ fn the_documents_of_all_jobs_have_a_bound_of_their_own() {
             PageFinish { lease: lease.clone(), end: document(text), aliases, led_to: None, found, charge };
         store.finish_job_url(page, &limits, 0).unwrap()
     };
-    assert_eq!(end(&leases[1], "12345"), PageFinished::Noted { state: JobState::Running, charged: 5 });
+    assert_eq!(
+        end(&leases[1], "12345"),
+        PageFinished::Noted { state: JobState::Running, charged: 5, has_event: false }
+    );
     assert_eq!(store.create_job(&job("k", &["a"]), &limits, 0).unwrap(), Creating::NoRoom);
     assert_eq!(end(&leases[2], "1"), free(JobState::Failed), "what finds no room costs nothing");
     let record = store.job_by_number(number).unwrap().unwrap();

@@ -260,7 +260,11 @@ fn the_events_of_a_cancelled_job_are_dropped_and_its_dead_letters_are_not() {
     let (started, delivery) = next(&store, number, 0, &[]).unwrap();
     store.note_webhook_try(started, &failed(None), 0).unwrap();
     let other = create(&store, &job("k", 1, &[JobEvent::Started]));
+    let turn = store.next_webhook_turn(number, 0, &[]).unwrap().unwrap();
     store.cancel_job("tea", JobKind::Batch, "j", &JobLimits::default(), 5).unwrap();
+    let lanes = |now_ms| store.webhook_lanes(now_ms).unwrap().iter().map(|lane| lane.job).collect::<Vec<_>>();
+    assert_eq!((next(&store, number, 5, &[]), lanes(5)), (None, vec![other]), "before they are swept, too");
+    assert_eq!(store.webhook_delivery(turn.number).unwrap(), None);
     assert_eq!(sweep(&store, 5), (600, 0));
     assert_eq!((figures(&store), next(&store, number, 5, &[])), ((1, 1), None));
     assert_eq!(store.webhook_lanes(5).unwrap()[0].job, other);

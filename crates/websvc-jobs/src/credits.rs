@@ -1,0 +1,54 @@
+//! Credits that are held while a page is worked on.
+
+use std::sync::Arc;
+
+use websvc_store::{Held, Hold};
+
+use crate::active::{Amiss, Work, is_nobodys, team};
+use crate::jobs::{Inner, Jobs, JobsError};
+use crate::page::DoneEnd;
+
+/// Holds the most that a page may cost; or says how the work on it ends without.
+pub(crate) async fn hold(jobs: &Jobs, work: &Arc<Work>) -> Result<Result<Hold, DoneEnd>, JobsError> {
+    if is_nobodys(&work.record) {
+        return Ok(Ok(jobs.inner.store.hold_unlimited(&work.record.team)));
+    }
+    let most = jobs.inner.engine.most_page_credits(&work.plan);
+    if let Some(team) = work.team.read()
+        && let Some(Held::Enough(hold)) = jobs.inner.store.try_hold(&team, most)?
+    {
+        return Ok(Ok(hold));
+    }
+    let work = Arc::clone(work);
+    jobs.blocking(move |inner| hold_within(inner, &work, most)).await
+}
+
+/// Holds credits by the team as it is now. Blocks.
+fn hold_within(inner: &Inner, work: &Work, most: u64) -> Result<Result<Hold, DoneEnd>, JobsError> {
+    let team = match team(inner, &work.record) {
+        Ok(Some(team)) => Arc::new(team),
+        Ok(None) => return Ok(Ok(inner.store.hold_unlimited(&work.record.team))),
+        Err(Amiss::Refused(reason)) => return Ok(Err(DoneEnd::Halt(reason))),
+        Err(Amiss::Store(error)) => return Err(error.into()),
+    };
+    work.team.learn(&team);
+    let mut is_last = false;
+    loop {
+        let remaining = match inner.store.hold(&team, most)? {
+            Held::Enough(hold) => return Ok(Ok(hold)),
+            Held::Short { remaining } => remaining,
+        };
+        let reason = format!(
+            "Insufficient credits: a page may cost up to {most} credits, and the team has {remaining} left"
+        );
+        // What others hold may come back.
+        if inner.store.requests_in_work(&team.name) > 0 {
+            return Ok(Err(DoneEnd::Short(reason)));
+        }
+        // Or it came back meanwhile.
+        if is_last {
+            return Ok(Err(DoneEnd::Halt(reason)));
+        }
+        is_last = true;
+    }
+}
