@@ -124,6 +124,9 @@ fn guard(config: &Config) -> Result<AddressGuard> {
 }
 
 fn scrape_config(config: &Config) -> Result<ScrapeConfig> {
+    let fetches = config.fetch.concurrency;
+    // A page of a crawl that leads on to another host waits for the robots.txt of that one.
+    ensure!(fetches >= 2, "fetch.concurrency is {fetches}: the least is 2");
     Ok(ScrapeConfig {
         max_body_bytes: config.fetch.max_body_bytes,
         concurrency: config.fetch.concurrency,

@@ -228,6 +228,34 @@ async fn what_robots_txt_forbids_is_not_had_by_a_redirect_and_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn redirects_are_told_apart_by_why_they_are_not_followed() {
+    let world = World::builder()
+        .page("http://site.test/", page("Start", &["/mail", "/out"].map(str::to_owned)))
+        .page("http://site.test/mail", Page::redirect(302, "mailto:somebody@site.test"))
+        .page("http://site.test/out", Page::redirect(302, "http://other.test/x"))
+        .page("http://other.test/robots.txt", Page::text("User-agent: *\nDisallow: /x\n"))
+        .page("http://other.test/x", page("Forbidden elsewhere", &[]))
+        .start()
+        .await;
+    let service = Service::of(&world);
+    let body = json!({ "url": "http://site.test/", "sitemap": "skip" });
+    let path = start_at(&service, START, body).await;
+    let status = ended(&service, &path).await;
+    assert_eq!((&status["completed"], &status["warning"]), (&json!(1), &Value::Null), "{status}");
+    let errors = service.get(&format!("{path}/errors")).await.body;
+    let code = &errors["errors"][0]["code"];
+    assert_eq!((code, &errors["robotsBlocked"]), (&json!("SCRAPE_FORBIDDEN_URL"), &json!([])), "{errors}");
+    // What somebody else scraped is in the cache, and forbidden to crawls all the same.
+    let scraped = service.post("/v2/scrape", json!({ "url": "http://site.test/out" }).to_string()).await;
+    assert_eq!(scraped.status, 200, "{}", scraped.body);
+    let body = json!({ "url": "http://site.test/", "sitemap": "skip", "allowExternalLinks": true });
+    let (status, pages) = crawled(&service, body).await;
+    assert_eq!(pages, ["site.test/"], "{status}");
+    assert!(status["warning"].as_str().unwrap().contains("robots.txt forbids 1 of the pages"), "{status}");
+    assert_eq!(world.count("http://other.test/x"), 1, "by the scrape alone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn crawls_that_run_are_listed_and_cancelled() {
     let world = World::builder().page("http://slow.test/", Page::silence()).start().await;
     let service = Service::of(&world);

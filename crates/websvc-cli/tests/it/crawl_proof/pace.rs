@@ -97,9 +97,13 @@ async fn a_host_that_wants_to_be_left_alone_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rules_that_cannot_be_had_at_first_are_asked_for_again() {
     let broken = Page::text("broken").status(503);
+    let broken_too = broken.clone();
     let rules = Page::text("User-agent: *\nDisallow: /private\n");
     let world = star(2, Duration::ZERO)
         .page_with("http://site.test/robots.txt", at_first(1, broken, rules))
+        .page("http://old.test/", Page::redirect(301, "http://www.old.test/"))
+        .page_with("http://www.old.test/robots.txt", at_first(1, broken_too, Page::text("User-agent: *\n")))
+        .page("http://www.old.test/", page("Old", &[]))
         .page("http://down.test/robots.txt", Page::text("broken").status(500))
         .page("http://down.test/", page("Down", &[]))
         .start()
@@ -108,6 +112,9 @@ async fn rules_that_cannot_be_had_at_first_are_asked_for_again() {
     let documents = crawl(&service, json!({ "url": "http://site.test/", "sitemap": "skip" })).await;
     assert_eq!(documents.len(), 3);
     assert_eq!(world.count("http://site.test/robots.txt"), 2);
+    // So are those of a host that a page leads to.
+    assert_eq!(crawl(&service, json!({ "url": "http://old.test/", "sitemap": "skip" })).await.len(), 1);
+    assert_eq!(world.count("http://www.old.test/robots.txt"), 2);
     // Where it stays so, nothing is fetched.
     assert_eq!(crawl(&service, json!({ "url": "http://down.test/", "sitemap": "skip" })).await.len(), 0);
     assert_eq!(world.count("http://down.test/"), 0);
