@@ -15,6 +15,9 @@ use crate::{Result, python, root};
 /// What these checks go by.
 pub(super) const NAME: &str = "schemathesis";
 
+/// The variable by which the hooks know the key.
+const KEY: &str = "WEBSVC_CONFORMANCE_KEY";
+
 /// So many requests schemathesis has to have made in all.
 const REQUESTS_MIN: u64 = 1000;
 
@@ -62,17 +65,23 @@ fn schemathesis(python: &Path, service: &Service, scratch: &Path) -> Result<(Str
     command.arg("run").arg(format!("{}/openapi.json", service.address));
     command.args(["--max-examples", examples(service.mode), "--seed", SEED, "--continue-on-failure"]);
     command.args(["--report", "json", "--report-json-path"]).arg(&result);
+    let mut given = Vec::new();
     match service.mode {
         Authentication::On => {
             let key = service.mode.key().unwrap_or_default();
             command.args(["--header", &format!("Authorization: Bearer {key}")]);
+            // What the hooks begin is begun with it, too, also for requests that are made without it.
+            given.push((KEY, key));
         }
         // Nobody is asked for a key, which is what this check would find.
         Authentication::Off => {
             command.args(["--exclude-checks", "ignored_auth"]);
         }
     }
-    isolated(&mut command, scratch).env("SCHEMATHESIS_HOOKS", "hooks").env("PYTHONPATH", settings);
+    isolated(&mut command, scratch)
+        .envs(given)
+        .env("SCHEMATHESIS_HOOKS", "hooks")
+        .env("PYTHONPATH", settings);
     let output = command.output()?;
     // Without a result, what it printed says why.
     let result: Value =
