@@ -16,7 +16,7 @@ use websvc_types::job::{JobDocument, SitemapMode};
 use crate::active::{More, Work};
 use crate::crawling::Crawling;
 use crate::credits::hold;
-use crate::hosts::{GIVEN_UP, Standing};
+use crate::hosts::{GIVEN_UP, Standing, pace_key};
 use crate::jobs::{Inner, Jobs, JobsError};
 use crate::onward::{Onward, Verdict};
 
@@ -193,25 +193,22 @@ async fn attempt(
     };
     // Its time begins when its host is asked for it, not for what it allows.
     let begun = Instant::now();
-    let onward = Onward::of(jobs, work, &url, begun);
+    let onward = Onward::of(jobs, work, begun);
     let mut got = get(&onward.engine, work, &url, begun).await;
     (done.elapsed, done.said) = (got.elapsed, got.said);
     if is_worth_another(got.said, known) && lease.retries() < MAX_RETRIES {
         return retry(jobs, lease).await;
     }
-    let verdict = onward.verdict(got.reached.as_ref(), lease.url.depth).await;
-    let end = match verdict {
-        Verdict::Allowed => None,
-        Verdict::Unknown if lease.retries() < MAX_RETRIES => {
-            // Perhaps that host can say in a while what it allows; this one answered.
+    match onward.verdict() {
+        Verdict::Allowed => {}
+        // Perhaps it can say in a while what it allows. Of another host nobody waits for that.
+        Verdict::Unknown(of) if pace_key(&of) == pace_key(&url) && lease.retries() < MAX_RETRIES => {
             done.said = Said::Overload(None);
             return retry(jobs, lease).await;
         }
-        Verdict::Unknown | Verdict::Forbidden => Some(PageEnd::Blocked),
-        Verdict::Out => Some(PageEnd::Dropped),
-    };
-    if let Some(end) = end {
-        return finish(jobs, work.record.kind, PageFinish::of(lease, end)).await;
+        Verdict::Unknown(_) | Verdict::Forbidden => {
+            return finish(jobs, work.record.kind, PageFinish::of(lease, PageEnd::Blocked)).await;
+        }
     }
     let charge = Some((hold, usage(work, &url, &got, begun.elapsed())));
     let Some((crawling, rules)) = work.crawling.as_ref().zip(rules) else {

@@ -53,6 +53,8 @@ struct Task {
     host: String,
     lease: JobLease,
     handle: AbortHandle,
+    /// Which generation of the job it is of.
+    work: Arc<Work>,
     /// It is counted for as long as it is there.
     _working: Working,
 }
@@ -249,13 +251,16 @@ impl Runner {
         let span = RequestSpan::new(&record.id, kind.as_str(), None);
         let handle = self.pages.spawn(span.run(work));
         let working = self.jobs.inner.in_work.begin(&record.team);
-        self.tasks.insert(handle.id(), Task { job: number, kind, host, lease, handle, _working: working });
+        let work = Arc::clone(&active.work);
+        self.tasks
+            .insert(handle.id(), Task { job: number, kind, host, lease, handle, work, _working: working });
     }
 
     async fn finish(&mut self, done: Result<(Id, Done), JoinError>) -> Result<(), JobsError> {
         let now = Instant::now();
         let id = done.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
-        let Some(Task { job: number, kind, host, lease, .. }) = self.tasks.remove(&id) else { return Ok(()) };
+        let Some(task) = self.tasks.remove(&id) else { return Ok(()) };
+        let Task { job: number, kind, host, lease, work, .. } = task;
         let ended =
             done.as_ref()
                 .map_or(Ended { elapsed: None, asked: Duration::ZERO, said: Said::Nothing }, |(_, done)| {
@@ -272,12 +277,16 @@ impl Runner {
             }
             Err(_aborted) => DoneEnd::Left,
         };
-        if let Some(active) = self.active.get_mut(&number)
+        let active = self.active.get_mut(&number).filter(|active| Arc::ptr_eq(&active.work, &work));
+        let is_current = active.is_some();
+        if let Some(active) = active
             && !matches!(end, DoneEnd::Short(_))
         {
             active.finished(now, asked, more);
         }
         match end {
+            // The job was laid down meanwhile, or taken up anew: its leases are ended.
+            DoneEnd::Short(_) | DoneEnd::Halt(_) if !is_current => {}
             DoneEnd::Noted(JobState::Running) | DoneEnd::Left => {}
             DoneEnd::Unnoted => self.unreturned.push(lease),
             DoneEnd::Noted(JobState::Completed | JobState::Cancelled | JobState::Failed) => {

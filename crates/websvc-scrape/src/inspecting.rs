@@ -4,7 +4,7 @@
 use url::Url;
 use websvc_stage::Stage;
 use websvc_threat::Inspection;
-use websvc_transport::UrlRule;
+use websvc_transport::{FetchError, UrlRule};
 
 use crate::error::ScrapeError;
 use crate::scraper::Scraper;
@@ -30,11 +30,16 @@ impl Scraper {
         checked.map_err(|blocked| ScrapeError::Unsafe { reason: blocked.to_string() })
     }
 
-    /// Checks where a page ended when it was fetched: the rules may be others now.
-    pub(crate) async fn inspect_end(&self, url: Option<&str>) -> Result<(), ScrapeError> {
-        match url.and_then(|url| Url::parse(url).ok()) {
-            Some(url) => self.inspect(&url).await,
-            None => Ok(()),
+    /// Checks where a page that the cache has ended when it was fetched: the rules may be others now, and who fetched it
+    /// may not have been asked by any.
+    pub(crate) async fn admit_end(&self, from: &Url, end: &Url) -> Result<(), ScrapeError> {
+        self.inspect(end).await?;
+        match &self.redirect_rule {
+            Some(rule) if end != from => {
+                let refused = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
+                rule.admit(end).await.map_err(refused)
+            }
+            Some(_) | None => Ok(()),
         }
     }
 

@@ -76,7 +76,7 @@ impl Scraper {
         let key = cache::page_key(url, plan, self.proxies(), need);
         let is_empty = match self.cached(url, key.as_ref(), Freshness::of(plan)).await? {
             Found::Fresh(page, _) => {
-                self.inspect(&page.url).await?;
+                self.admit_end(url, &page.url).await?;
                 return Ok(*page);
             }
             Found::NotFresh => false,

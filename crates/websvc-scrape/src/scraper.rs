@@ -198,11 +198,13 @@ impl Scraper {
         if need != Need::Now {
             match self.held(url, key.as_ref(), plan, freshness).await? {
                 Held::Written(page) => {
-                    self.inspect_end(page.metadata.url.as_deref()).await?;
+                    if let Some(end) = page.metadata.url.as_deref().and_then(|end| Url::parse(end).ok()) {
+                        self.admit_end(url, &end).await?;
+                    }
                     return Ok(*page);
                 }
                 Held::Found(Found::Fresh(page, fetched_at_ms)) => {
-                    self.inspect(&page.url).await?;
+                    self.admit_end(url, &page.url).await?;
                     return self.render(*page, key.zip(Some(fetched_at_ms)), plan.clone(), deadline).await;
                 }
                 Held::Found(Found::NotFresh) => {}
