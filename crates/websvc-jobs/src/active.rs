@@ -1,7 +1,7 @@
 //! A job that is worked on.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use url::Url;
@@ -12,6 +12,7 @@ use websvc_store::{DEFAULT_TEAM, JobLease, JobRecord, StoreError, Team};
 use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, check_crawl, check_scrape_options};
 
 use crate::crawling::Crawling;
+use crate::credits::TeamRead;
 use crate::hosts::{Hosts, Readiness, pace_key};
 use crate::jobs::Inner;
 use crate::request::JobRequest;
@@ -26,34 +27,13 @@ const MOST_SHORTAGES: u32 = 120;
 /// How long to wait for credits.
 const SHORTAGE: Duration = Duration::from_millis(500);
 
-/// For so long a team is taken for what it was, so that not every page asks the store.
-const TEAM_LIFE: Duration = Duration::from_millis(500);
-
-/// A team as it was a moment ago.
-#[derive(Debug, Default)]
-pub(crate) struct TeamRead(Mutex<Option<(Instant, Arc<Team>)>>);
-
-impl TeamRead {
-    /// Returns the team, unless it was read too long ago.
-    pub(crate) fn read(&self) -> Option<Arc<Team>> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (_, team) = known.as_ref().filter(|(at, _)| at.elapsed() < TEAM_LIFE)?;
-        Some(Arc::clone(team))
-    }
-
-    /// Notes that the team is this now.
-    pub(crate) fn learn(&self, team: &Arc<Team>) {
-        let now = (Instant::now(), Arc::clone(team));
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
-    }
-}
-
 /// What every page of a job needs.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) record: JobRecord,
     pub(crate) request: JobRequest,
     pub(crate) plan: ScrapePlan,
+    /// Whose it is, as it was a moment ago.
     pub(crate) team: TeamRead,
     pub(crate) files: Files,
     /// A crawl; `None` for a batch.

@@ -1,12 +1,35 @@
 //! Credits that are held while a page is worked on.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use websvc_store::{Held, Hold};
+use websvc_store::{Held, Hold, Team};
 
 use crate::active::{Amiss, Work, is_nobodys, team};
 use crate::jobs::{Inner, Jobs, JobsError};
 use crate::page::DoneEnd;
+
+/// For so long a team is taken for what it was, so that not every page asks the store.
+const TEAM_LIFE: Duration = Duration::from_millis(500);
+
+/// A team as it was a moment ago.
+#[derive(Debug, Default)]
+pub(crate) struct TeamRead(Mutex<Option<(Instant, Arc<Team>)>>);
+
+impl TeamRead {
+    /// Returns the team, unless it was read too long ago.
+    pub(crate) fn read(&self) -> Option<Arc<Team>> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, team) = known.as_ref().filter(|(at, _)| at.elapsed() < TEAM_LIFE)?;
+        Some(Arc::clone(team))
+    }
+
+    /// Notes that the team is this now.
+    pub(crate) fn learn(&self, team: &Arc<Team>) {
+        let now = (Instant::now(), Arc::clone(team));
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+    }
+}
 
 /// Holds the most that a page may cost; or says how the work on it ends without.
 pub(crate) async fn hold(jobs: &Jobs, work: &Arc<Work>) -> Result<Result<Hold, DoneEnd>, JobsError> {

@@ -92,7 +92,7 @@ impl Store {
                    JOIN jobs ON jobs.number = webhooks.job WHERE webhooks.waiting > 0 \
                    AND EXISTS (SELECT 1 FROM webhook_events AS events WHERE events.job = webhooks.job \
                    AND events.forget_at IS NULL AND events.due_at <= ?1 \
-                   AND (webhooks.dropped_at IS NULL OR events.since > webhooks.dropped_at)) ORDER BY webhooks.job";
+                   AND events.since > ifnull(webhooks.dropped_at, -1)) ORDER BY webhooks.job";
         self.database().read(|connection| {
             connection
                 .prepare_cached(sql)?
@@ -134,7 +134,8 @@ impl Store {
                 "SELECT number, event, attempts, ifnull((SELECT bytes FROM job_documents AS documents \
                  WHERE documents.job = events.job AND documents.position = events.position), 0) \
                  FROM webhook_events AS events WHERE job = ?1 AND forget_at IS NULL AND due_at <= ?2 \
-                 AND since > (SELECT ifnull(dropped_at, -1) FROM webhooks WHERE webhooks.job = ?1) ORDER BY due_at, number LIMIT ?3",
+                 AND since > (SELECT ifnull(webhooks.dropped_at, -1) FROM webhooks WHERE webhooks.job = ?1) \
+                 ORDER BY due_at, number LIMIT ?3",
             )?;
             // Beside those that are tried already, one may be the end, which waits for the others.
             let mut rows = statement.query(params![job, now_ms, busy.len() as u64 + 2])?;
@@ -170,7 +171,7 @@ impl Store {
                    webhooks.metadata, jobs.error, events.round, events.job, events.position \
                    FROM webhook_events AS events JOIN webhooks ON webhooks.job = events.job \
                    JOIN jobs ON jobs.number = events.job WHERE events.number = ?1 AND events.forget_at IS NULL \
-                   AND (webhooks.dropped_at IS NULL OR events.since > webhooks.dropped_at)";
+                   AND events.since > ifnull(webhooks.dropped_at, -1)";
         let found = self.database().read(|connection| {
             connection
                 .prepare_cached(sql)?

