@@ -1,5 +1,5 @@
 // Returns how the document is: {ready, changes, scripts, stores, text}; `changes` grows with everything that changes in
-// it, `stores` says whether the page has databases, as soon as that is known.
+// it, `scripts` says whether anything in it could run, `stores` whether the page has databases, as soon as that is known.
 (() => {
   if (!globalThis.changes) {
     const changes = { count: 0, stores: null, asked: false };
@@ -20,7 +20,9 @@
   // No answer since the last look means that something is being done.
   const isBusy = globalThis.changes.asked;
   if (!globalThis.changes.stores && !isBusy) globalThis.changes.ask();
-  const scripts = document.scripts.length > 0;
+  // What runs in a frame may change the document around it; a picture may say what runs when it is there, or is not.
+  const running = 'script, iframe, frame, object, embed, [onload], [onerror]';
+  const scripts = document.querySelector(running) !== null;
   const text = document.body ? document.body.innerText.trim().length : 0;
   const { count, stores } = globalThis.changes;
   return { ready: document.readyState, changes: count, scripts, stores: isBusy ? null : stores, text };

@@ -86,6 +86,20 @@ async fn what_frames_threads_and_stores_bring_is_there() {
 }
 
 #[tokio::test]
+async fn what_a_frame_writes_around_itself_is_there() {
+    let heading = "<!DOCTYPE html><h1>A heading and a sentence that are there at once</h1>";
+    let frame = "<script>fetch('/late').then((answer) => answer.text())
+        .then((text) => parent.document.body.append(text))</script>";
+    let world = World::builder()
+        .page("http://a.test/", Page::html(format!("{heading}<iframe srcdoc=\"{frame}\"></iframe>")))
+        .page("http://a.test/late", Page::text("words of the frame").delay(Duration::from_millis(400)));
+    let Some(stage) = stage(world).await else { return };
+    let rendered = stage.render("http://a.test/").await;
+    assert!(rendered.html.contains("</iframe>words of the frame"), "{}", rendered.html);
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
 async fn a_request_without_end_holds_no_timers() {
     check(&[
         ("new EventSource('/never'); setTimeout(show, 300, 'a')", "a;"),
