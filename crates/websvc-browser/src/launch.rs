@@ -65,9 +65,6 @@ const FLAGS: &[&str] = &[
     "--disable-prompt-on-repost",
 ];
 
-/// How long the program may take to say its version.
-const VERSION_TIME: Duration = Duration::from_secs(10);
-
 /// What one start is told.
 pub(crate) struct Launch<'a> {
     pub(crate) path: &'a Path,
@@ -134,10 +131,10 @@ impl Launch<'_> {
 }
 
 /// Asks the program for the first number of its version.
-pub(crate) async fn major_version(path: &Path) -> io::Result<u32> {
+pub(crate) async fn major_version(path: &Path, patience: Duration) -> io::Result<u32> {
     let mut command = tokio::process::Command::new(path);
     command.arg("--version").env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").stdin(Stdio::null());
-    let output = timeout(VERSION_TIME, command.kill_on_drop(true).output());
+    let output = timeout(patience, command.kill_on_drop(true).output());
     let output = output.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
     let text = String::from_utf8_lossy(&output.stdout);
     first_number(&text).ok_or_else(|| io::Error::other(format!("no version in {text:?}")))

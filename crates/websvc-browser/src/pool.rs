@@ -17,11 +17,14 @@ use crate::config::BrowserConfig;
 use crate::error::BrowserError;
 use crate::executable;
 use crate::figures::{BrowserFigures, Counters};
-use crate::page::{self, Context, Prepared};
+use crate::page::{self, Context, Prepared, Visit};
 use crate::process::{End, Lease, Process, UserAgent};
 use crate::rendered::Rendered;
 use crate::request::PageRequest;
 use crate::sandbox::{NO_SANDBOX, Sandbox};
+
+/// Pages that a request gets as long as they crash before anything has come.
+const ATTEMPTS: u32 = 3;
 
 /// A headless Chromium that is started when a page needs it. Clones share it.
 #[derive(Clone)]
@@ -121,8 +124,8 @@ impl Browser {
     /// Pages beyond the bound wait in order of arrival, within the deadline. Dropping the future closes the page.
     ///
     /// # Errors
-    /// [`BrowserError`]; a page of a Chromium that ends meanwhile fails with [`BrowserError::Crashed`], and the next
-    /// request starts another Chromium.
+    /// [`BrowserError`]; a page that crashes, or whose Chromium ends, fails with [`BrowserError::Crashed`] once something
+    /// of it has come. Before, that is not its fault, and it is opened again, in another Chromium if need be.
     pub async fn open(&self, request: &PageRequest) -> Result<Rendered, BrowserError> {
         let outcome = self.open_page(request).await;
         if let Err(error) = &outcome {
@@ -144,6 +147,22 @@ impl Browser {
         let Ok(place) = place else { return Err(BrowserError::Busy { waited: began.elapsed() }) };
         let place = place.expect("the semaphore is never closed");
         shared.counters.opened(began.elapsed());
+        for _ in 1..ATTEMPTS {
+            let (visit, lease) = self.visit(request).await?;
+            let is_lost = matches!(visit.outcome, Err(BrowserError::Crashed)) && !visit.has_begun;
+            if !is_lost {
+                self.put_away(visit.context, lease, Some(place));
+                return visit.outcome;
+            }
+            self.put_away(visit.context, lease, None);
+        }
+        let (visit, lease) = self.visit(request).await?;
+        self.put_away(visit.context, lease, Some(place));
+        visit.outcome
+    }
+
+    /// Opens a page in the current process, starting one if there is none.
+    async fn visit(&self, request: &PageRequest) -> Result<(Visit, Lease), BrowserError> {
         let opening = async {
             let (lease, ready) = self.lease(request.proxy.as_ref()).await?;
             // One that could not be made is made again, to know why.
@@ -155,10 +174,8 @@ impl Browser {
         };
         let (lease, ready) =
             timeout_at(request.deadline, opening).await.unwrap_or(Err(BrowserError::Deadline))?;
-        let working = page::render(&lease.0, ready, &shared.client, &shared.config, request);
-        let (outcome, context) = Box::pin(working).await;
-        self.put_away(context, lease, place);
-        outcome
+        let visiting = page::visit(&lease.0, ready, &self.0.client, &self.0.config, request);
+        Ok((Box::pin(visiting).await, lease))
     }
 
     /// Ends Chromium and waits until it has ended. Pages that are open fail; a later request starts it again.
@@ -293,8 +310,8 @@ impl Browser {
         receiver
     }
 
-    /// Puts a page away and gives its place back, while whoever opened it goes on.
-    fn put_away(&self, context: Option<Context>, lease: Lease, place: OwnedSemaphorePermit) {
+    /// Puts a page away and gives its place back, if it has no other page, while whoever opened it goes on.
+    fn put_away(&self, context: Option<Context>, lease: Lease, place: Option<OwnedSemaphorePermit>) {
         let browser = self.clone();
         self.0.chores.spawn(async move {
             if let Some(context) = context {
@@ -351,7 +368,7 @@ impl Browser {
             let failed = |source| BrowserError::Start { source, log: String::new() };
             let user_agent = match known {
                 Some(known) => known,
-                None => UserAgent::of(&path).await.map_err(failed)?,
+                None => UserAgent::of(&path, config.start_timeout).await.map_err(failed)?,
             };
             Process::start(&path, &user_agent, &config).await
         }))

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::{Instant, timeout};
@@ -51,8 +52,8 @@ pub(crate) struct UserAgent {
 }
 
 impl UserAgent {
-    pub(crate) async fn of(path: &Path) -> io::Result<Self> {
-        Ok(Self::with_version(major_version(path).await?))
+    pub(crate) async fn of(path: &Path, patience: Duration) -> io::Result<Self> {
+        Ok(Self::with_version(major_version(path, patience).await?))
     }
 
     /// Returns how a Chromium with this first number of its version calls itself.
@@ -67,8 +68,24 @@ impl UserAgent {
 }
 
 impl Process {
-    /// Starts Chromium, with its sandbox where the system allows one.
+    /// Starts Chromium, and once more if it ended before it said a word: on a machine that is short of memory or
+    /// time one start of very many does, and the next one does not.
     pub(crate) async fn start(
+        path: &Path,
+        user_agent: &UserAgent,
+        config: &BrowserConfig,
+    ) -> Result<Self, BrowserError> {
+        match Self::start_in_walls(path, user_agent, config).await {
+            Err(BrowserError::Start { log, source }) if source.kind() == io::ErrorKind::BrokenPipe => {
+                tracing::warn!(%log, %source, "Chromium ended while it was starting and is started again");
+                Self::start_in_walls(path, user_agent, config).await
+            }
+            other => other,
+        }
+    }
+
+    /// Starts Chromium, with its sandbox where the system allows one.
+    async fn start_in_walls(
         path: &Path,
         user_agent: &UserAgent,
         config: &BrowserConfig,

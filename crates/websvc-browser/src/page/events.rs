@@ -142,10 +142,15 @@ impl Watch {
     /// Listens only for the end of a page that nobody uses yet.
     pub(super) fn follow_end(&self, cdp: &Cdp, session: &str) {
         let watch = self.clone();
-        cdp.listen(session, move |notice| match notice {
-            Notice::Lost => watch.lock().is_crashed = true,
-            Notice::Event { method, .. } if ENDS.contains(&method.as_str()) => watch.lock().is_crashed = true,
-            Notice::Event { .. } => {}
+        cdp.listen(session, move |notice| {
+            let is_end = match &notice {
+                Notice::Lost => true,
+                Notice::Event { method, .. } => ENDS.contains(&method.as_str()),
+            };
+            if is_end {
+                watch.lock().is_crashed = true;
+                watch.changes.send_modify(|count| *count += 1);
+            }
         });
     }
 

@@ -63,31 +63,38 @@ pub(crate) struct Page<'a> {
     warnings: Mutex<Vec<String>>,
 }
 
-/// Does what the request says in a page that was made for it, or ahead of it, before the deadline. What is left of the
-/// page is returned for whoever puts it away.
-pub(crate) async fn render(
+/// What became of a page.
+pub(crate) struct Visit {
+    pub(crate) outcome: Result<Rendered, BrowserError>,
+    /// What is left for whoever puts it away.
+    pub(crate) context: Option<Context>,
+    /// Something of the page has come.
+    pub(crate) has_begun: bool,
+}
+
+/// Does what the request says in a page that was made ahead of it, or is made for it, before the deadline.
+pub(crate) async fn visit(
     process: &Arc<Process>,
     ready: Option<Prepared>,
     client: &Client,
     config: &BrowserConfig,
     request: &PageRequest,
-) -> (Result<Rendered, BrowserError>, Option<Context>) {
-    if let Some(prepared) = ready {
-        let page = Page::new(process, prepared, config, request);
-        let outcome = page.work_in_time(request).await;
-        // A page waits for its request without anybody watching its process, which may have ended; that is not the
-        // request's fault as long as nothing of its page has come.
-        if !matches!(outcome, Err(BrowserError::Crashed)) || page.watch.lock().document.is_some() {
-            return (outcome, Some(page.into_context()));
+) -> Visit {
+    let prepared = match ready {
+        Some(prepared) => Ok(prepared),
+        None => {
+            let making = Prepared::make(process, client, config, request.proxy.clone());
+            timeout_at(request.deadline, making).await.unwrap_or(Err(BrowserError::Deadline))
         }
-    }
-    let making = Prepared::make(process, client, config, request.proxy.clone());
-    match timeout_at(request.deadline, making).await.unwrap_or(Err(BrowserError::Deadline)) {
+    };
+    match prepared {
         Ok(prepared) => {
             let page = Page::new(process, prepared, config, request);
-            (page.work_in_time(request).await, Some(page.into_context()))
+            let outcome = page.work_in_time(request).await;
+            let has_begun = page.watch.lock().document.is_some();
+            Visit { outcome, context: Some(page.into_context()), has_begun }
         }
-        Err(error) => (Err(error), None),
+        Err(error) => Visit { outcome: Err(error), context: None, has_begun: false },
     }
 }
 

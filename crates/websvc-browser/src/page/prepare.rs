@@ -56,7 +56,12 @@ impl Prepared {
         let watch = Watch::new(&target);
         watch.follow_end(process.cdp(), &session);
         let prepared = Self { egress, context, target, session, watch };
-        prepared.enable(process).await?;
+        tokio::select! {
+            biased;
+            // The process of a page that has crashed answers nothing.
+            () = prepared.watch.until(|state| state.is_crashed) => return Err(BrowserError::Crashed),
+            enabled = prepared.enable(process) => enabled?,
+        }
         Ok(prepared)
     }
 

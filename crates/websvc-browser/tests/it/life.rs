@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use websvc_browser::{BrowserConfig, BrowserError, BrowserStatus, PageRequest};
 use websvc_testkit::{Page, World, WorldBuilder};
 
-use crate::support::{config, request, stage, stage_with, within};
+use crate::support::{config, request, stage, stage_with, within, wrapped_in};
 
 fn world() -> WorldBuilder {
     World::builder()
@@ -83,16 +83,21 @@ async fn eight_pages_at_once_are_eight_pages() {
 }
 
 #[tokio::test]
-async fn a_killed_chromium_loses_only_the_pages_in_flight() {
+async fn a_killed_chromium_loses_only_the_pages_that_have_begun() {
     let Some(stage) = stage(world()).await else { return };
     stage.render("http://a.test/").await;
     let chromium = pid(&stage.browser.status().await);
-    let browser = stage.browser.clone();
-    let in_flight = tokio::spawn(async move { browser.open(&request("http://a.test/never")).await });
-    stage.world.asked("http://a.test/never").await;
+    let waiting = PageRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/alive") };
+    let [begun, awaited] = [waiting, request("http://a.test/slow")].map(|request| {
+        let browser = stage.browser.clone();
+        tokio::spawn(async move { browser.open(&request).await })
+    });
+    stage.world.asked("http://a.test/beat").await;
+    stage.world.asked("http://a.test/slow").await;
     kill_process(chromium, Signal::KILL).unwrap();
-    let lost = in_flight.await.unwrap();
+    let lost = begun.await.unwrap();
     assert!(matches!(lost, Err(BrowserError::Crashed)), "{lost:?}");
+    assert!(awaited.await.unwrap().unwrap().html.contains("slow"));
     assert!(stage.render("http://a.test/").await.html.contains("a page of some words"));
     ended(chromium).await;
     stage.browser.stop().await;
@@ -100,16 +105,17 @@ async fn a_killed_chromium_loses_only_the_pages_in_flight() {
 
 #[tokio::test]
 async fn a_crashed_tab_loses_only_itself() {
-    let Some(stage) = stage(world()).await else { return };
+    let large = "<p>large</p><script>large = new Uint8Array(3e8).fill(1); fetch('/beat')</script>";
+    let Some(stage) = stage(world().page("http://a.test/large", Page::html(large))).await else { return };
     stage.render("http://a.test/").await;
     let chromium = stage.browser.status().await.process;
     let browser = stage.browser.clone();
-    let waiting = PageRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/alive") };
+    let waiting = PageRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/large") };
     let in_flight = tokio::spawn(async move { browser.open(&waiting).await });
     stage.world.asked("http://a.test/beat").await;
-    for renderer in renderers_of(pid(&stage.browser.status().await)) {
-        let _ = kill_process(renderer, Signal::KILL);
-    }
+    let renderers = renderers_of(pid(&stage.browser.status().await));
+    let largest = renderers.into_iter().max_by_key(|process| pages_in_memory(*process));
+    kill_process(largest.unwrap(), Signal::KILL).unwrap();
     let lost = in_flight.await.unwrap();
     assert!(matches!(lost, Err(BrowserError::Crashed)), "{lost:?}");
     stage.render("http://a.test/").await;
@@ -117,7 +123,20 @@ async fn a_crashed_tab_loses_only_itself() {
     stage.browser.stop().await;
 }
 
-/// Returns the processes of pages; empty where the system does not list them.
+/// Chromium itself does not always live through it.
+#[tokio::test]
+async fn pages_that_crash_before_they_are_used_are_not_missed() {
+    let Some(stage) = stage(world()).await else { return };
+    for _ in 0..3 {
+        stage.render("http://a.test/").await;
+        for renderer in renderers_of(pid(&stage.browser.status().await)) {
+            let _ = kill_process(renderer, Signal::KILL);
+        }
+    }
+    stage.render("http://a.test/").await;
+    stage.browser.stop().await;
+}
+
 fn renderers_of(group: Pid) -> Vec<Pid> {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -128,6 +147,13 @@ fn renderers_of(group: Pid) -> Vec<Pid> {
         })
         .filter(|process| rustix::process::getpgid(Some(*process)) == Ok(group))
         .collect()
+}
+
+/// Returns how much memory a process has, in pages of the system.
+fn pages_in_memory(process: Pid) -> u64 {
+    let text =
+        std::fs::read_to_string(format!("/proc/{}/statm", process.as_raw_nonzero())).unwrap_or_default();
+    text.split_ascii_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 #[tokio::test]
@@ -193,6 +219,24 @@ async fn an_idle_process_ends() {
     let Some(process) = stage.browser.status().await.process else { return };
     ended(Pid::from_raw(process).unwrap()).await;
     stage.render("http://a.test/").await;
+    stage.browser.stop().await;
+}
+
+#[tokio::test]
+async fn a_chromium_that_ends_while_it_starts_is_started_again() {
+    let (directory, Some(config)) = (tempfile::tempdir().unwrap(), config()) else { return };
+    let first = directory.path().join("first");
+    std::fs::write(&first, "").unwrap();
+    let path = wrapped_in(&config, &directory, |path| {
+        let first = first.display();
+        format!(
+            "case \"$*\" in --version) ;; *) rm {first} 2>/dev/null && exit 1 ;; esac\nexec {path} \"$@\""
+        )
+    });
+    let config = BrowserConfig { path: Some(path), ..config };
+    let Some(stage) = stage_with(world(), config).await else { return };
+    assert!(stage.render("http://a.test/").await.html.contains("a page of some words"));
+    assert!(!first.exists());
     stage.browser.stop().await;
 }
 

@@ -22,7 +22,8 @@ pub(crate) struct Stage {
 /// Returns the configuration of the tests, or `None` with a line when there is no Chromium.
 pub(crate) fn config() -> Option<BrowserConfig> {
     let path = std::env::var_os("WEBSVC_TEST_CHROMIUM").map(Into::into);
-    let config = BrowserConfig { path, ..BrowserConfig::default() };
+    // A machine that does much else may take its time.
+    let config = BrowserConfig { path, start_timeout: Duration::from_secs(60), ..BrowserConfig::default() };
     let client = ClientConfig::new(AddressGuard::public());
     match Browser::new(config.clone(), Client::new(client).unwrap()).executable() {
         Ok(_) => Some(config),
@@ -45,12 +46,21 @@ pub(crate) async fn stage_with(builder: WorldBuilder, config: BrowserConfig) -> 
 
 /// Returns a program that starts Chromium with a flag more, which ends with its directory.
 pub(crate) fn wrapped(config: &BrowserConfig, directory: &TempDir, flag: &str) -> PathBuf {
+    wrapped_in(config, directory, |path| format!("exec {path} '{flag}' \"$@\""))
+}
+
+/// Returns a program that runs a script of the shell in place of Chromium, which ends with its directory.
+pub(crate) fn wrapped_in(
+    config: &BrowserConfig,
+    directory: &TempDir,
+    script: impl FnOnce(&str) -> String,
+) -> PathBuf {
     let client = ClientConfig::new(AddressGuard::public());
     let browser = Browser::new(config.clone(), Client::new(client).unwrap());
     let path = browser.executable().unwrap();
     // Its name tells which kind of Chromium it is.
     let wrapper = directory.path().join(path.file_name().unwrap());
-    std::fs::write(&wrapper, format!("#!/bin/sh\nexec {} '{flag}' \"$@\"\n", path.display())).unwrap();
+    std::fs::write(&wrapper, format!("#!/bin/sh\n{}\n", script(path.to_str().unwrap()))).unwrap();
     std::fs::set_permissions(&wrapper, Permissions::from_mode(0o755)).unwrap();
     wrapper
 }
