@@ -149,8 +149,8 @@ impl Browser {
         shared.counters.opened(began.elapsed());
         for _ in 1..ATTEMPTS {
             let (visit, lease) = self.visit(request).await?;
-            let is_lost = matches!(visit.outcome, Err(BrowserError::Crashed)) && !visit.has_begun;
-            if !is_lost {
+            let is_crashed = matches!(visit.outcome, Err(BrowserError::Crashed)) && !lease.0.is_stopped();
+            if !is_crashed || visit.has_begun {
                 self.put_away(visit.context, lease, Some(place));
                 return visit.outcome;
             }

@@ -29,6 +29,7 @@ pub(crate) struct Process {
     opened: AtomicU64,
     is_retired: AtomicBool,
     is_ended: AtomicBool,
+    is_stopped: AtomicBool,
     idle_since: Mutex<Instant>,
 }
 
@@ -153,6 +154,7 @@ impl Process {
             opened: AtomicU64::new(0),
             is_retired: AtomicBool::new(false),
             is_ended: AtomicBool::new(false),
+            is_stopped: AtomicBool::new(false),
             idle_since: Mutex::new(Instant::now()),
         }
     }
@@ -209,6 +211,11 @@ impl Process {
         }
     }
 
+    /// Tells whether it was asked to end: its pages are not wanted any more.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Acquire)
+    }
+
     pub(crate) fn pages(&self) -> usize {
         self.pages.load(Ordering::Acquire)
     }
@@ -237,6 +244,7 @@ impl Process {
     /// Asks Chromium to end, and sees to it that it does, with everything it started; a remote one is left alone.
     pub(crate) async fn stop(&self) {
         self.retire();
+        self.is_stopped.store(true, Ordering::Release);
         // What ends now ends as it should.
         self.is_ended.store(true, Ordering::Release);
         match &self.machine {

@@ -53,6 +53,19 @@ async fn nothing_runs_before_it_is_needed_and_nothing_after_stop() {
 }
 
 #[tokio::test]
+async fn pages_that_are_open_when_it_is_stopped_fail_and_start_nothing() {
+    let Some(stage) = stage(world()).await else { return };
+    let browser = stage.browser.clone();
+    let in_flight = tokio::spawn(async move { browser.open(&request("http://a.test/never")).await });
+    stage.world.asked("http://a.test/never").await;
+    stage.browser.stop().await;
+    let failed = in_flight.await.unwrap();
+    assert!(matches!(failed, Err(BrowserError::Crashed | BrowserError::Navigation { .. })), "{failed:?}");
+    assert_eq!(stage.browser.status().await.process, None);
+    assert_eq!(stage.browser.figures().await.started, 1);
+}
+
+#[tokio::test]
 async fn dropping_the_browser_ends_everything() {
     let Some(stage) = stage(world()).await else { return };
     stage.render("http://a.test/").await;
