@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::mem;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, Weak};
 
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, oneshot};
@@ -40,6 +41,8 @@ struct Shared {
     /// What is known without waiting for a start.
     known: std::sync::Mutex<Known>,
     counters: Counters,
+    /// How many times it was stopped; changed by who holds `current`.
+    stops: AtomicU64,
 }
 
 /// What the last start has shown.
@@ -102,6 +105,7 @@ impl Browser {
             chores: Chores::default(),
             known: std::sync::Mutex::default(),
             counters: Counters::default(),
+            stops: AtomicU64::new(0),
         }))
     }
 
@@ -147,24 +151,25 @@ impl Browser {
         let Ok(place) = place else { return Err(BrowserError::Busy { waited: began.elapsed() }) };
         let place = place.expect("the semaphore is never closed");
         shared.counters.opened(began.elapsed());
+        let stops = self.stops();
         for _ in 1..ATTEMPTS {
-            let (visit, lease) = self.visit(request).await?;
-            let is_crashed = matches!(visit.outcome, Err(BrowserError::Crashed)) && !lease.0.is_stopped();
-            if !is_crashed || visit.has_begun {
+            let (visit, lease) = self.visit(request, stops).await?;
+            if visit.has_begun || !matches!(visit.outcome, Err(BrowserError::Crashed)) {
                 self.put_away(visit.context, lease, Some(place));
                 return visit.outcome;
             }
+            tracing::warn!("a page crashed before anything of it had come, and is opened again");
             self.put_away(visit.context, lease, None);
         }
-        let (visit, lease) = self.visit(request).await?;
+        let (visit, lease) = self.visit(request, stops).await?;
         self.put_away(visit.context, lease, Some(place));
         visit.outcome
     }
 
     /// Opens a page in the current process, starting one if there is none.
-    async fn visit(&self, request: &PageRequest) -> Result<(Visit, Lease), BrowserError> {
+    async fn visit(&self, request: &PageRequest, stops: u64) -> Result<(Visit, Lease), BrowserError> {
         let opening = async {
-            let (lease, ready) = self.lease(request.proxy.as_ref()).await?;
+            let (lease, ready) = self.lease(request.proxy.as_ref(), stops).await?;
             // One that could not be made is made again, to know why.
             let ready = match ready {
                 Some(ready) => ready.await.ok().filter(Prepared::is_sound),
@@ -181,6 +186,7 @@ impl Browser {
     /// Ends Chromium and waits until it has ended. Pages that are open fail; a later request starts it again.
     pub async fn stop(&self) {
         let mut current = self.0.current.lock().await;
+        self.0.stops.fetch_add(1, Ordering::AcqRel);
         if let Some(janitor) = current.janitor.take() {
             janitor.abort();
         }
@@ -192,6 +198,11 @@ impl Browser {
             process.stop().await;
         }
         self.0.chores.done().await;
+    }
+
+    /// Returns how many times it was stopped.
+    fn stops(&self) -> u64 {
+        self.0.stops.load(Ordering::Acquire)
     }
 
     /// Tells how the browser is.
@@ -250,7 +261,7 @@ impl Browser {
     /// # Errors
     /// [`BrowserError`] when there is none to be had.
     pub async fn prepare(&self) -> Result<(), BrowserError> {
-        self.lease(None).await.map(drop)
+        self.lease(None, self.stops()).await.map(drop)
     }
 
     /// Returns a place in the current process, starting one if there is none that takes pages, and the page that is
@@ -258,9 +269,14 @@ impl Browser {
     async fn lease(
         &self,
         proxy: Option<&Proxy>,
+        stops: u64,
     ) -> Result<(Lease, Option<oneshot::Receiver<Prepared>>), BrowserError> {
         let config = &self.0.config;
         let mut current = self.0.current.lock().await;
+        // It was stopped since the page was asked for, which would start it again.
+        if self.stops() != stops {
+            return Err(BrowserError::Crashed);
+        }
         if let Some(process) = current.process.as_ref().filter(|process| process.is_usable()) {
             let lease = Lease::new(Arc::clone(process), config.pages_per_process);
             let ready = if proxy.is_none() { current.ready.take() } else { None };

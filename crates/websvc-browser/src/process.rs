@@ -29,7 +29,6 @@ pub(crate) struct Process {
     opened: AtomicU64,
     is_retired: AtomicBool,
     is_ended: AtomicBool,
-    is_stopped: AtomicBool,
     idle_since: Mutex<Instant>,
 }
 
@@ -69,38 +68,31 @@ impl UserAgent {
 }
 
 impl Process {
-    /// Starts Chromium, and once more if it ended before it said a word: on a machine that is short of memory or
-    /// time one start of very many does, and the next one does not.
+    /// Starts Chromium, with its sandbox where the system allows one.
+    ///
+    /// It is started once more if it ended meanwhile: on a machine that is short of memory or time one start of very
+    /// many does, and the next one does not.
     pub(crate) async fn start(
         path: &Path,
         user_agent: &UserAgent,
         config: &BrowserConfig,
     ) -> Result<Self, BrowserError> {
-        match Self::start_in_walls(path, user_agent, config).await {
-            Err(BrowserError::Start { log, source }) if source.kind() == io::ErrorKind::BrokenPipe => {
-                tracing::warn!(%log, %source, "Chromium ended while it was starting and is started again");
-                Self::start_in_walls(path, user_agent, config).await
-            }
-            other => other,
-        }
-    }
-
-    /// Starts Chromium, with its sandbox where the system allows one.
-    async fn start_in_walls(
-        path: &Path,
-        user_agent: &UserAgent,
-        config: &BrowserConfig,
-    ) -> Result<Self, BrowserError> {
         // Chromium refuses to have a sandbox as root.
-        if rustix::process::geteuid().is_root() {
-            return Self::start_with(path, user_agent, config, Sandbox::Off).await;
+        let walls = if rustix::process::geteuid().is_root() { Sandbox::Off } else { Sandbox::On };
+        let mut started = Self::start_with(path, user_agent, config, walls).await;
+        if let Err(BrowserError::Start { log, source }) = &started
+            && source.kind() == io::ErrorKind::BrokenPipe
+        {
+            tracing::warn!(%log, %source, "Chromium ended while it was starting and is started again");
+            started = Self::start_with(path, user_agent, config, walls).await;
         }
-        match Self::start_with(path, user_agent, config, Sandbox::On).await {
-            Err(BrowserError::Start { log, source }) if log.contains("sandbox") => {
+        match started {
+            // Only now: what a single start says before its end may have another cause.
+            Err(BrowserError::Start { log, source }) if walls == Sandbox::On && log.contains("sandbox") => {
                 tracing::debug!(%log, %source, "Chromium does not start with its sandbox");
                 Self::start_with(path, user_agent, config, Sandbox::Off).await
             }
-            other => other,
+            started => started,
         }
     }
 
@@ -114,7 +106,8 @@ impl Process {
         let arrivals = Arc::new(Arrivals::default());
         let kind = match timeout(config.start_timeout, greet(connection.cdp(), &arrivals)).await {
             Ok(Ok(_)) => None,
-            Ok(Err(_)) => Some(io::ErrorKind::BrokenPipe),
+            Ok(Err(CallError::Lost)) => Some(io::ErrorKind::BrokenPipe),
+            Ok(Err(_)) => Some(io::ErrorKind::InvalidData),
             Err(_) => Some(io::ErrorKind::TimedOut),
         };
         if let Some(kind) = kind {
@@ -154,7 +147,6 @@ impl Process {
             opened: AtomicU64::new(0),
             is_retired: AtomicBool::new(false),
             is_ended: AtomicBool::new(false),
-            is_stopped: AtomicBool::new(false),
             idle_since: Mutex::new(Instant::now()),
         }
     }
@@ -211,11 +203,6 @@ impl Process {
         }
     }
 
-    /// Tells whether it was asked to end: its pages are not wanted any more.
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.is_stopped.load(Ordering::Acquire)
-    }
-
     pub(crate) fn pages(&self) -> usize {
         self.pages.load(Ordering::Acquire)
     }
@@ -244,7 +231,6 @@ impl Process {
     /// Asks Chromium to end, and sees to it that it does, with everything it started; a remote one is left alone.
     pub(crate) async fn stop(&self) {
         self.retire();
-        self.is_stopped.store(true, Ordering::Release);
         // What ends now ends as it should.
         self.is_ended.store(true, Ordering::Release);
         match &self.machine {

@@ -45,6 +45,8 @@ pub(super) struct State {
     pub(super) in_flight: HashMap<String, String>,
     pub(super) last_traffic: Instant,
     pub(super) document: Option<Document>,
+    /// Something of the page has been answered, be it a redirect.
+    pub(super) has_begun: bool,
     /// The one before, as long as the current one has not taken its place.
     pub(super) left: Option<Document>,
     /// Where the last document was asked for.
@@ -103,6 +105,7 @@ impl Watch {
             in_flight: HashMap::new(),
             last_traffic: Instant::now(),
             document: None,
+            has_begun: false,
             left: None,
             document_url: None,
             is_parsed: false,
@@ -223,6 +226,13 @@ impl Watch {
         }
     }
 
+    /// Forgets where the page was before it goes where the request wants it.
+    pub(super) fn begin_anew(&self) {
+        let mut state = self.lock();
+        (state.document, state.left, state.document_url) = (None, None, None);
+        state.has_begun = false;
+    }
+
     /// Takes in what a part of the page tells of its requests.
     pub(super) fn traffic(&self, session: &str, method: &str, params: &Value) {
         self.lock().traffic(session, method, params);
@@ -249,6 +259,7 @@ impl State {
                 let kind = params["type"].as_str().unwrap_or_default();
                 if kind == "Document" && params["frameId"] == self.frame.as_str() {
                     self.document_url = params["request"]["url"].as_str().map(str::to_owned);
+                    self.has_begun |= !params["redirectResponse"].is_null();
                     let is_posted = params["request"]["method"] != "GET";
                     self.posted_url = self.document_url.clone().filter(|_| is_posted);
                 }
@@ -262,6 +273,7 @@ impl State {
                 if params["type"] == "Document" && params["frameId"] == self.frame.as_str() =>
             {
                 self.left = self.document.replace(Document::read(&params["response"]));
+                self.has_begun = true;
             }
             "Network.responseReceived" if params["response"]["mimeType"] == "application/wasm" => {
                 self.works_elsewhere = true;

@@ -68,7 +68,7 @@ pub(crate) struct Visit {
     pub(crate) outcome: Result<Rendered, BrowserError>,
     /// What is left for whoever puts it away.
     pub(crate) context: Option<Context>,
-    /// Something of the page has come.
+    /// Something of the page was answered, be it a redirect.
     pub(crate) has_begun: bool,
 }
 
@@ -91,7 +91,7 @@ pub(crate) async fn visit(
         Ok(prepared) => {
             let page = Page::new(process, prepared, config, request);
             let outcome = page.work_in_time(request).await;
-            let has_begun = page.watch.lock().document.is_some();
+            let has_begun = page.watch.lock().has_begun;
             Visit { outcome, context: Some(page.into_context()), has_begun }
         }
         Err(error) => Visit { outcome: Err(error), context: None, has_begun: false },
@@ -159,6 +159,7 @@ impl<'a> Page<'a> {
         let mut rendered = Rendered::default();
         if let Some(session) = &request.session {
             self.restore(&session.state).await?;
+            self.watch.begin_anew();
         }
         self.set_up(request).await?;
         self.navigate(&request.url).await?;

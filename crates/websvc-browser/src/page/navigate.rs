@@ -1,8 +1,10 @@
 //! Going to the URL of a request, and saying why that failed.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::sleep;
 use url::Url;
 use websvc_transport::UrlRule;
 
@@ -15,6 +17,8 @@ use crate::error::BrowserError;
 /// Chromium's word for an answer without a body whose status is an error's: it shows a page of its own then.
 const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
 const ABORTED: &str = "net::ERR_ABORTED";
+/// How long it may take until the end of Chromium is heard of.
+const FAREWELL: Duration = Duration::from_millis(250);
 
 impl Page<'_> {
     pub(super) async fn navigate(&self, url: &Url) -> Result<(), BrowserError> {
@@ -24,6 +28,11 @@ impl Page<'_> {
         }
         match answer["errorText"].as_str().unwrap_or_default() {
             "" => Ok(()),
+            ABORTED if self.watch.lock().document.is_none() => {
+                // A Chromium that is asked to end breaks everything off first, and is gone then.
+                sleep(FAREWELL).await;
+                Err(self.reason(url, ABORTED))
+            }
             EMPTY_ERROR if self.watch.lock().document.is_some() => Ok(()),
             error => Err(self.reason(url, error)),
         }

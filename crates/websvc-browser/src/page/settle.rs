@@ -139,7 +139,7 @@ impl Page<'_> {
     }
 }
 
-/// Nothing can change a document without scripts once it is there.
+/// Nothing changes a document once it is there in which, and in whose frames, there are no scripts.
 fn is_final(glance: &Value) -> bool {
     glance["scripts"] == false && glance["ready"] == "complete"
 }

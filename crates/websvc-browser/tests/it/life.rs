@@ -1,5 +1,6 @@
 //! The life of the process: queue, crashes, replacement, the end, and what is left after it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process_group};
@@ -97,20 +98,25 @@ async fn eight_pages_at_once_are_eight_pages() {
 
 #[tokio::test]
 async fn a_killed_chromium_loses_only_the_pages_that_have_begun() {
-    let Some(stage) = stage(world()).await else { return };
+    let is_first = AtomicBool::new(true);
+    let late = "http://a.test/late";
+    let world = world().page_with(late, move |_| {
+        if is_first.swap(false, Ordering::AcqRel) { Page::silence() } else { Page::html("<p>late</p>") }
+    });
+    let Some(stage) = stage(world).await else { return };
     stage.render("http://a.test/").await;
     let chromium = pid(&stage.browser.status().await);
     let waiting = PageRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/alive") };
-    let [begun, awaited] = [waiting, request("http://a.test/slow")].map(|request| {
+    let [begun, awaited] = [waiting, request(late)].map(|request| {
         let browser = stage.browser.clone();
         tokio::spawn(async move { browser.open(&request).await })
     });
     stage.world.asked("http://a.test/beat").await;
-    stage.world.asked("http://a.test/slow").await;
+    stage.world.asked(late).await;
     kill_process(chromium, Signal::KILL).unwrap();
     let lost = begun.await.unwrap();
     assert!(matches!(lost, Err(BrowserError::Crashed)), "{lost:?}");
-    assert!(awaited.await.unwrap().unwrap().html.contains("slow"));
+    assert!(awaited.await.unwrap().unwrap().html.contains("late"));
     assert!(stage.render("http://a.test/").await.html.contains("a page of some words"));
     ended(chromium).await;
     stage.browser.stop().await;
@@ -142,7 +148,8 @@ async fn pages_that_crash_before_they_are_used_are_not_missed() {
     let Some(stage) = stage(world()).await else { return };
     for _ in 0..3 {
         stage.render("http://a.test/").await;
-        for renderer in renderers_of(pid(&stage.browser.status().await)) {
+        let chromium = stage.browser.status().await.process.and_then(Pid::from_raw);
+        for renderer in chromium.map(renderers_of).unwrap_or_default() {
             let _ = kill_process(renderer, Signal::KILL);
         }
     }

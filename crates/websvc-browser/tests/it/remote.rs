@@ -252,6 +252,21 @@ async fn a_lost_connection_fails_the_pages_that_have_begun_and_the_next_ones_wor
 }
 
 #[tokio::test]
+async fn pages_that_are_open_when_it_is_stopped_fail_and_connect_nothing() {
+    let Some(chromium) = Chromium::start(FLAGS) else { return };
+    let world = world().page("http://a.test/never", Page::silence());
+    let stage = stage(world, remote(&chromium.socket)).await;
+    let browser = stage.browser.clone();
+    let in_flight = tokio::spawn(async move { browser.open(&request("http://a.test/never")).await });
+    stage.world.asked("http://a.test/never").await;
+    stage.browser.stop().await;
+    let failed = in_flight.await.unwrap();
+    assert!(matches!(failed, Err(BrowserError::Crashed)), "{failed:?}");
+    assert_eq!(stage.browser.figures().await.started, 1);
+    chromium.is_empty().await;
+}
+
+#[tokio::test]
 async fn a_browser_that_comes_back_is_found_again() {
     let Some(chromium) = Chromium::start(FLAGS) else { return };
     let addr = chromium.addr();
