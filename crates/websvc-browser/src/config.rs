@@ -26,7 +26,7 @@ pub struct BrowserConfig {
     pub memory_bytes: u64,
     /// How long a Chromium without pages is kept.
     pub idle_shutdown: Duration,
-    /// How long Chromium may take to start.
+    /// How long Chromium may take to say its version, and to start; one that ends meanwhile is started once more.
     pub start_timeout: Duration,
     /// How long a connection to a host may take.
     pub connect_timeout: Duration,

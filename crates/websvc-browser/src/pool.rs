@@ -152,21 +152,21 @@ impl Browser {
         let place = place.expect("the semaphore is never closed");
         shared.counters.opened(began.elapsed());
         let stops = self.stops();
-        for _ in 1..ATTEMPTS {
+        let mut attempts = 1;
+        loop {
             let (visit, lease) = self.visit(request, stops).await?;
-            if visit.has_begun || !matches!(visit.outcome, Err(BrowserError::Crashed)) {
+            let is_missed = !visit.has_begun && matches!(visit.outcome, Err(BrowserError::Crashed));
+            if !is_missed || attempts == ATTEMPTS {
                 self.put_away(visit.context, lease, Some(place));
                 return visit.outcome;
             }
-            tracing::warn!("a page crashed before anything of it had come, and is opened again");
+            tracing::warn!(attempts, "a page crashed before anything of it had come, and is opened again");
             self.put_away(visit.context, lease, None);
+            attempts += 1;
         }
-        let (visit, lease) = self.visit(request, stops).await?;
-        self.put_away(visit.context, lease, Some(place));
-        visit.outcome
     }
 
-    /// Opens a page in the current process, starting one if there is none.
+    /// Opens a page in the current process, starting one if there is none, unless it was stopped since `stops` was read.
     async fn visit(&self, request: &PageRequest, stops: u64) -> Result<(Visit, Lease), BrowserError> {
         let opening = async {
             let (lease, ready) = self.lease(request.proxy.as_ref(), stops).await?;

@@ -139,7 +139,7 @@ impl Page<'_> {
     }
 }
 
-/// Nothing changes a document once it is there in which, and in whose frames, there are no scripts.
+/// Nothing changes a document once it is there that has neither scripts nor frames that reach it.
 fn is_final(glance: &Value) -> bool {
     glance["scripts"] == false && glance["ready"] == "complete"
 }

@@ -157,6 +157,7 @@ async fn pages_that_crash_before_they_are_used_are_not_missed() {
     stage.browser.stop().await;
 }
 
+/// Returns the processes of pages; empty where the system does not list them.
 fn renderers_of(group: Pid) -> Vec<Pid> {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());

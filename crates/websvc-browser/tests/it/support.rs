@@ -22,7 +22,7 @@ pub(crate) struct Stage {
 /// Returns the configuration of the tests, or `None` with a line when there is no Chromium.
 pub(crate) fn config() -> Option<BrowserConfig> {
     let path = std::env::var_os("WEBSVC_TEST_CHROMIUM").map(Into::into);
-    // A machine that does much else may take its time.
+    // A machine that does much else may take its time; and who waits in vain for what is only being started fails.
     let config = BrowserConfig { path, start_timeout: Duration::from_secs(60), ..BrowserConfig::default() };
     let client = ClientConfig::new(AddressGuard::public());
     match Browser::new(config.clone(), Client::new(client).unwrap()).executable() {
