@@ -234,6 +234,17 @@ pub(super) fn failure(code: ErrorCode) -> Example {
         value["details"] =
             json!([{ "path": "/scrapeOptions/actions", "code": "not_supported", "message": message }]);
     }
+    let details = value["details"].as_array();
+    if let Some(first) = details.and_then(|details| details.first()) {
+        // As the service does for clients that show nothing but the text.
+        let [text, path, message] =
+            [&value["error"], &first["path"], &first["message"]].map(|text| text.as_str().unwrap_or_default());
+        let more = match details.map_or(0, Vec::len) {
+            1 => String::new(),
+            all => format!(" (and {} more)", all - 1),
+        };
+        value["error"] = json!(format!("{text}: {path}: {message}{more}"));
+    }
     Example { name: code.as_str().to_owned(), summary: code.meaning(), value }
 }
 
