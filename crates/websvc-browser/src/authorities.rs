@@ -36,7 +36,8 @@ fn certutil() -> Option<PathBuf> {
 
 /// Returns the first `certutil` in the folders. Relative ones are passed over: they depend on where the service stands.
 fn find_in(mut folders: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
-    folders.find_map(|folder| Some(folder.join("certutil")).filter(|path| path.is_absolute() && path.is_file()))
+    folders
+        .find_map(|folder| Some(folder.join("certutil")).filter(|path| path.is_absolute() && path.is_file()))
 }
 
 /// Makes the certificates of a PEM file known to the Chromium that will have `home` as its home. Without the program

@@ -302,7 +302,8 @@ fn push_words(line: &str, text: &mut String) {
 ///
 /// Each block of a page is a line, but plain text is also broken within its sentences. There, lines are long.
 fn stands_alone(line: &str, next: &str) -> bool {
-    let ends_open = line.chars().next_back().is_some_and(|c| c.is_alphanumeric() || matches!(c, ')' | ']' | '%'));
+    let ends_open =
+        line.chars().next_back().is_some_and(|c| c.is_alphanumeric() || matches!(c, ')' | ']' | '%'));
     let begins_anew = !next.starts_with(|c: char| c.is_lowercase() || c.is_ascii_punctuation());
     ends_open && begins_anew && line.chars().nth(WRAPPED_CHARS).is_none()
 }

@@ -460,7 +460,10 @@ mod tests {
     fn operation_of_upstream_that_is_not_offered_is_named_in_the_404() {
         let text = |method: &Method, path: &str| find(method, path).unwrap_err().as_text();
         let agent = text(&Method::POST, "/v2/agent");
-        assert!(agent.starts_with("Not found: POST /v2/agent: this service does not offer agent runs"), "{agent}");
+        assert!(
+            agent.starts_with("Not found: POST /v2/agent: this service does not offer agent runs"),
+            "{agent}"
+        );
         assert!(text(&Method::GET, "//v2/agent/7/").contains("agent runs"));
         assert_eq!(text(&Method::GET, "/v2/agents"), "Not found: GET /v2/agents");
         assert_eq!(text(&Method::GET, "/v2/nothing"), "Not found: GET /v2/nothing");
