@@ -4,7 +4,8 @@
 //! database (`--ignore-certificate-errors-spki-list`), but it believes every chain that holds such a certificate, signed
 //! by it or not: whoever stands between could add it to their own.
 
-use std::path::Path;
+use std::env;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -19,36 +20,51 @@ const END: &str = "-----END CERTIFICATE-----";
 /// Said when the certificates cannot be made known.
 pub(crate) const NO_CERTUTIL: &str = "pages in the browser do not trust fetch.ca_file: certutil is missing (Debian, Ubuntu: apt install libnss3-tools)";
 
+/// Folders that are searched after those of `PATH`: a service manager may start the service with a short one.
+const FOLDERS: [&str; 2] = ["/usr/local/bin", "/usr/bin"];
+
 /// Tells whether the program is there that makes certificates known.
 pub(crate) fn can_be_installed() -> bool {
-    ["/usr/local/bin/certutil", "/usr/bin/certutil"].iter().any(|path| Path::new(path).is_file())
+    certutil().is_some()
+}
+
+/// Returns the program that makes certificates known; the one that is found is the one that is run.
+fn certutil() -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    find_in(env::split_paths(&path).chain(FOLDERS.map(PathBuf::from)))
+}
+
+/// Returns the first `certutil` in the folders. Relative ones are passed over: they depend on where the service stands.
+fn find_in(mut folders: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
+    folders
+        .find_map(|folder| Some(folder.join("certutil")).filter(|path| path.is_absolute() && path.is_file()))
 }
 
 /// Makes the certificates of a PEM file known to the Chromium that will have `home` as its home. Without the program
 /// for it pages that need them fail as untrusted ones do, and the log says why.
 pub(crate) async fn install(ca_file: &Path, home: &Path) {
-    if !can_be_installed() {
+    let Some(certutil) = certutil() else {
         tracing::warn!("{NO_CERTUTIL}");
         return;
-    }
-    if let Err(reason) = fill(ca_file, home).await {
+    };
+    if let Err(reason) = fill(&certutil, ca_file, home).await {
         tracing::warn!(ca_file = %ca_file.display(), reason, "pages in the browser do not trust fetch.ca_file");
     }
 }
 
-async fn fill(ca_file: &Path, home: &Path) -> Result<(), String> {
+async fn fill(certutil: &Path, ca_file: &Path, home: &Path) -> Result<(), String> {
     let failed = |error: std::io::Error| error.to_string();
     let text = tokio::fs::read_to_string(ca_file).await.map_err(failed)?;
     let folder = home.join(".pki").join("nssdb");
     tokio::fs::create_dir_all(&folder).await.map_err(failed)?;
     let database = format!("sql:{}", folder.display());
-    run(&["-N", "-d", &database, "--empty-password"], home).await?;
+    run(certutil, &["-N", "-d", &database, "--empty-password"], home).await?;
     for (place, certificate) in certificates(&text).enumerate() {
         let file = home.join("authority.pem");
         tokio::fs::write(&file, certificate).await.map_err(failed)?;
         let (name, file) = (format!("websvc {place}"), file.display().to_string());
         // Trusted to sign certificates of servers, and for nothing else.
-        run(&["-A", "-d", &database, "-n", &name, "-t", "C,,", "-i", &file], home).await?;
+        run(certutil, &["-A", "-d", &database, "-n", &name, "-t", "C,,", "-i", &file], home).await?;
     }
     Ok(())
 }
@@ -61,8 +77,8 @@ fn certificates(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-async fn run(arguments: &[&str], home: &Path) -> Result<(), String> {
-    let mut command = Command::new("certutil");
+async fn run(certutil: &Path, arguments: &[&str], home: &Path) -> Result<(), String> {
+    let mut command = Command::new(certutil);
     command.args(arguments).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", home);
     command.stdin(Stdio::null()).kill_on_drop(true);
     let output = timeout(LIMIT, command.output()).await.map_err(|_| "certutil does not end".to_owned())?;
@@ -76,6 +92,16 @@ async fn run(arguments: &[&str], home: &Path) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn certutil_is_found_in_any_folder_of_the_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let folders = || ["", "relative", "/nonexistent"].map(PathBuf::from).into_iter();
+        assert_eq!(find_in(folders().chain([folder.path().to_owned()])), None);
+        let program = folder.path().join("certutil");
+        std::fs::write(&program, "").unwrap();
+        assert_eq!(find_in(folders().chain([folder.path().to_owned()])), Some(program));
+    }
 
     #[test]
     fn certificates_are_taken_out_of_whatever_surrounds_them() {

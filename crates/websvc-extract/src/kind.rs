@@ -1,5 +1,6 @@
 //! What sort of thing a page's bytes are: told by their first bytes as much as by the declared type.
 
+use crate::binary;
 use crate::error::ExtractError;
 
 /// The sorts of content that can be read.
@@ -17,37 +18,6 @@ pub enum Kind {
     Xml,
 }
 
-/// First bytes that name a binary kind, with the offset they stand at.
-const MAGIC: &[(usize, &[u8], &str)] = &[
-    (0, b"%PDF-", "pdf"),
-    (0, b"PK\x03\x04", "zip"),
-    (0, b"PK\x05\x06", "zip"),
-    (0, b"\x89PNG\r\n\x1a\n", "png"),
-    (0, b"GIF87a", "gif"),
-    (0, b"GIF89a", "gif"),
-    (0, b"\xff\xd8\xff", "jpeg"),
-    (8, b"WEBP", "webp"),
-    (8, b"WAVE", "wav"),
-    (4, b"ftyp", "mp4"),
-    (0, b"OggS", "ogg"),
-    (0, b"fLaC", "flac"),
-    (0, b"ID3", "mp3"),
-    (0, b"\x1a\x45\xdf\xa3", "webm"),
-    (0, b"\x1f\x8b\x08", "gzip"),
-    (0, b"\x28\xb5\x2f\xfd", "zstd"),
-    (0, b"BZh", "bzip2"),
-    (0, b"\xfd7zXZ\x00", "xz"),
-    (0, b"7z\xbc\xaf\x27\x1c", "7z"),
-    (0, b"Rar!\x1a\x07", "rar"),
-    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "ole"),
-    (0, b"{\\rtf", "rtf"),
-    (0, b"\x7fELF", "elf"),
-    (0, b"MZ\x90\x00", "exe"),
-    (0, b"wOFF", "font"),
-    (0, b"wOF2", "font"),
-    (0, b"\x00asm", "wasm"),
-];
-
 /// How many bytes are looked at.
 const SNIFF_BYTES: usize = 2048;
 
@@ -63,22 +33,21 @@ impl Kind {
     /// [`ExtractError::Unsupported`] for binary kinds.
     pub(crate) fn sniff(bytes: &[u8], content_type: Option<&str>) -> Result<Kind, ExtractError> {
         let head = &bytes[..bytes.len().min(SNIFF_BYTES)];
-        for (offset, magic, kind) in MAGIC {
-            if head.get(*offset..).is_some_and(|rest| rest.starts_with(magic)) {
-                return Err(unsupported(kind));
-            }
-        }
         let declared = content_type.unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+        if let Some(kind) = binary::binary_kind(bytes, content_type) {
+            let is_known = kind != "binary";
+            return Err(unsupported(if is_known || !is_binary_type(&declared) {
+                kind
+            } else {
+                name_of(&declared)
+            }));
+        }
         match declared.as_str() {
             "text/html" => return Ok(Kind::Html),
             "application/xhtml+xml" => return Ok(Kind::Xhtml),
             "application/json" | "text/json" => return Ok(Kind::Json),
             declared if declared.ends_with("+json") => return Ok(Kind::Json),
             _ => {}
-        }
-        let marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
-        if !marked && head.contains(&0) {
-            return Err(unsupported(name_of(&declared)));
         }
         let by_content = sniff_text(head);
         match declared.as_str() {

@@ -16,6 +16,7 @@
 //! ```
 
 mod article;
+mod binary;
 mod charset;
 mod content;
 mod document;
@@ -41,6 +42,7 @@ mod whole;
 mod xml;
 
 pub use article::Article;
+pub use binary::binary_kind;
 pub use content::Content;
 pub use document::{Anchor, Document, Robots, Source};
 pub use error::ExtractError;

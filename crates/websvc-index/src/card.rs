@@ -13,6 +13,12 @@ use crate::bytes::{Taker, put, put_seconds, put_side, put_text};
 /// How many bytes of text a block holds at least.
 const BLOCK_BYTES: usize = 1_536;
 
+/// Stands after a heading in what is shown of a text: "Paris \u{b7} Paris is the capital".
+const SEPARATOR: &str = " \u{b7} ";
+
+/// Lines that are longer may be broken within a sentence.
+const WRAPPED_CHARS: usize = 60;
+
 /// More bytes than a block can have: a passage has at most four times its greatest length, and white space.
 const MAX_BLOCK_BYTES: usize = 16 * BLOCK_BYTES;
 
@@ -78,11 +84,9 @@ impl OpenBlock {
         self.passages.partition_point(|&(start, _)| start <= position).saturating_sub(1)
     }
 
-    /// Returns the words of passages with one space between two.
+    /// Returns the words of passages with one space between two, and a separator after headings and items of lists.
     pub(crate) fn collapsed(&self, passages: RangeInclusive<usize>) -> String {
-        let mut text = String::new();
-        passages.for_each(|at| push_collapsed(self.passage(at), &mut text));
-        text
+        collapsed(&self.text[self.start(*passages.start())..self.passages[*passages.end()].1])
     }
 
     /// Tells whether words stand before a passage.
@@ -91,8 +95,11 @@ impl OpenBlock {
     }
 
     fn passage(&self, at: usize) -> &str {
-        let start = at.checked_sub(1).map_or(0, |before| self.passages[before].1);
-        &self.text[start..self.passages[at].1]
+        &self.text[self.start(at)..self.passages[at].1]
+    }
+
+    fn start(&self, at: usize) -> usize {
+        at.checked_sub(1).map_or(0, |before| self.passages[before].1)
     }
 }
 
@@ -264,22 +271,41 @@ impl<'a> Card<'a> {
     }
 }
 
-/// Appends the words of `raw`, with one space between two and before the first one.
-fn push_collapsed(raw: &str, text: &mut String) {
-    let trimmed = raw.trim();
-    let mut add = |part: &str| {
+/// Returns the words of `raw` with one space between two, and [`SEPARATOR`] where a line stands for itself.
+fn collapsed(raw: &str) -> String {
+    let mut text = String::with_capacity(raw.len());
+    let mut before = "";
+    for line in raw.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if !text.is_empty() {
+            text.push_str(if stands_alone(before, line) { SEPARATOR } else { " " });
+        }
+        if is_collapsed(line) {
+            text.push_str(line);
+        } else {
+            push_words(line, &mut text);
+        }
+        before = line;
+    }
+    text
+}
+
+fn push_words(line: &str, text: &mut String) {
+    for (at, word) in line.split_whitespace().enumerate() {
+        if at > 0 {
             text.push(' ');
         }
-        text.push_str(part);
-    };
-    if is_collapsed(trimmed) {
-        if !trimmed.is_empty() {
-            add(trimmed);
-        }
-    } else {
-        trimmed.split_whitespace().for_each(add);
+        text.push_str(word);
     }
+}
+
+/// Reports whether a line is a heading or an item of a list rather than a part of the sentence that `next` goes on with.
+///
+/// Each block of a page is a line, but plain text is also broken within its sentences. There, lines are long.
+fn stands_alone(line: &str, next: &str) -> bool {
+    let ends_open =
+        line.chars().next_back().is_some_and(|c| c.is_alphanumeric() || matches!(c, ')' | ']' | '%'));
+    let begins_anew = !next.starts_with(|c: char| c.is_lowercase() || c.is_ascii_punctuation());
+    ends_open && begins_anew && line.chars().nth(WRAPPED_CHARS).is_none()
 }
 
 /// Tells whether single spaces are the only white space of a trimmed text; false where that takes a closer look. Most
@@ -344,7 +370,7 @@ fn passage_end(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_collapsed, push_collapsed};
+    use super::{collapsed, is_collapsed};
 
     #[test]
     fn white_space_is_collapsed_whichever_way_is_taken() {
@@ -354,13 +380,24 @@ mod tests {
         for space in spaces {
             let text = format!("one{space}two");
             assert_eq!(is_collapsed(&text), space == ' ', "{space:?}");
-            let mut collapsed = "before".to_owned();
-            push_collapsed(&format!("{space}one{space}{space}two {space}"), &mut collapsed);
-            assert_eq!(collapsed, "before one two", "{space:?}");
+            let shown = collapsed(&format!("{space}one{space}{space}two {space}"));
+            assert_eq!(shown, "one two", "{space:?}");
         }
         for text in ["", "one", "\u{e9}t\u{e9} und \u{444}"] {
             assert!(is_collapsed(text), "{text}");
         }
         assert!(!is_collapsed("one  two"));
+    }
+
+    #[test]
+    fn heading_is_separated_from_next_sentence() {
+        let check = |raw: &str, expected: &str| assert_eq!(collapsed(raw), expected, "{raw:?}");
+        check("Paris\nParis is the capital.", "Paris \u{b7} Paris is the capital.");
+        check("Prices (2026)\n\n  Tea 3 EUR\nCoffee", "Prices (2026) \u{b7} Tea 3 EUR \u{b7} Coffee");
+        check("東京\n東京は首都です。", "東京 \u{b7} 東京は首都です。");
+        check("It is big.\nParis is old:\nvery", "It is big. Paris is old: very");
+        check("a sentence that is broken\nin two", "a sentence that is broken in two");
+        let wrapped = "A line of plain text that was broken where it became too long for";
+        check(&format!("{wrapped}\nParis to read"), &format!("{wrapped} Paris to read"));
     }
 }

@@ -48,7 +48,11 @@ impl Kept {
 /// Returns the name of a page in the cache, with whatever of the plan changes what its host answers. Headers of the
 /// caller's own and actions may change it in any way, so such a page has no name: it is nobody else's.
 pub(crate) fn page_key(url: &Url, plan: &ScrapePlan, proxies: &ProxyConfig, need: Need) -> Option<PageKey> {
-    if !plan.headers().is_empty() || !plan.actions().is_empty() || plan.profile().is_some() {
+    let is_private = has_credentials(url)
+        || !plan.headers().is_empty()
+        || !plan.actions().is_empty()
+        || plan.profile().is_some();
+    if is_private {
         return None;
     }
     let mut variant = match need {
@@ -70,9 +74,14 @@ pub(crate) fn page_key(url: &Url, plan: &ScrapePlan, proxies: &ProxyConfig, need
     Some(PageKey::new(without_fragment(url), variant))
 }
 
-/// Returns the name of a page that was asked for without any wishes.
-pub(crate) fn plain_key(url: &Url) -> PageKey {
-    PageKey::new(without_fragment(url), "")
+/// Returns the name of a page that was asked for without any wishes; `None` for a private one.
+pub(crate) fn plain_key(url: &Url) -> Option<PageKey> {
+    (!has_credentials(url)).then(|| PageKey::new(without_fragment(url), ""))
+}
+
+/// Reports whether a URL has a user name or password. Those of requests are headers by now, but links have them, too.
+pub(crate) fn has_credentials(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
 }
 
 pub(crate) fn without_fragment(url: &Url) -> String {

@@ -18,6 +18,7 @@ use websvc_extract::{
 use websvc_types::{CacheState as WireCacheState, Format, Metadata, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
+use crate::cache::has_credentials;
 use crate::documents::{Converted, as_base64, document_kind};
 use crate::error::ScrapeError;
 use crate::index_copy::index_copy;
@@ -76,7 +77,8 @@ pub(crate) fn render(
     if is_empty_shell {
         page.warnings.push(SHELL_WARNING.to_owned());
     }
-    if plan.store_in_cache() && !raw.unverified && raw.cache_state == CacheState::Miss {
+    let is_storable = plan.store_in_cache() && !raw.unverified && !has_credentials(&raw.source_url);
+    if is_storable && raw.cache_state == CacheState::Miss {
         // The index takes the main content, which is found only once when that is what was asked for.
         page.index_copy = if converted.is_some() || is_plain(plan) {
             index_copy(raw, &document, &content, metadata.clone())

@@ -365,7 +365,7 @@ impl Scraper {
     ) -> Result<Survey, ScrapeError> {
         let key = cache::plain_key(url);
         let freshness = Freshness { max_age, min_age: None, lockdown: false };
-        let (page, unchanged) = match self.cached(url, Some(&key), freshness).await? {
+        let (page, unchanged) = match self.cached(url, key.as_ref(), freshness).await? {
             Found::Fresh(page, _) => (*page, false),
             Found::NotFresh | Found::Nothing => self.refresh(url, key, deadline).await?,
         };
@@ -386,16 +386,22 @@ impl Scraper {
     async fn refresh(
         &self,
         url: &Url,
-        key: PageKey,
+        key: Option<PageKey>,
         deadline: Instant,
     ) -> Result<(RawPage, bool), ScrapeError> {
-        let known = self.known(url, &key).await?;
+        let known = match &key {
+            Some(key) => self.known(url, key).await?,
+            None => None,
+        };
         let mut request = request::plain(url, remaining(deadline)?, self.inner.config.max_body_bytes);
         let known = known.filter(|known| request::unless_unchanged(&mut request, known));
         let fetching = self.inner.fetcher.plain(request, deadline);
         let fetched = self.stages().run(Stage::Fetch, fetching).await?;
         let (page, unchanged) = renewed(url, known, fetched);
-        Ok((self.put(page, key).await?.0, unchanged))
+        match key {
+            Some(key) => Ok((self.put(page, key).await?.0, unchanged)),
+            None => Ok((page, unchanged)),
+        }
     }
 
     pub(crate) fn clock(&self) -> &Clock {

@@ -7,6 +7,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use url::Url;
 use websvc_documents::DocumentKind;
+use websvc_extract::binary_kind;
 use websvc_types::{ParseFormat, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
@@ -57,6 +58,19 @@ impl FileUpload {
         }
     }
 
+    fn is_binary(&self) -> bool {
+        binary_kind(&self.bytes, self.media_type.as_deref()).is_some()
+    }
+
+    /// Returns the error that says what the file is instead of something that can be read.
+    fn unsupported(&self) -> ScrapeError {
+        let detected = match DocumentKind::of(&self.bytes, None) {
+            Some(kind) => kind.name(),
+            None => binary_kind(&self.bytes, self.media_type.as_deref()).unwrap_or("unknown"),
+        };
+        ScrapeError::UnsupportedFile { name: self.file_name(), detected }
+    }
+
     /// Returns the media type by which the file is read; `None` when it is of no kind that can be.
     fn read_as(&self) -> Option<String> {
         let declared = self.media_type.as_deref().unwrap_or_default();
@@ -73,9 +87,8 @@ impl FileUpload {
             .or(by_type)?;
         match kind {
             Kind::Document(kind) if !is_readable(kind) => None,
+            Kind::Text(_) | Kind::Document(DocumentKind::Csv) if self.is_binary() => None,
             Kind::Document(kind) => Some(kind.media_type().to_owned()),
-            // A text is full of signs; what has none is a picture by another name.
-            Kind::Text(_) if self.bytes.iter().take(1024).any(|byte| *byte == 0) => None,
             Kind::Text(text) if essence.eq_ignore_ascii_case(text.media_type) => Some(declared.to_owned()),
             Kind::Text(text) => Some(text.media_type.to_owned()),
         }
@@ -149,7 +162,7 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<Page, ScrapeError> {
         let name = file.file_name();
-        let media_type = file.read_as().ok_or_else(|| ScrapeError::UnsupportedFile { name: name.clone() })?;
+        let media_type = file.read_as().ok_or_else(|| file.unsupported())?;
         let mut headers = HeaderMap::new();
         headers.extend(HeaderValue::from_str(&media_type).ok().map(|value| (CONTENT_TYPE, value)));
         let url = address(&name);
@@ -211,6 +224,19 @@ mod tests {
     }
 
     #[test]
+    fn error_names_the_detected_type() {
+        for (name, declared, bytes, expected) in [
+            ("a.html", Some("text/html"), &b"\x89PNG\r\n\x1a\n\0\0"[..], "png"),
+            ("a.doc", None, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "ole"),
+            ("a.xyz", None, b"<?xml?>\0\x01\x02\x03", "binary"),
+            ("a.xyz", None, b"words", "unknown"),
+        ] {
+            let text = file(name, declared, bytes).unsupported().to_string();
+            assert!(text.ends_with(&format!("(detected type: {expected})")), "{text}");
+        }
+    }
+
+    #[test]
     fn names_have_no_folders() {
         for (given, expected) in [
             ("a.pdf", "a.pdf"),
@@ -240,6 +266,14 @@ mod tests {
             ("a.csv", Some("text/plain"), b"a,b\n1,2", Some("text/csv")),
             ("a.md", Some("text/plain"), b"# a", Some("text/markdown")),
             ("notes", Some("text/plain"), b"a", Some("text/plain")),
+            ("a.txt", Some("text/plain"), b"\xff\xfea\0", Some("text/plain")),
+            (
+                "a.html",
+                Some("text/html"),
+                b"<?xml version=\"1.0\"?>\x01\x02\x03\x04\x05\x06\x07\x08\x0e\x0f",
+                None,
+            ),
+            ("a.csv", Some("text/csv"), b"a,b\x01\x02\x03\x04\x05\x06\x07\x08\x0e\x0f", None),
             ("a.png", Some("image/png"), b"\x89PNG\r\n\x1a\n\0\0", None),
             ("a.html", Some("text/html"), b"\x89PNG\r\n\x1a\n\0\0", None),
             ("a.doc", Some("application/msword"), b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", None),

@@ -18,6 +18,7 @@ mod handler;
 mod mcp;
 mod meters;
 mod multipart;
+mod not_offered;
 mod origin;
 mod reply;
 mod request_id;

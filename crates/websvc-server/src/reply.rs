@@ -104,11 +104,22 @@ impl Failure {
         self.code.as_str()
     }
 
+    /// Returns the text of the body's `error`: with the first broken rule, because many clients show nothing else.
+    fn headline(&self) -> String {
+        let Some(first) = self.details.first() else { return self.text.clone() };
+        let path = if first.path.is_empty() { "/" } else { &first.path };
+        let headline = format!("{}: {path}: {}", self.text, first.message);
+        match self.details.len() - 1 {
+            0 => headline,
+            more => format!("{headline} (and {more} more)"),
+        }
+    }
+
     pub(crate) fn into_reply(self) -> Reply {
         let status = StatusCode::from_u16(self.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let body = ErrorBody {
             success: false,
-            error: self.text,
+            error: self.headline(),
             code: wire_code(self.code),
             details: (!self.details.is_empty()).then_some(self.details),
         };
@@ -192,6 +203,7 @@ pub(crate) fn with_type(status: StatusCode, media_type: &'static str, body: Body
 mod tests {
     use serde_json::{Value, json};
     use websvc_engine::Bill;
+    use websvc_types::ViolationCode;
 
     use super::*;
 
@@ -216,6 +228,26 @@ mod tests {
         let error = "An unexpected error occurred: the index could not be read";
         let failure = Failure::internal(&cause, "the index could not be read");
         check(failure, 500, &json!({ "success": false, "code": "UNKNOWN_ERROR", "error": error }));
+    }
+
+    #[test]
+    fn error_text_carries_first_broken_rule() {
+        let violation = |path: &str, message: &str| Violation {
+            path: path.to_owned(),
+            code: ViolationCode::TooBig,
+            message: message.to_owned(),
+        };
+        let error_of = |details| {
+            let reply = Failure::invalid(ErrorCode::BadRequest, details).into_reply();
+            let bytes = reply.body().bytes().expect("an error body is whole");
+            serde_json::from_slice::<Value>(bytes).unwrap()["error"].clone()
+        };
+        let limit = violation("/limit", "limit must be between 1 and 100, not 101");
+        let one = "Invalid request body: /limit: limit must be between 1 and 100, not 101";
+        assert_eq!(error_of(vec![limit.clone()]), json!(one));
+        assert_eq!(error_of(vec![limit.clone(), limit]), json!(format!("{one} (and 1 more)")));
+        let whole = violation("", "body must be an object");
+        assert_eq!(error_of(vec![whole]), json!("Invalid request body: /: body must be an object"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
 use crate::handler::docs::{self, DocsFile};
 use crate::handler::{JobOperation, WebhookOperation};
+use crate::not_offered;
 use crate::reply::Failure;
 use websvc_types::ErrorCode;
 
@@ -384,7 +385,11 @@ pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, Failur
         allowed.push(route.method.as_str());
     }
     if allowed.is_empty() {
-        return Err(Failure::new(ErrorCode::NotFound, format!("Not found: {method} {path}")));
+        let reason = match not_offered::operation(&path) {
+            Some(operation) => format!(": {}", not_offered::explain(operation)),
+            None => String::new(),
+        };
+        return Err(Failure::new(ErrorCode::NotFound, format!("Not found: {method} {path}{reason}")));
     }
     Err(Failure::method_not_allowed(&allowed.join(", ")))
 }
@@ -448,6 +453,27 @@ mod tests {
                 route.method,
                 route.path
             );
+        }
+    }
+
+    #[test]
+    fn operation_of_upstream_that_is_not_offered_is_named_in_the_404() {
+        let text = |method: &Method, path: &str| find(method, path).unwrap_err().as_text();
+        let agent = text(&Method::POST, "/v2/agent");
+        assert!(
+            agent.starts_with("Not found: POST /v2/agent: this service does not offer agent runs"),
+            "{agent}"
+        );
+        assert!(text(&Method::GET, "//v2/agent/7/").contains("agent runs"));
+        assert_eq!(text(&Method::GET, "/v2/agents"), "Not found: GET /v2/agents");
+        assert_eq!(text(&Method::GET, "/v2/nothing"), "Not found: GET /v2/nothing");
+    }
+
+    #[test]
+    fn operation_that_is_offered_is_not_listed_as_missing() {
+        for route in ROUTES {
+            let is_listed = not_offered::operation(route.path).is_some();
+            assert!(!is_listed, "{} is offered", route.path);
         }
     }
 

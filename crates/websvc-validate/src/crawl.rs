@@ -211,7 +211,7 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
         plan.formats.push(Format::Markdown(websvc_types::format::Markdown {}));
     }
     plan.leads = true;
-    let start = target::check(report, &Path::Root.key("url"), &url).map(|target| target.url);
+    let start = target::check_stored(report, &Path::Root.key("url"), &url).map(|target| target.url);
     Some(CrawlPlan {
         include: patterns(report, &body.key("includePaths"), include_paths),
         exclude: patterns(report, &body.key("excludePaths"), exclude_paths),

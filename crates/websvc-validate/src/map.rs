@@ -76,7 +76,9 @@ fn check(report: &mut Report, mut request: MapRequest, policy: &Policy) -> Optio
     let queries = !or(request.ignore_query_parameters, true);
     let every_spelling = !or(request.deduplicate_similar_urls, true);
     let index = or(request.use_index, true);
-    let page = page(report, request, policy, retention);
+    let mut page = page(report, request, policy, retention);
+    let start = start?;
+    page.authorize(start.credentials());
     Some(MapPlan {
         search,
         sitemap,
@@ -94,7 +96,7 @@ fn check(report: &mut Report, mut request: MapRequest, policy: &Policy) -> Optio
         retention,
         elsewhere: ScrapePlan { headers: BTreeMap::new(), ..page.clone() },
         page,
-        url: start?.url,
+        url: start.url,
     })
 }
 

@@ -76,8 +76,10 @@ pub(crate) fn check_page(report: &mut Report, request: ScrapeRequest, policy: &P
     let ScrapeRequest { url, zero_data_retention, options } = request;
     let target = target::check(report, &Path::Root.key("url"), &url);
     let retention = retention_of(report, zero_data_retention, policy);
-    let scrape = check_alone(report, options, policy, retention);
-    Some(PagePlan { target: target?, retention, scrape })
+    let mut scrape = check_alone(report, options, policy, retention);
+    let target = target?;
+    scrape.authorize(target.credentials());
+    Some(PagePlan { target, retention, scrape })
 }
 
 /// Checks the options of an uploaded file, where no formats mean markdown.

@@ -41,6 +41,15 @@ pub struct ScrapePlan {
 }
 
 impl ScrapePlan {
+    /// Adds the `Authorization` header that the URL of the page stands for, unless the caller sends one. The page is then
+    /// private: it is not stored.
+    pub(crate) fn authorize(&mut self, credentials: Option<&str>) {
+        if let Some(value) = credentials {
+            self.headers.entry("authorization".to_owned()).or_insert_with(|| value.to_owned());
+            self.store_in_cache = false;
+        }
+    }
+
     /// Returns the plan by which a page is got of which something is written afterwards: the markdown in place of what is
     /// written of it.
     #[must_use]

@@ -1,5 +1,8 @@
 //! The address of a page that a request is about.
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use percent_encoding::percent_decode_str;
 use url::Url;
 use websvc_types::ViolationCode;
 use websvc_types::limits::URL_MAX_CHARS;
@@ -13,6 +16,7 @@ use crate::report::{Report, quoted};
 pub struct Target {
     pub(crate) text: String,
     pub(crate) url: Url,
+    credentials: Option<String>,
 }
 
 impl Target {
@@ -22,11 +26,43 @@ impl Target {
         &self.text
     }
 
-    /// Returns the address in its normal form, http or https.
+    /// Returns the address in its normal form, http or https, without user name and password.
     #[must_use]
     pub fn url(&self) -> &Url {
         &self.url
     }
+
+    /// Returns the user name and password of the address as the value of an `Authorization` header (RFC 7617).
+    ///
+    /// They are apart from the URL, so that nothing that names the page by it (cache, index, usage, log, audit events) can
+    /// keep them, and the page is as private as one that is asked for with such a header.
+    pub(crate) fn credentials(&self) -> Option<&str> {
+        self.credentials.as_deref()
+    }
+
+    /// Returns the address with the user name and password it was given with, for what has to send them later.
+    pub(crate) fn into_whole_url(self) -> Url {
+        Url::parse(&self.text).unwrap_or(self.url)
+    }
+}
+
+/// Reads the address of a page of a job. User names and passwords are refused: the URLs of a job are stored and listed.
+pub(crate) fn check_stored(report: &mut Report, path: &Path<'_>, given: &str) -> Option<Target> {
+    let target = check(report, path, given)?;
+    if target.credentials.is_none() {
+        return Some(target);
+    }
+    report.violation(path, ViolationCode::NotSupported, |name| {
+        format!(
+            "{name} must not have a user name or password: the URLs of jobs are stored. Send an Authorization header instead"
+        )
+    });
+    None
+}
+
+/// As [`check_stored`], where an address that is refused is no fault.
+pub(crate) fn read_stored(given: &str) -> Option<Target> {
+    read(given).filter(|target| target.credentials.is_none())
 }
 
 /// Reads an address; one without a scheme is http. `None` is reported.
@@ -70,10 +106,26 @@ enum Fault {
 fn parse(given: &str) -> Result<Target, Fault> {
     let text = if has_scheme(given) { given.to_owned() } else { format!("http://{given}") };
     match Url::parse(&text) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(Target { text, url }),
+        Ok(mut url) if matches!(url.scheme(), "http" | "https") => {
+            let credentials = take_credentials(&mut url);
+            Ok(Target { text, url, credentials })
+        }
         Ok(_) => Err(Fault::Protocol),
         Err(error) => Err(Fault::Syntax(error)),
     }
+}
+
+fn take_credentials(url: &mut Url) -> Option<String> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    let mut pair: Vec<u8> = percent_decode_str(url.username()).collect();
+    pair.push(b':');
+    pair.extend(percent_decode_str(url.password().unwrap_or_default()));
+    // Only URLs without a host refuse this, and http URLs have one.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    Some(format!("Basic {}", BASE64_STANDARD.encode(pair)))
 }
 
 /// Returns whether a text begins with a scheme: `host:80/path` has none, `mailto:someone` has one.
@@ -108,6 +160,28 @@ mod tests {
         ] {
             assert_eq!(target(given).as_deref(), Some(expected), "{given}");
         }
+    }
+
+    #[test]
+    fn credentials_are_taken_out_of_the_url() {
+        let given = "http://alad%64in:open%20sesame@tea.test/a";
+        let target = check(&mut Report::default(), &Path::Root.key("url"), given).unwrap();
+        assert_eq!(target.url.as_str(), "http://tea.test/a");
+        assert_eq!(target.credentials(), Some("Basic YWxhZGRpbjpvcGVuIHNlc2FtZQ=="));
+        assert_eq!(target.text(), given);
+        assert_eq!(target.into_whole_url().password(), Some("open%20sesame"));
+        assert_eq!(read("http://user@tea.test/").unwrap().credentials(), Some("Basic dXNlcjo="));
+        assert_eq!(read("http://tea.test/a@b").unwrap().credentials(), None);
+    }
+
+    #[test]
+    fn job_url_with_credentials_is_refused() {
+        let mut report = Report::default();
+        assert_eq!(check_stored(&mut report, &Path::Root.key("url"), "http://user:secret@tea.test/"), None);
+        let text = report.rejection().unwrap().to_string();
+        assert!(!text.contains("secret"), "{text}");
+        assert_eq!(read_stored("http://user:secret@tea.test/"), None);
+        assert!(read_stored("http://tea.test/").is_some());
     }
 
     #[test]

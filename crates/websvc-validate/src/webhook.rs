@@ -64,7 +64,7 @@ pub(crate) fn check(report: &mut Report, given: Option<Webhook>, kind: WebhookKi
     let path = body.key("webhook");
     match given? {
         Webhook::Url(url) => Some(WebhookPlan {
-            url: target::check(report, &path, &url)?.url,
+            url: target::check(report, &path, &url)?.into_whole_url(),
             place: "/webhook",
             headers: BTreeMap::new(),
             metadata: Map::new(),
@@ -74,7 +74,7 @@ pub(crate) fn check(report: &mut Report, given: Option<Webhook>, kind: WebhookKi
             let headers = check_headers(report, &path.key("headers"), headers.unwrap_or_default());
             let metadata = check_metadata(report, &path.key("metadata"), metadata.unwrap_or_default());
             let events = check_events(report, &path.key("events"), events, kind);
-            let url = target::check(report, &path.key("url"), &url)?.url;
+            let url = target::check(report, &path.key("url"), &url)?.into_whole_url();
             Some(WebhookPlan { url, place: "/webhook/url", headers, metadata, events })
         }
     }

@@ -219,17 +219,29 @@ impl Refusal {
         };
         // A rule of a newer service that this crate has no name for must not hide the others.
         let details = details.as_array().into_iter().flatten();
-        let details = details.filter_map(|item| Violation::deserialize(item).ok());
+        let details: Vec<_> = details.filter_map(|item| Violation::deserialize(item).ok()).collect();
+        let message = without_first_detail(message, &details);
         let request_id = answer.headers.get("x-request-id").and_then(|id| id.to_str().ok());
         Self {
             status,
             code,
             message,
-            details: details.collect(),
+            details,
             retry_after: retry_after(&answer.headers, SystemTime::now()),
             request_id: request_id.map(str::to_owned),
         }
     }
+}
+
+/// Cuts off the first broken rule, which the service repeats in the text for clients that show no details.
+fn without_first_detail(mut message: String, details: &[Violation]) -> String {
+    if let Some(Violation { path, code: _, message: rule }) = details.first() {
+        let path = if path.is_empty() { "/" } else { path };
+        if let Some(start) = message.find(&format!(": {path}: {rule}")) {
+            message.truncate(start);
+        }
+    }
+    message
 }
 
 impl fmt::Display for Refusal {

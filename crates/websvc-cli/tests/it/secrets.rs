@@ -1,4 +1,6 @@
-//! What may not be said or used: placeholders as keys, and addresses of pages under lockdown in the log.
+//! What may not be said or used: placeholders as keys, addresses of pages under lockdown in the log, passwords in URLs.
+
+use std::path::Path;
 
 use serde_json::json;
 use websvc_testkit::{Page, World};
@@ -70,5 +72,67 @@ async fn a_page_under_lockdown_is_not_in_the_log() {
         for part in ["hush.test", "very-private-path", "very-private-query"] {
             assert!(!log.contains(part), "{name}: the log has {part}");
         }
+    }
+}
+
+/// Returns the files below a folder that hold a text.
+fn files_with(folder: &Path, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files_with(&path, text));
+        } else if std::fs::read(&path)
+            .is_ok_and(|bytes| bytes.windows(text.len()).any(|part| part == text.as_bytes()))
+        {
+            found.push(path.display().to_string());
+        }
+    }
+    found
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn page_behind_credentials_of_a_url_is_neither_stored_nor_shared() {
+    const URL: &str = "http://aladin:open-sesame-77@vault.test/treasure";
+    let world = World::builder()
+        .page_with("http://vault.test/treasure", |seen| {
+            match seen.header("authorization") {
+                // aladin:open-sesame-77
+                Some("Basic YWxhZGluOm9wZW4tc2VzYW1lLTc3") => Page::html(
+                    "<title>Vault</title><main><p>Rubies lie beneath the emerald staircase.</p></main>",
+                ),
+                _ => Page::html("<title>Login</title>").status(401),
+            }
+        })
+        .page(
+            "http://vault.test/open",
+            Page::html("<title>Open</title><main><p>Anybody may read about sapphires.</p>"),
+        )
+        .start()
+        .await;
+    let site = Site::new(&world);
+    let log = site.data_dir().join("log.txt");
+    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("WEBSVC_API_KEY", KEY).env("WEBSVC_LOG", "trace");
+    let service = Service::start_logging(&mut command, &log);
+
+    let page = service.post("/v2/scrape", json!({ "url": URL }).to_string()).await;
+    assert!(page.body["data"]["markdown"].as_str().unwrap().contains("Rubies"), "{}", page.body);
+    assert_eq!(page.body["data"]["metadata"]["sourceURL"], json!(URL), "as it was sent");
+    let cached = json!({ "url": "http://vault.test/treasure", "lockdown": true });
+    assert_eq!(service.post("/v2/scrape", cached.to_string()).await.status, 404, "it is in no cache");
+    service.post("/v2/scrape", json!({ "url": "http://vault.test/open" }).to_string()).await;
+    service.search_until_found("sapphires").await;
+    let found = service.search(json!({ "query": "rubies emerald staircase" })).await;
+    assert_eq!(found.body["data"]["web"], json!([]), "the page that came before is not in the index");
+
+    let crawl = service.post("/v2/crawl", json!({ "url": URL }).to_string()).await;
+    assert_eq!((crawl.status.as_u16(), &crawl.body["details"][0]["path"]), (400, &json!("/url")));
+    let batch =
+        service.post("/v2/batch/scrape", json!({ "urls": [URL, "http://vault.test/open"] }).to_string());
+    assert_eq!(batch.await.body["invalidURLs"], json!([URL]));
+    service.stop();
+    for secret in ["open-sesame-77", "YWxhZGluOm9wZW4tc2VzYW1lLTc3"] {
+        assert_eq!(files_with(site.data_dir(), secret), [""; 0], "{secret}");
     }
 }

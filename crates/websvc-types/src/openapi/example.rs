@@ -234,6 +234,17 @@ pub(super) fn failure(code: ErrorCode) -> Example {
         value["details"] =
             json!([{ "path": "/scrapeOptions/actions", "code": "not_supported", "message": message }]);
     }
+    let details = value["details"].as_array();
+    if let Some(first) = details.and_then(|details| details.first()) {
+        // As the service does for clients that show nothing but the text.
+        let [text, path, message] = [&value["error"], &first["path"], &first["message"]]
+            .map(|text| text.as_str().unwrap_or_default());
+        let more = match details.map_or(0, Vec::len) {
+            1 => String::new(),
+            all => format!(" (and {} more)", all - 1),
+        };
+        value["error"] = json!(format!("{text}: {path}: {message}{more}"));
+    }
     Example { name: code.as_str().to_owned(), summary: code.meaning(), value }
 }
 
@@ -243,7 +254,7 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::BadRequest | ErrorCode::ScrapeActionsNotSupported => "Invalid request body",
         ErrorCode::ParseUnsupportedOptions => "Options that an uploaded file cannot have",
         ErrorCode::UnsupportedFileType => {
-            "Unsupported file type: tea.png is no document, web page or text that can be read"
+            "Unsupported file type: tea.png is not a document, web page or text that can be read (detected type: png)"
         }
         ErrorCode::BadRequestInvalidJson => {
             "Bad request, malformed JSON at line 1 column 14: expected `,` or `}`"

@@ -117,6 +117,22 @@ fn what_is_private_is_not_stored() {
 }
 
 #[test]
+fn page_with_credentials_in_its_url_is_private() {
+    let plan = |body| {
+        let request = serde_json::from_value(body).unwrap();
+        websvc_validate::check_scrape(request, &Policy::default()).unwrap().plan
+    };
+    let page = plan(json!({ "url": "http://user:secret@tea.test/a", "storeInCache": true }));
+    assert_eq!(page.target().url().as_str(), "http://tea.test/a");
+    assert_eq!(page.scrape().headers()["authorization"], "Basic dXNlcjpzZWNyZXQ=");
+    assert!(!page.scrape().store_in_cache());
+    let own =
+        plan(json!({ "url": "http://user:secret@tea.test/a", "headers": { "Authorization": "Bearer x" } }));
+    assert_eq!(own.scrape().headers()["authorization"], "Bearer x");
+    assert!(plan(json!({ "url": "http://tea.test/a" })).scrape().store_in_cache());
+}
+
+#[test]
 fn what_is_not_kept_is_not_cleaned_by_a_model() {
     check_option("onlyCleanContent", &json!(true), &[]);
     let options =

@@ -29,7 +29,7 @@ async fn every_code_of_the_service_is_known_and_keeps_its_status() {
 
 #[tokio::test]
 async fn violations_come_with_their_places_and_are_part_of_the_text() {
-    let body = r#"{"success": false, "error": "Invalid request body", "code": "BAD_REQUEST", "details": [
+    let body = r#"{"success": false, "error": "Invalid request body: /limit: limit must be between 1 and 100, not 101 (and 1 more)", "code": "BAD_REQUEST", "details": [
         {"path": "/limit", "code": "too_big", "message": "limit must be between 1 and 100, not 101"},
         {"path": "/query", "code": "too_short", "message": "query must not be empty"}]}"#;
     let (error, refusal) = refused(json(400, body).header("x-request-id", "0197")).await;

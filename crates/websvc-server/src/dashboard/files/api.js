@@ -7,7 +7,9 @@ let signedOut = () => {};
 export class Refusal extends Error {
   constructor(status, body) {
     const details = (body.details ?? []).map(({ path, message }) => `${path || "/"}: ${message}`);
-    super([body.error ?? `the service answered ${status}`, ...details].join("; "));
+    // The text repeats the first of the details for clients that show nothing else.
+    const error = (body.error ?? `the service answered ${status}`).split(`: ${details[0]}`)[0];
+    super([error, ...details].join("; "));
     this.status = status;
     this.body = body;
   }
