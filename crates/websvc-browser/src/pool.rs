@@ -20,6 +20,7 @@ use crate::executable;
 use crate::figures::{BrowserFigures, Counters};
 use crate::page::{self, Context, Prepared, Visit};
 use crate::process::{End, Lease, Process, UserAgent};
+use crate::profile;
 use crate::rendered::Rendered;
 use crate::request::PageRequest;
 use crate::sandbox::{NO_SANDBOX, Sandbox};
@@ -207,6 +208,13 @@ impl Browser {
     /// Returns how many times it was stopped.
     fn stops(&self) -> u64 {
         self.0.stops.load(Ordering::Acquire)
+    }
+
+    /// Removes the private directories of Chromium that services of this user have left when they were killed. Those
+    /// in use stay.
+    pub async fn remove_abandoned_directories() {
+        // Nothing of it is needed to go on.
+        let _ = tokio::task::spawn_blocking(profile::remove_abandoned).await;
     }
 
     /// Tells how the browser is.
