@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn certutil_is_found_in_the_path_that_it_is_run_from() {
         let directories = [(); 3].map(|()| tempfile::tempdir().unwrap());
-        let [without, not_a_program, with] = directories.each_ref().map(|directory| directory.path());
+        let [without, not_a_program, with] = directories.each_ref().map(tempfile::TempDir::path);
         for (directory, mode) in [(not_a_program, 0o644), (with, 0o755)] {
             let file = directory.join("certutil");
             std::fs::write(&file, "#!/bin/sh\n").unwrap();

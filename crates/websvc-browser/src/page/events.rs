@@ -29,8 +29,10 @@ const MAX_TO_ASK: usize = 100;
 /// Kinds of requests that may never end, or that change nothing.
 const ENDLESS: &[&str] = &["WebSocket", "EventSource", "Ping", "Media", "CSPViolationReport", "Preflight"];
 
+/// The event of a target whose process was ended.
+pub(super) const CRASHED: &str = "Inspector.targetCrashed";
 /// What is told of a page when it ends.
-pub(super) const ENDS: &[&str] = &["Inspector.targetCrashed", "Inspector.detached"];
+const ENDS: &[&str] = &[CRASHED, "Inspector.detached"];
 
 /// What is known of a page. Cheap to clone.
 #[derive(Clone)]
@@ -216,7 +218,7 @@ impl Watch {
                     }
                     _ if method.starts_with("Network.") => watch.lock().traffic(&name, &method, &params),
                     _ => {
-                        if ENDS.contains(&method.as_str()) {
+                        if method == CRASHED {
                             watch.lose_process();
                         }
                         watch.lock().apply(&method, &params);

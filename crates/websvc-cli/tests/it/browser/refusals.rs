@@ -37,7 +37,10 @@ async fn page_that_takes_too_much_memory_fails_alone_and_says_why() {
     let world = world.page("http://tea.test/", Page::html(TEA)).start().await;
     let site = Site::new(&world);
     let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__BROWSER__PATH", chromium);
+    command
+        .env("WEBSVC_API_KEY", KEY)
+        .env("WEBSVC__BROWSER__CONCURRENCY", "2")
+        .env("WEBSVC__BROWSER__PATH", chromium);
     let service = Service::start(command.env("WEBSVC__BROWSER__PAGE_MEMORY_BYTES", "300000000"));
     let scrape = |url: &str, wait: u64| {
         let body = json!({"url": url, "formats": ["markdown"], "waitFor": wait, "timeout": 60_000});

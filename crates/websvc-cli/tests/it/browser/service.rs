@@ -42,7 +42,10 @@ async fn directory_of_a_browser_is_private_and_removed_by_the_start_after_a_kill
     let temporary = tempfile::tempdir().unwrap();
     let serve = || {
         let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
-        command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__BROWSER__PATH", &chromium);
+        command
+            .env("WEBSVC_API_KEY", KEY)
+            .env("WEBSVC__BROWSER__CONCURRENCY", "2")
+            .env("WEBSVC__BROWSER__PATH", &chromium);
         Service::start(command.env("TMPDIR", temporary.path()))
     };
     let directories = || -> Vec<PathBuf> {
