@@ -4,7 +4,8 @@
 //! database (`--ignore-certificate-errors-spki-list`), but it believes every chain that holds such a certificate, signed
 //! by it or not: whoever stands between could add it to their own.
 
-use std::env;
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -14,30 +15,34 @@ use tokio::time::timeout;
 
 /// How long the program may take for one certificate.
 const LIMIT: Duration = Duration::from_secs(10);
+const USUAL_DIRECTORIES: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin"];
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const END: &str = "-----END CERTIFICATE-----";
 
 /// Said when the certificates cannot be made known.
 pub(crate) const NO_CERTUTIL: &str = "pages in the browser do not trust fetch.ca_file: certutil is missing (Debian, Ubuntu: apt install libnss3-tools)";
 
-/// Folders that are searched after those of `PATH`: a service manager may start the service with a short one.
-const FOLDERS: [&str; 2] = ["/usr/local/bin", "/usr/bin"];
-
 /// Tells whether the program is there that makes certificates known.
 pub(crate) fn can_be_installed() -> bool {
     certutil().is_some()
 }
 
-/// Returns the program that makes certificates known; the one that is found is the one that is run.
+/// Returns the program that makes certificates known.
 fn certutil() -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    find_in(env::split_paths(&path).chain(FOLDERS.map(PathBuf::from)))
+    certutil_in(&std::env::var_os("PATH").unwrap_or_default())
 }
 
-/// Returns the first `certutil` in the folders. Relative ones are passed over: they depend on where the service stands.
-fn find_in(mut folders: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
-    folders
-        .find_map(|folder| Some(folder.join("certutil")).filter(|path| path.is_absolute() && path.is_file()))
+/// Returns the first certutil that can be run in a list of directories, and in those that systems have.
+fn certutil_in(path: &OsStr) -> Option<PathBuf> {
+    let is_program = |path: &PathBuf| {
+        std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    std::env::split_paths(path)
+        .chain(USUAL_DIRECTORIES.iter().map(PathBuf::from))
+        // A relative one is somebody's working directory.
+        .filter(|directory| directory.is_absolute())
+        .map(|directory| directory.join("certutil"))
+        .find(is_program)
 }
 
 /// Makes the certificates of a PEM file known to the Chromium that will have `home` as its home. Without the program
@@ -79,7 +84,7 @@ fn certificates(text: &str) -> impl Iterator<Item = String> {
 
 async fn run(certutil: &Path, arguments: &[&str], home: &Path) -> Result<(), String> {
     let mut command = Command::new(certutil);
-    command.args(arguments).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", home);
+    command.args(arguments).env_clear().env("PATH", USUAL_DIRECTORIES.join(":")).env("HOME", home);
     command.stdin(Stdio::null()).kill_on_drop(true);
     let output = timeout(LIMIT, command.output()).await.map_err(|_| "certutil does not end".to_owned())?;
     let output = output.map_err(|error| error.to_string())?;
@@ -94,13 +99,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn certutil_is_found_in_any_folder_of_the_path() {
-        let folder = tempfile::tempdir().unwrap();
-        let folders = || ["", "relative", "/nonexistent"].map(PathBuf::from).into_iter();
-        assert_eq!(find_in(folders().chain([folder.path().to_owned()])), None);
-        let program = folder.path().join("certutil");
-        std::fs::write(&program, "").unwrap();
-        assert_eq!(find_in(folders().chain([folder.path().to_owned()])), Some(program));
+    fn certutil_is_found_in_the_path_that_it_is_run_from() {
+        let directories = [(); 3].map(|()| tempfile::tempdir().unwrap());
+        let [without, not_a_program, with] = directories.each_ref().map(tempfile::TempDir::path);
+        for (directory, mode) in [(not_a_program, 0o644), (with, 0o755)] {
+            let file = directory.join("certutil");
+            std::fs::write(&file, "#!/bin/sh\n").unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let path = std::env::join_paths([without, not_a_program, with]).unwrap();
+        assert_eq!(certutil_in(&path), Some(with.join("certutil")));
+        let usual = USUAL_DIRECTORIES.iter().map(|directory| Path::new(directory).join("certutil"));
+        let installed = usual.clone().any(|path| path.is_file());
+        assert_eq!(certutil_in(OsStr::new(".")).is_some(), installed, "relative directories do not count");
     }
 
     #[test]

@@ -24,6 +24,10 @@ pub struct BrowserConfig {
     pub pages_per_process: u64,
     /// Memory of all processes of one Chromium, in bytes, above which it takes no more pages. Linux only.
     pub memory_bytes: u64,
+    /// Memory of one page's process, in bytes, above which the page is ended while it is open. Linux only.
+    pub page_memory_bytes: u64,
+    /// Memory of all processes of all Chromiums, in bytes, above which the largest page is ended. Linux only.
+    pub max_memory_bytes: u64,
     /// How long a Chromium without pages is kept.
     pub idle_shutdown: Duration,
     /// How long Chromium may take to say its version, and to start; one that ends meanwhile is started once more.
@@ -76,6 +80,8 @@ impl Default for BrowserConfig {
             concurrency: 8,
             pages_per_process: 500,
             memory_bytes: 2 * 1024 * 1024 * 1024,
+            page_memory_bytes: 1024 * 1024 * 1024,
+            max_memory_bytes: 3 * 1024 * 1024 * 1024,
             idle_shutdown: Duration::from_secs(120),
             start_timeout: Duration::from_secs(20),
             connect_timeout: Duration::from_secs(10),

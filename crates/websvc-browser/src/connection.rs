@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::net::unix::pipe;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use websvc_transport::Tunnel;
@@ -18,6 +19,9 @@ use crate::surrogates;
 /// The longest message that is read. Over pipes a longer one fails its command alone, over a WebSocket it ends the
 /// connection.
 const MAX_MESSAGE: usize = 96 * 1024 * 1024;
+/// Commands that wait to be written. Those with answers wait for a place; one without an answer that finds none ends
+/// the connection: a browser that reads nothing is stuck.
+const MAX_QUEUED: usize = 16 * 1024;
 
 /// Why a command has no answer.
 #[derive(Debug, Clone, Error)]
@@ -54,7 +58,7 @@ pub(crate) struct Cdp(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
-    outgoing: mpsc::UnboundedSender<String>,
+    outgoing: mpsc::Sender<String>,
     lost: watch::Sender<bool>,
 }
 
@@ -110,8 +114,8 @@ impl Drop for Connection {
 
 impl Cdp {
     /// Makes a handle, and the queue of what is to be sent.
-    fn new() -> (Self, mpsc::UnboundedReceiver<String>) {
-        let (outgoing, queue) = mpsc::unbounded_channel();
+    fn new() -> (Self, mpsc::Receiver<String>) {
+        let (outgoing, queue) = mpsc::channel(MAX_QUEUED);
         let shared = Shared { state: Mutex::default(), outgoing, lost: watch::Sender::new(false) };
         (Self(Arc::new(shared)), queue)
     }
@@ -119,15 +123,25 @@ impl Cdp {
     /// Sends a command and waits for its answer; the browser itself is the session without a name.
     pub(crate) async fn call(&self, session: &str, method: &'static str, params: Value) -> Answer {
         let (answer, answered) = oneshot::channel();
-        let id = self.send(session, method, params, Some(answer)).ok_or(CallError::Lost)?;
-        // Whoever stops waiting leaves nothing behind.
+        let id = self.next_id(Some(Waiting { method, answer })).ok_or(CallError::Lost)?;
+        // A caller that stops waiting leaves nothing behind.
         let _entry = Entry { cdp: self, id };
+        let message = message(id, session, method, params);
+        tokio::select! {
+            sent = self.0.outgoing.send(message) => sent.map_err(|_| CallError::Lost)?,
+            () = self.lost() => return Err(CallError::Lost),
+        }
         answered.await.unwrap_or(Err(CallError::Lost))
     }
 
-    /// Sends a command whose answer nobody needs.
+    /// Sends a command whose answer nobody needs. It does not wait: when the queue is full, the connection is given up.
     pub(crate) fn post(&self, session: &str, method: &'static str, params: Value) {
-        self.send(session, method, params, None);
+        let Some(id) = self.next_id(None) else { return };
+        let sent = self.0.outgoing.try_send(message(id, session, method, params));
+        if let Err(TrySendError::Full(_)) = sent {
+            tracing::warn!(MAX_QUEUED, "the browser takes no more commands and is given up");
+            self.lose();
+        }
     }
 
     /// Tells a listener all events of a session from now on, and when the connection is lost.
@@ -152,31 +166,17 @@ impl Cdp {
         let _ = self.0.lost.subscribe().wait_for(|lost| *lost).await;
     }
 
-    fn send(
-        &self,
-        session: &str,
-        method: &'static str,
-        params: Value,
-        answer: Option<oneshot::Sender<Answer>>,
-    ) -> Option<u64> {
-        let id = {
-            let mut state = self.lock();
-            if self.is_lost() {
-                return None;
-            }
-            state.last_id += 1;
-            let id = state.last_id;
-            if let Some(answer) = answer {
-                state.waiting.insert(id, Waiting { method, answer });
-            }
-            id
-        };
-        let mut message = json!({"id": id, "method": method});
-        message["params"] = params;
-        if !session.is_empty() {
-            message["sessionId"] = session.into();
+    /// Returns the id of the next command and takes note of who waits for its answer, unless the connection is lost.
+    fn next_id(&self, waiting: Option<Waiting>) -> Option<u64> {
+        let mut state = self.lock();
+        if self.is_lost() {
+            return None;
         }
-        self.0.outgoing.send(message.to_string()).ok()?;
+        state.last_id += 1;
+        let id = state.last_id;
+        if let Some(waiting) = waiting {
+            state.waiting.insert(id, waiting);
+        }
         Some(id)
     }
 
@@ -242,6 +242,16 @@ impl Drop for Entry<'_> {
     }
 }
 
+/// Writes a command; the session without a name is the browser itself.
+fn message(id: u64, session: &str, method: &str, params: Value) -> String {
+    let mut message = json!({"id": id, "method": method});
+    message["params"] = params;
+    if !session.is_empty() {
+        message["sessionId"] = session.into();
+    }
+    message.to_string()
+}
+
 /// Reads the id of an answer that was cut: Chromium writes it first.
 fn id_at_the_head(message: &[u8]) -> Option<u64> {
     let digits = message.strip_prefix(br#"{"id":"#)?;
@@ -252,6 +262,46 @@ fn id_at_the_head(message: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_browser_that_reads_nothing_is_given_up_when_the_queue_is_full() {
+        let (cdp, queue) = Cdp::new();
+        for _ in 0..MAX_QUEUED {
+            cdp.post("", "A.b", json!({}));
+        }
+        assert!(!cdp.is_lost());
+        let waiting = tokio::spawn({
+            let cdp = cdp.clone();
+            async move { cdp.call("", "A.b", json!({})).await }
+        });
+        // It waits for a place in the queue.
+        while cdp.lock().waiting.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        cdp.post("", "A.b", json!({}));
+        assert!(cdp.is_lost());
+        assert!(matches!(waiting.await.unwrap(), Err(CallError::Lost)));
+        assert_eq!(queue.len(), MAX_QUEUED);
+    }
+
+    #[tokio::test]
+    async fn a_command_waits_for_its_place_in_the_queue() {
+        let (cdp, mut queue) = Cdp::new();
+        for _ in 0..MAX_QUEUED {
+            cdp.post("", "A.b", json!({}));
+        }
+        let calling = tokio::spawn({
+            let cdp = cdp.clone();
+            async move { cdp.call("s", "C.d", json!({})).await }
+        });
+        let mut last = String::new();
+        for _ in 0..=MAX_QUEUED {
+            last = queue.recv().await.unwrap();
+        }
+        assert!(last.contains("C.d"), "{last}");
+        cdp.receive(format!("{{\"id\":{},\"result\":{{\"e\":1}}}}", MAX_QUEUED + 1).as_bytes(), true);
+        assert_eq!(calling.await.unwrap().unwrap(), json!({"e": 1}));
+    }
 
     #[test]
     fn the_id_of_a_cut_answer_is_found() {

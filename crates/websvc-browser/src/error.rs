@@ -49,6 +49,14 @@ pub enum BrowserError {
     /// The page or the whole of Chromium ended unexpectedly.
     #[error("the browser page crashed")]
     Crashed,
+    /// The page was ended because of its memory.
+    #[error("the page was stopped: {}", excess(*limit_bytes, *is_shared))]
+    MemoryExceeded {
+        /// The bound, in bytes.
+        limit_bytes: u64,
+        /// The bound is that of the whole browser, of which this page had the largest part.
+        is_shared: bool,
+    },
     /// Only `http` and `https` are opened.
     #[error("URLs with the scheme {scheme} may not be opened")]
     ForbiddenScheme {
@@ -158,6 +166,17 @@ pub enum RemoteError {
         /// The configured address.
         endpoint: String,
     },
+}
+
+fn excess(limit_bytes: u64, is_shared: bool) -> String {
+    let limit = limit_bytes / (1024 * 1024);
+    if is_shared {
+        format!(
+            "all pages of the browser together used more than {limit} MiB of memory, and this one the most"
+        )
+    } else {
+        format!("it used more than {limit} MiB of memory")
+    }
 }
 
 impl From<RemoteError> for BrowserError {

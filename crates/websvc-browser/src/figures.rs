@@ -8,8 +8,8 @@ use crate::error::BrowserError;
 /// The bounds of the histogram of waiting, in milliseconds; one without a bound follows them.
 pub const WAIT_BOUNDS_MS: [u64; 10] = [1, 10, 50, 100, 250, 500, 1000, 2500, 10_000, 30_000];
 
-/// The kinds of failures, in the order of [`BrowserError`].
-const KINDS: [&str; 13] = [
+/// The kinds of failures.
+const KINDS: [&str; 14] = [
     "missing",
     "start",
     "remote",
@@ -23,6 +23,7 @@ const KINDS: [&str; 13] = [
     "step",
     "protocol",
     "refused_by_rule",
+    "memory_exceeded",
 ];
 
 /// Figures of a browser since it was made.
@@ -141,6 +142,7 @@ fn kind(error: &BrowserError) -> usize {
         BrowserError::Step { .. } => 10,
         BrowserError::Protocol { .. } => 11,
         BrowserError::RefusedByRule { .. } => 12,
+        BrowserError::MemoryExceeded { .. } => 13,
     }
 }
 

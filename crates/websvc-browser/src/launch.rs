@@ -73,6 +73,7 @@ pub(crate) struct Launch<'a> {
     /// The proxy of whatever belongs to no page.
     pub(crate) proxy: &'a str,
     pub(crate) sandbox: Sandbox,
+    pub(crate) page_memory_bytes: u64,
 }
 
 /// A started Chromium and our ends of its pipes.
@@ -124,10 +125,20 @@ impl Launch<'_> {
         let mut profile = OsString::from("--user-data-dir=");
         profile.push(self.profile);
         arguments.push(profile);
+        arguments.push(format!("--js-flags={}", script_limits(self.page_memory_bytes)).into());
         arguments.push(format!("--user-agent={}", self.user_agent).into());
         arguments.push(format!("--proxy-server={}", self.proxy).into());
         arguments
     }
+}
+
+/// Returns V8's own bounds: of the heap of a page or worker, and of one memory of WebAssembly. The watchdog ends a page
+/// before it comes to that; these hold when a busy machine keeps it waiting.
+fn script_limits(page_memory_bytes: u64) -> String {
+    let heap_mib = (page_memory_bytes / (4 * 1024 * 1024)).saturating_mul(5).max(64);
+    // A memory of WebAssembly has 65,536 pages of 64 KiB at most.
+    let wasm_pages = (page_memory_bytes / (64 * 1024)).clamp(1024, 65_536);
+    format!("--max-old-space-size={heap_mib},--wasm-max-mem-pages={wasm_pages}")
 }
 
 /// Asks the program for the first number of its version.
@@ -147,6 +158,14 @@ fn first_number(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limits_of_scripts_follow_that_of_a_page() {
+        let gibibyte = 1024 * 1024 * 1024;
+        assert_eq!(script_limits(gibibyte), "--max-old-space-size=1280,--wasm-max-mem-pages=16384");
+        assert_eq!(script_limits(0), "--max-old-space-size=64,--wasm-max-mem-pages=1024");
+        assert!(script_limits(u64::MAX).ends_with("--wasm-max-mem-pages=65536"));
+    }
 
     #[test]
     fn the_version_is_read_from_any_name() {

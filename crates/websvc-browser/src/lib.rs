@@ -16,6 +16,7 @@
 mod arrivals;
 mod authorities;
 mod backoff;
+mod chores;
 mod config;
 mod connection;
 mod egress;
@@ -38,6 +39,7 @@ mod sandbox;
 mod state;
 mod step;
 mod surrogates;
+mod watchdog;
 
 pub use config::{BrowserConfig, Remote};
 pub use egress::Refusal;

@@ -20,10 +20,10 @@ use crate::connection::{Cdp, Connection};
 use crate::egress::{Bounds, Destinations, Egress, Entrance};
 use crate::error::BrowserError;
 use crate::launch::{Launch, Launched};
-use crate::memory;
 use crate::process::UserAgent;
 use crate::profile::Profile;
 use crate::sandbox::Sandbox;
+use crate::watchdog::{Watch, Watchdog};
 
 /// How long Chromium may take to end when it is asked to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -34,6 +34,8 @@ const LOG_BYTES: usize = 4096;
 
 /// A started Chromium.
 pub(crate) struct Own {
+    /// Dropped before the group: what has ended is looked at no more.
+    watch: Watch,
     group: Group,
     pub(crate) sandbox: Sandbox,
     /// The proxy of whatever belongs to no page.
@@ -62,6 +64,7 @@ impl Own {
         user_agent: &UserAgent,
         config: &BrowserConfig,
         sandbox: Sandbox,
+        watchdog: &Watchdog,
     ) -> Result<(Self, Connection), BrowserError> {
         let failed = |source| BrowserError::Start { source, log: String::new() };
         let profile = Profile::create().await.map_err(failed)?;
@@ -76,6 +79,7 @@ impl Own {
             user_agent: &user_agent.text,
             proxy: nowhere.server(),
             sandbox,
+            page_memory_bytes: config.page_memory_bytes,
         };
         let Launched { mut child, commands, messages } = launch.start().map_err(failed)?;
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
@@ -91,7 +95,8 @@ impl Own {
             // What is left of it may hold the pipes for a while.
             cdp.lose();
         });
-        Ok((Self { group, sandbox, _nowhere: nowhere, watcher, log }, connection))
+        let watch = watchdog.watch(id);
+        Ok((Self { watch, group, sandbox, _nowhere: nowhere, watcher, log }, connection))
     }
 
     /// Ends all processes at once.
@@ -104,10 +109,15 @@ impl Own {
         self.group.id.as_raw_nonzero().get()
     }
 
+    /// Returns the look at its memory.
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
     pub(crate) async fn memory_bytes(&self) -> u64 {
-        let group = self.group.id;
-        // A machine has many processes to look through.
-        tokio::task::spawn_blocking(move || memory::of_group(group)).await.unwrap_or(0)
+        let watched = Arc::clone(self.watch.watched());
+        // Where children are not listed, a machine has many processes to look through.
+        tokio::task::spawn_blocking(move || watched.measure()).await.unwrap_or(0)
     }
 
     /// Waits until Chromium, which was asked to, has ended; otherwise it is killed.

@@ -2,27 +2,29 @@
 
 use std::fmt;
 use std::io;
-use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, Weak};
 
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, oneshot};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 use websvc_transport::{Client, Proxy};
 
 use crate::authorities;
 use crate::backoff::Backoff;
+use crate::chores::Chores;
 use crate::config::BrowserConfig;
 use crate::error::BrowserError;
 use crate::executable;
 use crate::figures::{BrowserFigures, Counters};
 use crate::page::{self, Context, Prepared, Visit};
 use crate::process::{End, Lease, Process, UserAgent};
+use crate::profile;
 use crate::rendered::Rendered;
 use crate::request::PageRequest;
 use crate::sandbox::{NO_SANDBOX, Sandbox};
+use crate::watchdog::{Bounds, Watchdog};
 
 /// Pages that a request gets as long as they crash before anything has come.
 const ATTEMPTS: u32 = 3;
@@ -38,6 +40,7 @@ struct Shared {
     places: Arc<Semaphore>,
     current: Mutex<Current>,
     chores: Chores,
+    watchdog: Arc<Watchdog>,
     /// What is known without waiting for a start.
     known: std::sync::Mutex<Known>,
     counters: Counters,
@@ -97,12 +100,14 @@ impl Browser {
     #[must_use]
     pub fn new(config: BrowserConfig, client: Client) -> Self {
         let places = Arc::new(Semaphore::new(config.concurrency.max(1)));
+        let bounds = Bounds { page: config.page_memory_bytes, total: config.max_memory_bytes };
         Self(Arc::new(Shared {
             config,
             client,
             places,
             current: Mutex::default(),
             chores: Chores::default(),
+            watchdog: Arc::new(Watchdog::new(bounds)),
             known: std::sync::Mutex::default(),
             counters: Counters::default(),
             stops: AtomicU64::new(0),
@@ -179,7 +184,7 @@ impl Browser {
         };
         let (lease, ready) =
             timeout_at(request.deadline, opening).await.unwrap_or(Err(BrowserError::Deadline))?;
-        let visiting = page::visit(&lease.0, ready, &self.0.client, &self.0.config, request);
+        let visiting = page::visit(&lease.process, ready, &self.0.client, &self.0.config, request);
         Ok((Box::pin(visiting).await, lease))
     }
 
@@ -203,6 +208,13 @@ impl Browser {
     /// Returns how many times it was stopped.
     fn stops(&self) -> u64 {
         self.0.stops.load(Ordering::Acquire)
+    }
+
+    /// Removes the private directories of Chromium that services of this user have left when they were killed. Those
+    /// in use stay.
+    pub async fn remove_abandoned_directories() {
+        // Nothing of it is needed to go on.
+        let _ = tokio::task::spawn_blocking(profile::remove_abandoned).await;
     }
 
     /// Tells how the browser is.
@@ -280,8 +292,8 @@ impl Browser {
         if let Some(process) = current.process.as_ref().filter(|process| process.is_usable()) {
             let lease = Lease::new(Arc::clone(process), config.pages_per_process);
             let ready = if proxy.is_none() { current.ready.take() } else { None };
-            if current.ready.is_none() && lease.0.is_usable() {
-                current.ready = Some(self.make_ready(&lease.0));
+            if current.ready.is_none() && lease.process.is_usable() {
+                current.ready = Some(self.make_ready(&lease.process));
             }
             return Ok((lease, ready));
         }
@@ -305,8 +317,8 @@ impl Browser {
         *self.0.known() = Known { process: Arc::downgrade(&process), sandbox, failure: None };
         current.process = Some(Arc::clone(&process));
         let lease = Lease::new(process, config.pages_per_process);
-        if lease.0.is_usable() {
-            current.ready = Some(self.make_ready(&lease.0));
+        if lease.process.is_usable() {
+            current.ready = Some(self.make_ready(&lease.process));
         }
         Ok((lease, None))
     }
@@ -380,21 +392,22 @@ impl Browser {
             }));
         }
         let path = self.executable()?;
+        let watchdog = Arc::clone(&self.0.watchdog);
         Ok(tokio::spawn(async move {
             let failed = |source| BrowserError::Start { source, log: String::new() };
             let user_agent = match known {
                 Some(known) => known,
                 None => UserAgent::of(&path, config.start_timeout).await.map_err(failed)?,
             };
-            Process::start(&path, &user_agent, &config).await
+            Process::start(&path, &user_agent, &config, &watchdog).await
         }))
     }
 
     /// Gives a place back; the last page of a process that takes no more ends it.
     async fn give_back(&self, lease: Lease) {
-        let process = Arc::clone(&lease.0);
+        let process = Arc::clone(&lease.process);
         drop(lease);
-        if process.is_usable() && process.memory_bytes().await > self.0.config.memory_bytes {
+        if process.is_usable() && process.last_memory_bytes() > self.0.config.memory_bytes {
             tracing::info!("Chromium uses more memory than it may and is replaced");
             process.retire();
         }
@@ -419,24 +432,6 @@ impl Shared {
             Some(End::Retired) => self.counters.recycled(),
             None => {}
         }
-    }
-}
-
-/// What is done while nobody waits for it; it ends with the browser.
-#[derive(Default)]
-struct Chores(std::sync::Mutex<JoinSet<()>>);
-
-impl Chores {
-    fn spawn(&self, chore: impl Future<Output = ()> + Send + 'static) {
-        let mut chores = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        while chores.try_join_next().is_some() {}
-        chores.spawn(chore);
-    }
-
-    /// Waits until all that was begun is done.
-    async fn done(&self) {
-        let mut begun = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        while begun.join_next().await.is_some() {}
     }
 }
 

@@ -18,6 +18,7 @@ use crate::launch::major_version;
 use crate::own::Own;
 use crate::probe;
 use crate::sandbox::Sandbox;
+use crate::watchdog::{Open, Watchdog, Watched};
 
 /// A running Chromium.
 pub(crate) struct Process {
@@ -76,21 +77,22 @@ impl Process {
         path: &Path,
         user_agent: &UserAgent,
         config: &BrowserConfig,
+        watchdog: &Watchdog,
     ) -> Result<Self, BrowserError> {
         // Chromium refuses to have a sandbox as root.
         let walls = if rustix::process::geteuid().is_root() { Sandbox::Off } else { Sandbox::On };
-        let mut started = Self::start_with(path, user_agent, config, walls).await;
+        let mut started = Self::start_with(path, user_agent, config, walls, watchdog).await;
         if let Err(BrowserError::Start { log, source }) = &started
             && source.kind() == io::ErrorKind::BrokenPipe
         {
             tracing::warn!(%log, %source, "Chromium ended while it was starting and is started again");
-            started = Self::start_with(path, user_agent, config, walls).await;
+            started = Self::start_with(path, user_agent, config, walls, watchdog).await;
         }
         match started {
             // Only now: what a single start says before its end may have another cause.
             Err(BrowserError::Start { log, source }) if walls == Sandbox::On && log.contains("sandbox") => {
                 tracing::debug!(%log, %source, "Chromium does not start with its sandbox");
-                Self::start_with(path, user_agent, config, Sandbox::Off).await
+                Self::start_with(path, user_agent, config, Sandbox::Off, watchdog).await
             }
             started => started,
         }
@@ -101,8 +103,9 @@ impl Process {
         user_agent: &UserAgent,
         config: &BrowserConfig,
         sandbox: Sandbox,
+        watchdog: &Watchdog,
     ) -> Result<Self, BrowserError> {
-        let (mut own, connection) = Own::start(path, user_agent, config, sandbox).await?;
+        let (mut own, connection) = Own::start(path, user_agent, config, sandbox, watchdog).await?;
         let arrivals = Arc::new(Arrivals::default());
         let kind = match timeout(config.start_timeout, greet(connection.cdp(), &arrivals)).await {
             Ok(Ok(_)) => None,
@@ -177,7 +180,8 @@ impl Process {
 
     /// Tells whether another page may be opened.
     pub(crate) fn is_usable(&self) -> bool {
-        !self.is_retired.load(Ordering::Acquire) && !self.cdp().is_lost()
+        let is_spoiled = self.watched().is_some_and(|watched| watched.is_spoiled());
+        !self.is_retired.load(Ordering::Acquire) && !is_spoiled && !self.cdp().is_lost()
     }
 
     /// Returns why it takes no more pages, to the first who asks.
@@ -221,6 +225,19 @@ impl Process {
         (self.pages() == 0).then_some(since)
     }
 
+    /// Returns the look at its memory, when it is ours.
+    pub(crate) fn watched(&self) -> Option<&Arc<Watched>> {
+        match &self.machine {
+            Machine::Own(own) => Some(own.watch().watched()),
+            Machine::Remote(_) => None,
+        }
+    }
+
+    /// Returns the memory of all processes when they were last looked at, in bytes; 0 where it is not known.
+    pub(crate) fn last_memory_bytes(&self) -> u64 {
+        self.watched().map_or(0, |watched| watched.last_total())
+    }
+
     pub(crate) async fn memory_bytes(&self) -> u64 {
         match &self.machine {
             Machine::Own(own) => own.memory_bytes().await,
@@ -258,7 +275,10 @@ async fn greet(cdp: &Cdp, arrivals: &Arc<Arrivals>) -> Result<String, CallError>
 }
 
 /// A page's place in a process.
-pub(crate) struct Lease(pub(crate) Arc<Process>);
+pub(crate) struct Lease {
+    pub(crate) process: Arc<Process>,
+    _open: Option<Open>,
+}
 
 impl Lease {
     pub(crate) fn new(process: Arc<Process>, pages_per_process: u64) -> Self {
@@ -268,13 +288,17 @@ impl Lease {
         if opened >= pages_per_process && matches!(process.machine, Machine::Own(_)) {
             process.retire();
         }
-        Self(process)
+        let open = match &process.machine {
+            Machine::Own(own) => Some(own.watch().page()),
+            Machine::Remote(_) => None,
+        };
+        Self { process, _open: open }
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        *self.0.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        self.0.pages.fetch_sub(1, Ordering::AcqRel);
+        *self.process.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.process.pages.fetch_sub(1, Ordering::AcqRel);
     }
 }

@@ -197,6 +197,7 @@ fn code_of(error: &BrowserError) -> ErrorCode {
         BrowserError::ForbiddenScheme { .. } | BrowserError::Forbidden => ErrorCode::ScrapeForbiddenUrl,
         BrowserError::RefusedByRule { .. } => ErrorCode::UnsafeDomainBlocked,
         BrowserError::Navigation { .. } | BrowserError::Crashed => ErrorCode::ScrapeSiteError,
+        BrowserError::MemoryExceeded { .. } => ErrorCode::ScrapeMemoryExceeded,
         BrowserError::Download => ErrorCode::ScrapeUnsupportedFileError,
         BrowserError::Step { .. } => ErrorCode::ScrapeActionError,
         BrowserError::Missing { .. } => ErrorCode::ScrapeActionsNotSupported,

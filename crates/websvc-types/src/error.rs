@@ -159,6 +159,8 @@ error_codes! {
     ScrapeSiteError = "SCRAPE_SITE_ERROR", 500;
     /// An action could not be done; the text says which, counted from 0, and why.
     ScrapeActionError = "SCRAPE_ACTION_ERROR", 500;
+    /// The page used more memory in the browser than it may, and was stopped.
+    ScrapeMemoryExceeded = "SCRAPE_MEMORY_EXCEEDED", 500;
     /// The page is a file of a kind that cannot be read.
     ScrapeUnsupportedFileError = "SCRAPE_UNSUPPORTED_FILE_ERROR", 500;
     /// No search source can answer; the text names each with its reason.

@@ -9,7 +9,7 @@ use super::{Cdp, MAX_MESSAGE};
 /// As much as is kept of a message that is too long, to know whose answer it is.
 const HEAD_OF_TOO_LONG: usize = 64;
 
-pub(super) async fn write(mut queue: mpsc::UnboundedReceiver<String>, mut commands: pipe::Sender) {
+pub(super) async fn write(mut queue: mpsc::Receiver<String>, mut commands: pipe::Sender) {
     while let Some(message) = queue.recv().await {
         let mut message = message.into_bytes();
         message.push(0);

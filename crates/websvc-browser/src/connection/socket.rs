@@ -30,7 +30,7 @@ pub(super) async fn open<S: AsyncRead + AsyncWrite + Unpin>(stream: S) -> (Sendi
 }
 
 pub(super) async fn write(
-    mut queue: mpsc::UnboundedReceiver<String>,
+    mut queue: mpsc::Receiver<String>,
     mut commands: Sending<impl AsyncRead + AsyncWrite + Unpin>,
 ) {
     loop {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::events::Watch;
+use super::events::{CRASHED, Watch};
 use super::intercept::Interception;
 use crate::connection::{Cdp, Notice};
 
@@ -139,6 +139,8 @@ impl Children {
                     family.watch.asked(method);
                     family.cdp.post(&name, method, answer);
                 }
+                // Workers end like this when they are done, and share the process of their frame.
+                CRASHED if kind != Kind::Worker => family.watch.lose_part(),
                 _ if method.starts_with("Target.") => Self(family).hear(&method, &params),
                 _ if kind != Kind::Apart => family.watch.traffic(&name, &method, &params),
                 _ => {}

@@ -15,6 +15,7 @@ use super::intercept::{FAIL, Interception, failure};
 use crate::connection::{Cdp, Notice};
 use crate::rendered::Download;
 use crate::state::storage_origin;
+use crate::watchdog::{Excess, Watched};
 
 /// Requests that are followed; a hostile page makes more.
 const MAX_IN_FLIGHT: usize = 1000;
@@ -28,13 +29,17 @@ const MAX_TO_ASK: usize = 100;
 /// Kinds of requests that may never end, or that change nothing.
 const ENDLESS: &[&str] = &["WebSocket", "EventSource", "Ping", "Media", "CSPViolationReport", "Preflight"];
 
+/// The event of a target whose process was ended.
+pub(super) const CRASHED: &str = "Inspector.targetCrashed";
 /// What is told of a page when it ends.
-const ENDS: &[&str] = &["Inspector.targetCrashed", "Inspector.detached"];
+const ENDS: &[&str] = &[CRASHED, "Inspector.detached"];
 
 /// What is known of a page. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Watch {
     state: Arc<Mutex<State>>,
+    /// What ends processes for their memory, when Chromium is ours.
+    memory: Option<Arc<Watched>>,
     changes: watch::Sender<u64>,
 }
 
@@ -60,6 +65,8 @@ pub(super) struct State {
     /// The clock of a page that is hurried stands still.
     pub(super) is_clock_stopped: bool,
     pub(super) is_crashed: bool,
+    /// A process of the page was ended for its memory.
+    pub(super) excess: Option<Excess>,
     /// The world of our own scripts in the current document.
     pub(super) world: Option<i64>,
     /// The page went where no page may go.
@@ -99,7 +106,7 @@ pub(super) struct Document {
 }
 
 impl Watch {
-    pub(super) fn new(frame: &str) -> Self {
+    pub(super) fn new(frame: &str, memory: Option<Arc<Watched>>) -> Self {
         let state = State {
             frame: frame.to_owned(),
             in_flight: HashMap::new(),
@@ -114,6 +121,7 @@ impl Watch {
             works_elsewhere: false,
             is_clock_stopped: false,
             is_crashed: false,
+            excess: None,
             world: None,
             forbidden_scheme: None,
             to_ask: VecDeque::new(),
@@ -126,7 +134,7 @@ impl Watch {
             posted_url: None,
             downloads: Vec::new(),
         };
-        Self { state: Arc::new(Mutex::new(state)), changes: watch::Sender::new(0) }
+        Self { state: Arc::new(Mutex::new(state)), memory, changes: watch::Sender::new(0) }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
@@ -155,6 +163,19 @@ impl Watch {
                 watch.changes.send_modify(|count| *count += 1);
             }
         });
+    }
+
+    /// Takes note that a process of the page is gone, and ends the page when that was for its memory.
+    fn lose_process(&self) {
+        if let Some(excess) = self.memory.as_ref().and_then(|memory| memory.claim()) {
+            self.lock().excess.get_or_insert(excess);
+        }
+    }
+
+    /// Takes note that a part of the page has ended.
+    pub(super) fn lose_part(&self) {
+        self.lose_process();
+        self.changes.send_modify(|count| *count += 1);
     }
 
     /// Notes that the rule of the request refused where the page went.
@@ -196,7 +217,12 @@ impl Watch {
                         }
                     }
                     _ if method.starts_with("Network.") => watch.lock().traffic(&name, &method, &params),
-                    _ => watch.lock().apply(&method, &params),
+                    _ => {
+                        if method == CRASHED {
+                            watch.lose_process();
+                        }
+                        watch.lock().apply(&method, &params);
+                    }
                 },
             }
             watch.changes.send_modify(|count| *count += 1);

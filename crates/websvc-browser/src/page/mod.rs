@@ -29,6 +29,7 @@ use crate::process::Process;
 use crate::rendered::Rendered;
 use crate::request::{Device, PageRequest, Viewport};
 use crate::state::{Changes, Session};
+use crate::watchdog::Excess;
 use crate::{picture, step};
 
 pub(crate) use prepare::{Context, Prepared};
@@ -135,9 +136,12 @@ impl<'a> Page<'a> {
 
     /// Does the work unless the page ends before.
     async fn work(&self, request: &PageRequest) -> Result<Rendered, BrowserError> {
-        let ended = self
-            .watch
-            .until(|state| state.is_crashed || state.forbidden_scheme.is_some() || state.refusal.is_some());
+        let ended = self.watch.until(|state| {
+            state.is_crashed
+                || state.excess.is_some()
+                || state.forbidden_scheme.is_some()
+                || state.refusal.is_some()
+        });
         let outcome = tokio::select! {
             biased;
             () = ended => None,
@@ -147,6 +151,9 @@ impl<'a> Page<'a> {
         let state = self.watch.lock();
         if let Some(reason) = &state.refusal {
             return Err(BrowserError::RefusedByRule { reason: reason.clone() });
+        }
+        if let Some(Excess { limit_bytes, is_shared }) = state.excess {
+            return Err(BrowserError::MemoryExceeded { limit_bytes, is_shared });
         }
         match (&state.forbidden_scheme, outcome) {
             (Some(scheme), _) => Err(BrowserError::ForbiddenScheme { scheme: scheme.clone() }),

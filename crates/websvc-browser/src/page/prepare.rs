@@ -53,7 +53,7 @@ impl Prepared {
         let target = named(process, "Target.createTarget", created, "targetId").await?;
         let session = process.arrivals().session(&context.id, &target);
         let session = session.ok_or_else(|| BrowserError::lacking("Target.createTarget", "session"))?;
-        let watch = Watch::new(&target);
+        let watch = Watch::new(&target, process.watched().cloned());
         watch.follow_end(process.cdp(), &session);
         let prepared = Self { egress, context, target, session, watch };
         tokio::select! {

@@ -10,6 +10,7 @@ mod endurance;
 mod isolation;
 mod late;
 mod life;
+mod memory;
 mod parts;
 mod pictures;
 mod remote;

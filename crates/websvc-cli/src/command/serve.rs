@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use tokio::sync::oneshot;
 use url::Url;
+use websvc_browser::Browser;
 use websvc_server::audit::Audit;
 use websvc_server::{Authentication, Jobs, Limits, OriginConfig, Service, ServiceConfig};
 use websvc_stage::TraceCounters;
@@ -78,6 +79,8 @@ pub(crate) async fn start(
     traces: Option<TraceCounters>,
 ) -> Result<Running> {
     let installation = installation::open(config, data_dir, IndexAccess::Write(data_dir.lock()?))?;
+    // One that was killed has left its browser's directory, be there a browser now or not.
+    tokio::spawn(Browser::remove_abandoned_directories());
     // A browser is started when a page needs it; what is known before is said now.
     for warning in installation
         .engine

@@ -42,7 +42,8 @@ const SECTIONS: &[Section] = &[
     Section {
         name: "browser",
         keys: &[
-            &["path", "concurrency", "pages_per_process", "memory_bytes", "idle_shutdown_s", "lists"],
+            &["path", "concurrency", "pages_per_process", "idle_shutdown_s", "lists"],
+            &["memory_bytes", "page_memory_bytes", "max_memory_bytes"],
             &["cdp_url", "egress_listen", "egress_host", "egress_from"],
         ],
     },

@@ -127,6 +127,9 @@ pub(crate) struct Browser {
     pub(crate) concurrency: usize,
     pub(crate) pages_per_process: u64,
     pub(crate) memory_bytes: u64,
+    pub(crate) page_memory_bytes: u64,
+    /// One and a half times `memory_bytes`, when it is not given.
+    pub(crate) max_memory_bytes: Option<u64>,
     pub(crate) idle_shutdown_s: u64,
     /// Lists of advertising beside the bundled one, which `websvc lists update` fetches.
     pub(crate) lists: Vec<String>,
@@ -241,6 +244,8 @@ impl Default for Browser {
             concurrency: 8,
             pages_per_process: 500,
             memory_bytes: 2 * 1024 * 1024 * 1024,
+            page_memory_bytes: 1024 * 1024 * 1024,
+            max_memory_bytes: None,
             idle_shutdown_s: 120,
             lists: Vec::new(),
         }

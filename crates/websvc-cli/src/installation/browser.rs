@@ -22,6 +22,8 @@ pub(crate) fn browser(config: &Config, client: &Client) -> Result<Option<Browser
         concurrency,
         pages_per_process,
         memory_bytes,
+        page_memory_bytes,
+        max_memory_bytes,
         idle_shutdown_s,
         lists: _of_the_blocklist,
     } = &config.browser;
@@ -35,6 +37,8 @@ pub(crate) fn browser(config: &Config, client: &Client) -> Result<Option<Browser
         concurrency: *concurrency,
         pages_per_process: *pages_per_process,
         memory_bytes: *memory_bytes,
+        page_memory_bytes: *page_memory_bytes,
+        max_memory_bytes: max_memory_bytes.unwrap_or(memory_bytes / 2 * 3),
         idle_shutdown: Duration::from_secs(*idle_shutdown_s),
         ..BrowserConfig::default()
     };

@@ -290,6 +290,7 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::ScrapeDnsResolutionError => "the host of this URL was not found",
         ErrorCode::ScrapeSslError => "no secure connection to the host of this URL",
         ErrorCode::ScrapeActionError => "action 2 (click) failed: no element matches #more",
+        ErrorCode::ScrapeMemoryExceeded => "the page was stopped: it used more than 1024 MiB of memory",
         ErrorCode::ScrapeSiteError => "the host of this URL cannot be reached",
         ErrorCode::ScrapeUnsupportedFileError => "the URL is a file of a kind that cannot be read",
         ErrorCode::SearchUnavailable => {

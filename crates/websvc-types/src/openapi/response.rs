@@ -100,6 +100,7 @@ impl Failure {
                 ErrorCode::ScrapeSslError,
                 ErrorCode::ScrapeSiteError,
                 ErrorCode::ScrapeActionError,
+                ErrorCode::ScrapeMemoryExceeded,
                 ErrorCode::ScrapeUnsupportedFileError,
             ],
             Failure::Unavailable => &[ErrorCode::SearchUnavailable],

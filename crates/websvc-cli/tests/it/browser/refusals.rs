@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use websvc_testkit::{Canary, Page, World};
 
 use super::{Stage, TEA, provided};
-use crate::harness::Service;
+use crate::harness::{KEY, Service, Site};
 
 #[tokio::test]
 async fn a_page_in_the_browser_reaches_nothing_that_the_guard_refuses() {
@@ -23,6 +23,45 @@ async fn a_page_in_the_browser_reaches_nothing_that_the_guard_refuses() {
     assert!(page["markdown"].as_str().unwrap_or_default().contains("refused"), "{page}");
     assert!(warning.as_str().unwrap_or_default().contains("refused a connection to 127.0.0.1"), "{warning}");
     assert_eq!(canary.connections(), 0);
+}
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn page_that_takes_too_much_memory_fails_alone_and_says_why() {
+    let test = "page_that_takes_too_much_memory_fails_alone_and_says_why";
+    let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };
+    let large = "<h1>Large</h1><script>const kept = []; setInterval(() => {
+        const memory = new WebAssembly.Memory({initial: 160});
+        new Uint8Array(memory.buffer).fill(1); kept.push(memory) }, 10)</script>";
+    let world = World::builder().page("http://large.test/", Page::html(large));
+    let world = world.page("http://tea.test/", Page::html(TEA)).start().await;
+    let site = Site::new(&world);
+    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command
+        .env("WEBSVC_API_KEY", KEY)
+        .env("WEBSVC__BROWSER__CONCURRENCY", "2")
+        .env("WEBSVC__BROWSER__PATH", chromium);
+    let service = Service::start(command.env("WEBSVC__BROWSER__PAGE_MEMORY_BYTES", "300000000"));
+    let scrape = |url: &str, wait: u64| {
+        let body = json!({"url": url, "formats": ["markdown"], "waitFor": wait, "timeout": 60_000});
+        service.post("/v2/scrape", body.to_string())
+    };
+    let (failed, beside) =
+        tokio::join!(scrape("http://large.test/", 25_000), scrape("http://tea.test/", 5_000));
+    assert_eq!(failed.status, 500, "{}", failed.body);
+    assert_eq!(failed.body["code"], "SCRAPE_MEMORY_EXCEEDED", "{}", failed.body);
+    let error = failed.body["error"].as_str().unwrap_or_default();
+    assert!(error.contains("it used more than 286 MiB of memory"), "{error}");
+    assert_eq!(beside.status, 200, "{}", beside.body);
+    assert!(beside.body["data"]["markdown"].to_string().contains("A script wrote this"), "{}", beside.body);
+    let figures = service.text("/metrics").await;
+    for line in [
+        "websvc_browser_pages_failed_total{kind=\"memory_exceeded\"} 1",
+        "websvc_browser_processes_total{event=\"started\"} 1",
+    ] {
+        assert!(figures.lines().any(|found| found == line), "{line}\n{figures}");
+    }
+    service.stop();
 }
 
 #[tokio::test]

@@ -1,12 +1,13 @@
 //! The browser as a part of the service: its end, its figures, its absence.
 
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
 use websvc_testkit::{Canary, Page, World};
 
-use super::{TEA, tea};
+use super::{TEA, provided, tea};
 use crate::harness::{KEY, Service, Site};
 
 #[tokio::test]
@@ -30,6 +31,46 @@ async fn a_killed_service_leaves_no_browser_behind() {
         }
     };
     tokio::time::timeout(Duration::from_secs(30), all_ended).await.expect("no process is left");
+}
+
+#[tokio::test]
+async fn directory_of_a_browser_is_private_and_removed_by_the_start_after_a_kill() {
+    let test = "directory_of_a_browser_is_private_and_removed_by_the_start_after_a_kill";
+    let Some(chromium) = provided("WEBSVC_TEST_CHROMIUM", test) else { return };
+    let world = World::builder().page("http://tea.test/", Page::html(TEA)).start().await;
+    let site = Site::new(&world);
+    let temporary = tempfile::tempdir().unwrap();
+    let serve = || {
+        let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+        command
+            .env("WEBSVC_API_KEY", KEY)
+            .env("WEBSVC__BROWSER__CONCURRENCY", "2")
+            .env("WEBSVC__BROWSER__PATH", &chromium);
+        Service::start(command.env("TMPDIR", temporary.path()))
+    };
+    let directories = || -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(temporary.path()).unwrap().flatten().map(|entry| entry.path());
+        entries.filter(|path| path.to_string_lossy().contains("websvc-browser-")).collect()
+    };
+    let service = serve();
+    let answer =
+        service.post("/v2/scrape", json!({"url": "http://tea.test/", "waitFor": 1}).to_string()).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let left = directories();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(std::fs::metadata(&left[0]).unwrap().mode() & 0o777, 0o700);
+    service.kill();
+    drop(service);
+    assert_eq!(directories(), left, "nobody is there to remove it");
+    // No page is opened.
+    let service = serve();
+    let removed = async {
+        while !directories().is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), removed).await.expect("the directory is removed");
+    service.stop();
 }
 
 /// A process that runs; one that has ended and was not asked for yet does not.
