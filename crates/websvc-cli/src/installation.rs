@@ -69,6 +69,9 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
     let stages = StageTimes::default();
     let of_index = IndexConfig { stages: stages.clone(), ..IndexConfig::default() };
     let index = Arc::new(Index::open(&data_dir.index(), of_index)?);
+    if matches!(access, IndexAccess::Write(_)) {
+        recover(&index);
+    }
     let client = client(config)?;
     let browser = browser(config, &client)?;
     let lists = config.browser.lists.iter().map(String::as_str);
@@ -91,6 +94,19 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
         model: model(config)?.map(|model| Arc::new(model) as Arc<dyn Model>),
     });
     Ok(Installation { engine, store, artifacts, index, access })
+}
+
+/// Applies what a process that was killed has left in the journal of the index.
+fn recover(index: &Index) {
+    match index.recover() {
+        Ok(0) => {}
+        Ok(changes) => tracing::info!(changes, "the index was not closed: its journal is applied"),
+        // Searches go on with what is committed, and the journal is kept for the next write.
+        Err(error) => tracing::error!(
+            error = &error as &dyn std::error::Error,
+            "the journal of the index could not be applied"
+        ),
+    }
 }
 
 /// Checks the values that opening would refuse before it opens anything; those of sources are checked with them.

@@ -102,10 +102,11 @@ impl Engine {
         Self { scraper: Some(self.config.scraper.with_share(share)), model, ..self.clone() }
     }
 
-    /// Returns the engine for one page, which asks a rule before it goes to where the page leads on to.
+    /// Returns the engine for one page, which asks a rule before it goes to where the page leads on to. Rules of one name decide
+    /// alike.
     #[must_use]
-    pub fn with_redirect_rule(&self, rule: UrlRule) -> Self {
-        Self { scraper: Some(self.scraper().with_redirect_rule(rule)), ..self.clone() }
+    pub fn with_redirect_rule(&self, name: &'static str, rule: UrlRule) -> Self {
+        Self { scraper: Some(self.scraper().with_redirect_rule(name, rule)), ..self.clone() }
     }
 
     /// Returns what writes of pages.

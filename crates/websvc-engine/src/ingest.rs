@@ -19,15 +19,33 @@ pub enum IngestError {
     Stopping,
 }
 
-/// Adds pages to the index, off the async threads: the index makes the caller wait when its queue is full.
+/// Adds pages to the index, off the async threads: the index makes the caller wait when its queue is full. They survive the
+/// end of the process, not a power failure: they can be fetched again.
 ///
 /// # Errors
 /// [`IngestError`]
 pub async fn ingest(index: &Arc<Index>, documents: Vec<IndexDocument>) -> Result<(), IngestError> {
+    add(index, documents, |_| Ok(())).await
+}
+
+/// Adds documents as [`ingest`] does, and waits until they survive a power failure.
+///
+/// # Errors
+/// [`IngestError`]
+pub async fn ingest_durably(index: &Arc<Index>, documents: Vec<IndexDocument>) -> Result<(), IngestError> {
+    add(index, documents, Index::sync).await
+}
+
+async fn add(
+    index: &Arc<Index>,
+    documents: Vec<IndexDocument>,
+    then: fn(&Index) -> Result<(), IndexError>,
+) -> Result<(), IngestError> {
     let index = Arc::clone(index);
     let now = Timestamp::now();
     let adding = tokio::task::spawn_blocking(carried(move || {
-        documents.into_iter().try_for_each(|document| index.add(to_index_document(document, now)))
+        documents.into_iter().try_for_each(|document| index.add(to_index_document(document, now)))?;
+        then(&index)
     }));
     adding.await.map_err(|_stopping| IngestError::Stopping)?.map_err(IngestError::Index)
 }

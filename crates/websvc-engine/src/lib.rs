@@ -26,7 +26,7 @@ pub use compute::{ComputeError, computed};
 pub use engine::{Engine, EngineConfig, IndexUse};
 pub use error::EngineError;
 pub use export::to_wire;
-pub use ingest::{IngestError, ingest};
+pub use ingest::{IngestError, ingest, ingest_durably};
 pub use map::{MapOutcome, Mapped};
 pub use mirror::{Mirror, MirrorReport};
 pub use policy::{PolicyError, team_policy, team_retention};

@@ -49,7 +49,7 @@ fn threat_values(store: &Store, team: &Team) -> Result<Arc<ThreatProtection>, Po
     if team.threat_protection == store::ThreatPolicy::Off {
         return Ok(Arc::default());
     }
-    match store.threat_values(&team.name)? {
+    match store.recent_threat_values(&team.name)? {
         Some(json) => Ok(Arc::new(serde_json::from_str(&json)?)),
         None => Ok(Arc::default()),
     }

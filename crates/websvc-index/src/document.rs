@@ -136,6 +136,13 @@ pub(crate) fn fingerprint_of_text(text: &str) -> u64 {
     hash.0
 }
 
+/// Returns a hash of bytes, as stable as [`Document::fingerprint`].
+pub(crate) fn fingerprint_of_bytes(bytes: &[u8]) -> u64 {
+    let mut hash = Fnv::default();
+    hash.bytes(bytes);
+    hash.0
+}
+
 /// FNV-1a with 64 bits: not for security, but short, fixed forever and fast enough.
 struct Fnv(u64);
 
@@ -148,7 +155,12 @@ impl Default for Fnv {
 impl Fnv {
     fn text(&mut self, text: &str) {
         // 0xff does not occur in UTF-8, so neighbouring texts cannot run into each other.
-        for byte in text.bytes().chain([0xff]) {
+        self.bytes(text.as_bytes());
+        self.bytes(&[0xff]);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
     }

@@ -43,7 +43,7 @@ pub enum IndexError {
         /// The URL as given.
         url: String,
     },
-    /// Earlier documents could not be written; they are lost unless added again.
+    /// Earlier documents could not be written; they are in the journal, and written with the next ones or at the next start.
     #[error("could not write to the index in {}: {reason}", dir.display())]
     Write {
         /// The index directory.

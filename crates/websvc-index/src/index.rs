@@ -13,10 +13,11 @@ use websvc_stage::StageTimes;
 use crate::address::Address;
 use crate::document::Document;
 use crate::error::IndexError;
+use crate::journal::{Change, Journal};
 use crate::schema::FORMAT;
 use crate::search::{SearchOptions, SearchOutcome, Snapshot};
 use crate::shelf::{Shelf, find};
-use crate::writer::{Command, Writer};
+use crate::writer::Writer;
 
 /// How the index writes, and where it is counted how long searching takes.
 #[derive(Debug, Clone)]
@@ -74,6 +75,7 @@ pub(crate) struct Shared {
     pub(crate) pages: Shelf,
     pub(crate) images: Shelf,
     pub(crate) config: IndexConfig,
+    pub(crate) journal: Journal,
 }
 
 /// The folder of the images in the directory of the index.
@@ -99,13 +101,30 @@ impl Index {
         fs::create_dir_all(dir).map_err(in_directory)?;
         check_format(dir)?;
         let (pages, images) = (Shelf::open(dir)?, Shelf::open(&dir.join(IMAGES))?);
-        let shared = Shared { dir: dir.to_owned(), pages, images, config };
+        let journal = Journal::new(dir);
+        let shared = Shared { dir: dir.to_owned(), pages, images, config, journal };
         let shared = Arc::new(shared);
         Ok(Self { writer: Writer::new(Arc::clone(&shared)), shared })
     }
 
+    /// Applies what a process that was killed had added and not committed, and waits until it is searchable. Returns how
+    /// many changes there were. It costs a look into the directory when there are none.
+    ///
+    /// # Errors
+    /// When another process writes to the index, or the changes cannot be written; they are kept for the next time.
+    pub fn recover(&self) -> Result<u64, IndexError> {
+        let journal = &self.shared.journal;
+        if !journal.is_left().map_err(|source| self.shared.io(source))? {
+            return Ok(0);
+        }
+        let before = journal.recovered();
+        self.writer.start()?;
+        self.writer.flush()?;
+        Ok(journal.recovered() - before)
+    }
+
     /// Adds a document with its images, or replaces the one with the same URL. It is searchable within about a second; when many
-    /// documents are waiting, this call waits for room.
+    /// documents are waiting, this call waits for room. When it returns the document survives the end of this process.
     ///
     /// # Errors
     /// When the URL is unusable, when another process writes to the index, or when an earlier write failed.
@@ -113,7 +132,7 @@ impl Index {
         if Address::parse(&document.url).is_none() {
             return Err(IndexError::InvalidUrl { url: document.url });
         }
-        self.writer.send(Command::Add(Box::new(document)))
+        self.writer.change(Change::Add(Box::new(document)))
     }
 
     /// Removes the document with this URL and its images, if there is one.
@@ -121,7 +140,16 @@ impl Index {
     /// # Errors
     /// As for [`Index::add`].
     pub fn remove(&self, url: &str) -> Result<(), IndexError> {
-        self.writer.send(Command::Remove(url.to_owned()))
+        self.writer.change(Change::Remove(url.to_owned()))
+    }
+
+    /// Waits until everything that was added survives a power failure. It need not be searchable then. This is one flush of
+    /// the disk, which callers at one time share.
+    ///
+    /// # Errors
+    /// When the disk cannot be written to.
+    pub fn sync(&self) -> Result<(), IndexError> {
+        self.shared.journal.sync().map_err(|source| self.shared.io(source))
     }
 
     /// Waits until everything that was added is on disk and searchable.
@@ -163,7 +191,7 @@ impl Index {
     /// # Errors
     /// When the files of the index cannot be read.
     pub fn search(&self, query: &Query, options: &SearchOptions) -> Result<SearchOutcome, IndexError> {
-        let Shared { dir: _, pages, images, config } = &*self.shared;
+        let Shared { dir: _, pages, images, config, journal: _ } = &*self.shared;
         let searching = || -> tantivy::Result<_> {
             let stages = &config.stages;
             Snapshot { pages: &pages.view()?, images: &images.view()?, stages }.search(query, options)
@@ -241,7 +269,7 @@ impl Index {
     /// # Errors
     /// When the directory cannot be read.
     pub fn stats(&self) -> Result<Stats, IndexError> {
-        let Shared { dir, pages, images, config: _ } = &*self.shared;
+        let Shared { dir, pages, images, config: _, journal: _ } = &*self.shared;
         let bytes = |shelf: &Shelf| {
             shelf.bytes().map_err(|source| IndexError::Directory { dir: shelf.dir.clone(), source })
         };
@@ -270,6 +298,10 @@ impl Index {
 impl Shared {
     pub(crate) fn engine(&self, source: tantivy::TantivyError) -> IndexError {
         IndexError::Engine { dir: self.dir.clone(), source }
+    }
+
+    pub(crate) fn io(&self, source: std::io::Error) -> IndexError {
+        IndexError::Directory { dir: self.dir.clone(), source }
     }
 
     /// Makes the latest commits visible to new searches.

@@ -43,6 +43,7 @@ mod finder;
 mod freshness;
 mod highlight;
 mod index;
+mod journal;
 mod lexicon;
 mod maintain;
 mod outline;

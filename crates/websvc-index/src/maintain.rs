@@ -12,7 +12,8 @@ impl Index {
     /// # Errors
     /// As for [`Index::add`] and [`Index::flush`].
     pub fn remove_site(&self, host: &str) -> Result<usize, IndexError> {
-        // What waits for its commit belongs to the site too.
+        // What waits for its commit belongs to the site too, whoever added it.
+        self.recover()?;
         self.flush()?;
         let urls: BTreeSet<String> = self.urls(Some(host), usize::MAX)?.into_iter().collect();
         urls.iter().try_for_each(|url| self.remove(url))?;

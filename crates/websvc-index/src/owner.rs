@@ -3,9 +3,13 @@
 //! The engine's writer costs threads and memory, so it lives only while there is something to write: it is made on
 //! the first write and dropped after a while without one.
 //!
+//! Changes are in the [journal](crate::journal) until they are committed; whoever makes the engine's writer applies what is
+//! left there first.
+//!
 //! Images are committed before their pages, and searches show no image whose page is not there: whenever the process
 //! ends, a page that is there has its images. Anchors are applied (see [`crate::settle`]) when nobody writes.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
@@ -21,6 +25,7 @@ use crate::document::Document;
 use crate::encode::{Encoded, encode};
 use crate::error::IndexError;
 use crate::index::Shared;
+use crate::journal::{Change, Changes};
 use crate::picture::encode_images;
 use crate::record::{self, Links};
 use crate::shelf::{View, find};
@@ -46,6 +51,8 @@ pub(crate) struct Owner {
     pub(crate) dirty_since: Option<Instant>,
     /// The pages whose anchors are to be applied.
     pub(crate) backlog: Backlog,
+    /// The number of the last change that was taken from the queue.
+    applied: u64,
     /// Whether the last commit says that anchors wait.
     pub(crate) noted: bool,
     /// Since when somebody writes. When nobody has for a while, anchors are applied as quickly as possible.
@@ -63,6 +70,7 @@ impl Owner {
             images: Desk::default(),
             dirty_since: None,
             backlog: Backlog::default(),
+            applied: 0,
             noted: false,
             busy_since: None,
             failure: None,
@@ -126,8 +134,10 @@ impl Owner {
 
     fn obey(&mut self, command: Command) {
         match command {
-            Command::Add(document) => self.note(|owner| owner.add(&document)),
-            Command::Remove(url) => self.note(|owner| owner.remove(&url)),
+            Command::Change(change, number) => {
+                self.note(|owner| owner.apply(&change));
+                self.applied = number;
+            }
             Command::Start(reply) => {
                 let started = self.start();
                 let _ = reply.send(self.failure.take().map_or(started, Err));
@@ -153,13 +163,18 @@ impl Owner {
     fn note(&mut self, step: impl FnOnce(&mut Self) -> Result<(), IndexError>) {
         if let Err(error) = step(self) {
             self.failure.get_or_insert(error);
-            self.dirty_since = None;
-            // What was under way is lost; a sweep finds the anchors that were not applied.
+            // What was under way is in the journal; a sweep finds the anchors that were not applied.
             self.backlog.add_all();
-            self.live.store(false, Ordering::Release);
-            self.images.abandon();
-            self.pages.abandon();
+            self.abandon();
         }
+    }
+
+    fn abandon(&mut self) {
+        self.dirty_since = None;
+        self.shared.journal.unapply();
+        self.live.store(false, Ordering::Release);
+        self.images.abandon();
+        self.pages.abandon();
     }
 
     /// Makes sure that pages can be written. Their lock stands for that of the images too.
@@ -182,8 +197,41 @@ impl Owner {
             self.backlog.add_all();
         }
         self.shared.reload()?;
+        if let Err(error) = self.replay() {
+            self.abandon();
+            return Err(error);
+        }
         self.live.store(true, Ordering::Release);
         Ok(())
+    }
+
+    /// Applies what the journal has and no commit.
+    fn replay(&mut self) -> Result<(), IndexError> {
+        let shared = Arc::clone(&self.shared);
+        let failed = |source| shared.io(source);
+        let mut count = 0;
+        for path in shared.journal.unapplied().map_err(failed)? {
+            let mut changes = Changes::open(&path).map_err(failed)?;
+            while let Some(change) = changes.next().map_err(failed)? {
+                // A document that makes the encoding panic would do so at every start: it is left out.
+                if let Ok(applied) = catch_unwind(AssertUnwindSafe(|| self.apply(&change))) {
+                    applied?;
+                }
+                count += 1;
+            }
+        }
+        shared.journal.applied(count);
+        if count > 0 {
+            self.dirty_since.get_or_insert_with(Instant::now);
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, change: &Change) -> Result<(), IndexError> {
+        match change {
+            Change::Add(document) => self.add(document),
+            Change::Remove(url) => self.remove(url),
+        }
     }
 
     fn add(&mut self, document: &Document) -> Result<(), IndexError> {
@@ -242,6 +290,8 @@ impl Owner {
         let committed = self.images.commit(None).and_then(|()| self.pages.commit(waits.then_some(PENDING)));
         committed.map_err(|error| self.failed(&error))?;
         self.noted = waits;
+        let forgotten = self.shared.journal.committed(self.applied);
+        forgotten.map_err(|source| self.shared.io(source))?;
         self.shared.reload()
     }
 
@@ -264,6 +314,8 @@ impl Owner {
 
     fn release(&mut self) -> Result<(), IndexError> {
         self.live.store(false, Ordering::Release);
+        // While the lock is held: the next process is to find the files as they stay.
+        self.shared.journal.release().map_err(|source| self.shared.io(source))?;
         let released = self.images.release().and_then(|()| self.pages.release());
         released.map_err(|error| self.failed(&error))?;
         self.shared.reload()

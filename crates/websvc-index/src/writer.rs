@@ -5,9 +5,9 @@ use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use crate::document::Document;
 use crate::error::IndexError;
 use crate::index::Shared;
+use crate::journal::Change;
 use crate::owner::Owner;
 
 /// How many documents may wait for the writing thread.
@@ -17,8 +17,8 @@ type Reply = SyncSender<Result<(), IndexError>>;
 
 /// What the writing thread is told.
 pub(crate) enum Command {
-    Add(Box<Document>),
-    Remove(String),
+    /// Change something; the number is that of the journal.
+    Change(Change, u64),
     /// Make the engine's writer, to find out whether writing is possible.
     Start(Reply),
     Flush(Reply),
@@ -46,13 +46,20 @@ impl Writer {
         Self { shared, thread: Mutex::new(None), live: Arc::new(AtomicBool::new(false)) }
     }
 
-    /// Sends a command after making sure that writing is possible.
-    pub(crate) fn send(&self, command: Command) -> Result<(), IndexError> {
+    /// Passes a change on after making sure that writing is possible; it is in the journal when this returns.
+    pub(crate) fn change(&self, change: Change) -> Result<(), IndexError> {
         let commands = self.commands()?;
         if !self.live.load(Ordering::Acquire) {
             self.ask(&commands, Command::Start)?;
         }
-        commands.send(command).map_err(|_| self.closed())
+        let send = |change, number| commands.send(Command::Change(change, number)).map_err(|_| self.closed());
+        self.shared.journal.append(change, |source| self.shared.io(source), send)
+    }
+
+    /// Makes sure that writing is possible, which applies what is left in the journal.
+    pub(crate) fn start(&self) -> Result<(), IndexError> {
+        let commands = self.commands()?;
+        self.ask(&commands, Command::Start)
     }
 
     pub(crate) fn flush(&self) -> Result<(), IndexError> {

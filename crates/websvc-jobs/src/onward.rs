@@ -37,8 +37,8 @@ impl Onward {
         let refused = Arc::new(OnceLock::new());
         let engine = match &work.crawling {
             Some(_) => {
-                let deadline = started + work.plan.timeout();
-                jobs.inner.engine.with_redirect_rule(rule(jobs, tls_policy(&work.plan), deadline, &refused))
+                let (deadline, tls) = (started + work.plan.timeout(), tls_policy(&work.plan));
+                jobs.inner.engine.with_redirect_rule(name(tls), rule(jobs, tls, deadline, &refused))
             }
             None => jobs.inner.engine.clone(),
         };
@@ -48,6 +48,14 @@ impl Onward {
     /// Returns what the hosts said when the page was got.
     pub(crate) fn verdict(&self) -> Verdict {
         self.refused.get().cloned().unwrap_or(Verdict::Allowed)
+    }
+}
+
+/// Returns the name that rules have in common which decide alike.
+fn name(tls: TlsPolicy) -> &'static str {
+    match tls {
+        TlsPolicy::Verify => "robots.txt",
+        TlsPolicy::SkipVerification => "robots.txt without verification",
     }
 }
 

@@ -35,16 +35,6 @@ pub(crate) enum Kept {
     At(u64),
 }
 
-impl Kept {
-    /// Returns when the page was put there, if it was.
-    pub(crate) fn time(self) -> Option<u64> {
-        match self {
-            Self::At(at) => Some(at),
-            Self::NotWanted | Self::No => None,
-        }
-    }
-}
-
 /// Returns the name of a page in the cache, with whatever of the plan changes what its host answers. Headers of the
 /// caller's own and actions may change it in any way, so such a page has no name: it is nobody else's.
 pub(crate) fn page_key(url: &Url, plan: &ScrapePlan, proxies: &ProxyConfig, need: Need) -> Option<PageKey> {

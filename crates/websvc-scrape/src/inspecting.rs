@@ -1,13 +1,43 @@
 //! What is asked before a URL is gone to, and before what the cache has of it is given: threat protection of pages, and rules of
 //! the caller.
 
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
 use url::Url;
 use websvc_stage::Stage;
+use websvc_store::PageKey;
 use websvc_threat::Inspection;
 use websvc_transport::{FetchError, UrlRule};
+use websvc_validate::Protection;
 
 use crate::error::ScrapeError;
 use crate::scraper::Scraper;
+
+/// A rule of the caller for where a page leads on to.
+#[derive(Debug, Clone)]
+pub(crate) struct RedirectRule {
+    /// Says what it decides by.
+    name: &'static str,
+    rule: UrlRule,
+}
+
+/// The page that is fetched and the policy it is fetched under. What one policy lets through another may forbid, and a
+/// request that somebody waits for does not wait for the pools of jobs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FlightKey {
+    page: PageKey,
+    protection: Option<Arc<Protection>>,
+    redirect_rule: Option<&'static str>,
+    is_background: bool,
+}
+
+impl Hash for FlightKey {
+    /// By the page alone: few policies ask for one at one time.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.page.hash(state);
+    }
+}
 
 impl Scraper {
     /// Returns a scraper for one request: pages, where they lead, and what the cache has of them are checked.
@@ -16,10 +46,21 @@ impl Scraper {
         Self { inspection: Some(inspection), ..self.clone() }
     }
 
-    /// Returns a scraper for one request that asks a rule before it goes to where a page leads on to.
+    /// Returns a scraper for one request that asks a rule before it goes to where a page leads on to. Rules of one name decide
+    /// alike: requests for one page at one time share a fetch then.
     #[must_use]
-    pub fn with_redirect_rule(&self, rule: UrlRule) -> Self {
-        Self { redirect_rule: Some(rule), ..self.clone() }
+    pub fn with_redirect_rule(&self, name: &'static str, rule: UrlRule) -> Self {
+        Self { redirect_rule: Some(RedirectRule { name, rule }), ..self.clone() }
+    }
+
+    /// Returns what a fetch has to have in common with one of this request so that both can share it.
+    pub(crate) fn flight_key(&self, page: &PageKey) -> FlightKey {
+        FlightKey {
+            page: page.clone(),
+            protection: self.inspection.as_ref().map(|inspection| Arc::clone(inspection.protection())),
+            redirect_rule: self.redirect_rule.as_ref().map(|rule| rule.name),
+            is_background: self.share.is_some(),
+        }
     }
 
     /// Checks a URL before anything is done about it.
@@ -35,7 +76,7 @@ impl Scraper {
     pub(crate) async fn admit_end(&self, from: &Url, end: &Url) -> Result<(), ScrapeError> {
         self.inspect(end).await?;
         match &self.redirect_rule {
-            Some(rule) if end != from => {
+            Some(RedirectRule { rule, .. }) if end != from => {
                 let refused = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
                 rule.admit(end).await.map_err(refused)
             }
@@ -46,7 +87,8 @@ impl Scraper {
     /// Returns the rule for where a page leads on to.
     pub(crate) fn rule(&self) -> Option<UrlRule> {
         let inspection = self.inspection.as_ref().map(Inspection::rule);
-        match (inspection, self.redirect_rule.clone()) {
+        let redirect_rule = self.redirect_rule.as_ref().map(|redirect| redirect.rule.clone());
+        match (inspection, redirect_rule) {
             (Some(one), Some(other)) => Some(both(one, other)),
             (one, other) => one.or(other),
         }

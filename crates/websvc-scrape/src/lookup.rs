@@ -88,8 +88,9 @@ impl Scraper {
     ) -> Option<Page> {
         let key = key?;
         let entry = self.inner.rendered.find(key, &Recipe::of(plan))?;
-        // One lookup in an index, at most once a second for a page: not worth another thread.
-        if !entry.is_current(|| self.inner.store.page_fetched_at(key).ok().flatten()) {
+        // One lookup in an index, at most once a second for a page: not worth another thread. When all connections are in use
+        // the page is read from the cache, off this thread.
+        if !entry.is_current(|| self.inner.store.try_page_fetched_at(key).ok().flatten()) {
             return None;
         }
         match freshness.decide(Some(self.age(entry.fetched_at_ms))) {

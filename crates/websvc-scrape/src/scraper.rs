@@ -9,7 +9,7 @@ use websvc_browser::Browser;
 use websvc_stage::{Stage, StageTimes, carried};
 use websvc_store::{PageKey, Store};
 use websvc_threat::Inspection;
-use websvc_transport::{Client, UrlRule};
+use websvc_transport::Client;
 use websvc_types::ErrorCode;
 use websvc_validate::ScrapePlan;
 
@@ -23,6 +23,7 @@ use crate::fetcher::{Fetcher, Route, remaining};
 use crate::flight::Flights;
 use crate::freshness::Freshness;
 use crate::image;
+use crate::inspecting::{FlightKey, RedirectRule};
 use crate::keeping::Keeping;
 use crate::lookup::{Found, Held, Slot};
 use crate::page::Page;
@@ -44,7 +45,7 @@ pub struct Scraper {
     /// What the URLs of one request are checked by.
     pub(crate) inspection: Option<Inspection>,
     /// What is asked about where a page leads on to, beside the inspection.
-    pub(crate) redirect_rule: Option<UrlRule>,
+    pub(crate) redirect_rule: Option<RedirectRule>,
     /// The part of the pools that it may take; `None` is all.
     pub(crate) share: Option<Arc<Share>>,
 }
@@ -56,7 +57,7 @@ pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) config: ScrapeConfig,
     pub(crate) rendered: Rendered,
-    flights: Flights<PageKey, Landed>,
+    flights: Flights<FlightKey, Landed>,
     pub(crate) documents: DocumentReader,
     /// As many pages are parsed at one time as there are cores: more would only wait for each other.
     parsing: Arc<Semaphore>,
@@ -224,7 +225,7 @@ impl Scraper {
         self.render(page, Some(key).zip(kept), plan.clone(), deadline).await
     }
 
-    /// Fetches a page together with all who ask for it now, and stores it when the plan says so. Returns with it when
+    /// Fetches a page together with all who ask for it now under the same policy, and stores it when the plan says so. Returns with it when
     /// it was fetched, if the cache has it now.
     pub(crate) async fn fetch_once(
         &self,
@@ -234,25 +235,23 @@ impl Scraper {
         need: Need,
         deadline: Instant,
     ) -> Result<(RawPage, Option<u64>), ScrapeError> {
-        if self.inspection.is_some() || self.redirect_rule.is_some() || self.share.is_some() {
-            // What one request may not follow another may: they do not share what they meet. And nobody waits for who
-            // has only a share of the pools.
-            let (page, kept) = Box::pin(self.fetch_anew(url, Some(slot), plan, need, deadline)).await?;
-            return Ok((page, kept.time()));
-        }
         // Boxed, because every one who waits holds it.
         let fetching = Box::pin(async {
             match self.fetch_anew(url, Some(slot), plan, need, deadline).await {
                 Ok(landed) => Ok(Ok(landed)),
                 // Somebody else may have more time.
                 Err(error) if error.code() == ErrorCode::ScrapeTimeout => Err(error),
+                // The rule has told its own request why, and no other.
+                Err(error) if error.is_unsafe() && self.redirect_rule.is_some() => Err(error),
                 Err(error) => Ok(Err(Arc::new(error))),
             }
         });
-        let (page, kept) = match self.inner.flights.join(slot.key.clone(), fetching).await? {
+        let (page, kept) = match self.inner.flights.join(self.flight_key(slot.key), fetching).await? {
             Ok(landed) => landed,
             Err(error) => return Err(Arc::try_unwrap(error).unwrap_or_else(ScrapeError::Shared)),
         };
+        // Who fetched it asked for each step; who waited counts and is told of the end alone, as with a cached page.
+        self.admit_end(url, &page.url).await?;
         let kept = match kept {
             Kept::NotWanted if plan.store_in_cache() => return self.put(page, slot.key.clone()).await,
             Kept::NotWanted | Kept::No => None,

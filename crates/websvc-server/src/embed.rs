@@ -291,6 +291,7 @@ impl Parts {
         let shelf = artifacts.unwrap_or_else(|| ArtifactsConfig::in_directory(data_dir.join("artifacts")));
         let artifacts = Artifacts::open(store.clone(), shelf)?;
         let index = Arc::new(Index::open(&data_dir.join("index"), IndexConfig::default())?);
+        index.recover()?;
         Ok(Self { store, artifacts, index, _lock: lock })
     }
 }

@@ -21,6 +21,7 @@ use crate::rights::{KeyRights, rights_columns, rights_from_row};
 use crate::secret::{MAX_SECRET_BYTES, MIN_SECRET_BYTES, SecretHash, is_placeholder};
 use crate::store::Store;
 use crate::team::{DEFAULT_TEAM, SELECT_ONE, Team, create_if_absent, team_from_row};
+use crate::threat::read_values;
 
 /// The longest time that a change made by another process stays unseen.
 pub const ACCESS_REFRESH: Duration = Duration::from_millis(250);
@@ -134,6 +135,8 @@ struct StaticKey {
 struct Known {
     keys: HashMap<u64, Arc<KnownKey>>,
     teams: HashMap<String, Arc<Team>>,
+    /// The values of threat protection of teams that were asked for; `None` for those that have none of their own.
+    threat_values: HashMap<String, Option<Arc<str>>>,
 }
 
 #[derive(Debug)]
@@ -210,6 +213,16 @@ impl Access {
             team: Arc::clone(&key.team),
             rights: Arc::clone(&key.rights),
         }))
+    }
+
+    /// Returns the values of threat protection of a team.
+    pub(crate) fn threat_values(&self, team: &str) -> rusqlite::Result<Option<Arc<str>>> {
+        self.refresh(self.elapsed_ms())?;
+        let remembered = read_lock(&self.known).threat_values.get(team).cloned();
+        match remembered {
+            Some(values) => Ok(values),
+            None => lock(&self.source).load_threat_values(team, &self.known),
+        }
     }
 
     /// Drops everything remembered, because this process changed a key or a team.
@@ -325,6 +338,13 @@ impl Source {
         let Some(team) = read.map(Arc::new) else { return Ok(None) };
         write_lock(known).teams.insert(name.to_owned(), Arc::clone(&team));
         Ok(Some(team))
+    }
+
+    /// Reads and remembers the values of threat protection of a team. Only names of teams that exist are asked for.
+    fn load_threat_values(&self, team: &str, known: &RwLock<Known>) -> rusqlite::Result<Option<Arc<str>>> {
+        let values: Option<Arc<str>> = read_values(&self.connection, team)?.map(Arc::from);
+        write_lock(known).threat_values.insert(team.to_owned(), values.clone());
+        Ok(values)
     }
 }
 

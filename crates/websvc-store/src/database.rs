@@ -82,7 +82,8 @@ impl Database {
         self.open_reader().map_err(|error| self.error(error))
     }
 
-    /// Runs `work` on a reading connection; waits for one when all are in use.
+    /// Runs `work` on a reading connection; waits for one when all are in use, at most as long as for another process. Not for
+    /// async threads.
     pub(crate) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -90,6 +91,18 @@ impl Database {
         let lent = Lent { connection: Some(self.take_reader()?), database: self };
         let connection = lent.connection.as_ref().expect("the connection is taken out only on drop");
         work(connection).map_err(|error| self.error(error))
+    }
+
+    /// Runs `work` on a reading connection that nobody uses; `None` when there is none, without waiting for one.
+    pub(crate) fn try_read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let idle = lock(&self.readers).idle.pop();
+        let Some(connection) = idle else { return Ok(None) };
+        let lent = Lent { connection: Some(connection), database: self };
+        let connection = lent.connection.as_ref().expect("the connection is taken out only on drop");
+        work(connection).map(Some).map_err(|error| self.error(error))
     }
 
     /// Runs `work` in one write transaction and commits it; an error rolls everything back.
@@ -133,6 +146,7 @@ impl Database {
     }
 
     fn take_reader(&self) -> Result<Connection, StoreError> {
+        let deadline = Instant::now() + BUSY_TIMEOUT;
         let mut readers = lock(&self.readers);
         loop {
             if let Some(connection) = readers.idle.pop() {
@@ -142,7 +156,12 @@ impl Database {
                 readers.open += 1;
                 break;
             }
-            readers = self.reader_returned.wait(readers).unwrap_or_else(PoisonError::into_inner);
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(StoreError::Busy { path: self.path.clone() });
+            }
+            let waited = self.reader_returned.wait_timeout(readers, left);
+            (readers, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
         drop(readers);
         self.open_reader().map_err(|error| {
@@ -249,4 +268,46 @@ fn create_private_file(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::page::{CacheLimits, CachedPage, PageKey};
+    use crate::store::Store;
+
+    /// Runs `then` while so many reading connections are in use.
+    fn with_readers_in_use(store: &Store, count: usize, then: &mut dyn FnMut()) {
+        let Some(left) = count.checked_sub(1) else { return then() };
+        let reading = store.database().read(|_| {
+            with_readers_in_use(store, left, then);
+            Ok(())
+        });
+        reading.unwrap();
+    }
+
+    #[test]
+    fn what_async_threads_ask_for_waits_for_no_connection() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        store.set_threat_values("red", Some("[]")).unwrap();
+        let key = PageKey::new("http://a.test/", "");
+        let page = CachedPage {
+            key: key.clone(),
+            final_url: "http://a.test/".to_owned(),
+            status: 200,
+            headers: Vec::new(),
+            body: "text".into(),
+            fetched_at_ms: 7,
+            truncated: false,
+        };
+        store.put_page(&page, &CacheLimits::default()).unwrap();
+        let mut asked = false;
+        with_readers_in_use(&store, super::MAX_READERS, &mut || {
+            assert_eq!(store.recent_threat_values("red").unwrap().as_deref(), Some("[]"));
+            assert_eq!(store.try_page_fetched_at(&key).unwrap(), None, "that cannot be told at once");
+            asked = true;
+        });
+        assert!(asked);
+        assert_eq!(store.try_page_fetched_at(&key).unwrap(), Some(7));
+    }
 }

@@ -19,6 +19,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/010_job_site.sql"),
     include_str!("migrations/011_webhook_age.sql"),
     include_str!("migrations/012_job_retries.sql"),
+    include_str!("migrations/013_threat_version.sql"),
 ];
 
 /// What [`migrate`] found.

@@ -64,16 +64,18 @@ impl Store {
         decoded.map_err(|detail| self.database().corrupt(format!("page {}: {detail}", key.url())))
     }
 
-    /// Returns when the page with this key was fetched; reads no body.
+    /// Returns when the page with this key was fetched; reads no body. `None` also when that cannot be told at once, because
+    /// all connections are in use: it waits for none, so it may be called on an async thread.
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn page_fetched_at(&self, key: &PageKey) -> Result<Option<u64>, StoreError> {
+    pub fn try_page_fetched_at(&self, key: &PageKey) -> Result<Option<u64>, StoreError> {
         let sql = "SELECT fetched_at FROM pages WHERE url = ?1 AND variant = ?2";
-        self.database().read(|connection| {
+        let found = self.database().try_read(|connection| {
             let mut statement = connection.prepare_cached(sql)?;
             statement.query_row([key.url(), key.variant()], |row| row.get(0)).optional()
-        })
+        })?;
+        Ok(found.flatten())
     }
 
     /// Removes entries until the bounds hold, as of `now_ms` (milliseconds since the Unix epoch), and returns how

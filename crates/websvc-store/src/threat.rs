@@ -1,6 +1,8 @@
 //! A team's own values of threat protection (spec section 2.3), as the JSON of a request's `threatProtection`.
 
-use rusqlite::{OptionalExtension, params};
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::database::Durability;
 use crate::error::StoreError;
@@ -8,16 +10,21 @@ use crate::store::Store;
 use crate::team::{check_team_name, create_if_absent};
 
 impl Store {
-    /// Returns the values of a team as JSON; `None` when it has none. One lookup in an index, so it may be called on an
-    /// async thread.
+    /// Returns the values of a team as JSON; `None` when it has none. Waits for a connection when all are in use.
+    ///
+    /// # Errors
+    /// Failures of the database.
+    pub fn threat_values(&self, team: &str) -> Result<Option<String>, StoreError> {
+        self.database().read(|connection| read_values(connection, team))
+    }
+
+    /// Returns the values of a team as of at most [`ACCESS_REFRESH`](crate::ACCESS_REFRESH) ago. They are kept in memory with
+    /// the keys, so this waits for no connection and may be called on an async thread.
     ///
     /// # Errors
     /// Failures of the database; the caller must then refuse the request.
-    pub fn threat_values(&self, team: &str) -> Result<Option<String>, StoreError> {
-        self.database().read(|connection| {
-            let sql = "SELECT value FROM threat_values WHERE team = ?1";
-            connection.prepare_cached(sql)?.query_row([team], |row| row.get(0)).optional()
-        })
+    pub fn recent_threat_values(&self, team: &str) -> Result<Option<Arc<str>>, StoreError> {
+        self.access().threat_values(team).map_err(|error| self.database().error(error))
     }
 
     /// Sets the values of a team, which is made when it does not exist; `None` takes them away.
@@ -41,4 +48,10 @@ impl Store {
         self.access().forget();
         Ok(())
     }
+}
+
+/// Reads the values of a team.
+pub(crate) fn read_values(connection: &Connection, team: &str) -> rusqlite::Result<Option<String>> {
+    let sql = "SELECT value FROM threat_values WHERE team = ?1";
+    connection.prepare_cached(sql)?.query_row([team], |row| row.get(0)).optional()
 }

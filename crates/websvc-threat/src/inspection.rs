@@ -60,6 +60,12 @@ impl Inspection {
         Self { protection: Arc::new(protection.clone()), found: Arc::clone(&self.found) }
     }
 
+    /// Returns the rules that it goes by.
+    #[must_use]
+    pub fn protection(&self) -> &Arc<Protection> {
+        &self.protection
+    }
+
     /// Decides on a URL: by the lists, then by the classifier. What has no host leads nowhere and passes.
     ///
     /// # Errors

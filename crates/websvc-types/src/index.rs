@@ -108,7 +108,7 @@ pub struct IndexNews {
 pub struct IndexReply {
     /// True.
     pub success: bool,
-    /// How many documents were taken; they are searchable within 2 seconds.
+    /// How many documents were taken. They are on the disk when the answer comes, and searchable within 2 seconds.
     pub accepted: usize,
     /// What was ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -33,6 +33,7 @@ mod demo;
 mod doctor;
 mod documentation;
 mod documents;
+mod durable;
 mod elastic;
 mod exporting;
 mod harness;

@@ -1,16 +1,18 @@
 //! Threat protection of pages: nothing is sent to a blocked URL, and nothing of it is given or kept.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use websvc_scrape::{Page as Scraped, ScrapeError};
+use websvc_scrape::{Page as Scraped, ScrapeError, Scraper, ShareConfig};
 use websvc_testkit::{Page, World};
 use websvc_threat::{Classifier, Inspection};
+use websvc_transport::UrlRule;
 use websvc_types::ErrorCode;
 use websvc_validate::{Policy, ThreatPolicy, read_scrape_options};
 
-use crate::support::Bench;
+use crate::support::{Bench, plan};
 
 const BLOCKED: &str = "threat protection blocks evil.test: it is on the blacklist";
 
@@ -80,6 +82,66 @@ async fn requests_of_different_rules_do_not_share_what_they_meet() {
         tokio::join!(bench.get("http://slow.test/", json!({})), get(&bench, "http://slow.test/", json!({})),);
     assert_eq!(free.unwrap().markdown.as_deref(), Some("evil\n"));
     is_blocked(guarded);
+}
+
+#[tokio::test]
+async fn requests_of_the_same_rules_share_a_fetch() {
+    let slow = |text: &str| Page::html(format!("<p>{text}")).delay(Duration::from_millis(200));
+    let world = world().page("http://slow.test/", slow("protected")).page("http://job.test/", slow("job"));
+    let bench = Bench::new(world.start().await);
+    let get_slow = || get(&bench, "http://slow.test/", json!({}));
+    let (one, other, last) = tokio::join!(get_slow(), get_slow(), get_slow());
+    for page in [one, other, last] {
+        assert_eq!(page.unwrap().markdown.as_deref(), Some("protected\n"));
+    }
+    assert_eq!(bench.world.count("http://slow.test/"), 1);
+
+    let jobs = bench.scraper.with_share(ShareConfig::default());
+    let crawl = || jobs.with_redirect_rule("any", UrlRule::new(|_| async { Ok(()) }));
+    let (one, other, stricter) = (crawl(), crawl(), jobs.with_redirect_rule("none", refusing()));
+    let get_by = |scraper: &Scraper| {
+        let (scraper, plan) = (scraper.clone(), plan(json!({})));
+        async move {
+            let deadline = Instant::now() + Duration::from_secs(20);
+            scraper.scrape(&"http://job.test/".parse().unwrap(), &plan, deadline).await
+        }
+    };
+    let (one, other, stricter, waited_for) =
+        tokio::join!(get_by(&one), get_by(&other), get_by(&stricter), get_by(&bench.scraper));
+    for page in [one, other, stricter, waited_for] {
+        assert_eq!(page.unwrap().markdown.as_deref(), Some("job\n"));
+    }
+    let count = bench.world.count("http://job.test/");
+    assert_eq!(count, 3, "one for the rule of two pages, one for the other rule, one for who waits");
+}
+
+#[tokio::test]
+async fn a_refusal_is_told_to_each_request_by_its_own_rule() {
+    let redirect = Page::redirect(302, "http://evil.test/").delay(Duration::from_millis(100));
+    let bench = Bench::new(world().page("http://moved.test/", redirect).start().await);
+    let asked = [Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0))];
+    let get_by = |asked: &Arc<AtomicUsize>| {
+        let asked = Arc::clone(asked);
+        let rule = UrlRule::new(move |_| {
+            asked.fetch_add(1, SeqCst);
+            async { Err("not there".to_owned()) }
+        });
+        let (scraper, plan) = (bench.scraper.with_redirect_rule("none", rule), plan(json!({})));
+        async move {
+            let deadline = Instant::now() + Duration::from_secs(20);
+            scraper.scrape(&"http://moved.test/".parse().unwrap(), &plan, deadline).await
+        }
+    };
+    let (one, other) = tokio::join!(get_by(&asked[0]), get_by(&asked[1]));
+    for outcome in [one, other] {
+        assert_eq!(outcome.unwrap_err().code(), ErrorCode::UnsafeDomainBlocked);
+    }
+    assert_eq!(asked.map(|asked| asked.load(SeqCst)), [1, 1]);
+    assert_eq!(bench.world.count("http://evil.test/"), 0);
+}
+
+fn refusing() -> UrlRule {
+    UrlRule::new(|_| async { Err("not there".to_owned()) })
 }
 
 #[tokio::test]

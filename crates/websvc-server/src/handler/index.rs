@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use http::{Request, StatusCode};
-use websvc_engine::{Written, ingest};
+use websvc_engine::{Written, ingest_durably};
 use websvc_store::Retention;
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
@@ -14,7 +14,7 @@ use super::body;
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
 
-/// `POST /v2/index/documents`: adds documents, each replacing the older one of its URL.
+/// `POST /v2/index/documents`: adds documents, each replacing the older one of its URL. They are durable when it answers.
 pub(crate) async fn add_documents(
     context: Context<'_>,
     request: Request<ServerBody>,
@@ -26,7 +26,7 @@ pub(crate) async fn add_documents(
     // Whoever uploads waits for the mirrors, too: it is the one who can send the documents again.
     let mirrored = Box::pin(mirror(&context, &upload.documents)).await;
     if let Some(index) = context.engine.filled_index() {
-        ingest(index, upload.documents)
+        ingest_durably(index, upload.documents)
             .await
             .map_err(|error| Failure::internal(&error, "the documents could not be added"))?;
     }

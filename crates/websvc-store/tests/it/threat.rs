@@ -1,5 +1,7 @@
 //! The values of threat protection of teams.
 
+use std::time::{Duration, Instant};
+
 use websvc_store::Store;
 
 #[test]
@@ -15,6 +17,32 @@ fn values_are_kept_by_team_and_seen_by_every_process() {
     assert!(store.team("red").unwrap().is_some(), "the team was made");
     store.set_threat_values("red", None).unwrap();
     assert_eq!(other.threat_values("red").unwrap(), None);
+}
+
+#[test]
+fn recent_values_follow_the_changes_of_every_process() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path()).unwrap();
+    let other = Store::open(directory.path()).unwrap();
+    let recent = || store.recent_threat_values("red").unwrap();
+    let until = |expected: Option<&str>| {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while recent().as_deref() != expected {
+            assert!(Instant::now() < deadline, "{:?} instead of {expected:?}", recent());
+            std::thread::yield_now();
+        }
+    };
+    assert_eq!(recent(), None);
+    store.set_threat_values("red", Some("[1]")).unwrap();
+    assert_eq!(recent().as_deref(), Some("[1]"), "a change of its own is seen at once");
+    other.set_threat_values("red", Some("[2]")).unwrap();
+    until(Some("[2]"));
+    other.set_threat_values("red", None).unwrap();
+    until(None);
+    other.set_threat_values("red", Some("[3]")).unwrap();
+    until(Some("[3]"));
+    assert!(other.delete_team("red").unwrap());
+    until(None);
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl ClientConfig {
     pub fn new(guard: AddressGuard) -> Self {
         Self {
             guard,
-            resolver: Arc::new(SystemResolver),
+            resolver: Arc::new(SystemResolver::default()),
             ca_file: None,
             user_agent: None,
             connections_per_host: 32,

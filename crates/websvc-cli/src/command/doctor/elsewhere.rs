@@ -34,10 +34,12 @@ async fn names(config: &Config) -> Finding {
     if wanted.is_empty() {
         return name_servers(std::fs::read_to_string("/etc/resolv.conf").ok().as_deref());
     }
+    let resolver = SystemResolver::default();
     let mut asked = JoinSet::new();
     for name in wanted {
+        let resolver = resolver.clone();
         asked.spawn(async move {
-            let found = tokio::time::timeout(PATIENCE, SystemResolver.resolve(&name)).await;
+            let found = tokio::time::timeout(PATIENCE, resolver.resolve(&name)).await;
             let is_found = matches!(found, Ok(Ok(addresses)) if !addresses.is_empty());
             (name, is_found)
         });
