@@ -64,7 +64,7 @@ pub enum BrowserError {
         scheme: String,
     },
     /// The guard refuses the address of the page itself.
-    #[error("this URL may not be fetched")]
+    #[error("{}", websvc_transport::REFUSED_ADDRESS)]
     Forbidden,
     /// The rule of the request refuses where the page went; nothing was sent there.
     #[error("{reason}")]

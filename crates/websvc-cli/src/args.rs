@@ -1,6 +1,7 @@
 //! The command line.
 
 mod access;
+mod common;
 mod jobs;
 mod map;
 mod parse;
@@ -10,11 +11,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use url::Url;
-use websvc_engine::crawl::UrlPattern;
 
 use crate::drawing::{Drawing, Pictures, PicturesOfResults, Place, Reading};
 pub(crate) use access::{Amount, Backup, CreateKey, Keys, SetTeam, Switch, Teams};
-pub(crate) use jobs::{Batch, CrawlSite, Handing};
+pub(crate) use common::{Common, KEY_VARIABLE, Remote, check_listen, format_name, listen_address, variable};
+pub(crate) use jobs::{Batch, CrawlSite, Handing, Patterns};
 pub(crate) use map::{Map, Sitemap};
 pub(crate) use parse::Parse;
 pub(crate) use webhooks::Webhooks;
@@ -27,17 +28,6 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
     #[command(flatten)]
     pub(crate) common: Common,
-}
-
-/// What every command takes.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Common {
-    /// Configuration file (TOML); every key can be given as WEBSVC__SECTION__KEY too.
-    #[arg(long, global = true, value_name = "FILE", env = "WEBSVC_CONFIG")]
-    pub(crate) config: Option<PathBuf>,
-    /// Where index, cache and keys live [default: the platform's data directory for websvc].
-    #[arg(long, global = true, value_name = "DIR", env = "WEBSVC_DATA_DIR")]
-    pub(crate) data_dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -111,7 +101,7 @@ pub(crate) struct ParseDocument {
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// Where to listen; port 0 picks a free one [default: 127.0.0.1:3002].
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = listen_address)]
     pub(crate) listen: Option<String>,
     /// Allows `[auth] required = false` on addresses that others can reach.
     #[arg(long)]
@@ -134,7 +124,7 @@ pub(crate) struct Usage {
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
     /// Where the service is to listen [default: as it is configured].
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = listen_address)]
     pub(crate) listen: Option<String>,
     /// Prints the findings as JSON.
     #[arg(long)]
@@ -148,17 +138,6 @@ pub(crate) struct Demo {
     pub(crate) once: bool,
 }
 
-/// A server to ask instead of the data directory.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Remote {
-    /// Asks this server instead of opening the data directory.
-    #[arg(long, value_name = "URL")]
-    pub(crate) server: Option<Url>,
-    /// The key for --server.
-    #[arg(long, value_name = "KEY", env = "WEBSVC_API_KEY", hide_env_values = true)]
-    pub(crate) api_key: Option<String>,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct Search {
     /// The query; operators such as site: and "phrases" work.
@@ -168,7 +147,7 @@ pub(crate) struct Search {
     #[arg(long, default_value_t = websvc_types::limits::LIMIT_DEFAULT)]
     pub(crate) limit: u32,
     /// Gets the content of the results too; repeat for several formats.
-    #[arg(long = "format", value_name = "FORMAT")]
+    #[arg(long = "format", value_name = "FORMAT", value_parser = format_name(), hide_possible_values = true)]
     pub(crate) formats: Vec<String>,
     /// Prints the answer as JSON.
     #[arg(long)]
@@ -225,17 +204,13 @@ pub(crate) struct Crawl {
     /// At most this many links from the start.
     #[arg(long)]
     pub(crate) depth: Option<u32>,
-    /// Fetches only pages that match this pattern, in which * stands for anything: /docs/*; may be repeated.
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) include: Vec<UrlPattern>,
-    /// Leaves out pages that match this pattern; may be repeated.
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) exclude: Vec<UrlPattern>,
-    /// At most this many requests against one host at one time.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[command(flatten)]
+    pub(crate) patterns: Patterns,
+    /// At most this many requests against one host at one time; a server has its own bounds.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=16), conflicts_with = "server")]
     pub(crate) per_host: u8,
-    /// Asks for the first bytes of at most this many images whose pages do not say how large they are.
-    #[arg(long, value_name = "NUMBER", default_value_t = 2_000)]
+    /// Asks for the first bytes of at most this many images whose pages do not say how large they are; a server does not.
+    #[arg(long, value_name = "NUMBER", default_value_t = 2_000, conflicts_with = "server")]
     pub(crate) image_sizes: usize,
     /// Prints the summary as JSON.
     #[arg(long)]
@@ -331,22 +306,31 @@ pub(crate) enum Profiles {
         /// The team whose it is.
         #[arg(long, value_name = "NAME", default_value = "default")]
         team: String,
+        /// Prints what was deleted as JSON.
+        #[arg(long)]
+        json: bool,
     },
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Threat {
-    /// Shows the values of a team; what is missing has its default.
+    /// Shows the values of a team as JSON; what is missing has its default.
     Show {
         /// The team.
         team: String,
+        /// Prints JSON, as without it.
+        #[arg(long)]
+        json: bool,
     },
-    /// Changes the values of a team; what is not given stays as it is.
+    /// Changes the values of a team, and shows them as JSON; what is not given stays as it is.
     Set {
         /// The team; it is made when it does not exist.
         team: String,
         #[command(flatten)]
         values: ThreatValues,
+        /// Prints JSON, as without it.
+        #[arg(long)]
+        json: bool,
     },
     /// Tells whether a URL is allowed by the values of a team, and by the scanner of the configuration.
     Check {
@@ -355,6 +339,9 @@ pub(crate) enum Threat {
         /// The team by whose values.
         #[arg(long, value_name = "NAME", default_value = "default")]
         team: String,
+        /// Prints the verdict as JSON.
+        #[arg(long)]
+        json: bool,
     },
 }
 

@@ -3,10 +3,11 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use websvc_store::Store;
 
-/// The name of the lock's file in the data directory.
-const LOCK_FILE: &str = "lock";
+/// The name of the lock's file in the data directory: made by whoever opens the index to write it, and never removed.
+pub(crate) const LOCK_FILE: &str = "lock";
 
 /// The name of the index's folder in the data directory.
 pub(crate) const INDEX_DIR: &str = "index";
@@ -39,6 +40,33 @@ impl DataDir {
         create_private(&path)
             .with_context(|| format!("cannot make the data directory {}", path.display()))?;
         Ok(Self(path))
+    }
+
+    /// Opens the directory given, else the platform's own for websvc, that is there already. Nothing is made.
+    ///
+    /// # Errors
+    /// It does not exist, or is a directory of something else.
+    pub(crate) fn open_existing(given: Option<&Path>) -> Result<Self> {
+        let path = Self::locate(given)?;
+        let shown = path.display();
+        ensure!(
+            path.is_dir(),
+            "the data directory {shown} does not exist: name the one of the service by --data-dir or WEBSVC_DATA_DIR"
+        );
+        let mut entries =
+            path.read_dir().with_context(|| format!("cannot read the data directory {shown}"))?;
+        ensure!(
+            entries.next().is_none() || path.join(Store::FILE_NAME).exists() || path.join(INDEX_DIR).exists(),
+            "{shown} is not a data directory: there is neither {} nor {INDEX_DIR} in it; name the one of the service by \
+             --data-dir or WEBSVC_DATA_DIR",
+            Store::FILE_NAME
+        );
+        Ok(Self(path))
+    }
+
+    /// Stands for the data directory where nothing uses one: that there is none, or nowhere to put it, is no mistake then.
+    pub(crate) fn unused(given: Option<&Path>) -> Self {
+        Self(Self::locate(given).unwrap_or_default())
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -87,7 +115,7 @@ impl DataDir {
     pub(crate) fn lock(&self) -> Result<WriteLock> {
         self.try_lock()?.with_context(|| {
             format!(
-                "the data directory {} is in use by another websvc; go through it with --server URL and WEBSVC_API_KEY",
+                "the data directory {} is in use by another websvc; go through it with --server URL and --api-key KEY (or WEBSVC_API_KEY)",
                 self.0.display()
             )
         })
@@ -106,6 +134,21 @@ fn create_private(path: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn directory_that_is_not_there_or_of_others_is_refused_and_left_alone() {
+        let parent = tempfile::tempdir().unwrap();
+        assert!(DataDir::open_existing(Some(parent.path())).is_ok(), "an empty one is a fresh installation");
+        let missing = parent.path().join("data");
+        let error = DataDir::open_existing(Some(&missing)).unwrap_err().to_string();
+        assert!(error.contains("does not exist") && error.contains("--data-dir"), "{error}");
+        assert!(!missing.exists());
+        std::fs::write(parent.path().join("letter.txt"), "").unwrap();
+        let error = DataDir::open_existing(Some(parent.path())).unwrap_err().to_string();
+        assert!(error.contains("is not a data directory"), "{error}");
+        std::fs::write(parent.path().join(Store::FILE_NAME), "").unwrap();
+        assert!(DataDir::open_existing(Some(parent.path())).is_ok());
+    }
 
     #[test]
     fn one_process_may_write() {

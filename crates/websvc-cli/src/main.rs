@@ -4,6 +4,7 @@ mod args;
 mod command;
 mod config;
 mod data_dir;
+mod data_use;
 mod drawing;
 mod installation;
 mod logging;
@@ -14,18 +15,21 @@ mod show;
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::Parser;
 use websvc_otlp::{Exporter, SpanLayer};
 use websvc_stage::TraceCounters;
+use websvc_types::ErrorCode;
 
-use crate::args::{Cli, Command, Common};
-use crate::config::{Config, Log};
+use crate::args::{Cli, Command, Common, Remote};
+use crate::config::{Config, Log, Origins};
 use crate::data_dir::DataDir;
+use crate::data_use::{DataUse, server_of};
 use crate::installation::TraceSettings;
 
 fn main() -> ExitCode {
     let Cli { command, common } = Cli::parse();
+    let common = common.with_variables();
     // Before anything is read or opened: what a hostile document is read in should hold nothing.
     if let Command::ParseDocument(arguments) = &command {
         return command::parse_document(arguments);
@@ -43,6 +47,7 @@ fn main() -> ExitCode {
 struct Setting {
     config: Config,
     data_dir: DataDir,
+    common: Common,
 }
 
 /// What sends the spans of the service, where they are to be sent.
@@ -84,11 +89,46 @@ fn run(command: Command, common: &Common) -> Result<()> {
     for key in &config.not_yet {
         tracing::warn!("configuration key `{key}` has no effect: this version does not have its feature");
     }
+    for (name, meant) in &config.misspelt {
+        let text = format!("the variable {name} has no effect, did you mean {meant}?");
+        match command {
+            Command::Serve(_) => tracing::warn!("{text}"),
+            _ => show::note(&format!("warning: {text}")),
+        }
+    }
     if let Command::Demo(demo) = command {
         return on_runtime(command::demo(config, &demo));
     }
-    let data_dir = DataDir::open(common.data_dir.as_deref())?;
-    let setting = Setting { config, data_dir };
+    let data_dir = DataUse::of(&command, &config).open(common.data_dir.as_deref())?;
+    let key_hint = server_of(&command).map(key_hint);
+    let origins = config.origins.clone();
+    let setting = Setting { config, data_dir, common: common.clone() };
+    dispatch(command, setting, tracing).map_err(|error| explained(error, key_hint, &origins))
+}
+
+/// Returns what to do when a server does not accept a command for want of a key.
+fn key_hint(remote: &Remote) -> &'static str {
+    match remote.key() {
+        Some(_) => "give another key by --api-key or WEBSVC_API_KEY: the server does not accept this one",
+        None => "give a key of the server by --api-key or WEBSVC_API_KEY",
+    }
+}
+
+/// Adds to an error what the operator can do: a key where a server asks for one, the place of a value that cannot be used.
+fn explained(error: anyhow::Error, key_hint: Option<&str>, origins: &Origins) -> anyhow::Error {
+    let is_refused = |cause: &websvc::ClientError| cause.code() == Some(ErrorCode::Unauthorized);
+    if let Some(hint) = key_hint
+        && error.chain().filter_map(|cause| cause.downcast_ref()).any(is_refused)
+    {
+        return anyhow!("{}; {hint}", show::causes(error.as_ref()));
+    }
+    match origins.of_error(&error.to_string()) {
+        Some(place) => error.context(place.to_string()),
+        None => error,
+    }
+}
+
+fn dispatch(command: Command, setting: Setting, tracing: Option<Tracing>) -> Result<()> {
     match command {
         Command::Teams(teams) => command::teams(&setting, teams),
         Command::Backup(backup) => command::backup(&setting, &backup),

@@ -26,16 +26,22 @@ pub(crate) fn note(text: &str) {
 
 /// Tells a person why the command failed, with the causes.
 pub(crate) fn error(error: &anyhow::Error) {
-    let mut text = format!("error: {error}");
-    let mut said = error.to_string();
-    for cause in error.chain().skip(1) {
-        let cause = cause.to_string();
-        if !said.contains(&cause) {
-            text.push_str(&format!(": {cause}"));
-            said = cause;
+    note(&format!("error: {}", causes(error.as_ref())));
+}
+
+/// Returns an error with its causes, each once: an error often repeats its cause, or passes it on as it is.
+pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let said = cause.to_string();
+        if !text.contains(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
         }
+        next = cause.source();
     }
-    note(&text);
+    text
 }
 
 /// A style that a terminal shows and a file does not.
@@ -118,6 +124,18 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0}")]
+    struct PassedOn(#[source] std::io::Error);
+
+    #[test]
+    fn causes_are_told_once() {
+        let cause = || PassedOn(std::io::Error::other("the file is damaged"));
+        assert_eq!(causes(&cause()), "the file is damaged");
+        let error = anyhow::Error::from(cause()).context("a.pdf");
+        assert_eq!(causes(error.as_ref()), "a.pdf: the file is damaged");
+    }
 
     #[test]
     fn lines_break_at_white_space() {

@@ -1,6 +1,7 @@
-//! Taking whole sites out of the index.
+//! Taking whole sites out of the index, and looking whether it is whole.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use crate::error::IndexError;
 use crate::index::Index;
@@ -19,5 +20,20 @@ impl Index {
         urls.iter().try_for_each(|url| self.remove(url))?;
         self.flush()?;
         Ok(urls.len())
+    }
+
+    /// Returns the files of the index whose bytes are not those that were written, by their checksums. Every byte is read.
+    ///
+    /// # Errors
+    /// A file is missing or cannot be read; one that another process merges away meanwhile is missing, too.
+    pub fn damaged_files(&self) -> Result<Vec<PathBuf>, IndexError> {
+        let mut damaged = Vec::new();
+        for shelf in [self.pages(), self.images()] {
+            let engine = |source| IndexError::Engine { dir: shelf.dir.clone(), source };
+            let found = shelf.index.validate_checksum().map_err(engine)?;
+            damaged.extend(found.iter().map(|path| shelf.dir.join(path)));
+        }
+        damaged.sort();
+        Ok(damaged)
     }
 }

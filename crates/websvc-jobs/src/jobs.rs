@@ -8,8 +8,8 @@ use url::Url;
 use websvc_artifacts::Artifacts;
 use websvc_engine::Engine;
 use websvc_store::{
-    Cancelling, Creating, DeadLetters, DocumentsPage, JobError, JobKind, JobRecord, JobUrl, Letters, NewJob,
-    Store, StoreError, WebhookFigures,
+    Cancelling, Creating, DeadLetters, DocumentsPage, JobError, JobKind, JobOverview, JobRecord, JobUrl,
+    Letters, NewJob, Store, StoreError, WebhookFigures,
 };
 use websvc_transport::Client;
 
@@ -189,6 +189,14 @@ impl Jobs {
     pub async fn running(&self, team: &str, kind: JobKind) -> Result<Vec<JobRecord>, JobsError> {
         let team = team.to_owned();
         self.with_store(move |store, _| store.running_jobs(Some((&team, kind)))).await
+    }
+
+    /// Returns the jobs of all teams that run or ended at `since_ms` or later: see [`Store::recent_jobs`].
+    ///
+    /// # Errors
+    /// [`JobsError`]
+    pub async fn recent(&self, since_ms: u64, most: u64) -> Result<Vec<JobOverview>, JobsError> {
+        self.with_store(move |store, _| store.recent_jobs(since_ms, most)).await
     }
 
     /// Begins to hear of a job, by its number.

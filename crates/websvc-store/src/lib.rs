@@ -45,8 +45,8 @@ pub use artifact::{ArtifactRecord, ArtifactTotals, Reservation};
 pub use error::StoreError;
 pub use inspect::Inspection;
 pub use job::{
-    Cancelling, Creating, DocumentsPage, JobError, JobKind, JobLease, JobLimits, JobRecord, JobState, JobUrl,
-    NewJob, PackedFinish, PageEnd, PageFinish, PageFinished,
+    Cancelling, Creating, DocumentsPage, JobError, JobKind, JobLease, JobLimits, JobOverview, JobRecord,
+    JobState, JobUrl, NewJob, PackedFinish, PageEnd, PageFinish, PageFinished,
 };
 pub use key::{KeyId, KeyRecord, NewKey};
 pub use ledger::{

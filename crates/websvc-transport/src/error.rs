@@ -92,6 +92,11 @@ impl std::fmt::Display for Stage {
     }
 }
 
+/// What callers are told of every address that the guard refuses: one text, so that nothing can be learnt from it. What
+/// was refused by which rule is in the log.
+pub const REFUSED_ADDRESS: &str = "this URL may not be fetched: only public addresses are allowed, unless the operator \
+    lists their networks in fetch.allow_networks";
+
 /// Why a URL could not be fetched.
 ///
 /// The display text may be shown to whoever gave the URL: it never names an address that the URL itself did not
@@ -99,7 +104,7 @@ impl std::fmt::Display for Stage {
 #[derive(Debug, Error)]
 pub enum FetchError {
     /// The guard refuses the address, whatever the reason: one text, so that nothing can be learnt from it.
-    #[error("this URL may not be fetched")]
+    #[error("{}", REFUSED_ADDRESS)]
     Forbidden,
     /// Only `http` and `https` are fetched.
     #[error("URLs with the scheme {scheme} may not be fetched")]

@@ -23,7 +23,7 @@ pub use client::{
     Client, ClientConfig, CookieJar, ExcessPolicy, FetchRequest, Fetched, Proxy, RedirectPolicy, Resolve,
     Resolving, SystemResolver, TlsPolicy, Upgrade, UpgradeRequest, UrlRule, Wanted, is_forbidden_header,
 };
-pub use error::{BodyError, ClientError, FetchError, ServerError, Stage};
+pub use error::{BodyError, ClientError, FetchError, REFUSED_ADDRESS, ServerError, Stage};
 pub use guard::{AddressGuard, GuardError, IpNetwork, is_public};
 pub use server::{
     BodyTimeout, DrainReport, Draining, ErrorReply, Server, ServerBody, ServerConfig, TlsFiles,

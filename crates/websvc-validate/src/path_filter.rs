@@ -6,6 +6,7 @@ use websvc_types::ViolationCode;
 use websvc_types::limits::{PATH_PATTERN_MAX_CHARS, PATH_PATTERNS_MAX};
 
 use crate::bounds;
+use crate::error::Rejection;
 use crate::path::Path;
 use crate::report::{Report, cut, quoted};
 
@@ -25,6 +26,16 @@ pub struct PathFilter {
 }
 
 impl PathFilter {
+    /// Compiles expressions by the rules and within the bounds of requests; messages name them as requests do.
+    ///
+    /// # Errors
+    /// [`Rejection`] names every expression that cannot be used.
+    pub fn new(include: Vec<String>, exclude: Vec<String>, on_whole_url: bool) -> Result<Self, Rejection> {
+        let mut report = Report::default();
+        let filter = check(&mut report, &Path::Root, Some(include), Some(exclude), on_whole_url);
+        report.finish(filter).map(|checked| checked.plan)
+    }
+
     /// Returns whether a URL is wanted. Expressions match anywhere in the path, or in the whole URL where that was asked
     /// for.
     #[must_use]

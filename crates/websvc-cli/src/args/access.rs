@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use anyhow::{Context, Result, bail, ensure};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use websvc_store::{KeyScope, Retention, ThreatOverride, ThreatPolicy};
@@ -35,11 +36,17 @@ pub(crate) enum Teams {
         /// Makes another one, which holds from the next delivery on.
         #[arg(long)]
         rotate: bool,
+        /// Prints the team and the secret as JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Deletes a team with its keys and browser profiles.
     Delete {
         /// The team.
         name: String,
+        /// Prints what was deleted as JSON.
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -123,6 +130,9 @@ pub(crate) enum Keys {
     Revoke {
         /// The id that `keys list` shows.
         id: String,
+        /// Prints the key as `keys list --json` does.
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -137,8 +147,8 @@ pub(crate) struct CreateKey {
     /// Lets the key administer the installation, beside its scopes.
     #[arg(long)]
     pub(crate) admin: bool,
-    /// The only operations of the key: search, scrape (the content of pages, of results too), index; repeat for several.
-    #[arg(long = "scope", value_name = "OPERATION", value_delimiter = ',')]
+    /// The only operations of the key; scrape is the content of pages, of results too. Repeat for several.
+    #[arg(long = "scope", value_name = "OPERATION", value_delimiter = ',', value_parser = scope())]
     pub(crate) scopes: Vec<KeyScope>,
     /// The only formats of the key, such as markdown; repeat for several.
     #[arg(long = "format", value_name = "FORMAT", value_delimiter = ',', value_parser = Format::NAMES.to_vec())]
@@ -155,6 +165,15 @@ pub(crate) struct CreateKey {
     /// Requests at a time with this key, within those of its team.
     #[arg(long, value_name = "N")]
     pub(crate) concurrency: Option<u32>,
+    /// Prints the key, and what it may do, as JSON; it cannot be shown again.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Returns the parser of a scope, which names all of them in help and errors.
+fn scope() -> impl TypedValueParser<Value = KeyScope> {
+    PossibleValuesParser::new(KeyScope::ALL.iter().map(|scope| scope.as_str()))
+        .try_map(|name| name.parse::<KeyScope>())
 }
 
 /// When a key ceases to be valid.

@@ -21,15 +21,8 @@ pub(crate) struct CrawlSite {
     /// At most so many links from the start [default: no bound].
     #[arg(long, value_name = "LINKS")]
     pub(crate) depth: Option<u32>,
-    /// Takes only pages in whose path this regular expression is found; repeat for several.
-    #[arg(long, value_name = "REGEX")]
-    pub(crate) include: Vec<String>,
-    /// Leaves out pages in whose path this regular expression is found; repeat for several.
-    #[arg(long, value_name = "REGEX")]
-    pub(crate) exclude: Vec<String>,
-    /// Looks for the regular expressions in the whole address.
-    #[arg(long)]
-    pub(crate) regex_on_full_url: bool,
+    #[command(flatten)]
+    pub(crate) patterns: Patterns,
     /// Takes pages outside of the directory of the start, too.
     #[arg(long)]
     pub(crate) entire_domain: bool,
@@ -53,6 +46,20 @@ pub(crate) struct CrawlSite {
     pub(crate) delay: Option<f64>,
     #[command(flatten)]
     pub(crate) job: JobArguments,
+}
+
+/// The pages of a site that are taken, for `crawl` and `index crawl` alike.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Patterns {
+    /// Takes only pages in whose path this regular expression is found, such as ^/docs/; repeat for several.
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) include: Vec<String>,
+    /// Leaves out pages in whose path this regular expression is found; repeat for several.
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) exclude: Vec<String>,
+    /// Looks for the regular expressions in the whole address.
+    #[arg(long)]
+    pub(crate) regex_on_full_url: bool,
 }
 
 #[derive(Debug, Args)]

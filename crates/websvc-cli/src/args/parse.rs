@@ -10,7 +10,8 @@ pub(crate) struct Parse {
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// markdown, html, rawHtml, links or images; repeat for several [default: markdown].
-    #[arg(long = "format", value_name = "FORMAT", conflicts_with = "output")]
+    #[arg(long = "format", value_name = "FORMAT", conflicts_with = "output", value_parser = super::format_name(),
+          hide_possible_values = true)]
     pub(crate) formats: Vec<String>,
     /// Keeps headers, navigation and footers of web pages.
     #[arg(long)]

@@ -24,5 +24,8 @@ pub(crate) enum Webhooks {
         /// With --all, only those of this team.
         #[arg(long, value_name = "NAME")]
         team: Option<String>,
+        /// Prints the count as JSON.
+        #[arg(long)]
+        json: bool,
     },
 }

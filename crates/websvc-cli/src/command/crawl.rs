@@ -6,7 +6,7 @@ use websvc::types::job::{CrawlRequest, SitemapMode};
 
 use super::job::{self, Asked};
 use crate::Setting;
-use crate::args::{CrawlSite, Sitemap};
+use crate::args::{CrawlSite, Patterns, Sitemap};
 
 /// Runs `websvc crawl`.
 pub(crate) async fn crawl(setting: Setting, arguments: CrawlSite) -> Result<()> {
@@ -17,14 +17,17 @@ pub(crate) async fn crawl(setting: Setting, arguments: CrawlSite) -> Result<()> 
     Box::pin(job::run(&setting, &arguments.job.remote, &arguments.job.handing, asked)).await
 }
 
+/// Returns the patterns of a request; none are not an empty list.
+pub(super) fn given(patterns: &[String]) -> Option<Vec<String>> {
+    (!patterns.is_empty()).then(|| patterns.to_vec())
+}
+
 fn request(arguments: &CrawlSite) -> Result<CrawlRequest> {
     let CrawlSite {
         url,
         limit,
         depth,
-        include,
-        exclude,
-        regex_on_full_url,
+        patterns,
         entire_domain,
         subdomains,
         external,
@@ -34,7 +37,7 @@ fn request(arguments: &CrawlSite) -> Result<CrawlRequest> {
         delay,
         job,
     } = arguments;
-    let given = |patterns: &[String]| (!patterns.is_empty()).then(|| patterns.to_vec());
+    let Patterns { include, exclude, regex_on_full_url } = patterns;
     let sitemap = sitemap.map(|sitemap| match sitemap {
         Sitemap::Include => SitemapMode::Include,
         Sitemap::Only => SitemapMode::Only,

@@ -50,7 +50,7 @@ async fn look(common: &Common, config: Option<&Config>) -> Vec<Finding> {
         Err(error) => {
             findings.push(Finding::problem(
                 "data directory",
-                format!("{error:#}"),
+                show::causes(error.as_ref()),
                 "set WEBSVC_DATA_DIR to a directory that this user may write to",
             ));
             None
@@ -58,7 +58,7 @@ async fn look(common: &Common, config: Option<&Config>) -> Vec<Finding> {
     };
     if let Some(config) = config {
         findings.extend(listening::check(config).await);
-        findings.push(access::keys(config, store.as_ref()));
+        findings.push(access::keys(common, config, store.as_ref()));
         findings.extend(elsewhere::check(config).await);
         findings.extend(threat::check(config).await);
         findings.extend(llm::check(config).await);
@@ -101,4 +101,21 @@ fn count(findings: &[Finding], state: State) -> usize {
 
 fn number(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    #[test]
+    fn advice_points_to_no_file_that_only_the_repository_has() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/command/doctor");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let source = std::fs::read_to_string(&path).unwrap();
+            let lines = source.lines().filter(|line| !line.trim_start().starts_with("//"));
+            let pointer = lines.into_iter().find(|line| line.contains("docs/"));
+            assert_eq!(pointer, None, "{}", path.display());
+        }
+    }
 }

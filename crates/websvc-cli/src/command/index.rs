@@ -2,6 +2,7 @@
 
 mod archive;
 mod crawl;
+mod crawl_elsewhere;
 mod document;
 mod export;
 mod import;
@@ -14,7 +15,6 @@ mod packed;
 mod page;
 mod reader;
 mod sink;
-mod telling;
 mod warc;
 
 use anyhow::Result;

@@ -174,7 +174,7 @@ pub(super) async fn run(setting: &Setting, at: &Remote, handing: &Handing, asked
     let mut hand = Hand::open(handing)?;
     let stop = stop_signal()?;
     let mut source = Source::begin(setting, at, asked).await?;
-    let how = ending::how_to_go_on(kind, source.id(), at);
+    let how = ending::how_to_go_on(kind, source.id(), at, &setting.common);
     show::note(&format!("{} {}", ending::name(kind), source.id()));
     let handed = tokio::select! {
         handed = hand_over(kind, &mut source, &mut hand) => Some(handed),

@@ -1,8 +1,8 @@
 //! `websvc keys`: the API keys, beside a running server too.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 use websvc_store::{KeyRecord, KeyRights, Store};
 
 use crate::Setting;
@@ -14,13 +14,23 @@ pub(crate) fn keys(setting: &Setting, keys: Keys) -> Result<()> {
     let store = Store::open(setting.data_dir.path())?;
     match keys {
         Keys::Create(arguments) => {
-            let (team, label) = (arguments.team.clone(), arguments.label.clone());
-            let key = store.create_key_with(&team, &label, &rights(arguments, Timestamp::now())?)?;
-            show::line(key.secret.expose())
+            let (team, label, json) = (arguments.team.clone(), arguments.label.clone(), arguments.json);
+            let now = Timestamp::now();
+            let key = store.create_key_with(&team, &label, &rights(arguments, now)?)?;
+            if !json {
+                return show::line(key.secret.expose());
+            }
+            let record = store.list_keys()?.into_iter().find(|record| record.id == key.id);
+            let mut row = row(&record.context("the new key is not in the list")?, unix_ms(now)?);
+            row["key"] = key.secret.expose().into();
+            show::json(&row)
         }
         Keys::List { json } => list(&store.list_keys()?, Timestamp::now(), json),
-        Keys::Revoke { id } => {
+        Keys::Revoke { id, json } => {
             let key = store.revoke_key(&id)?;
+            if json {
+                return show::json(&row(&key, unix_ms(Timestamp::now())?));
+            }
             show::line(&format!("revoked {} of team {}", key.id, key.team))
         }
     }
@@ -37,6 +47,7 @@ fn rights(arguments: CreateKey, now: Timestamp) -> Result<KeyRights> {
         allow_ip,
         requests_per_minute,
         concurrency,
+        json: _,
     } = arguments;
     Ok(KeyRights {
         admin,
@@ -50,38 +61,9 @@ fn rights(arguments: CreateKey, now: Timestamp) -> Result<KeyRights> {
 }
 
 fn list(keys: &[KeyRecord], now: Timestamp, as_json: bool) -> Result<()> {
-    let now_ms = u64::try_from(now.as_millisecond())?;
+    let now_ms = unix_ms(now)?;
     if as_json {
-        let rows = keys.iter().map(|key| {
-            // Destructured, so that a new right is thought of here.
-            let KeyRights {
-                admin,
-                scopes,
-                formats,
-                networks,
-                expires_at_ms,
-                requests_per_minute,
-                concurrency,
-            } = &key.rights;
-            let scopes = scopes.as_ref().map(|scopes| scopes.iter().map(|scope| scope.as_str()));
-            json!({
-                "id": key.id.as_str(),
-                "team": key.team,
-                "name": key.label,
-                "state": state(key, now_ms),
-                "admin": admin,
-                "scopes": scopes.map(Iterator::collect::<Vec<_>>),
-                "formats": formats,
-                "allowIp": networks,
-                "requestsPerMinute": requests_per_minute,
-                "concurrency": concurrency,
-                "createdAt": time(Some(key.created_at_ms)),
-                "lastUsedAt": time(key.last_used_at_ms),
-                "expiresAt": time(*expires_at_ms),
-                "revokedAt": time(key.revoked_at_ms),
-            })
-        });
-        return show::json(&rows.collect::<Vec<_>>());
+        return show::json(&keys.iter().map(|key| row(key, now_ms)).collect::<Vec<_>>());
     }
     let mut table = Table::new(["ID", "TEAM", "NAME", "MAY", "CREATED", "LAST USED", "EXPIRES", "STATE"]);
     for key in keys {
@@ -97,6 +79,34 @@ fn list(keys: &[KeyRecord], now: Timestamp, as_json: bool) -> Result<()> {
         ]);
     }
     table.print()
+}
+
+/// Returns a key as programs read it.
+fn row(key: &KeyRecord, now_ms: u64) -> Value {
+    // Destructured, so that a new right is thought of here.
+    let KeyRights { admin, scopes, formats, networks, expires_at_ms, requests_per_minute, concurrency } =
+        &key.rights;
+    let scopes = scopes.as_ref().map(|scopes| scopes.iter().map(|scope| scope.as_str()));
+    json!({
+        "id": key.id.as_str(),
+        "team": key.team,
+        "name": key.label,
+        "state": state(key, now_ms),
+        "admin": admin,
+        "scopes": scopes.map(Iterator::collect::<Vec<_>>),
+        "formats": formats,
+        "allowIp": networks,
+        "requestsPerMinute": requests_per_minute,
+        "concurrency": concurrency,
+        "createdAt": time(Some(key.created_at_ms)),
+        "lastUsedAt": time(key.last_used_at_ms),
+        "expiresAt": time(*expires_at_ms),
+        "revokedAt": time(key.revoked_at_ms),
+    })
+}
+
+fn unix_ms(now: Timestamp) -> Result<u64> {
+    Ok(u64::try_from(now.as_millisecond())?)
 }
 
 fn state(key: &KeyRecord, now_ms: u64) -> &'static str {

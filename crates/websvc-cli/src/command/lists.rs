@@ -10,7 +10,7 @@ use websvc_blocklist::{LIST_MAX_BYTES, ListFile, Written};
 use websvc_transport::{Client, FetchRequest};
 
 use crate::Setting;
-use crate::args::Lists;
+use crate::args::{Common, Lists};
 use crate::installation::client;
 use crate::show;
 
@@ -24,7 +24,7 @@ pub(crate) async fn lists(setting: Setting, lists: Lists) -> Result<()> {
     let files: Vec<ListFile> = files.collect();
     match lists {
         Lists::Update => update(&setting, &files).await,
-        Lists::Show { json } => show(&files, json),
+        Lists::Show { json } => show(&files, json, &setting.common),
     }
 }
 
@@ -66,7 +66,7 @@ async fn fetch(client: &Client, file: &ListFile) -> Result<Written> {
     Ok(tokio::task::spawn_blocking(move || file.replace(&fetched.body)).await??)
 }
 
-fn show(files: &[ListFile], as_json: bool) -> Result<()> {
+fn show(files: &[ListFile], as_json: bool, common: &Common) -> Result<()> {
     let mut rows = Vec::new();
     for file in files {
         let size = match std::fs::metadata(file.path()) {
@@ -85,7 +85,7 @@ fn show(files: &[ListFile], as_json: bool) -> Result<()> {
     show::line("bundled: hosts of advertising and of questions about cookies")?;
     for (url, size) in rows {
         let state = size.map_or_else(
-            || "not fetched, see `websvc lists update`".to_owned(),
+            || format!("not fetched, `{}` does", common.command("lists update")),
             |(bytes, age_s)| format!("{}, {} days old", HumanBytes(bytes), age_s / 86_400),
         );
         show::line(&format!("{url}: {state}"))?;

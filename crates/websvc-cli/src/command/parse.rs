@@ -44,7 +44,7 @@ pub(crate) async fn parse(setting: Setting, arguments: Parse) -> Result<()> {
             Ok(()) => progress.page(),
             Err(error) => {
                 failed += 1;
-                progress.failed(&file.display().to_string(), &format!("{error:#}"));
+                progress.failed(&file.display().to_string(), &show::causes(error.as_ref()));
             }
         }
     }

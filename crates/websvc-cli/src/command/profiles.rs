@@ -15,8 +15,11 @@ pub(crate) fn profiles(setting: &Setting, profiles: Profiles) -> Result<()> {
     let store = Store::open(setting.data_dir.path())?;
     match profiles {
         Profiles::List { team, json } => list(&store.list_profiles(team.as_deref())?, json),
-        Profiles::Delete { name, team } => {
+        Profiles::Delete { name, team, json } => {
             ensure!(store.delete_profile(&team, &name)?, "team {team} has no profile {name:?}");
+            if json {
+                return show::json(&json!({ "team": team, "name": name, "deleted": true }));
+            }
             show::line(&format!("deleted {name} of team {team}"))
         }
     }

@@ -18,9 +18,6 @@ use crate::drawing::{FileNames, Pictures};
 use crate::installation::{self, IndexAccess};
 use crate::show;
 
-/// What to do about a picture that there is not.
-const MISSING: &str = "the warnings say why; `websvc doctor` says what the browser needs";
-
 /// Runs `websvc scrape`.
 pub(crate) async fn scrape(setting: Setting, arguments: Scrape) -> Result<()> {
     let options = options(&arguments)?;
@@ -42,7 +39,11 @@ pub(crate) async fn scrape(setting: Setting, arguments: Scrape) -> Result<()> {
     print(page, arguments.json)?;
     installation.close().await?;
     let is_lacking = arguments.pictures.format(&arguments.drawing)?.is_some() && !has_picture;
-    ensure!(!is_lacking, "no picture was taken: {MISSING}");
+    ensure!(
+        !is_lacking,
+        "no picture was taken: the warnings say why; `{}` says what the browser needs",
+        setting.common.command("doctor")
+    );
     Ok(())
 }
 

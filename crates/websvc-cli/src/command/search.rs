@@ -44,7 +44,7 @@ fn write_files(response: &mut SearchResponse, directory: &Path) -> Result<()> {
 /// Returns a client of the server that was named.
 pub(crate) fn remote(remote: &Remote) -> Result<websvc::Client> {
     let server = remote.server.clone().context("no server was named")?;
-    Ok(websvc::Client::new(server, remote.api_key.clone())?)
+    Ok(websvc::Client::new(server, remote.key())?)
 }
 
 fn request(arguments: &Search) -> Result<SearchRequest> {

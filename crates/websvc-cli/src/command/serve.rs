@@ -15,15 +15,12 @@ use websvc_stage::TraceCounters;
 use websvc_store::Store;
 use websvc_transport::{Server, ServerConfig, TlsFiles};
 
-use crate::args::Serve;
+use crate::args::{Common, KEY_VARIABLE, Serve, check_listen, variable};
 use crate::config::{self, Config};
 use crate::data_dir::DataDir;
 use crate::installation::{self, IndexAccess, Installation};
 use crate::show;
 use crate::{Setting, Tracing};
-
-/// The variable that holds a key which is valid beside the stored ones.
-pub(crate) const KEY_VARIABLE: &str = "WEBSVC_API_KEY";
 
 /// How long the end waits for the last audit events; what is left is delivered at the next start.
 const LAST_EVENTS_LIMIT: Duration = Duration::from_secs(10);
@@ -33,7 +30,7 @@ const ADMIN_VARIABLE: &str = "WEBSVC_ADMIN_KEY";
 
 /// Runs `websvc serve`.
 pub(crate) async fn serve(setting: Setting, arguments: Serve, tracing: Option<Tracing>) -> Result<()> {
-    let Setting { mut config, data_dir } = setting;
+    let Setting { mut config, data_dir, common } = setting;
     if let Some(listen) = arguments.listen {
         config.server.listen = listen;
     }
@@ -44,7 +41,7 @@ pub(crate) async fn serve(setting: Setting, arguments: Serve, tracing: Option<Tr
     let counters = exporting.as_ref().map(|(_, exporter)| exporter.counters());
     let running = start(&config, &data_dir, counters).await?;
     refuse_open_door(&config, running.server.local_addr(), arguments.insecure)?;
-    announce_key(&config, running.store(), &running.address())?;
+    announce_key(&config, running.store(), &running.address(), &common)?;
     running.evict_stale_pages(&config).await?;
     // Before the line: whoever reads it may send a signal at once.
     let stop = stop_signal()?;
@@ -78,6 +75,7 @@ pub(crate) async fn start(
     data_dir: &DataDir,
     traces: Option<TraceCounters>,
 ) -> Result<Running> {
+    check_listen(&config.server.listen)?;
     let installation = installation::open(config, data_dir, IndexAccess::Write(data_dir.lock()?))?;
     // One that was killed has left its browser's directory, be there a browser now or not.
     tokio::spawn(Browser::remove_abandoned_directories());
@@ -253,28 +251,28 @@ fn refuse_open_door(config: &Config, address: SocketAddr, insecure: bool) -> Res
 }
 
 /// Makes sure that there are keys, and says what the dashboard asks for.
-fn announce_key(config: &Config, store: &Store, address: &str) -> Result<()> {
-    announce_first_key(config, store)?;
-    // An empty variable is how compose files write one that is not set.
-    let administers = match std::env::var(ADMIN_VARIABLE) {
-        Ok(key) if !key.is_empty() => {
+fn announce_key(config: &Config, store: &Store, address: &str, common: &Common) -> Result<()> {
+    announce_first_key(config, store, common)?;
+    let administers = match variable(ADMIN_VARIABLE) {
+        Some(key) => {
             store.static_admin_key(&key).context(ADMIN_VARIABLE)?;
             true
         }
-        _ => store.list_keys()?.iter().any(|key| key.rights.admin && key.revoked_at_ms.is_none()),
+        None => store.list_keys()?.iter().any(|key| key.rights.admin && key.revoked_at_ms.is_none()),
     };
     if config.auth.required && !administers {
         tracing::info!(
             address,
-            "the dashboard waits for an admin key: `websvc keys create --admin` makes one while the service runs"
+            command = common.command("keys create --admin"),
+            "the dashboard waits for an admin key: the command makes one while the service runs"
         );
     }
     Ok(())
 }
 
 /// Makes sure that there is a key: the one of the environment, else one that is made at the first start.
-fn announce_first_key(config: &Config, store: &Store) -> Result<()> {
-    if let Ok(key) = std::env::var(KEY_VARIABLE) {
+fn announce_first_key(config: &Config, store: &Store, common: &Common) -> Result<()> {
+    if let Some(key) = variable(KEY_VARIABLE) {
         return store.static_key(&key).context(KEY_VARIABLE);
     }
     if !config.auth.required {
@@ -282,8 +280,10 @@ fn announce_first_key(config: &Config, store: &Store) -> Result<()> {
     }
     if let Some(key) = store.ensure_default_key()? {
         show::note(&format!(
-            "API key of team default, shown this once: {}\n  (`websvc keys create` makes more, `websvc keys list` lists them)",
-            key.secret.expose()
+            "API key of team default, shown this once: {}\n  (`{}` makes more, `{}` lists them)",
+            key.secret.expose(),
+            common.command("keys create"),
+            common.command("keys list")
         ));
     }
     Ok(())

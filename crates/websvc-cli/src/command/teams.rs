@@ -23,14 +23,18 @@ pub(crate) fn teams(setting: &Setting, teams: Teams) -> Result<()> {
             let team = store.team(&name)?.with_context(|| format!("there is no team {name:?}"))?;
             show(&team, json)
         }
-        Teams::WebhookSecret { name, rotate } => {
+        Teams::WebhookSecret { name, rotate, json } => {
             ensure!(name == DEFAULT_TEAM || store.team(&name)?.is_some(), "there is no team {name:?}");
             let secret =
                 if rotate { store.rotate_webhook_secret(&name)? } else { store.webhook_secret(&name)? };
-            show::line(&Secret::encode(&secret))
+            let secret = Secret::encode(&secret);
+            if json { show::json(&json!({ "team": name, "secret": secret })) } else { show::line(&secret) }
         }
-        Teams::Delete { name } => {
+        Teams::Delete { name, json } => {
             ensure!(store.delete_team(&name)?, "there is no team {name:?}");
+            if json {
+                return show::json(&json!({ "team": name, "deleted": true }));
+            }
             show::line(&format!("deleted team {name}"))
         }
     }

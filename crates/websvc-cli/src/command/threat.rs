@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use serde_json::json;
 use url::Url;
 use websvc_store::Store;
 use websvc_threat::Inspection;
@@ -11,7 +12,7 @@ use websvc_validate::{Policy, ScrapePlan, ThreatPolicy, check_scrape_options};
 
 use super::search::refused;
 use crate::Setting;
-use crate::args::{Threat, ThreatValues};
+use crate::args::{Common, Threat, ThreatValues};
 use crate::installation;
 use crate::show;
 
@@ -19,8 +20,8 @@ use crate::show;
 pub(crate) async fn threat(setting: Setting, threat: Threat) -> Result<()> {
     let store = Store::open(setting.data_dir.path())?;
     match threat {
-        Threat::Show { team } => show::json(&stored(&store, &team)?),
-        Threat::Set { team, values } => {
+        Threat::Show { team, json: _always } => show::json(&stored(&store, &team)?),
+        Threat::Set { team, values, json: _always } => {
             let before = if values.reset { ThreatProtection::default() } else { stored(&store, &team)? };
             let after = read(with(before, values)?, ThreatProtection::default())?;
             let after = after.threat().cloned().unwrap_or_default();
@@ -28,11 +29,11 @@ pub(crate) async fn threat(setting: Setting, threat: Threat) -> Result<()> {
             store.set_threat_values(&team, (after != ThreatProtection::default()).then_some(&json))?;
             show::json(&after)
         }
-        Threat::Check { url, team } => {
+        Threat::Check { url, team, json } => {
             let plan = read(ThreatProtection::default(), stored(&store, &team)?)?;
             let rules = plan.protection().context("threat protection is off")?;
             let inspection = Inspection::new(rules, &installation::classifier(&setting.config)?);
-            verdict(&inspection, &url).await
+            verdict(&inspection, &url, json, &setting.common).await
         }
     }
 }
@@ -75,14 +76,18 @@ fn read(own: ThreatProtection, team: ThreatProtection) -> Result<ScrapePlan> {
     Ok(check_scrape_options(options, &policy).map_err(refused)?.plan)
 }
 
-async fn verdict(inspection: &Inspection, url: &Url) -> Result<()> {
+async fn verdict(inspection: &Inspection, url: &Url, as_json: bool, common: &Common) -> Result<()> {
     let checked = inspection.check(url).await;
     if inspection.tally().unchecked > 0 {
-        show::note(if inspection.has_scanner() {
-            "the scanner gave no verdict: `websvc doctor` says why"
+        show::note(&if inspection.has_scanner() {
+            format!("the scanner gave no verdict: `{}` says why", common.command("doctor"))
         } else {
-            "no scanner is configured: the lists alone decide"
+            "no scanner is configured: the lists alone decide".to_owned()
         });
+    }
+    if as_json {
+        let reason = checked.as_ref().err().map(ToString::to_string);
+        return show::json(&json!({ "url": url.as_str(), "allowed": checked.is_ok(), "reason": reason }));
     }
     match checked {
         Ok(()) => show::line("allowed"),

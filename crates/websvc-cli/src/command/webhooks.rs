@@ -3,6 +3,7 @@
 use anyhow::{Result, ensure};
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::json;
 use websvc::types::job::WebhookDeadLetter;
 use websvc_jobs::dead_letter;
 use websvc_store::{DeadLetter, Letters, Store};
@@ -29,12 +30,15 @@ pub(crate) fn webhooks(setting: &Setting, webhooks: Webhooks) -> Result<()> {
             }
             Ok(())
         }
-        Webhooks::Retry { id, all: _, team } => {
+        Webhooks::Retry { id, all: _, team, json } => {
             let which = Letters { team, kind: None, id: id.clone() };
             let now_ms = u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default();
             let count = store.retry_dead_letters(&which, now_ms)?;
             if let Some(id) = id {
                 ensure!(count > 0, "there is no dead letter {id:?}");
+            }
+            if json {
+                return show::json(&json!({ "retried": count }));
             }
             show::line(&format!("{count} tried anew"))
         }

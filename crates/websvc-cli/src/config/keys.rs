@@ -145,6 +145,11 @@ fn section(name: &str) -> Option<&'static Section> {
     SECTIONS.iter().find(|section| section.is_called(name))
 }
 
+/// Returns whether a section has this key.
+pub(super) fn is_key(name: &str, key: &str) -> bool {
+    section(name).is_some_and(|section| section.has(key))
+}
+
 fn section_names() -> impl Iterator<Item = &'static str> {
     SECTIONS.iter().map(|section| section.name).filter(|name| !name.contains('.'))
 }

@@ -7,6 +7,7 @@ mod audit;
 mod jobs;
 mod keys;
 mod llm;
+mod origins;
 mod search;
 mod sources;
 mod telemetry;
@@ -24,6 +25,7 @@ use websvc_store::UsageLimits;
 pub(crate) use audit::Audit;
 pub(crate) use jobs::Jobs;
 pub(crate) use llm::Llm;
+pub(crate) use origins::Origins;
 pub(crate) use search::{Elasticsearch, HttpJson, Provider, Search, Searxng, Source};
 pub(crate) use sources::{ConfigError, load};
 pub(crate) use telemetry::{Log, LogFormat, Traces};
@@ -55,6 +57,12 @@ pub(crate) struct Config {
     /// Keys that were given and have no effect, for want of their feature.
     #[serde(skip)]
     pub(crate) not_yet: Vec<String>,
+    /// Variables without effect that look like others, with those.
+    #[serde(skip)]
+    pub(crate) misspelt: Vec<(String, String)>,
+    /// Where its keys were given.
+    #[serde(skip)]
+    pub(crate) origins: Origins,
 }
 
 /// `[server]`: where and how the service listens.

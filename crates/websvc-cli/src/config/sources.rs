@@ -3,23 +3,35 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use toml::de::DeTable;
 use toml::{Table, Value};
 
 use super::Config;
 use super::keys::{self, UnknownKey};
+use super::origins::{Origins, Place, line_of};
 
 /// Environment variables of this prefix are configuration keys: `WEBSVC__SECTION__KEY`.
 const PREFIX: &str = "WEBSVC__";
 
-/// Why a configuration was refused. Every message names the key or the file.
+/// The variables that are not keys of the configuration.
+const OTHER_VARIABLES: &[&str] = &[
+    "WEBSVC_CONFIG",
+    "WEBSVC_DATA_DIR",
+    "WEBSVC_API_KEY",
+    "WEBSVC_ADMIN_KEY",
+    crate::logging::FILTER_VARIABLE,
+    crate::logging::FORMAT_VARIABLE,
+];
+
+/// Why a configuration was refused. Every message names the file and its line, or the variable.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
     #[error("cannot read the configuration {}: {source}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
-    #[error("{origin} is not valid: {message}")]
+    #[error("{origin}: {message}")]
     Syntax { origin: String, message: String },
-    #[error("unknown configuration key `{key}`{}", suggestion(*nearest))]
-    Unknown { key: String, nearest: Option<&'static str> },
+    #[error("{origin}: unknown configuration key `{key}`{}", suggestion(nearest.as_deref()))]
+    Unknown { origin: String, key: String, nearest: Option<String> },
 }
 
 fn suggestion(nearest: Option<&str>) -> String {
@@ -33,46 +45,59 @@ pub(crate) fn load(
     file: Option<&Path>,
     variables: impl Iterator<Item = (String, String)>,
 ) -> Result<Config, ConfigError> {
+    let mut origins = Origins::default();
     let mut table = match file {
-        Some(path) => read(path)?,
+        Some(path) => read(path, &mut origins)?,
         None => Table::new(),
     };
+    let mut misspelt = Vec::new();
     for (name, value) in variables {
-        if let Some(path) = name.strip_prefix(PREFIX) {
-            set(&mut table, &name, path, &value)?;
+        match name.strip_prefix(PREFIX) {
+            Some(path) => set(&mut table, &mut origins, &name, path, &value)?,
+            None => misspelt.extend(meant(&name).map(|meant| (name, meant))),
         }
     }
     let not_yet = keys::take_not_yet(&mut table);
-    if let Some(UnknownKey { key, nearest }) = keys::first_unknown_key(&table) {
-        return Err(ConfigError::Unknown { key, nearest });
+    if let Some(unknown) = keys::first_unknown_key(&table) {
+        return Err(unknown_key(&origins, unknown));
     }
-    let mut config = Config::deserialize(Value::Table(table)).map_err(|error| ConfigError::Syntax {
-        origin: "the configuration".to_owned(),
-        message: error.to_string().trim().replace('\n', " "),
-    })?;
-    config.not_yet = not_yet;
+    let mut config =
+        Config::deserialize(Value::Table(table)).map_err(|error| wrong_value(&origins, &error))?;
+    (config.not_yet, config.misspelt, config.origins) = (not_yet, misspelt, origins);
     Ok(config)
 }
 
-fn read(path: &Path) -> Result<Table, ConfigError> {
+fn read(path: &Path, origins: &mut Origins) -> Result<Table, ConfigError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
-    text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {
-        origin: path.display().to_string(),
-        message: error.to_string().trim().to_owned(),
-    })
+    let broken = |error: toml::de::Error| ConfigError::Syntax {
+        origin: match error.span() {
+            Some(span) => format!("{}:{}", path.display(), line_of(&text, span.start)),
+            None => path.display().to_string(),
+        },
+        message: error.message().to_owned(),
+    };
+    origins.add_file(path, &text, DeTable::parse(&text).map_err(broken)?.get_ref());
+    text.parse().map_err(broken)
 }
 
-fn set(table: &mut Table, variable: &str, path: &str, value: &str) -> Result<(), ConfigError> {
+fn set(
+    table: &mut Table,
+    origins: &mut Origins,
+    variable: &str,
+    path: &str,
+    value: &str,
+) -> Result<(), ConfigError> {
     let path = path.to_ascii_lowercase();
     let mut names: Vec<&str> = path.split("__").collect();
+    origins.add_variable(names.join("."), variable);
     let last = names.pop().unwrap_or_default();
     let mut inner = table;
     for name in names {
         let entry = inner.entry(name).or_insert_with(|| Value::Table(Table::new()));
         let Value::Table(next) = entry else {
             return Err(ConfigError::Syntax {
-                origin: format!("the variable {variable}"),
+                origin: variable.to_owned(),
                 message: format!("`{name}` is not a section"),
             });
         };
@@ -88,6 +113,55 @@ fn toml_value(text: &str) -> Value {
         .ok()
         .and_then(|mut table| table.remove("value"))
         .unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// Names the place of an unknown key, and what was meant as it is written there.
+fn unknown_key(origins: &Origins, UnknownKey { key, nearest }: UnknownKey) -> ConfigError {
+    // A section of a variable has no place of its own.
+    let place = origins.of(&key).or_else(|| origins.below(&key));
+    let nearest = nearest.map(|nearest| match place {
+        Some(Place::Variable(name)) => {
+            let at = key.matches('.').count();
+            let parts = name.strip_prefix(PREFIX).unwrap_or(name).split("__").enumerate();
+            let parts = parts
+                .map(|(part, text)| if part == at { nearest.to_ascii_uppercase() } else { text.to_owned() });
+            format!("{PREFIX}{}", parts.collect::<Vec<_>>().join("__"))
+        }
+        Some(Place::Line { .. }) | None => nearest.to_owned(),
+    });
+    ConfigError::Unknown { origin: place.map_or_else(no_origin, ToString::to_string), key, nearest }
+}
+
+/// Names the place of a value that is of another type than its key.
+fn wrong_value(origins: &Origins, error: &toml::de::Error) -> ConfigError {
+    let shown = error.to_string();
+    // The reader tells the key in its last line alone.
+    let key = shown.trim_end().rsplit_once("in `").and_then(|(_, rest)| rest.strip_suffix('`'));
+    let place = key.and_then(|key| origins.of(key));
+    ConfigError::Syntax {
+        origin: place.map_or_else(no_origin, ToString::to_string),
+        message: shown.trim().replace('\n', " "),
+    }
+}
+
+fn no_origin() -> String {
+    "the configuration".to_owned()
+}
+
+/// Returns the variable that was meant by one that has no effect; `None` when it may be anybody's.
+fn meant(name: &str) -> Option<String> {
+    let rest = name.strip_prefix("WEBSVC_")?;
+    if OTHER_VARIABLES.contains(&name) {
+        return None;
+    }
+    if let Some((section, key)) = rest.split_once('_') {
+        let key = key.trim_start_matches('_');
+        if keys::is_key(&section.to_ascii_lowercase(), &key.to_ascii_lowercase()) {
+            return Some(format!("{PREFIX}{section}__{key}"));
+        }
+    }
+    let others = OTHER_VARIABLES.iter().filter_map(|other| other.strip_prefix("WEBSVC_"));
+    websvc_validate::nearest(rest, others).map(|other| format!("WEBSVC_{other}"))
 }
 
 #[cfg(test)]
@@ -129,12 +203,65 @@ mod tests {
     #[test]
     fn an_unknown_variable_is_named_with_its_neighbour() {
         let error = from_variables(&[("WEBSVC__SERVER__LISEN", "x")]).unwrap_err();
-        assert_eq!(error.to_string(), "unknown configuration key `server.lisen`, did you mean `listen`?");
+        assert_eq!(
+            error.to_string(),
+            "WEBSVC__SERVER__LISEN: unknown configuration key `server.lisen`, did you mean `WEBSVC__SERVER__LISTEN`?"
+        );
+        let error = from_variables(&[("WEBSVC__SERVR__LISTEN", "x")]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "WEBSVC__SERVR__LISTEN: unknown configuration key `servr`, did you mean `WEBSVC__SERVER__LISTEN`?"
+        );
+    }
+
+    #[test]
+    fn misspelt_variables_are_told_with_the_ones_that_were_meant() {
+        let config = from_variables(&[
+            ("WEBSVC_SERVER__LISTEN", "x"),
+            ("WEBSVC_FETCH_CA_FILE", "x"),
+            ("WEBSVC_DATADIR", "x"),
+            ("WEBSVC_DATA_DIR", "x"),
+            ("WEBSVC_TEST_CHROMIUM", "x"),
+            ("WEBSVC_PICTURES", "x"),
+            ("WEBSVC_CACHE_DIR", "x"),
+        ]);
+        let pairs = [
+            ("WEBSVC_SERVER__LISTEN", "WEBSVC__SERVER__LISTEN"),
+            ("WEBSVC_FETCH_CA_FILE", "WEBSVC__FETCH__CA_FILE"),
+            ("WEBSVC_DATADIR", "WEBSVC_DATA_DIR"),
+        ];
+        let pairs = pairs.map(|(name, meant)| (name.to_owned(), meant.to_owned()));
+        assert_eq!(config.unwrap().misspelt, pairs);
+    }
+
+    #[track_caller]
+    fn check_file(text: &str, expected: &str) {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("a.toml");
+        std::fs::write(&file, text).unwrap();
+        let error = load(Some(&file), std::iter::empty()).unwrap_err().to_string();
+        let error = error.strip_prefix(&format!("{}:", file.display())).unwrap_or(&error);
+        assert_eq!(error, expected, "{text}");
+    }
+
+    #[test]
+    fn error_in_a_file_names_file_and_line() {
+        check_file("[server]\nlisten = '1'\n[fetch\n", "3: unclosed table, expected `]`");
+        check_file(
+            "[server]\n\nlisten = 5\n",
+            "3: invalid type: integer `5`, expected a string in `server.listen`",
+        );
+        check_file(
+            "[cache]\nmax_bytes = 1\nmax_byte = 2\n",
+            "3: unknown configuration key `cache.max_byte`, did you mean `max_bytes`?",
+        );
+        check_file("\n[sever]\n", "2: unknown configuration key `sever`, did you mean `server`?");
+        check_file("# x\n[server.tls]\ncert = 'a'", "2: missing field `key` in `server.tls`");
     }
 
     #[test]
     fn a_wrong_type_names_the_key() {
         let error = from_variables(&[("WEBSVC__AUTH__REQUIRED", "maybe")]).unwrap_err().to_string();
-        assert!(error.contains("required"), "{error}");
+        assert!(error.starts_with("WEBSVC__AUTH__REQUIRED: ") && error.contains("auth.required"), "{error}");
     }
 }

@@ -13,7 +13,8 @@ use crate::command::format;
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Reading {
     /// markdown, html, rawHtml, links or images; repeat for several [default: markdown, nothing with files alone].
-    #[arg(long = "format", visible_alias = "formats", value_name = "FORMAT", value_delimiter = ',')]
+    #[arg(long = "format", visible_alias = "formats", value_name = "FORMAT", value_delimiter = ',',
+          value_parser = crate::args::format_name(), hide_possible_values = true)]
     formats: Vec<String>,
     /// Keeps headers, navigation and footers.
     #[arg(long)]

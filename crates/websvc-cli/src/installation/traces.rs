@@ -53,7 +53,7 @@ impl TraceSettings {
         protocol(&variables, &mut warnings)?;
         for name in NOT_HONOURED {
             if variables.text(name).is_some() {
-                warnings.push(format!("{name} has no effect; see docs/observability.md"));
+                warnings.push(format!("{name} has no effect in websvc"));
             }
         }
         let timeout_ms = match traces.timeout_ms {

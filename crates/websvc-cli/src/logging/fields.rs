@@ -6,12 +6,14 @@ use std::fmt;
 use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
 
+use crate::show;
+
 /// Stands for what is not told.
 const WITHHELD: &str = "withheld";
 
 /// Fields with words of ours, of the configuration, or of the interface alone; all others with words may hold what was
 /// asked, where it led, or what was found.
-const OWN_WORDS: &[&str] = &["id", "method", "path", "source", "scanner", "kind"];
+const OWN_WORDS: &[&str] = &["id", "method", "path", "source", "scanner", "kind", "rule"];
 
 /// What an event says.
 #[derive(Default)]
@@ -62,14 +64,7 @@ impl Visit for Fields {
 
     /// Writes an error with its causes.
     fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
-        let mut text = value.to_string();
-        let mut cause = value.source();
-        while let Some(error) = cause {
-            text.push_str(": ");
-            text.push_str(&error.to_string());
-            cause = error.source();
-        }
-        self.set(field, text);
+        self.set(field, show::causes(value));
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {

@@ -159,7 +159,13 @@ async fn what_pages_and_documents_name_is_not_fetched() {
         let answer = service.search(json!({"query": word, "limit": 1, "scrapeOptions": options()})).await;
         let result = &answer.body["data"]["web"][0];
         match result["metadata"]["error"].as_str() {
-            Some(error) => assert_eq!(error, "SCRAPE_FORBIDDEN_URL: this URL may not be fetched", "{word}"),
+            Some(error) => {
+                assert_eq!(
+                    error,
+                    format!("SCRAPE_FORBIDDEN_URL: {}", websvc_transport::REFUSED_ADDRESS),
+                    "{word}"
+                );
+            }
             None => read.push((word, result["markdown"].as_str().unwrap_or_default().to_owned())),
         }
     }

@@ -260,6 +260,21 @@ fn every_field_of_an_answer_is_documented() {
     assert_eq!(documented, known, "docs/search.md (left) and the schemas (right)");
 }
 
+#[tokio::test]
+async fn error_page_has_the_metadata_error_of_the_manual() {
+    let world = websvc_testkit::World::builder()
+        .page("http://tea.test/gone", websvc_testkit::Page::html("<h1>Gone</h1>").status(404))
+        .start()
+        .await;
+    let service = Service::of(&world);
+    let body = serde_json::json!({ "url": "http://tea.test/gone", "formats": ["markdown"] });
+    let answer = service.post("/v2/scrape", body.to_string()).await;
+    let data = &answer.body["data"];
+    assert_eq!((&data["markdown"], &data["metadata"]["statusCode"]), (&"# Gone\n".into(), &404.into()));
+    let error = data["metadata"]["error"].as_str().unwrap();
+    assert!(page("statuses.md").contains(&format!("such as `{error}`")), "{error}");
+}
+
 /// Returns the JSON examples of a page.
 fn examples(page: &str) -> Vec<Value> {
     let blocks = page.split("```json\n").skip(1).filter_map(|rest| rest.split("\n```").next());

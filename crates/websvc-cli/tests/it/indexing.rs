@@ -153,9 +153,24 @@ async fn a_host_whose_robots_txt_cannot_be_read_is_left_alone() {
     assert_eq!(world.count("http://shy.test/"), 0);
     assert_eq!(world.count("http://shy.test/sitemap.xml"), 0);
 
+    assert_eq!(
+        report(&said)["skipped_because"],
+        json!({ "the robots.txt of its host could not be read": 1 }),
+        "{said}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refused_address_is_reported_without_robots_txt() {
+    let world = World::builder().start().await;
+    let site = Site::new(&world);
     let output = site.run(&["index", "crawl", "http://127.0.0.1:9/", "--json"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("failed http://127.0.0.1:9/robots.txt: this URL may not be fetched"), "{said}");
+    let (said, result) =
+        (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout).into_owned());
+    let expected = format!("failed http://127.0.0.1:9/: {}", websvc_transport::REFUSED_ADDRESS);
+    assert!(said.contains(&expected) && !said.contains("robots"), "{said}");
+    let report = report(&result);
+    assert_eq!((&report["errors"], &report["skipped"]), (&json!(1), &json!(0)), "{report}");
 }
 
 #[tokio::test]

@@ -48,6 +48,7 @@ mod page_api;
 mod parsing;
 mod profiles;
 mod reference;
+mod refused_address;
 mod retention;
 mod scraping;
 mod sdk;

@@ -9,7 +9,6 @@ mod host;
 mod images;
 mod listed;
 mod pace;
-mod pattern;
 mod report;
 pub(crate) mod robots;
 mod run;
@@ -24,7 +23,6 @@ mod tests;
 
 pub use listed::Listing;
 pub use pace::{MAX_RETRIES, Pace};
-pub use pattern::UrlPattern;
 pub use report::{CrawlReport, Event};
 pub use robots::{Rules, ask_robots};
 pub use run::{CrawlOptions, crawl};

@@ -14,6 +14,9 @@ const MAX_DELAY: Duration = Duration::from_secs(30);
 /// As much of a robots.txt is read as RFC 9309 wants at least (section 2.5); what is behind it does not count.
 pub(crate) const MAX_BYTES: u64 = 512 * 1024;
 
+/// Why a page is left out that the robots.txt of its host forbids.
+pub(super) const FORBIDDEN: &str = "robots.txt does not allow it";
+
 /// The rules of a host.
 pub enum Rules {
     /// There is no robots.txt, or it says nothing about us.
@@ -60,6 +63,14 @@ impl Rules {
             Rules::AllowAll | Rules::Unreachable => true,
             Rules::DisallowAll => false,
             Rules::Robot(robot) => robot.allowed(url.as_str()),
+        }
+    }
+
+    /// Returns why a page is left out that these rules do not allow.
+    pub(super) fn reason_to_skip(&self) -> &'static str {
+        match self {
+            Rules::DisallowAll => "the robots.txt of its host could not be read",
+            Rules::AllowAll | Rules::Unreachable | Rules::Robot(_) => FORBIDDEN,
         }
     }
 

@@ -16,12 +16,12 @@ use websvc_scrape::{FileAnswer, ImageAnswer, ScrapeError, Scraper, Survey};
 use websvc_sitemap::Item;
 use websvc_transport::TlsPolicy;
 use websvc_types::index::IndexDocument;
+use websvc_validate::PathFilter;
 
 use super::frontier::Frontier;
 use super::host::{PageTask, Task};
 use super::images::Images;
 use super::pace::MAX_RETRIES;
-use super::pattern::UrlPattern;
 use super::report::{CrawlReport, Event};
 use super::robots::{self, Rules};
 use super::scope::Scope;
@@ -61,11 +61,8 @@ pub struct CrawlOptions {
     /// A page that the cache holds and that was not older than this when the crawl began is not fetched again: how a
     /// crawl goes on that was broken off.
     pub max_age: Duration,
-    /// Of the pages those that match one of these are fetched, if there is any. Seeds are fetched in any case, for
-    /// their links.
-    pub include: Vec<UrlPattern>,
-    /// Pages that match one of these are not fetched.
-    pub exclude: Vec<UrlPattern>,
+    /// Of the pages those that it takes are fetched. Seeds are fetched in any case, for their links.
+    pub paths: PathFilter,
     /// At most so many images, whose pages do not say how large they are, are asked for their first bytes; 0 for none.
     pub image_sizes: usize,
 }
@@ -79,8 +76,7 @@ impl CrawlOptions {
             depth: None,
             per_host: 2,
             max_age: Duration::ZERO,
-            include: Vec::new(),
-            exclude: Vec::new(),
+            paths: PathFilter::default(),
             image_sizes: 2_000,
         }
     }
@@ -175,7 +171,7 @@ impl<'a> Crawl<'a> {
             options,
             sink,
             on_event,
-            scope: Scope::new(options.include.clone(), options.exclude.clone()),
+            scope: Scope::new(options.paths.clone()),
             frontier: Frontier::default(),
             budgets: Budgets::default(),
             fed: HashMap::new(),
@@ -210,8 +206,9 @@ impl<'a> Crawl<'a> {
             let host = self.frontier.host(&origin, now);
             match &task {
                 Task::Page(page) if !host.allows(&page.url) => {
+                    let reason = host.rules.as_ref().map_or(robots::FORBIDDEN, Rules::reason_to_skip);
                     host.finish(now, None);
-                    self.skip(page.url.clone(), "robots.txt does not allow it");
+                    self.skip(page.url.clone(), reason);
                     continue;
                 }
                 Task::Image(url) if !host.allows(url) => {
@@ -282,6 +279,8 @@ impl<'a> Crawl<'a> {
     fn rules(&mut self, origin: &Url, answer: Result<FileAnswer, ScrapeError>, now: Instant) {
         let rules = match answer {
             Ok(file) => Rules::read(file.status, &file.body, self.scraper.robots_name()),
+            // The pages of the host fail by the same cause, and say it.
+            Err(error) if error.is_for_every_request() => Rules::Unreachable,
             // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4); its pages are left out.
             Err(unreachable) => {
                 if self.scope.takes_file(origin) {

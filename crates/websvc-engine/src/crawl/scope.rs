@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use url::Url;
+use websvc_validate::PathFilter;
 
-use super::pattern::UrlPattern;
 use super::trap;
 
 /// Endings of files that hold no text to be searched.
@@ -19,21 +19,18 @@ const NOT_PAGES: &[&str] = &[
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     hosts: HashSet<String>,
-    include: Vec<UrlPattern>,
-    exclude: Vec<UrlPattern>,
+    paths: PathFilter,
 }
 
 impl Scope {
-    /// Makes a scope without sites; of its pages those are chosen that match one of `include`, if there is any, and
-    /// none of `exclude`.
-    pub(super) fn new(include: Vec<UrlPattern>, exclude: Vec<UrlPattern>) -> Self {
-        Self { hosts: HashSet::new(), include, exclude }
+    /// Makes a scope without sites; of its pages those are chosen that `paths` takes.
+    pub(super) fn new(paths: PathFilter) -> Self {
+        Self { hosts: HashSet::new(), paths }
     }
 
     /// Returns whether the patterns choose `url`.
     pub(super) fn chooses(&self, url: &Url) -> bool {
-        let included = self.include.is_empty() || self.include.iter().any(|pattern| pattern.matches(url));
-        included && !self.exclude.iter().any(|pattern| pattern.matches(url))
+        self.paths.takes(url)
     }
 
     /// Adds the site of `url`.
@@ -100,8 +97,8 @@ mod tests {
 
     #[test]
     fn patterns_choose_among_the_pages_of_the_site() {
-        let pattern = |text: &str| vec![text.parse().unwrap()];
-        let mut scope = Scope::new(pattern("/docs/*"), pattern("*/old/*"));
+        let pattern = |text: &str| vec![text.to_owned()];
+        let mut scope = Scope::new(PathFilter::new(pattern("^/docs/"), pattern("/old/"), false).unwrap());
         scope.add(&Url::parse("http://site.test/").unwrap());
         let takes = |url: &str| scope.takes(&Url::parse(url).unwrap());
         assert!(takes("http://site.test/docs/new/x"));

@@ -139,8 +139,9 @@ async fn patterns_choose_what_is_fetched_and_seeds_are_only_followed() {
         .page("http://a.test/docs/old/a", page("/docs/old/a", ""));
     let site = Site::start(world).await;
     let choose = |options: &mut CrawlOptions| {
-        options.include = vec!["/docs/*".parse().unwrap()];
-        options.exclude = vec!["*/old/*".parse().unwrap()];
+        let pattern = |text: &str| vec![text.to_owned()];
+        options.paths =
+            websvc_validate::PathFilter::new(pattern("^/docs/"), pattern("/old/"), false).unwrap();
     };
     let crawled = site.crawl(choose).await;
     let urls: Vec<&str> = crawled.documents.iter().map(|document| document.url.as_str()).collect();

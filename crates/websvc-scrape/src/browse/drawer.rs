@@ -211,7 +211,11 @@ impl Drawer {
         request.navigation_rule.clone_from(&source.rule);
         let warning = if plan.block_ads() { self.ads.leave_out(&mut request).await } else { None };
         let opening = source.stages.run(Stage::Browser, Box::pin(browser.open(&request)));
-        let mut rendered = opening.await.map_err(ScrapeError::Browser)?;
+        let opened = opening.await;
+        if matches!(opened, Err(BrowserError::Forbidden)) {
+            source.fetcher.client().log_refusal(url).await;
+        }
+        let mut rendered = opened.map_err(ScrapeError::Browser)?;
         rendered.warnings.extend(warning);
         let proxy_used = match tier {
             Tier::Basic => ProxyUsed::Basic,

@@ -4,9 +4,10 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use http::StatusCode;
 use serde::Serialize;
+use url::Url;
 use websvc_browser::BrowserFigures;
 use websvc_engine::{LATENCY_BOUNDS_MS, SourceFigures};
-use websvc_store::CacheSize;
+use websvc_store::{CacheSize, JobOverview, JobState, Retention};
 use websvc_threat::ThreatFigures;
 use websvc_types::index::CrawlProgress;
 use websvc_types::status::Readiness;
@@ -76,11 +77,22 @@ struct IndexSize {
 #[serde(rename_all = "camelCase")]
 struct CrawlState {
     team: Option<String>,
+    /// What it is: a job that this service works on, or `None` for a crawl elsewhere that fills the index.
+    job: Option<&'static str>,
+    /// How a job ended, or that it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
     #[serde(flatten)]
     progress: CrawlProgress,
     elapsed_ms: u64,
     silent_ms: u64,
 }
+
+/// So many jobs are shown, as crawls elsewhere are.
+const MOST_JOBS: u64 = 64;
+
+/// A job that ended is shown for so long, as a crawl elsewhere is.
+const SHOWN_AFTER_END_MS: u64 = 600_000;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -128,6 +140,8 @@ pub(super) async fn system(context: &Context<'_>) -> Result<Reply, Failure> {
         .transpose()
         .map_err(|error| Failure::internal(&error, "the index could not be read"))?;
     let (_, readiness) = handler::readiness(context).await;
+    let mut crawls = jobs(context).await?;
+    crawls.extend(crawls_elsewhere(context));
     let system = System {
         version: env!("CARGO_PKG_VERSION"),
         started_at: context.serving_since_ms,
@@ -140,7 +154,7 @@ pub(super) async fn system(context: &Context<'_>) -> Result<Reply, Failure> {
             images: stats.images,
             bytes: stats.bytes,
         }),
-        crawls: crawls(context),
+        crawls,
         cache: cache(context, size),
         browser: browser(context).await,
         threat: threat(&context.engine.threat().figures()),
@@ -181,12 +195,70 @@ fn p95(took: &[u64]) -> Option<u64> {
     LATENCY_BOUNDS_MS.get(at).copied()
 }
 
-fn crawls(context: &Context<'_>) -> Vec<CrawlState> {
+/// Returns the jobs of the service, of all teams of whom something may be kept, and named unless they are anonymous.
+async fn jobs(context: &Context<'_>) -> Result<Vec<CrawlState>, Failure> {
+    let now_ms = unix_ms(SystemTime::now());
+    let recent = context.jobs.recent(now_ms.saturating_sub(SHOWN_AFTER_END_MS), MOST_JOBS).await;
+    let recent = recent.map_err(|error| Failure::internal(&error, "the jobs could not be read"))?;
+    let store = context.store.clone();
+    let teams = stored(move || store.list_teams()).await?;
+    let shown = recent.into_iter().filter_map(|job| {
+        // Where nobody is asked for a key there is no such team.
+        let team = teams.iter().find(|team| team.name == job.team);
+        let is_anonymous = match team {
+            Some(team) if team.zdr == Retention::Forced => return None,
+            Some(team) => team.anon == Retention::Forced,
+            None => false,
+        };
+        Some(of_job(job, is_anonymous, now_ms))
+    });
+    Ok(shown.collect())
+}
+
+fn of_job(job: JobOverview, is_anonymous: bool, now_ms: u64) -> CrawlState {
+    let JobOverview {
+        id,
+        team,
+        kind,
+        state,
+        created_at_ms,
+        finished_at_ms,
+        documents,
+        failed,
+        blocked,
+        open,
+        urls,
+    } = job;
+    let hosts = urls.iter().filter_map(|url| Url::parse(url).ok()?.host_str().map(str::to_owned));
+    let mut hosts: Vec<String> = hosts.collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    CrawlState {
+        team: (!is_anonymous).then_some(team),
+        job: Some(kind.as_str()),
+        state: Some(state.as_str()),
+        elapsed_ms: finished_at_ms.unwrap_or(now_ms).saturating_sub(created_at_ms),
+        silent_ms: 0,
+        progress: CrawlProgress {
+            id,
+            hosts,
+            pages: documents,
+            failed,
+            skipped: blocked,
+            waiting: open,
+            ended: state != JobState::Running,
+        },
+    }
+}
+
+fn crawls_elsewhere(context: &Context<'_>) -> Vec<CrawlState> {
     let now = Instant::now();
     let since =
         |then: Instant| u64::try_from(now.saturating_duration_since(then).as_millis()).unwrap_or(u64::MAX);
     let state = |Crawl { team, progress, begun, heard }| CrawlState {
         team,
+        job: None,
+        state: None,
         // A crawl that has ended takes no more time.
         elapsed_ms: if progress.ended { since(begun) - since(heard) } else { since(begun) },
         silent_ms: since(heard),
@@ -243,7 +315,39 @@ fn unix_ms(time: SystemTime) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use websvc_store::JobKind;
+
     use super::*;
+
+    #[test]
+    fn job_is_shown_with_its_hosts_and_without_the_name_of_an_anonymous_team() {
+        let job = JobOverview {
+            id: "1".to_owned(),
+            team: "tea".to_owned(),
+            kind: JobKind::Batch,
+            state: JobState::Running,
+            created_at_ms: 1_000,
+            finished_at_ms: None,
+            documents: 3,
+            failed: 1,
+            blocked: 2,
+            open: 4,
+            urls: ["http://b.test/", "http://a.test/x", "http://a.test/y"].map(str::to_owned).to_vec(),
+        };
+        let shown = serde_json::to_value(of_job(job.clone(), false, 5_000)).unwrap();
+        let expected = serde_json::json!({
+            "team": "tea", "job": "batch", "state": "running", "id": "1", "hosts": ["a.test", "b.test"], "pages": 3,
+            "failed": 1, "skipped": 2, "waiting": 4, "ended": false, "elapsedMs": 4_000, "silentMs": 0,
+        });
+        assert_eq!(shown, expected);
+        let ended = JobOverview { state: JobState::Failed, finished_at_ms: Some(3_000), ..job };
+        let shown = serde_json::to_value(of_job(ended, true, 5_000)).unwrap();
+        assert_eq!(
+            (&shown["team"], &shown["state"], &shown["ended"]),
+            (&().into(), &"failed".into(), &true.into())
+        );
+        assert_eq!(shown["elapsedMs"], 2_000);
+    }
 
     #[test]
     fn the_95th_of_100_is_within_a_bound() {

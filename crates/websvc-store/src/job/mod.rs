@@ -8,6 +8,7 @@
 mod create;
 mod finish;
 mod lease;
+mod overview;
 mod read;
 mod row;
 mod sweep;
@@ -15,6 +16,7 @@ mod sweep;
 use std::time::Duration;
 
 pub use finish::PackedFinish;
+pub use overview::JobOverview;
 
 use crate::key::KeyId;
 use crate::ledger::{Hold, Usage};

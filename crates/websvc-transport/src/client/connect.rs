@@ -128,9 +128,35 @@ impl Connector {
             };
         }
         let found = self.lookup(&endpoint.host).await.map_err(|source| not_found(&endpoint.host, source))?;
-        let permitted = found.into_iter().map(|ip| ip.to_canonical()).filter(|&ip| self.guard.permits(ip));
+        let permitted = found.iter().map(|ip| ip.to_canonical()).filter(|&ip| self.guard.permits(ip));
         let permitted: Vec<_> = permitted.map(|ip| SocketAddr::new(ip, endpoint.port)).collect();
-        if permitted.is_empty() { Err(FetchError::Forbidden) } else { Ok(permitted) }
+        if permitted.is_empty() {
+            self.log_refusal(&endpoint.host, &found);
+            return Err(FetchError::Forbidden);
+        }
+        Ok(permitted)
+    }
+
+    /// Tells the operator what callers are not told: the address that was refused, and the rule.
+    ///
+    /// A line outside of a request's span cannot be withheld for a caller of whom nothing may be kept, so it has the rule
+    /// alone.
+    pub(super) fn log_refusal(&self, host: &Host, found: &[IpAddr]) {
+        let refused = found.iter().find_map(|&ip| Some((ip.to_canonical(), self.guard.rule_against(ip)?)));
+        let Some((address, rule)) = refused else { return };
+        if tracing::Span::current().is_none() {
+            tracing::info!(
+                rule,
+                "refused to connect: the address is not public, nor in fetch.allow_networks"
+            );
+        } else {
+            tracing::info!(
+                %host,
+                %address,
+                rule,
+                "refused to connect: the address is not public, nor in fetch.allow_networks"
+            );
+        }
     }
 
     pub(super) async fn lookup(&self, host: &Host) -> Result<Vec<IpAddr>, Option<io::Error>> {

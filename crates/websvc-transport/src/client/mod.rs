@@ -90,6 +90,24 @@ impl Client {
     }
 }
 
+impl Client {
+    /// Logs why a URL is refused, by its address now: for connections that were refused outside of the request's span,
+    /// as those of a browser are. Says nothing of a URL that is not refused.
+    pub async fn log_refusal(&self, url: &Url) {
+        let connector = &self.0.connector;
+        let Some(host) = url.host().map(|host| host.to_owned()) else { return };
+        let port = url.port_or_known_default().unwrap_or_default();
+        if connector.guard.target(&host.to_string(), port).is_some() {
+            return;
+        }
+        if let Ok(found) = connector.lookup(&host).await
+            && !found.iter().any(|ip| connector.guard.permits(*ip))
+        {
+            connector.log_refusal(&host, &found);
+        }
+    }
+}
+
 /// Tells whether a name stands for this machine alone (RFC 6761, section 6.3).
 fn is_localhost(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);

@@ -112,6 +112,15 @@ impl AddressGuard {
             || is_public(address)
     }
 
+    /// Returns the rule by which `address` is refused, for the log of the operator: its network in the registries of IANA
+    /// and what that is for. `None` when it is permitted.
+    pub(crate) fn rule_against(&self, address: IpAddr) -> Option<String> {
+        if self.permits(address) {
+            return None;
+        }
+        special::special_purpose(address).map(|(network, purpose)| format!("{network}, {purpose}"))
+    }
+
     /// Tells whether nothing is left to decide about this host's addresses, so that they need not even be known.
     pub(crate) fn is_indifferent_to(&self, host: &str, port: u16) -> bool {
         self.scope == Scope::Everything && self.target(host, port).is_none()

@@ -9,22 +9,22 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use super::IpNetwork;
 
 /// Not globally reachable, apart from [`REACHABLE_V4`].
-const REFUSED_V4: &[IpNetwork] = &[
-    IpNetwork::v4([0, 0, 0, 0], 8),       // this network
-    IpNetwork::v4([10, 0, 0, 0], 8),      // private use
-    IpNetwork::v4([100, 64, 0, 0], 10),   // shared address space (CGNAT)
-    IpNetwork::v4([127, 0, 0, 0], 8),     // loopback
-    IpNetwork::v4([169, 254, 0, 0], 16),  // link local, metadata services
-    IpNetwork::v4([172, 16, 0, 0], 12),   // private use
-    IpNetwork::v4([192, 0, 0, 0], 24),    // IETF protocol assignments
-    IpNetwork::v4([192, 0, 2, 0], 24),    // documentation 1
-    IpNetwork::v4([192, 88, 99, 0], 24),  // 6to4 relay anycast, deprecated
-    IpNetwork::v4([192, 168, 0, 0], 16),  // private use
-    IpNetwork::v4([198, 18, 0, 0], 15),   // benchmarking
-    IpNetwork::v4([198, 51, 100, 0], 24), // documentation 2
-    IpNetwork::v4([203, 0, 113, 0], 24),  // documentation 3
-    IpNetwork::v4([224, 0, 0, 0], 4),     // multicast
-    IpNetwork::v4([240, 0, 0, 0], 4),     // reserved, limited broadcast
+const REFUSED_V4: &[(IpNetwork, &str)] = &[
+    (IpNetwork::v4([0, 0, 0, 0], 8), "this network"),
+    (IpNetwork::v4([10, 0, 0, 0], 8), "private use"),
+    (IpNetwork::v4([100, 64, 0, 0], 10), "shared address space (CGNAT)"),
+    (IpNetwork::v4([127, 0, 0, 0], 8), "loopback"),
+    (IpNetwork::v4([169, 254, 0, 0], 16), "link local, metadata services"),
+    (IpNetwork::v4([172, 16, 0, 0], 12), "private use"),
+    (IpNetwork::v4([192, 0, 0, 0], 24), "IETF protocol assignments"),
+    (IpNetwork::v4([192, 0, 2, 0], 24), "documentation 1"),
+    (IpNetwork::v4([192, 88, 99, 0], 24), "6to4 relay anycast, deprecated"),
+    (IpNetwork::v4([192, 168, 0, 0], 16), "private use"),
+    (IpNetwork::v4([198, 18, 0, 0], 15), "benchmarking"),
+    (IpNetwork::v4([198, 51, 100, 0], 24), "documentation 2"),
+    (IpNetwork::v4([203, 0, 113, 0], 24), "documentation 3"),
+    (IpNetwork::v4([224, 0, 0, 0], 4), "multicast"),
+    (IpNetwork::v4([240, 0, 0, 0], 4), "reserved, limited broadcast"),
 ];
 
 /// Globally reachable parts of [`REFUSED_V4`].
@@ -36,12 +36,23 @@ const REACHABLE_V4: &[IpNetwork] = &[
 /// The space that is allocated for global unicast; everything else in IPv6 is special.
 const GLOBAL_UNICAST: IpNetwork = IpNetwork::v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 
-/// Not globally reachable parts of [`GLOBAL_UNICAST`], apart from [`REACHABLE_V6`].
-const REFUSED_V6: &[IpNetwork] = &[
-    IpNetwork::v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23), // IETF protocol assignments, Teredo, benchmarking, ORCHID
-    IpNetwork::v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32), // documentation
-    IpNetwork::v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), // 6to4: deprecated, and embeds any IPv4 address
-    IpNetwork::v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), // documentation
+/// Stands for the rest of IPv6, which is no network of its own.
+const OUTSIDE_GLOBAL_UNICAST: IpNetwork = IpNetwork::v6([0, 0, 0, 0, 0, 0, 0, 0], 0);
+
+/// Not globally reachable, apart from [`REACHABLE_V6`]: well-known networks outside of [`GLOBAL_UNICAST`], then parts of it.
+const REFUSED_V6: &[(IpNetwork, &str)] = &[
+    (IpNetwork::v6([0, 0, 0, 0, 0, 0, 0, 1], 128), "loopback"),
+    (IpNetwork::v6([0, 0, 0, 0, 0, 0, 0, 0], 128), "unspecified"),
+    (IpNetwork::v6([0xfc00, 0, 0, 0, 0, 0, 0, 0], 7), "unique local"),
+    (IpNetwork::v6([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10), "link local"),
+    (IpNetwork::v6([0xff00, 0, 0, 0, 0, 0, 0, 0], 8), "multicast"),
+    (
+        IpNetwork::v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23),
+        "IETF protocol assignments, Teredo, benchmarking, ORCHID",
+    ),
+    (IpNetwork::v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32), "documentation"),
+    (IpNetwork::v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), "6to4: deprecated, and embeds any IPv4 address"),
+    (IpNetwork::v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), "documentation"),
 ];
 
 /// Globally reachable parts of [`REFUSED_V6`].
@@ -64,25 +75,37 @@ const NAT64: IpNetwork = IpNetwork::v6([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96);
 /// IPv4-compatible, NAT64's local-use prefix, 6to4 and Teredo addresses are never.
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
+    special_purpose(address).is_none()
+}
+
+/// Returns why an address is not globally reachable: the network of the registries that it is in, and what that is for;
+/// `None` for a reachable one.
+pub(super) fn special_purpose(address: IpAddr) -> Option<(IpNetwork, &'static str)> {
     match address.to_canonical() {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
+        IpAddr::V4(address) => special_v4(address),
+        IpAddr::V6(address) => special_v6(address),
     }
 }
 
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    !lists(REFUSED_V4, address.into()) || lists(REACHABLE_V4, address.into())
+fn special_v4(address: Ipv4Addr) -> Option<(IpNetwork, &'static str)> {
+    find(REFUSED_V4, address.into()).filter(|_| !lists(REACHABLE_V4, address.into()))
 }
 
-fn is_public_v6(address: Ipv6Addr) -> bool {
+fn special_v6(address: Ipv6Addr) -> Option<(IpNetwork, &'static str)> {
     let [.., ip_high, ip_low] = address.segments();
     let embedded = Ipv4Addr::from_bits(u32::from(ip_high) << 16 | u32::from(ip_low));
     if NAT64.contains(address.into()) {
-        return is_public_v4(embedded);
+        return special_v4(embedded);
     }
-    let refused = !GLOBAL_UNICAST.contains(address.into())
-        || lists(REFUSED_V6, address.into()) && !lists(REACHABLE_V6, address.into());
-    !refused && (!is_isatap(address) || is_public_v4(embedded))
+    if let Some(found) = find(REFUSED_V6, address.into())
+        && !lists(REACHABLE_V6, address.into())
+    {
+        return Some(found);
+    }
+    if !GLOBAL_UNICAST.contains(address.into()) {
+        return Some((OUTSIDE_GLOBAL_UNICAST, "outside of global unicast"));
+    }
+    if is_isatap(address) { special_v4(embedded) } else { None }
 }
 
 /// Tells whether the interface identifier is ISATAP's (RFC 5214): `[02]00:5efe` before an IPv4 address.
@@ -92,6 +115,36 @@ fn is_isatap(address: Ipv6Addr) -> bool {
     flags & !0x0300 == 0 && marker == 0x5efe
 }
 
+fn find(networks: &[(IpNetwork, &'static str)], address: IpAddr) -> Option<(IpNetwork, &'static str)> {
+    networks.iter().find(|(network, _)| network.contains(address)).copied()
+}
+
 fn lists(networks: &[IpNetwork], address: IpAddr) -> bool {
     networks.iter().any(|network| network.contains(address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(address: &str, expected: Option<&str>) {
+        let found = special_purpose(address.parse().unwrap());
+        let found = found.map(|(network, purpose)| format!("{network}, {purpose}"));
+        assert_eq!(found.as_deref(), expected, "{address}");
+    }
+
+    #[test]
+    fn special_address_is_named_with_its_network_and_purpose() {
+        check("127.0.0.1", Some("127.0.0.0/8, loopback"));
+        check("::ffff:10.1.2.3", Some("10.0.0.0/8, private use"));
+        check("64:ff9b::a9fe:a9fe", Some("169.254.0.0/16, link local, metadata services"));
+        check("::1", Some("::1/128, loopback"));
+        check("fd00::1", Some("fc00::/7, unique local"));
+        check("4000::1", Some("::/0, outside of global unicast"));
+        check("2001:db8::1", Some("2001:db8::/32, documentation"));
+        check("93.184.216.34", None);
+        check("192.0.0.9", None);
+        check("2606:4700::1111", None);
+    }
 }

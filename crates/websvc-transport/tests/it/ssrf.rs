@@ -49,7 +49,7 @@ fn client_with(resolver: Arc<Scripted>, guard: AddressGuard) -> Client {
 
 pub(crate) fn assert_forbidden(error: &FetchError, what: &str) {
     assert!(matches!(error, FetchError::Forbidden), "{what}: {error:?}");
-    assert_eq!(error.to_string(), "this URL may not be fetched");
+    assert_eq!(error.to_string(), websvc_transport::REFUSED_ADDRESS);
 }
 
 #[tokio::test]

@@ -197,6 +197,7 @@ async fn all_refusals_read_the_same() {
             texts.insert(client.fetch(get("http://a.test/")).await.unwrap_err().to_string());
         }
     }
-    assert_eq!(texts.into_iter().collect::<Vec<_>>(), ["this URL may not be fetched"]);
+    assert_eq!(texts.into_iter().collect::<Vec<_>>(), [websvc_transport::REFUSED_ADDRESS]);
+    assert!(websvc_transport::REFUSED_ADDRESS.contains("fetch.allow_networks"), "what the operator can do");
     assert_eq!(canary.connections(), 0);
 }

@@ -265,7 +265,10 @@ fn error(code: ErrorCode) -> &'static str {
         }
         ErrorCode::Forbidden => "enterprise zdr is not enabled for this team",
         ErrorCode::UnsafeDomainBlocked => "threat protection blocks this URL",
-        ErrorCode::ScrapeForbiddenUrl => "the address of this URL may not be connected to",
+        ErrorCode::ScrapeForbiddenUrl => {
+            "this URL may not be fetched: only public addresses are allowed, unless the operator lists their networks in \
+             fetch.allow_networks"
+        }
         ErrorCode::NotFound => "Not found: GET /v2/nothing",
         ErrorCode::ScrapeNoCachedData => "no cached data of the asked age is available for this URL",
         ErrorCode::ScrapeLockdownCacheMiss => "lockdown is set and the page is not in the cache",

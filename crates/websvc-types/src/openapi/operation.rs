@@ -107,7 +107,7 @@ fn crawl_progress() -> Operation {
         tag: "index",
         summary: "Tells how far a crawl is that fills the index from elsewhere",
         description: "For the dashboard, which shows it. It is kept in memory alone, for ten minutes after the last word of \
-            the crawl; `websvc index crawl --server` sends one every three seconds.",
+            the crawl; every three seconds is often enough.",
         body: Some(("CrawlProgress", example::progress())),
         answer: ("ProgressReply", example::progress_replies()),
         failures: &[KEYED, WITH_BODY, &[Failure::InvalidBody]],

@@ -3,20 +3,20 @@
 use websvc_store::Inspection;
 
 use super::finding::Finding;
-use crate::command::serve::KEY_VARIABLE;
+use crate::args::{Common, KEY_VARIABLE, variable};
 use crate::config::Config;
 
 const CHECK: &str = "keys";
 
 /// Checks that the door is neither open nor without a key to it.
-pub(super) fn keys(config: &Config, store: Option<&Inspection>) -> Finding {
+pub(super) fn keys(common: &Common, config: &Config, store: Option<&Inspection>) -> Finding {
     let keys = Keys {
         required: config.auth.required,
-        in_environment: std::env::var_os(KEY_VARIABLE).is_some(),
+        in_environment: variable(KEY_VARIABLE).is_some(),
         stored: store.map_or(0, |store| store.keys),
         revoked: store.map_or(0, |store| store.revoked_keys),
     };
-    keys.judge(is_loopback(&config.server.listen), config.server.tls.is_some())
+    keys.judge(common, is_loopback(&config.server.listen), config.server.tls.is_some())
 }
 
 /// What decides who gets in.
@@ -29,7 +29,7 @@ struct Keys {
 }
 
 impl Keys {
-    fn judge(&self, is_loopback: bool, has_tls: bool) -> Finding {
+    fn judge(&self, common: &Common, is_loopback: bool, has_tls: bool) -> Finding {
         let Self { required, in_environment, stored, revoked } = *self;
         if !required {
             if is_loopback {
@@ -48,7 +48,7 @@ impl Keys {
                 return Finding::problem(
                     CHECK,
                     format!("every stored key is revoked, and {KEY_VARIABLE} is not set: nobody gets in"),
-                    "make one: websvc keys create --team default",
+                    format!("make one: {}", common.command("keys create --team default")),
                 );
             }
             (false, 0) => "none yet: the first start makes one for team default and prints it".to_owned(),
@@ -92,7 +92,8 @@ mod tests {
             (false, false, 0, 0, true, false, Ok),
             (false, true, 1, 0, false, true, Problem),
         ] {
-            let finding = Keys { required, in_environment, stored, revoked }.judge(loopback, tls);
+            let finding =
+                Keys { required, in_environment, stored, revoked }.judge(&Common::default(), loopback, tls);
             assert_eq!(finding.state, expected, "{finding:?}");
         }
     }

@@ -7,6 +7,7 @@ use websvc_types::status::{AuditReadiness, AuditState};
 use super::finding::Finding;
 use crate::config::Config;
 use crate::installation;
+use crate::show;
 
 const CHECK: &str = "audit events";
 
@@ -16,7 +17,7 @@ pub(super) async fn check(config: &Config, store: Option<&Inspection>) -> Vec<Fi
         Ok(sinks) => sinks,
         Err(error) => {
             let advice = "correct what is named; `serve` does not start";
-            return vec![Finding::problem(CHECK, format!("{error:#}"), advice)];
+            return vec![Finding::problem(CHECK, show::causes(error.as_ref()), advice)];
         }
     };
     if sinks.is_empty() {
@@ -55,7 +56,8 @@ fn advice(sink: &str) -> &'static str {
         "file" => "make the directory of `audit.file`, and let this user write to it",
         "syslog" => "check that the collector runs, `audit.syslog`, and the way to it",
         _ => {
-            "check `audit.webhook` and that it answers a signed batch with a status of 200 to 299; docs/audit.md says how"
+            "check `audit.webhook`, that it checks signatures (`webhook-signature`, by `audit.webhook_secret`), and that it \
+             answers a batch with a status of 200 to 299"
         }
     }
 }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use super::finding::Finding;
-use crate::args::Common;
+use crate::args::{Common, check_listen};
 use crate::config::{self, Config};
 use crate::installation;
+use crate::show;
 
 const CHECK: &str = "configuration";
 
@@ -19,7 +20,7 @@ pub(super) fn check(common: &Common, listen: Option<&str>) -> (Vec<Finding>, Opt
     if let Some(listen) = listen {
         listen.clone_into(&mut config.server.listen);
     }
-    let findings = vec![read(file, &config.not_yet), values(&config)];
+    let findings = vec![read(file, &config.not_yet, &config.misspelt), values(&config)];
     (findings, Some(config))
 }
 
@@ -38,11 +39,19 @@ fn unreadable(error: &config::ConfigError) -> Finding {
     Finding::problem(CHECK, error.to_string(), advice)
 }
 
-fn read(file: Option<&Path>, not_yet: &[String]) -> Finding {
+fn read(file: Option<&Path>, not_yet: &[String], misspelt: &[(String, String)]) -> Finding {
     let from = match file {
         Some(path) => format!("{} is valid", path.display()),
         None => "no file: the defaults, and the variables WEBSVC__SECTION__KEY".to_owned(),
     };
+    if !misspelt.is_empty() {
+        let names = misspelt.iter().map(|(name, meant)| format!("{name} (did you mean {meant}?)"));
+        return Finding::warning(
+            CHECK,
+            format!("{from}; variables without effect: {}", names.collect::<Vec<_>>().join(", ")),
+            "correct their names, or take them out",
+        );
+    }
     if not_yet.is_empty() {
         return Finding::ok(CHECK, from);
     }
@@ -56,11 +65,14 @@ fn read(file: Option<&Path>, not_yet: &[String]) -> Finding {
 
 /// Checks what a start would check before it reaches for anything.
 fn values(config: &Config) -> Finding {
-    match installation::check_values(config) {
+    match check_listen(&config.server.listen).and_then(|()| installation::check_values(config)) {
         Ok(()) => Finding::ok("values", "networks, proxies, certificates and limits can be used"),
         Err(error) => Finding::problem(
             "values",
-            format!("{error:#}"),
+            match config.origins.of_error(&error.to_string()) {
+                Some(place) => format!("{place}: {}", show::causes(error.as_ref())),
+                None => show::causes(error.as_ref()),
+            },
             "correct the key that is named; `serve` does not start",
         ),
     }
@@ -74,10 +86,14 @@ mod tests {
     #[test]
     fn keys_without_effect_are_warned_of() {
         let path = Path::new("a.toml");
-        assert_eq!(read(Some(path), &[]), Finding::ok(CHECK, "a.toml is valid"));
-        let finding = read(Some(path), &["store".to_owned(), "server.public_url".to_owned()]);
+        assert_eq!(read(Some(path), &[], &[]), Finding::ok(CHECK, "a.toml is valid"));
+        let finding = read(Some(path), &["store".to_owned(), "server.public_url".to_owned()], &[]);
         assert_eq!(finding.state, State::Warning);
         assert_eq!(finding.message, "a.toml is valid; without effect: `store`, `server.public_url`");
+        let misspelt = [("WEBSVC_DATADIR".to_owned(), "WEBSVC_DATA_DIR".to_owned())];
+        let finding = read(Some(path), &[], &misspelt);
+        assert_eq!(finding.state, State::Warning);
+        assert!(finding.message.ends_with("WEBSVC_DATADIR (did you mean WEBSVC_DATA_DIR?)"), "{finding:?}");
     }
 
     #[test]
@@ -88,6 +104,7 @@ mod tests {
             ("[fetch]\nca_file = '/no/such.pem'", "/no/such.pem"),
             ("[fetch]\nuser_agent = \"a\\u0007b\"", "fetch.user_agent"),
             ("[fetch]\nconcurrency = 1", "fetch.concurrency is 1"),
+            ("[server]\nlisten = '27001'", "give 127.0.0.1:27001 for this machine alone"),
             ("[fetch.connect_to]\n'a.test' = '127.0.0.1:1'", "fetch.connect_to"),
             ("[proxy]\nbasic = ['ftp://proxy.test']", "proxy.basic[0]"),
             ("[proxy.by_country]\nde = []", "proxy.by_country"),

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use indicatif::HumanBytes;
-use websvc_index::{Index, IndexConfig, IndexError};
+use websvc_index::{Index, IndexConfig, IndexError, Stats};
 use websvc_store::{Inspection, Store, StoreError};
 
 use super::finding::Finding;
-use crate::config::Config;
-use crate::data_dir::INDEX_DIR;
+use crate::config::{Config, Provider};
+use crate::data_dir::{INDEX_DIR, LOCK_FILE};
+use crate::show;
 
 const DIRECTORY: &str = "data directory";
 const DISK: &str = "disk";
@@ -23,13 +24,14 @@ const SPARE: u64 = 512 * 1024 * 1024;
 /// Checks the directory, the disk, the database and the index; returns what the database is, too.
 pub(super) async fn check(path: &Path, config: Option<&Config>) -> (Vec<Finding>, Option<Inspection>) {
     let (path, max_bytes) = (path.to_owned(), config.map(|config| config.cache.max_bytes));
-    let looking = tokio::task::spawn_blocking(move || look(&path, max_bytes));
+    let is_searched = config.is_some_and(|config| config.search.providers.contains(&Provider::Index));
+    let looking = tokio::task::spawn_blocking(move || look(&path, max_bytes, is_searched));
     looking.await.unwrap_or_else(|error| {
         (vec![Finding::problem(DIRECTORY, error.to_string(), "report this: it is a defect of websvc")], None)
     })
 }
 
-fn look(path: &Path, max_bytes: Option<u64>) -> (Vec<Finding>, Option<Inspection>) {
+fn look(path: &Path, max_bytes: Option<u64>, is_searched: bool) -> (Vec<Finding>, Option<Inspection>) {
     let mut findings = vec![directory(path)];
     let (finding, store) = database(path);
     findings.push(finding);
@@ -37,7 +39,11 @@ fn look(path: &Path, max_bytes: Option<u64>) -> (Vec<Finding>, Option<Inspection
         let cached = store.as_ref().map_or(0, |store| store.cache.bytes);
         findings.push(disk(free, max_bytes, cached));
     }
-    findings.push(index(&path.join(INDEX_DIR)));
+    let expected = Expected {
+        was_made: path.join(LOCK_FILE).exists(),
+        pages: store.as_ref().filter(|_| is_searched).map_or(0, |store| store.cache.pages),
+    };
+    findings.push(index(&path.join(INDEX_DIR), &expected));
     (findings, store)
 }
 
@@ -121,7 +127,7 @@ fn database(path: &Path) -> (Finding, Option<Inspection>) {
             };
             (Finding::ok(DATABASE, message), Some(found))
         }
-        Err(error) => (Finding::problem(DATABASE, said(&error), mend(&error)), None),
+        Err(error) => (Finding::problem(DATABASE, show::causes(&error), mend(&error)), None),
     }
 }
 
@@ -139,45 +145,89 @@ fn mend(error: &StoreError) -> &'static str {
     }
 }
 
-/// Checks that the index can be opened.
-fn index(dir: &Path) -> Finding {
+/// What speaks for an index that should be there.
+#[derive(Debug, Default)]
+struct Expected {
+    /// A process opened the data directory to write an index.
+    was_made: bool,
+    /// Pages of the cache, which came to the index with it; none where the index is not searched.
+    pages: u64,
+}
+
+/// So many cached pages and no document mean that the index is another one than it was; fewer may have had no text.
+const TELLING_PAGES: u64 = 20;
+
+const BRING_BACK: &str = "put back the directory `index` of a copy (`websvc backup` makes them), or crawl or import again; \
+    until then searches find nothing there";
+
+/// Checks that the index is there, can be opened, and has the bytes that were written.
+fn index(dir: &Path, expected: &Expected) -> Finding {
     // Opening makes what is missing, and nothing is to be made here.
     if !dir.join("meta.json").exists() {
-        return Finding::ok(INDEX, "none yet: the first start makes it");
+        let shown = dir.display();
+        return match (dir.exists(), expected.was_made) {
+            (false, false) => Finding::ok(INDEX, "none yet: the first start makes it"),
+            (false, true) => Finding::problem(INDEX, format!("{shown} was there and is gone"), BRING_BACK),
+            (true, _) => {
+                Finding::problem(INDEX, format!("{shown} has no meta.json: it is damaged"), BRING_BACK)
+            }
+        };
     }
     if !dir.join("images").join("meta.json").exists() {
-        return Finding::ok(INDEX, "without its images, which the next start adds");
+        return Finding::warning(
+            INDEX,
+            "without its images",
+            "the next start makes an empty part for them; if they were there, put back a copy or crawl again",
+        );
     }
-    match Index::open(dir, IndexConfig::default()).and_then(|index| index.stats()) {
-        Ok(stats) => {
-            let format = std::fs::read_to_string(dir.join("format")).unwrap_or_default();
-            let size = HumanBytes(stats.bytes);
-            Finding::ok(
-                INDEX,
-                format!(
-                    "{} documents, {size} in {} segments, format {}",
-                    stats.documents,
-                    stats.segments,
-                    format.trim()
-                ),
-            )
+    match open(dir) {
+        Ok((stats, damaged)) if damaged.is_empty() => of_stats(dir, &stats, expected),
+        Ok((_, damaged)) => {
+            let names: Vec<String> = damaged.iter().take(3).map(|path| path.display().to_string()).collect();
+            let message =
+                format!("{} files of {} are damaged: {}", damaged.len(), dir.display(), names.join(", "));
+            Finding::problem(INDEX, message, BRING_BACK)
         }
         Err(error) => {
             let advice = match &error {
                 IndexError::Directory { .. } => "let the user that runs websvc read and write the directory",
                 _ => "move the directory away and crawl or import again, or put back a copy",
             };
-            Finding::problem(INDEX, said(&error), advice)
+            Finding::problem(INDEX, show::causes(&error), advice)
         }
     }
 }
 
-/// Returns an error with its first cause.
-fn said(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
+fn open(dir: &Path) -> Result<(Stats, Vec<PathBuf>), IndexError> {
+    let index = Index::open(dir, IndexConfig::default())?;
+    let damaged = match index.damaged_files() {
+        Ok(damaged) if damaged.is_empty() => damaged,
+        // A service that merges meanwhile takes files away: what is damaged is so the second time, too.
+        Ok(_) | Err(_) => index.damaged_files()?,
+    };
+    Ok((index.stats()?, damaged))
+}
+
+fn of_stats(dir: &Path, stats: &Stats, expected: &Expected) -> Finding {
+    let format = std::fs::read_to_string(dir.join("format")).unwrap_or_default();
+    let message = format!(
+        "{} documents, {} in {} segments, format {}",
+        stats.documents,
+        HumanBytes(stats.bytes),
+        stats.segments,
+        format.trim()
+    );
+    if stats.documents == 0 && expected.pages >= TELLING_PAGES {
+        return Finding::warning(
+            INDEX,
+            format!(
+                "{message}, while the cache has {} pages: it may be a new one in place of one that was lost",
+                expected.pages
+            ),
+            BRING_BACK,
+        );
     }
+    Finding::ok(INDEX, message)
 }
 
 #[cfg(test)]
@@ -207,7 +257,7 @@ mod tests {
         assert_eq!(directory(parent.path()).state, State::Ok);
         let finding = directory(&parent.path().join("not/yet"));
         assert!(finding.message.ends_with("the first start makes it"), "{finding:?}");
-        assert_eq!(index(&parent.path().join(INDEX_DIR)).state, State::Ok);
+        assert_eq!(index(&parent.path().join(INDEX_DIR), &Expected::default()).state, State::Ok);
         assert_eq!(database(parent.path()).0.state, State::Ok);
         assert!(empty());
         std::fs::write(parent.path().join("file"), "").unwrap();
@@ -218,10 +268,61 @@ mod tests {
     fn an_index_of_another_format_is_a_problem() {
         let parent = tempfile::tempdir().unwrap();
         drop(Index::open(parent.path(), IndexConfig::default()).unwrap());
-        let found = index(parent.path());
+        let found = index(parent.path(), &Expected::default());
         assert_eq!(found.state, State::Ok, "{found:?}");
         assert!(found.message.contains("format websvc-index"), "{found:?}");
         std::fs::write(parent.path().join("format"), "websvc-index 0").unwrap();
-        assert_eq!(index(parent.path()).state, State::Problem);
+        assert_eq!(index(parent.path(), &Expected::default()).state, State::Problem);
+    }
+
+    fn document(number: u32) -> websvc_index::Document {
+        websvc_index::Document {
+            url: format!("http://a.test/{number}"),
+            title: "Tea".to_owned(),
+            body: "Green tea wants water of seventy degrees.".to_owned(),
+            ..websvc_index::Document::default()
+        }
+    }
+
+    #[test]
+    fn index_that_is_lost_or_damaged_is_a_problem() {
+        let parent = tempfile::tempdir().unwrap();
+        let dir = parent.path().join(INDEX_DIR);
+        let expected = Expected { was_made: true, pages: 0 };
+        let lost = index(&dir, &expected);
+        assert_eq!(lost.state, State::Problem, "{lost:?}");
+        assert!(lost.message.ends_with("was there and is gone"), "{lost:?}");
+        let made = Index::open(&dir, IndexConfig::default()).unwrap();
+        (0..50).try_for_each(|number| made.add(document(number))).unwrap();
+        made.flush().unwrap();
+        made.close().unwrap();
+        assert_eq!(index(&dir, &expected).state, State::Ok);
+        let store = std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path());
+        let store =
+            store.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "store")).unwrap();
+        let sound = std::fs::read(&store).unwrap();
+        let mut bytes = sound.clone();
+        let middle = bytes.len() / 3;
+        bytes[middle] ^= 0xff;
+        std::fs::write(&store, bytes).unwrap();
+        let damaged = index(&dir, &expected);
+        assert_eq!(damaged.state, State::Problem, "{damaged:?}");
+        std::fs::remove_file(&store).unwrap();
+        assert_eq!(index(&dir, &expected).state, State::Problem);
+        std::fs::write(&store, sound).unwrap();
+        assert_eq!(index(&dir, &expected).state, State::Ok);
+        std::fs::remove_file(dir.join("meta.json")).unwrap();
+        let headless = index(&dir, &expected);
+        assert_eq!(headless.state, State::Problem);
+        assert!(headless.message.contains("meta.json"), "{headless:?}");
+    }
+
+    #[test]
+    fn empty_index_beside_a_full_cache_is_warned_of() {
+        let parent = tempfile::tempdir().unwrap();
+        drop(Index::open(parent.path(), IndexConfig::default()).unwrap());
+        for (pages, state) in [(0, State::Ok), (5, State::Ok), (500, State::Warning)] {
+            assert_eq!(index(parent.path(), &Expected { was_made: true, pages }).state, state, "{pages}");
+        }
     }
 }

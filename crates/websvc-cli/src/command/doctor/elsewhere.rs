@@ -14,6 +14,7 @@ use websvc_validate::{DomainFilter, SourceKind};
 use super::finding::Finding;
 use crate::config::{self, Config};
 use crate::installation;
+use crate::show;
 
 const NAMES: &str = "names";
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -179,15 +180,15 @@ pub(super) async fn bucket(config: &Config) -> Option<Finding> {
     Some(match probed {
         Ok(Ok(())) => Finding::ok(CHECK, "a file was put into the bucket and taken out again"),
         Ok(Err(error)) => {
-            let error = anyhow::Error::from(error);
-            Finding::problem(CHECK, format!("the bucket does not keep files: {error:#}"), advice)
+            let causes = show::causes(&error);
+            Finding::problem(CHECK, format!("the bucket does not keep files: {causes}"), advice)
         }
         Err(_elapsed) => Finding::problem(CHECK, "the bucket does not answer", advice),
     })
 }
 
 fn unusable(check: String, error: &anyhow::Error) -> Finding {
-    Finding::problem(check, format!("{error:#}"), "correct what is named; `serve` does not start")
+    Finding::problem(check, show::causes(error.as_ref()), "correct what is named; `serve` does not start")
 }
 
 /// Names the sources that nobody asks.
@@ -249,9 +250,12 @@ fn unavailable(check: String, failure: Failure, reason: &str) -> Finding {
         Failure::Timeout => "check that it runs and is not overloaded, or raise its `timeout_ms`",
         Failure::Unreachable => "check that it runs, its `url`, and the way to it",
         Failure::Status | Failure::Unreadable => {
-            "check its `url` and key; docs/sources.md says what it has to answer"
+            "check its `url` and key: it has to answer with status 200 and JSON in which its fields are"
         }
-        Failure::Incomplete | Failure::Unsuited | Failure::Internal => "see docs/sources.md",
+        Failure::Incomplete | Failure::Unsuited => {
+            "check what the declaration of the source says of its answers"
+        }
+        Failure::Internal => "look into the log, and report it: it is a defect of websvc",
     };
     Finding::problem(check, reason, advice)
 }

@@ -13,6 +13,7 @@ use websvc_transport::{
 
 use super::finding::Finding;
 use crate::config::{Config, Tls};
+use crate::show;
 
 const LISTEN: &str = "address";
 const TLS: &str = "tls";
@@ -30,7 +31,7 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
             Ok(validity) => certificate(*validity.start(), *validity.end(), jiff::Timestamp::now().as_second()),
             Err(error) => Finding::problem(
                 TLS,
-                format!("{:#}", anyhow::Error::from(error)),
+                show::causes(&error),
                 "give PEM files that belong together and that this user may read: the host's certificate first, \
                  then the intermediate ones",
             ),
@@ -87,7 +88,8 @@ fn judge(listen: &str, readiness: &Readiness) -> Finding {
                 return Finding::warning(
                     LISTEN,
                     format!("{running} and is ready; of its audit events, {told}"),
-                    "see the lines of audit events below, and docs/audit.md for what becomes of those that wait",
+                    "see the lines of audit events below: those that wait are delivered when their sink takes them, until their \
+                     place (`audit.max_bytes`) is full",
                 );
             }
             if degraded.is_empty() {

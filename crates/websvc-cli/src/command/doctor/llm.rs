@@ -7,6 +7,7 @@ use websvc_model::{Completion, Model, ModelError, OpenAi, Question, Shape};
 use super::finding::Finding;
 use crate::config::Config;
 use crate::installation;
+use crate::show;
 
 const CHECK: &str = "language model";
 
@@ -18,7 +19,7 @@ pub(super) async fn check(config: &Config) -> Option<Finding> {
         Ok(model) => model?,
         Err(error) => {
             let advice = "correct what is named; `serve` does not start";
-            return Some(Finding::problem(CHECK, format!("{error:#}"), advice));
+            return Some(Finding::problem(CHECK, show::causes(error.as_ref()), advice));
         }
     };
     let (started, deadline) = (Instant::now(), Instant::now() + PATIENCE);

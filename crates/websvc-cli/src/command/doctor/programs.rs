@@ -10,6 +10,7 @@ use websvc_scrape::{DocumentReader, ReadOptions};
 use super::finding::Finding;
 use crate::config::Config;
 use crate::installation;
+use crate::show;
 
 const DOCUMENTS: &str = "documents";
 const OCR: &str = "recognition";
@@ -29,6 +30,12 @@ const INSTALL_OCR: &str = "Debian, Ubuntu: apt install tesseract-ocr poppler-uti
 const INSTALL_BROWSER: &str = "Debian, Ubuntu: apt install chromium-headless-shell (or chromium); \
     Fedora: dnf install chromium-headless; Alpine: apk add chromium; macOS: brew install --cask chromium; \
     or name one in [browser] path";
+
+const INSTALL_CERTUTIL: &str =
+    "Debian, Ubuntu: apt install libnss3-tools; Fedora: dnf install nss-tools; Alpine: apk add nss-tools";
+
+const ALLOW_SANDBOX: &str = "run websvc as a user of its own, not as root, on a system that lets users make namespaces \
+    (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0)";
 
 /// Checks the programs.
 pub(super) async fn check(config: Option<&Config>) -> Vec<Finding> {
@@ -56,7 +63,7 @@ async fn documents() -> Finding {
         Ok(_) => Finding::ok(DOCUMENTS, "a worker reads them, in a process of its own"),
         Err(error) => Finding::problem(
             DOCUMENTS,
-            format!("{:#}", anyhow::Error::from(error)),
+            show::causes(&error),
             "let websvc start processes of itself with 256 MB of address space each (limits, seccomp)",
         ),
     }
@@ -126,7 +133,11 @@ async fn browser(config: &Config) -> Vec<Finding> {
         Ok(None) => return vec![Finding::ok(BROWSER, "turned off (browser.concurrency = 0)")],
         // Said among the values.
         Err(error) => {
-            return vec![Finding::warning(BROWSER, format!("not looked for: {error:#}"), "mend that first")];
+            return vec![Finding::warning(
+                BROWSER,
+                format!("not looked for: {}", show::causes(error.as_ref())),
+                "mend that first",
+            )];
         }
     };
     if config.browser.cdp_url.is_some() {
@@ -137,7 +148,8 @@ async fn browser(config: &Config) -> Vec<Finding> {
         Ok(path) => {
             let warnings = browser.health().warnings.into_iter();
             let warnings = warnings.map(|warning| {
-                Finding::warning(BROWSER_SAFETY, warning, "see docs/security.md, The browser")
+                let advice = if warning.contains("certutil") { INSTALL_CERTUTIL } else { ALLOW_SANDBOX };
+                Finding::warning(BROWSER_SAFETY, warning, advice)
             });
             std::iter::once(Finding::ok(BROWSER, path.display().to_string())).chain(warnings).collect()
         }
@@ -156,8 +168,9 @@ async fn remote_browser(browser: &Browser) -> Finding {
         ),
         Err(error) => Finding::problem(
             BROWSER,
-            format!("{:#}", anyhow::Error::from(error)),
-            "see docs/scraping.md, A browser elsewhere",
+            show::causes(&error),
+            "check that it runs with --remote-debugging-port and that `browser.cdp_url` leads there; it has to reach this \
+             service at `browser.egress_host` (else `browser.egress_listen`), on any port",
         ),
     }
 }

@@ -6,6 +6,7 @@ use super::finding::Finding;
 use crate::config::Config;
 use crate::installation::TraceSettings;
 use crate::logging;
+use crate::show;
 
 const LOG: &str = "log";
 const TRACES: &str = "traces";
@@ -20,16 +21,22 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
 fn log(checked: anyhow::Result<()>) -> Finding {
     match checked {
         Ok(()) => Finding::ok(LOG, "format and filter can be used"),
-        Err(error) => {
-            Finding::problem(LOG, format!("{error:#}"), "correct what is named; `serve` does not start")
-        }
+        Err(error) => Finding::problem(
+            LOG,
+            show::causes(error.as_ref()),
+            "correct what is named; `serve` does not start",
+        ),
     }
 }
 
 /// Sends the collector a batch without spans.
 async fn traces(config: &Config) -> Vec<Finding> {
     let unusable = |error: anyhow::Error| {
-        vec![Finding::problem(TRACES, format!("{error:#}"), "correct what is named; `serve` does not start")]
+        vec![Finding::problem(
+            TRACES,
+            show::causes(error.as_ref()),
+            "correct what is named; `serve` does not start",
+        )]
     };
     let settings = match TraceSettings::read(&config.traces, |name| std::env::var(name).ok()) {
         Ok(Some(settings)) => settings,
@@ -53,7 +60,11 @@ async fn traces(config: &Config) -> Vec<Finding> {
         ),
     }];
     findings.extend(settings.warnings.into_iter().map(|warning| {
-        Finding::warning(TRACES, warning, "take the variable out, or see docs/observability.md")
+        Finding::warning(
+            TRACES,
+            warning,
+            "take the variable out, or give the key of `[traces]` that stands for it",
+        )
     }));
     findings
 }

@@ -8,6 +8,7 @@ use websvc_validate::Retention;
 use super::finding::Finding;
 use crate::config::Config;
 use crate::installation;
+use crate::show;
 
 const CHECK: &str = "threat protection";
 
@@ -20,7 +21,7 @@ pub(super) async fn check(config: &Config) -> Option<Finding> {
         Ok(classifier) => classifier,
         Err(error) => {
             let advice = "correct what is named; `serve` does not start";
-            return Some(Finding::problem(CHECK, format!("{error:#}"), advice));
+            return Some(Finding::problem(CHECK, show::causes(error.as_ref()), advice));
         }
     };
     let started = Instant::now();
@@ -42,7 +43,7 @@ fn of_answer(answer: &Result<u8, ScanError>, taken: Duration) -> Finding {
     let advice = match answer {
         Err(ScanError::Status { .. }) => "check `threat.api_key` and `threat.url`",
         Err(ScanError::Unreadable { .. }) => {
-            "check `threat.url`; docs/threat-protection.md says what it has to answer"
+            "check `threat.url`: it has to answer with status 200 and JSON with a score from 0 to 100"
         }
         Ok(_) | Err(_) => "check that it runs, `threat.url`, and the way to it",
     };

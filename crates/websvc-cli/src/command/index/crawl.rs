@@ -6,17 +6,15 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tokio::sync::watch;
 use url::Url;
-use websvc::types::index::CrawlProgress;
-use websvc_engine::crawl::{CrawlOptions, CrawlReport, Event, Sink, crawl as run};
+use websvc_engine::crawl::{CrawlOptions, CrawlReport, Event, crawl as run};
+use websvc_validate::PathFilter;
 
-use super::sink::ServerSink;
-use super::telling::{Teller, count};
+use super::crawl_elsewhere;
 use crate::Setting;
-use crate::args::Crawl;
+use crate::args::{Crawl, Patterns};
 use crate::command::scrape::page_url;
-use crate::command::search::remote;
+use crate::command::search::refused;
 use crate::command::stop_signal;
 use crate::data_dir::DataDir;
 use crate::installation::{self, IndexAccess, Installation, ensure_complete};
@@ -29,31 +27,12 @@ pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
     if let Some(seed) = seeds.iter().find(|seed| !matches!(seed.scheme(), "http" | "https")) {
         bail!("{seed} cannot be crawled: only http and https can");
     }
-    let access = match arguments.remote.server {
-        Some(_) => IndexAccess::Read,
-        None => IndexAccess::Write(setting.data_dir.lock()?),
+    let as_json = arguments.json;
+    let report = match arguments.remote.server {
+        Some(_) => crawl_elsewhere::crawl(&arguments, &seeds).await?,
+        None => crawl_here(&setting, arguments, seeds).await?,
     };
-    let installation = installation::open(&setting.config, &setting.data_dir, access)?;
-    let server = arguments.remote.server.as_ref().map(|_| remote(&arguments.remote)).transpose()?;
-    let sink: Box<dyn Sink> = match &server {
-        Some(client) => Box::new(ServerSink(client.clone())),
-        None => installation.sink(),
-    };
-    let mark = Mark::find(&setting.data_dir, &seeds)?;
-    let options = CrawlOptions {
-        limit: arguments.limit,
-        depth: arguments.depth,
-        per_host: arguments.per_host.into(),
-        max_age: mark.age(),
-        include: arguments.include,
-        exclude: arguments.exclude,
-        image_sizes: arguments.image_sizes,
-        ..CrawlOptions::new(seeds)
-    };
-    let teller = server.map(|client| Teller::new(client, mark.name(), &options.seeds));
-    let report = work(&installation, &options, &*sink, teller).await?;
-    mark.end(&report)?;
-    if arguments.json {
+    if as_json {
         show::json(&report)?;
     } else {
         show::line(&summary(&report))?;
@@ -62,6 +41,27 @@ pub(super) async fn crawl(setting: Setting, arguments: Crawl) -> Result<()> {
         bail!("no page could be indexed");
     }
     Ok(())
+}
+
+async fn crawl_here(setting: &Setting, arguments: Crawl, seeds: Vec<Url>) -> Result<CrawlReport> {
+    let Patterns { include, exclude, regex_on_full_url } = arguments.patterns;
+    let paths = PathFilter::new(include, exclude, regex_on_full_url).map_err(refused)?;
+    let access = IndexAccess::Write(setting.data_dir.lock()?);
+    let installation = installation::open(&setting.config, &setting.data_dir, access)?;
+    let mark = Mark::find(&setting.data_dir, &seeds)?;
+    let options = CrawlOptions {
+        limit: arguments.limit,
+        depth: arguments.depth,
+        per_host: arguments.per_host.into(),
+        max_age: mark.age(),
+        paths,
+        image_sizes: arguments.image_sizes,
+        ..CrawlOptions::new(seeds)
+    };
+    let report = work(&installation, &options).await?;
+    ensure_complete(&installation.close().await?)?;
+    mark.end(&report)?;
+    Ok(report)
 }
 
 /// Returns what a crawl came to as a line; what there is nothing of is not named.
@@ -101,32 +101,11 @@ fn summary(report: &CrawlReport) -> String {
     line
 }
 
-async fn work(
-    installation: &Installation,
-    options: &CrawlOptions,
-    sink: &dyn Sink,
-    teller: Option<Teller>,
-) -> Result<CrawlReport> {
+async fn work(installation: &Installation, options: &CrawlOptions) -> Result<CrawlReport> {
     let mut progress = Progress::start("crawling");
-    let scraper = installation.engine.scraper();
-    let stop = stop_signal()?;
-    let (far, heard) = watch::channel(CrawlProgress::default());
-    let crawling = async {
-        let mut seen = |event: Event| {
-            progress.event(&event);
-            far.send_modify(|far| count(far, &event));
-        };
-        let report = run(scraper, options, sink, &mut seen, stop).await;
-        // Whoever hears of it learns that it is over.
-        drop(far);
-        report
-    };
-    let telling = async {
-        if let Some(teller) = teller {
-            teller.tell(heard).await;
-        }
-    };
-    let (report, ()) = tokio::join!(crawling, telling);
+    let (scraper, sink) = (installation.engine.scraper(), installation.sink());
+    let mut seen = |event: Event| progress.event(&event);
+    let report = run(scraper, options, &*sink, &mut seen, stop_signal()?).await;
     progress.finish();
     let report = report?;
     // Whoever breaks off does not want to wait; the texts of links count after the next crawl.
@@ -134,7 +113,6 @@ async fn work(
         let index = installation.index.clone();
         tokio::task::spawn_blocking(move || index.apply_anchors()).await??;
     }
-    ensure_complete(&installation.close().await?)?;
     Ok(report)
 }
 
@@ -171,11 +149,6 @@ impl Mark {
         let text = serde_json::to_vec(&begun)?;
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Self { path, begun })
-    }
-
-    /// Returns what the crawl is called; one that goes on has the name that it had.
-    fn name(&self) -> String {
-        format!("crawl-{:x}", self.begun.at_ms)
     }
 
     /// Returns how long ago the crawl began.

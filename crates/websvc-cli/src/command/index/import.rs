@@ -92,7 +92,7 @@ async fn fill(paths: Vec<PathBuf>, base_url: Option<url::Url>, sink: &dyn Sink) 
         paths.iter().try_for_each(|path| {
             reader::read(path, base_url.as_ref(), &mut take).or_else(|error| {
                 // The files behind it may be whole; when nobody takes what is read, this fails too.
-                let fault = Fault::broken(&format!("{error:#}"));
+                let fault = Fault::broken(&show::causes(error.as_ref()));
                 take(Item::Failed { what: path.display().to_string(), fault })
             })
         })

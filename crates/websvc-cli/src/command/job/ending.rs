@@ -7,7 +7,7 @@ use websvc::types::job::{JobErrors, JobPhase};
 
 use super::State;
 use super::hand::Hand;
-use crate::args::{Handing, Remote};
+use crate::args::{Common, Handing, Remote};
 use crate::show;
 
 /// So many pages that could not be had are named when nobody asked for all.
@@ -68,9 +68,12 @@ pub(super) fn name(kind: JobKind) -> &'static str {
 }
 
 /// Returns how to go on with a job.
-pub(super) fn how_to_go_on(kind: JobKind, id: &str, at: &Remote) -> String {
-    let server = at.server.as_ref().map(|server| format!(" --server {server}")).unwrap_or_default();
-    format!("`websvc {} --resume {id}{server}`", name(kind))
+pub(super) fn how_to_go_on(kind: JobKind, id: &str, at: &Remote, common: &Common) -> String {
+    let line = format!("{} --resume {id}", name(kind));
+    match &at.server {
+        Some(server) => format!("`websvc {line} --server {server}`"),
+        None => format!("`{}`", common.command(&line)),
+    }
 }
 
 /// Says how it ended.

@@ -35,8 +35,8 @@ impl AtServer {
         let server = at.server.clone().context("no server was named")?;
         let retry = Retry { attempts: ATTEMPTS, max: Duration::from_secs(10), ..Retry::default() };
         let builder = Client::builder(server).retry(retry);
-        let client = match &at.api_key {
-            Some(key) => builder.key(key.clone()).build()?,
+        let client = match at.key() {
+            Some(key) => builder.key(key).build()?,
             None => builder.build()?,
         };
         let kind = asked.kind();

@@ -78,7 +78,7 @@ async fn whoever_tries_wrong_keys_has_to_wait_and_the_right_one_does_not_get_in_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crawl_that_fills_the_index_from_elsewhere_is_seen() {
+async fn jobs_of_the_service_are_seen_among_the_crawls() {
     let world = tea_world().await;
     let site = Site::new(&world);
     let service = serve(&site);
@@ -93,11 +93,21 @@ async fn a_crawl_that_fills_the_index_from_elsewhere_is_seen() {
     let seen = system(&service).await;
     let crawl = &seen["crawls"][0];
     assert_eq!((&crawl["hosts"], &crawl["team"]), (&json!(["tea.test"]), &json!("default")), "{seen}");
-    assert_eq!(crawl["ended"], json!(true), "{seen}");
+    assert_eq!((&crawl["ended"], &crawl["job"]), (&json!(true), &json!("crawl")), "{seen}");
     assert!(crawl["pages"].as_u64().unwrap() >= 2, "{seen}");
     service.search_until_found("brewing").await;
     let counted = system(&service).await["index"]["documents"].as_u64();
     assert!(counted.is_some_and(|documents| documents >= 1), "{counted:?}");
+    let batch = json!({ "urls": ["http://coffee.test/"] }).to_string();
+    let begun = service.post("/v2/batch/scrape", batch).await;
+    assert_eq!(begun.status, 200, "{}", begun.body);
+    let seen = system(&service).await;
+    let batch = seen["crawls"].as_array().unwrap().iter().find(|crawl| crawl["id"] == begun.body["id"]);
+    let batch = batch.unwrap_or_else(|| panic!("{seen}"));
+    assert_eq!((&batch["job"], &batch["hosts"]), (&json!("batch"), &json!(["coffee.test"])), "{seen}");
+    site.succeed(&["teams", "set", "default", "--anon", "forced"]);
+    let seen = system(&service).await;
+    assert_eq!(seen["crawls"][0]["team"], Value::Null, "an anonymous team is not named: {seen}");
 }
 
 #[tokio::test]

@@ -47,6 +47,7 @@ function signIn(reason) {
     el("h2", {}, "No admin key yet?"),
     el("p", {}, "On the machine of the service, while it runs:"),
     el("pre", { tabindex: "0" }, "websvc keys create --admin"),
+    el("p", { class: "hint" }, "With the --data-dir (or WEBSVC_DATA_DIR) of the service: its log has the whole command."),
     el("p", {}, "In a container, before the service starts, as a variable of your own with at least 16 characters:"),
     el("pre", { tabindex: "0" }, 'WEBSVC_ADMIN_KEY="$(openssl rand -hex 24)"'),
     el("p", { class: "hint" }, "The key of the first start and WEBSVC_API_KEY ask for searches; they do not administer."))));

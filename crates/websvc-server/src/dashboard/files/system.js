@@ -50,7 +50,7 @@ function sections(found, growth, last) {
       ["Cache hits", asked ? `${Math.round((cache.hits / asked) * 100)} %` : "-", asked ? `of ${count(asked)} pages` : "no page was asked for"],
     ])],
     ["Crawls", crawls.length ? crawls.map((crawl) => progress(crawl, last?.crawls?.find((one) => one.id === crawl.id && one.team === crawl.team)))
-      : empty("No crawl is under way. ", el("code", {}, `websvc index crawl URL --server ${location.origin}`), " shows up here.")],
+      : empty("No crawl or batch is under way. ", el("code", {}, `websvc index crawl URL --server ${location.origin}`), ", ", el("code", {}, "POST /v2/crawl"), " and ", el("code", {}, "POST /v2/batch/scrape"), " show up here.")],
     ["Sources", table("Where results come from", ["Name", "State", ["Answered", "number"], ["Failed", "number"], ["Mean", "number"], ["95 % below", "number"], "Last error"],
       readiness.sources.map((source) => health(source, sources.find(({ name }) => name === source.name), now)), "There are no sources.")],
     ["Index", index ? facts([["Documents", count(index.documents)], ["Images", count(index.images)], ["Size", bytes(index.bytes)]]) : empty("There is no index.")],
@@ -81,13 +81,13 @@ function health({ name, state: word, reason, retryAfterMs }, seen, now) {
     failure ? `${reason ?? failure.reason}, ${span(now - failure.at)} ago` : reason ?? "none"];
 }
 
-function progress({ id, hosts = [], team, pages = 0, failed = 0, skipped = 0, waiting = 0, ended, elapsedMs, silentMs }, before) {
-  const [word, kind] = ended ? ["done", "good"] : silentMs > SILENT ? [`silent for ${span(silentMs)}`, "bad"] : ["under way", "busy"];
+function progress({ id, hosts = [], team, job, state: end, pages = 0, failed = 0, skipped = 0, waiting = 0, ended, elapsedMs, silentMs }, before) {
+  const [word, kind] = ended && end && end !== "completed" ? [end, "bad"] : ended ? ["done", "good"] : silentMs > SILENT ? [`silent for ${span(silentMs)}`, "bad"] : ["under way", "busy"];
   const since = before ? elapsedMs - before.elapsedMs : 0;
   const rate = !ended && since > 0 && pages > before.pages ? (pages - before.pages) / (since / 1000) : pages / Math.max(1, elapsedMs / 1000);
   const title = hosts.length ? hosts.join(", ") : id;
   return el("div", { class: "crawl" },
-    el("p", { class: "head" }, el("strong", { dir: "auto" }, title), " ", badge(kind, word), team ? el("span", { class: "hint" }, ` team ${team}`) : null),
+    el("p", { class: "head" }, el("strong", { dir: "auto" }, title), " ", badge(kind, word), el("span", { class: "hint" }, [job ? ` ${job} ${id}` : "", team ? ` team ${team}` : ""].filter(Boolean).join(","))),
     el("progress", { max: Math.max(1, pages + failed + waiting), value: ended ? Math.max(1, pages + failed + waiting) : pages + failed, "aria-label": `Crawl of ${title}` }),
     el("p", { class: "hint" }, `${count(pages)} pages, ${count(failed)} failed, ${count(skipped)} left out, ${count(waiting)} waiting; ${rate.toFixed(1)} pages a second, ${span(elapsedMs)}`));
 }
