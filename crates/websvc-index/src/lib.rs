@@ -30,7 +30,6 @@ mod bytes;
 mod card;
 mod cards;
 mod checked;
-mod cost;
 mod desk;
 mod document;
 mod encode;

@@ -7,6 +7,7 @@ mod gate;
 mod line;
 mod overload;
 mod rate;
+mod rejections;
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,6 +24,7 @@ use websvc_validate::Rejection;
 use self::gate::{Bounds, Demand, Entry, Gate, Refusal};
 use self::line::Place;
 use self::rate::seconds;
+use self::rejections::Rejections;
 use crate::reply::Failure;
 
 pub(crate) use self::gate::Figures;
@@ -55,9 +57,10 @@ pub struct Limits {
     pub queue_wait: Duration,
     /// Requests that compute at one time; at least 1.
     pub processors: usize,
-    /// How long the wait for a processor is when there may be overload; with zero there never is.
+    /// How long after its arrival a request may wait for a processor when the queue stands; with zero for half of its
+    /// `timeout`, as while it does not stand.
     pub overload_wait: Duration,
-    /// There is when all waits were so long for this time.
+    /// The queue stands when it was not empty for so long.
     pub overload_after: Duration,
 }
 
@@ -70,16 +73,17 @@ impl Default for Limits {
             queue: 1024,
             queue_wait: Duration::from_secs(2),
             processors: std::thread::available_parallelism().map_or(2, usize::from),
-            overload_wait: Duration::from_millis(25),
-            overload_after: Duration::from_millis(100),
+            overload_wait: Duration::from_millis(800),
+            overload_after: Duration::from_secs(5),
         }
     }
 }
 
-/// The bounds on requests in work. A request too many is answered at once, so that overload stays quick.
+/// The bounds on requests in work.
 #[derive(Debug)]
 pub(crate) struct Admission {
     gate: Arc<Mutex<Gate>>,
+    rejections: Rejections,
     large: Semaphore,
 }
 
@@ -129,8 +133,9 @@ impl Admission {
             processors: limits.processors.max(1),
             ..limits
         };
-        let gate = Arc::new(Mutex::new(Gate::new(limits, Instant::now())));
-        Self { gate, large: Semaphore::new(LARGE_AT_ONCE) }
+        let now = Instant::now();
+        let gate = Arc::new(Mutex::new(Gate::new(limits, now)));
+        Self { gate, rejections: Rejections::new(now), large: Semaphore::new(LARGE_AT_ONCE) }
     }
 
     pub(crate) fn figures(&self) -> Figures {
@@ -160,9 +165,14 @@ impl Admission {
     }
 
     /// Admits a request of a caller, all those without one as of one team; waits for its turn while more is in work
-    /// than may be, a little while.
+    /// than may be, a little while. When there are many rejections, theirs is a wait, too.
     pub(crate) async fn admit(&self, caller: Option<&Caller>) -> Admitted {
-        self.admit_at(caller, Instant::now()).await
+        let arrived = Instant::now();
+        let admitted = self.admit_at(caller, arrived).await;
+        if admitted.permit.is_err() {
+            self.rejections.pace(arrived, Instant::now()).await;
+        }
+        admitted
     }
 
     async fn admit_at(&self, caller: Option<&Caller>, now: Instant) -> Admitted {
@@ -198,32 +208,35 @@ impl Admission {
         };
         if let Some((turn, at_most)) = turn
             && !matches!(tokio::time::timeout(at_most, turn).await, Ok(Ok(())))
-            && lock(&self.gate).give_up(team_name(team), number)
+            && lock(&self.gate).give_up(team_name(team), number, Instant::now())
         {
             return Admitted { rate, permit: Err(failure(Refusal::Overload)) };
         }
         Admitted { rate, permit: Ok(permit) }
     }
 
-    /// Waits until it is the turn of an admitted request to compute.
+    /// Waits until it is the turn of an admitted request to compute, for a part of its `timeout` since it arrived.
     ///
     /// # Errors
-    /// 429 when it has to make room for one of another team.
-    pub(crate) async fn turn(&self, caller: Option<&Caller>) -> Result<Turn, Failure> {
+    /// 429 when it would be too late.
+    pub(crate) async fn turn(
+        &self,
+        caller: Option<&Caller>,
+        timeout: Duration,
+        arrived: Instant,
+    ) -> Result<Turn, Failure> {
         let team = caller.map(|caller| &caller.team);
-        let Place { number, turn } = lock(&self.gate).compute(team_name(team), Instant::now());
+        let (Place { number, turn }, max_wait) =
+            lock(&self.gate).compute(team_name(team), timeout, Instant::now());
         let held = Turn { gate: Arc::clone(&self.gate), team: team.cloned(), number };
-        if let Some(turn) = turn
-            && turn.await.is_err()
-        {
-            lock(&self.gate).count_overload();
-            return Err(failure(Refusal::Overload));
+        if let Some(turn) = turn {
+            let left = max_wait.saturating_sub(arrived.elapsed());
+            if !matches!(tokio::time::timeout(left, turn).await, Ok(Ok(())))
+                && lock(&self.gate).give_up_computing(team_name(team), number, Instant::now())
+            {
+                return Err(failure(Refusal::Overload));
+            }
         }
-        // Whoever has arrived meanwhile is let in, told to wait or turned away first, which takes microseconds; else it
-        // would not be seen how many there are before all of them had computed. The first yield makes the runtime ask
-        // the system what has arrived, the second one lets that go before us.
-        tokio::task::yield_now().await;
-        tokio::task::yield_now().await;
         Ok(held)
     }
 }
@@ -296,6 +309,8 @@ fn lock(gate: &Mutex<Gate>) -> MutexGuard<'_, Gate> {
     gate.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+#[cfg(test)]
+mod closed_loop;
 #[cfg(test)]
 mod cost;
 #[cfg(test)]

@@ -288,8 +288,8 @@ impl Default for Limits {
             queue: 1024,
             queue_wait_ms: 2_000,
             processors: None,
-            overload_wait_ms: 25,
-            overload_after_ms: 100,
+            overload_wait_ms: 800,
+            overload_after_ms: 5_000,
         }
     }
 }

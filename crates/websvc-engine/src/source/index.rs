@@ -34,14 +34,12 @@ impl SearchSource for IndexSource {
     fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a> {
         Box::pin(async move {
             let options = options(ask);
-            let outcome = if self.index.is_quick(ask.query, &options) {
-                self.index.search(ask.query, &options)
-            } else {
-                let (index, query) = (Arc::clone(&self.index), ask.query.clone());
-                match tokio::task::spawn_blocking(carried(move || index.search(&query, &options))).await {
-                    Ok(outcome) => outcome,
-                    Err(_stopping) => return unavailable("the service is stopping"),
-                }
+            // Never on this thread: whatever arrives meanwhile would wait in the system's buffers, where nobody can say how
+            // much there is and whose turn it is.
+            let (index, query) = (Arc::clone(&self.index), ask.query.clone());
+            let searching = carried(move || index.search(&query, &options));
+            let Ok(outcome) = tokio::task::spawn_blocking(searching).await else {
+                return unavailable("the service is stopping");
             };
             answer(outcome, unknown_place(ask))
         })

@@ -1,7 +1,6 @@
 //! Tests of the index through its public API.
 
 mod anchors;
-mod cost;
 mod crash;
 mod filters;
 mod highlights;

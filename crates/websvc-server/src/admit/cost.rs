@@ -37,7 +37,7 @@ async fn pass(store: &Store, admission: &Admission, headers: &HeaderMap, parts: 
     lap(&mut parts.authenticate);
     let permit = admission.admit(caller.as_ref()).await.permit.unwrap();
     lap(&mut parts.admit);
-    let turn = admission.turn(caller.as_ref()).await.unwrap();
+    let turn = admission.turn(caller.as_ref(), Duration::from_secs(60), Instant::now()).await.unwrap();
     lap(&mut parts.turn);
     let caller = caller.unwrap();
     let held = match store.try_hold(&caller.team, 12).unwrap() {

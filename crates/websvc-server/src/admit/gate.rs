@@ -1,11 +1,8 @@
 //! Who is in work, who waits, and whose turn it is. It reads no clock and waits for nothing.
 //!
-//! Overload shows by a queue that does not become empty any more. As long as it does now and then, whoever comes may
-//! wait a while, so that a burst is worked off; once it stands, whoever comes waits next to nothing: a long queue would
-//! only make everybody late, and none more be answered.
-//!
 //! There are two lines. Places in work are many, because most requests wait for the network for most of their time. Of
-//! those in work, no more compute at one time than there are processors.
+//! those in work, no more compute at one time than there are processors. Both lines have bounds: of how many wait, and
+//! of how long each may. A line that is merely long rejects nobody.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -18,10 +15,6 @@ use super::line::{Line, Place};
 use super::overload::Overload;
 use super::rate::{Bucket, Rate};
 
-/// A queue that was not empty for so long stands.
-const STANDING: Duration = Duration::from_millis(100);
-/// How long a request may wait in a queue that stands.
-const STANDING_WAIT: Duration = Duration::from_millis(10);
 /// How often those who do nothing are looked for, to forget them.
 const SWEEP: Duration = Duration::from_secs(10);
 /// The room in memory that is kept, as entries of a table.
@@ -71,7 +64,7 @@ pub(crate) struct Figures {
     pub(crate) computing: usize,
     /// Of those in work, they that wait for a processor.
     pub(crate) waiting_to_compute: usize,
-    /// More is to be computed than can be done.
+    /// Requests are rejected because too much is in work.
     pub(crate) is_overloaded: bool,
     /// The teams and keys that are remembered.
     pub(crate) remembered: usize,
@@ -104,8 +97,6 @@ pub(super) struct Gate {
     work: Line,
     processors: Line,
     overload: Overload,
-    /// When nobody waited for a place in work, last.
-    emptied: Instant,
     next_sweep: Instant,
     counted: Figures,
 }
@@ -118,8 +109,7 @@ impl Gate {
             keys: HashMap::new(),
             work: Line::new(limits.total_concurrency),
             processors: Line::new(limits.processors),
-            overload: Overload::new(limits.processors, limits.overload_wait, limits.overload_after, now),
-            emptied: now,
+            overload: Overload::new(limits.overload_wait, limits.overload_after, now),
             next_sweep: now + SWEEP,
             counted: Figures::default(),
         }
@@ -150,32 +140,23 @@ impl Gate {
     /// Says beside it how far the caller has come, where it is bounded.
     pub(super) fn enter(&mut self, demand: &Demand<'_>, now: Instant) -> (Option<Rate>, Entry) {
         self.sweep(now);
-        if self.work.waiting() == 0 {
-            self.emptied = now;
-        }
         let (before, refusal) = self.refusal(demand, now);
-        let refusal = refusal.or_else(|| self.is_too_much(demand.team, now).then_some(Refusal::Overload));
+        let refusal = refusal.or_else(|| self.is_full_for(demand.team).then_some(Refusal::Overload));
         if let Some(refusal) = refusal {
-            let counter = match refusal {
-                Refusal::Rate(_) => &mut self.counted.refused_rate,
-                Refusal::Concurrency { .. } => &mut self.counted.refused_concurrency,
-                Refusal::Overload => &mut self.counted.refused_overload,
-            };
-            *counter += 1;
+            match refusal {
+                Refusal::Rate(_) => self.counted.refused_rate += 1,
+                Refusal::Concurrency { .. } => self.counted.refused_concurrency += 1,
+                Refusal::Overload => self.count_overload(now),
+            }
             return (before, Entry::Refused(refusal));
         }
         let rate = self.take(demand, now);
-        let Place { number, turn } = self.work.join(demand.team, now);
+        let Place { number, turn } = self.work.join(demand.team);
         let Some(turn) = turn else {
             self.counted.admitted += 1;
             return (rate, Entry::Admitted { number });
         };
-        let at_most = if now.saturating_duration_since(self.emptied) > STANDING {
-            STANDING_WAIT.min(self.limits.queue_wait)
-        } else {
-            self.limits.queue_wait
-        };
-        (rate, Entry::Waiting { number, turn, at_most })
+        (rate, Entry::Waiting { number, turn, at_most: self.limits.queue_wait })
     }
 
     /// Ends a request that was let in or waited under this number, and lets those in whose turn it is.
@@ -195,47 +176,54 @@ impl Gate {
                 self.keys.remove(key);
             }
         }
-        while self.work.let_one_in(now).is_some() {
+        while self.work.let_one_in() {
             self.counted.admitted += 1;
-        }
-        if self.work.waiting() == 0 {
-            self.emptied = now;
         }
     }
 
-    /// Turns away a request that waited for as long as it may; false when it was let in at this very moment.
-    pub(super) fn give_up(&mut self, team: &str, number: u64) -> bool {
+    /// Rejects a request that waited for as long as it may; false when it was let in at this very moment.
+    pub(super) fn give_up(&mut self, team: &str, number: u64, now: Instant) -> bool {
         let is_waiting = !self.work.has(number);
         if is_waiting {
             self.work.leave(team, number);
-            self.count_overload();
+            self.count_overload(now);
         }
         is_waiting
     }
 
-    /// Gives a request that was let in a processor, or lets it wait for one; whoever has one or waits has to say when it
-    /// has [`computed`](Self::computed).
-    pub(super) fn compute(&mut self, team: &str, now: Instant) -> Place {
-        let place = self.processors.join(team, now);
-        if place.turn.is_none() {
-            self.overload.waited(Duration::ZERO, 0, now);
-            self.overload.taken(self.processors.taken(), now);
+    /// Gives a request that was let in a processor, or lets it wait for one, and returns how long after its arrival it may
+    /// still wait; whoever has one or waits has to say when it has [`computed`](Self::computed).
+    pub(super) fn compute(&mut self, team: &str, timeout: Duration, now: Instant) -> (Place, Duration) {
+        if self.processors.waiting() == 0 {
+            self.overload.record_empty(now);
         }
-        place
+        (self.processors.join(team), self.overload.max_wait(timeout, now))
+    }
+
+    /// Rejects a request that waited for a processor for as long as it may; false when it was given one at this very
+    /// moment.
+    pub(super) fn give_up_computing(&mut self, team: &str, number: u64, now: Instant) -> bool {
+        let is_waiting = !self.processors.has(number);
+        if is_waiting {
+            self.processors.leave(team, number);
+            self.count_overload(now);
+        }
+        is_waiting
     }
 
     /// Ends the computing of a request, or its waiting for that, and gives the processor to the next one.
     pub(super) fn computed(&mut self, team: &str, number: u64, now: Instant) {
         self.processors.leave(team, number);
-        while let Some(waited) = self.processors.let_one_in(now) {
-            self.overload.waited(waited, self.processors.waiting(), now);
+        while self.processors.let_one_in() {}
+        if self.processors.waiting() == 0 {
+            self.overload.record_empty(now);
         }
-        self.overload.taken(self.processors.taken(), now);
     }
 
-    /// Counts a request that was let in or waited and is turned away after all.
-    pub(super) fn count_overload(&mut self) {
+    /// Counts a request that is rejected because too much is in work.
+    fn count_overload(&mut self, now: Instant) {
         self.counted.refused_overload += 1;
+        self.overload.record_rejection(now);
     }
 
     fn refusal(&self, demand: &Demand<'_>, now: Instant) -> (Option<Rate>, Option<Refusal>) {
@@ -259,8 +247,7 @@ impl Gate {
         if let Some(rate) = tightest.filter(|rate| rate.remaining == 0) {
             refusal = Some(Refusal::Rate(rate));
         }
-        let is_full = !self.work.has_room() && self.work.waiting() >= self.limits.queue;
-        (tightest, refusal.or(is_full.then_some(Refusal::Overload)))
+        (tightest, refusal)
     }
 
     /// Takes a request out of the buckets of the team and the key.
@@ -284,10 +271,10 @@ impl Gate {
         tightest
     }
 
-    /// Tells whether a request of this team is one too many to compute. When another team has more of those that wait, the
-    /// last of that one goes in its place: who asks for little is not turned away because others ask for much.
-    fn is_too_much(&mut self, team: &str, now: Instant) -> bool {
-        self.overload.is_too_much(self.processors.waiting(), now) && !self.processors.push_out_for(team)
+    /// Tells whether there is no room to wait for a request of this team. When another team has more of those that wait,
+    /// the last of that one goes in its place: who asks for little is not rejected because others ask for much.
+    fn is_full_for(&mut self, team: &str) -> bool {
+        !self.work.has_room() && self.work.waiting() >= self.limits.queue && !self.work.push_out_for(team)
     }
 
     /// Forgets those of whom nothing need be known.

@@ -1,7 +1,6 @@
 //! Places that are few, and who waits for one: first come, first served within a team, and teams take turns.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
@@ -22,7 +21,6 @@ pub(super) struct Line {
 #[derive(Debug)]
 struct Waiter {
     number: u64,
-    since: Instant,
     turn: oneshot::Sender<()>,
 }
 
@@ -68,7 +66,7 @@ impl Line {
     }
 
     /// Takes a place, or a place among those who wait.
-    pub(super) fn join(&mut self, team: &str, now: Instant) -> Place {
+    pub(super) fn join(&mut self, team: &str) -> Place {
         let number = self.next_number;
         self.next_number += 1;
         if self.has_room() {
@@ -76,7 +74,7 @@ impl Line {
             return Place { number, turn: None };
         }
         let (sender, turn) = oneshot::channel();
-        let waiter = Waiter { number, since: now, turn: sender };
+        let waiter = Waiter { number, turn: sender };
         match self.teams.get_mut(team) {
             Some(waiters) => waiters.push_back(waiter),
             None => {
@@ -100,15 +98,14 @@ impl Line {
         self.forget_if_empty(team);
     }
 
-    /// Gives a free place to the next who waits, and returns how long that one has waited; `None` when there is no such
-    /// place or nobody waits.
-    pub(super) fn let_one_in(&mut self, now: Instant) -> Option<Duration> {
+    /// Gives a free place to the next who waits; false when there is no such place or nobody waits.
+    pub(super) fn let_one_in(&mut self) -> bool {
         if !self.has_room() {
-            return None;
+            return false;
         }
-        let team = self.turns.pop_front()?;
-        let waiters = self.teams.get_mut(&team)?;
-        let waiter = waiters.pop_front()?;
+        let Some(team) = self.turns.pop_front() else { return false };
+        let Some(waiters) = self.teams.get_mut(&team) else { return false };
+        let Some(waiter) = waiters.pop_front() else { return false };
         if waiters.is_empty() {
             self.teams.remove(&team);
         } else {
@@ -118,7 +115,7 @@ impl Line {
         self.taken.insert(waiter.number);
         // Whoever gave up at this moment leaves as one who has a place.
         let _ = waiter.turn.send(());
-        Some(now.saturating_duration_since(waiter.since))
+        true
     }
 
     /// Makes room for a request of `team` at the cost of the team that has the most waiting, whose last is sent away;
@@ -150,10 +147,10 @@ mod tests {
 
     /// Lets so many of each team wait behind one who has the only place, whose number is 0; those are told in this order.
     fn line(teams: &[(&str, usize)]) -> (Line, Vec<(String, Place)>) {
-        let (mut line, now) = (Line::new(1), Instant::now());
-        assert!(line.join("first", now).turn.is_none());
+        let mut line = Line::new(1);
+        assert!(line.join("first").turn.is_none());
         let requests = teams.iter().flat_map(|(team, count)| std::iter::repeat_n(*team, *count));
-        let waiting = requests.map(|team| (team.to_owned(), line.join(team, now))).collect();
+        let waiting = requests.map(|team| (team.to_owned(), line.join(team))).collect();
         (line, waiting)
     }
 
@@ -163,7 +160,7 @@ mod tests {
         let (mut team, mut number) = ("first".to_owned(), 0);
         loop {
             line.leave(&team, number);
-            if line.let_one_in(Instant::now()).is_none() {
+            if !line.let_one_in() {
                 return order;
             }
             let told = |(_, place): &mut (String, Place)| place.turn.as_mut().unwrap().try_recv().is_ok();
@@ -182,15 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waited_says_for_how_long() {
-        let (mut line, begin) = (Line::new(1), Instant::now());
-        let first = line.join("red", begin);
-        let _second = line.join("red", begin);
-        assert_eq!(line.let_one_in(begin), None, "there is no place");
+    fn nobody_is_let_in_without_a_free_place() {
+        let mut line = Line::new(1);
+        let first = line.join("red");
+        let _second = line.join("red");
+        assert!(!line.let_one_in(), "there is no place");
         line.leave("red", first.number);
-        let waited = Duration::from_secs(7);
-        assert_eq!(line.let_one_in(begin + waited), Some(waited));
-        assert_eq!(line.let_one_in(begin + waited), None, "nobody waits");
+        assert!(line.let_one_in());
+        assert!(!line.let_one_in(), "nobody waits");
     }
 
     #[test]

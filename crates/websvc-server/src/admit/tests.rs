@@ -232,23 +232,25 @@ async fn nobody_waits_longer_than_is_said() {
 }
 
 #[tokio::test]
-async fn in_a_queue_that_stands_nobody_waits_long() {
+async fn full_queue_makes_room_for_a_team_that_has_less_in_it() {
     let teams = Teams::new();
-    let admission = Arc::new(narrow(1, 100));
-    let caller = teams.caller("red", NONE, NONE);
-    let _working = admitted(&admission, &caller).await;
-    let _first = start(&admission, &caller);
+    let admission = Arc::new(narrow(1, 4));
+    let callers = ["many", "few"].map(|name| teams.caller(name, NONE, NONE));
+    let working = admitted(&admission, &callers[0]).await;
+    let mut many: VecDeque<_> = (0..4).map(|_| start(&admission, &callers[0])).collect();
     settle().await;
-    let at_most = |after: Duration| {
-        let mut gate = lock(&admission.gate);
-        let demand = Demand { team: "blue", of_team: NONE, key: None };
-        match gate.enter(&demand, Instant::now() + after).1 {
-            Entry::Waiting { at_most, .. } => at_most,
-            other => panic!("{other:?}"),
-        }
-    };
-    assert_eq!(at_most(Duration::ZERO), Limits::default().queue_wait);
-    assert_eq!(at_most(Duration::from_millis(150)), Duration::from_millis(10));
+    assert_eq!(refused(&admission, &callers[0]).await.status(), 429);
+    let few = start(&admission, &callers[1]);
+    settle().await;
+    assert_eq!(many.pop_back().unwrap().await.unwrap().unwrap_err(), 429, "the last of those who have most");
+    assert_eq!((admission.figures().waiting, admission.figures().refused_overload), (4, 2));
+    drop(working);
+    drop(many.pop_front().unwrap().await.unwrap().unwrap());
+    drop(few.await.unwrap().unwrap());
+    for waiting in many {
+        drop(waiting.await.unwrap().unwrap());
+    }
+    assert_eq!(admission.figures().in_work, 0);
 }
 
 #[tokio::test]
@@ -277,18 +279,13 @@ async fn teams_take_turns() {
     assert_eq!(order, "many some few many some many some many many many");
 }
 
-/// An admission with one processor, on which a wait is long at once.
-fn one_processor() -> Arc<Admission> {
-    let overload_wait = Duration::from_nanos(1);
-    let limits = Limits { processors: 1, overload_wait, overload_after: Duration::ZERO, ..Limits::default() };
-    Arc::new(Admission::new(limits))
-}
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Starts a request that computes until it is told to go.
 fn compute(admission: &Arc<Admission>, caller: &Caller) -> JoinHandle<Result<Turn, u16>> {
     let (admission, caller) = (Arc::clone(admission), caller.clone());
     tokio::spawn(async move {
-        let turn = admission.turn(Some(&caller)).await;
+        let turn = admission.turn(Some(&caller), TIMEOUT, Instant::now()).await;
         turn.map_err(|refused| refused.into_reply().status().as_u16())
     })
 }
@@ -317,60 +314,39 @@ async fn a_turn_is_held_to_the_end_or_until_there_is_something_to_wait_for() {
             tokio::task::yield_now().await;
             admission.figures().computing
         };
-        assert_eq!(admission.turn(None).await.unwrap().spend(held, work).await, computing);
+        assert_eq!(
+            admission.turn(None, TIMEOUT, Instant::now()).await.unwrap().spend(held, work).await,
+            computing
+        );
         assert_eq!(admission.figures().computing, 0);
     }
 }
 
 #[tokio::test]
-async fn what_arrives_is_seen_before_anything_computes() {
-    let admission = Arc::new(Admission::new(Limits { processors: 1, ..Limits::default() }));
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let tasks: Vec<_> = (0..4)
-        .map(|_| {
-            let (admission, seen) = (Arc::clone(&admission), Arc::clone(&seen));
-            tokio::spawn(async move {
-                let turn = admission.turn(None).await.unwrap();
-                let work = async { seen.lock().unwrap().push(admission.figures().waiting_to_compute) };
-                turn.spend(Held::Throughout, work).await;
-            })
-        })
-        .collect();
-    for task in tasks {
-        task.await.unwrap();
-    }
-    assert_eq!(*seen.lock().unwrap(), [3, 2, 1, 0]);
+async fn search_that_is_too_late_for_a_processor_is_rejected_and_one_that_need_not_wait_is_not() {
+    let admission = Admission::new(Limits { processors: 1, ..Limits::default() });
+    let long_ago = Instant::now().checked_sub(TIMEOUT).unwrap();
+    let computing = admission.turn(None, TIMEOUT, long_ago).await.expect("nobody is before it");
+    let refused = admission.turn(None, TIMEOUT, long_ago).await.unwrap_err().into_reply();
+    assert_eq!((refused.status().as_u16(), &refused.headers()[RETRY_AFTER]), (429, &1.into()));
+    let figures = admission.figures();
+    assert_eq!((figures.computing, figures.waiting_to_compute, figures.refused_overload), (1, 0, 1));
+    assert!(figures.is_overloaded);
+    drop(computing);
+    drop(admission.turn(None, TIMEOUT, long_ago).await.expect("as soon as there is room"));
 }
 
 #[tokio::test]
-async fn under_overload_a_few_wait_and_the_rest_are_turned_away_before_their_bodies_are_read() {
-    let teams = Teams::new();
-    // Before anything that the clock of the machine says later: a slow machine does not end the overload.
-    let start = Instant::now();
-    let admission = one_processor();
-    let (red, blue) = (teams.caller("red", NONE, NONE), teams.caller("blue", NONE, NONE));
-    let mut tasks: VecDeque<_> = (0..40).map(|_| compute(&admission, &red)).collect();
-    settle().await;
-    assert!(admission.admit(Some(&red)).await.permit.is_ok(), "a burst is none");
-    drop(tasks.pop_front().unwrap().await.unwrap().unwrap());
-    settle().await;
-    assert!(admission.figures().is_overloaded);
-    let reply = refused_at(&admission, &red, start).await;
-    assert_eq!((reply.status().as_u16(), &reply.headers()[RETRY_AFTER]), (429, &1.into()));
-    assert!(admission.admit_at(Some(&blue), start).await.permit.is_ok(), "another team is let in");
-    assert_eq!(tasks.pop_back().unwrap().await.unwrap().unwrap_err(), 429, "and red makes room for it");
-    while tasks.len() > 2 {
-        drop(tasks.pop_front().unwrap().await.unwrap().unwrap());
-    }
-    // One computes, and one waits.
-    assert_eq!(admission.figures().waiting_to_compute, 1);
-    assert!(admission.admit_at(Some(&red), start).await.permit.is_ok());
-    for task in tasks {
-        drop(task.await.unwrap().unwrap());
-    }
-    let figures = admission.figures();
-    assert_eq!((figures.in_work, figures.computing, figures.waiting_to_compute), (0, 0, 0));
-    assert_eq!(figures.refused_overload, 2);
+async fn rejected_client_is_answered_at_once_unless_there_are_many_rejections() {
+    let mut admission = narrow(1, 0);
+    let _working = admission.admit(None).await.permit.unwrap();
+    let started = Instant::now();
+    assert!(admission.admit(None).await.permit.is_err());
+    admission.rejections = Rejections::with_immediate(0, Instant::now());
+    let answer = tokio::time::timeout(Duration::from_millis(20), admission.admit(None)).await;
+    assert!(answer.is_err(), "it is delayed");
+    assert!(started.elapsed() < Duration::from_secs(1), "the first one was not");
+    assert_eq!(admission.figures().in_work, 1, "and has no place meanwhile");
 }
 
 #[tokio::test]
@@ -401,7 +377,9 @@ async fn whoever_goes_away_leaves_no_trace() {
 async fn many_threads_never_exceed_what_is_allowed() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     let teams = Teams::new();
-    let admission = Arc::new(narrow(5, 1_000));
+    let mut admission = narrow(5, 1_000);
+    admission.rejections = Rejections::with_immediate(u32::MAX, Instant::now());
+    let admission = Arc::new(admission);
     let callers: Vec<Caller> =
         (0..8).map(|number| teams.caller(&format!("team {number}"), at_a_time(3), NONE)).collect();
     let (in_work, admitted) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));

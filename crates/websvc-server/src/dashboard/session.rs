@@ -48,6 +48,10 @@ impl fmt::Debug for Session {
     }
 }
 
+/// Marks a request whose key is that of its session.
+#[derive(Debug, Clone, Copy)]
+struct FromSession;
+
 /// A session just begun.
 #[derive(Debug)]
 pub(crate) struct Begun {
@@ -107,6 +111,7 @@ impl Sessions {
         {
             value.set_sensitive(true);
             request.headers_mut().insert(AUTHORIZATION, value);
+            request.extensions_mut().insert(FromSession);
         }
         Ok(())
     }
@@ -132,6 +137,11 @@ impl Sessions {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Session>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Tells whether the key of a request was put there for its session.
+pub(crate) fn has_session<B>(request: &Request<B>) -> bool {
+    request.extensions().get::<FromSession>().is_some()
 }
 
 /// Returns whether the token header has this value.
@@ -199,6 +209,27 @@ mod tests {
         assert_eq!(sessions.token(&headers(&cookie, None)), Some(token));
         sessions.end(&headers(&cookie, None));
         assert_eq!(key(&Method::GET, &headers(&cookie, None)).unwrap(), "");
+    }
+
+    #[test]
+    fn request_of_a_session_is_told_from_one_that_shows_the_key_itself() {
+        let sessions = Sessions::default();
+        let Begun { cookie, .. } = sessions.begin("fc-1").unwrap();
+        let asked = |cookie: &str, key: Option<&str>| {
+            let mut request = Request::new(());
+            *request.headers_mut() = headers(cookie, None);
+            if let Some(key) = key {
+                request.headers_mut().insert(AUTHORIZATION, format!("Bearer {key}").parse().unwrap());
+            }
+            sessions.unfold(&mut request).unwrap();
+            has_session(&request)
+        };
+        assert!(asked(&cookie, None));
+        assert!(
+            !asked(&cookie, Some("fc-2")),
+            "a key that is tried counts as one, whatever cookie is with it"
+        );
+        assert!(!asked("0000", None));
     }
 
     #[test]

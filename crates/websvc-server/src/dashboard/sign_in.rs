@@ -10,7 +10,7 @@ use websvc_store::Caller;
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
-use super::session::{COOKIE_NAME, LIFE, OPEN_TOKEN, forged, has_token};
+use super::session::{COOKIE_NAME, LIFE, OPEN_TOKEN, forged, has_session, has_token};
 use super::{done, read};
 use crate::authenticate::{self, Authentication, authenticate, identify};
 use crate::authorise::authorise_admin;
@@ -108,6 +108,8 @@ pub(crate) fn administrator(
     }
     let address = context.origin.client(request.body().peer_addr().ip(), request.headers());
     match authenticate::key(request.headers()) {
+        // Whoever has a session has shown the right key before; wrong ones of others at the address are not held against it.
+        Some(key) if has_session(request) => admin(context, key, address).map(Some),
         Some(key) => try_key(context, key, address).map(Some),
         None => {
             authenticate(context.authentication, context.store, request.headers(), address, context.trail)
@@ -117,10 +119,10 @@ pub(crate) fn administrator(
 
 /// Returns the administrator with a key that somebody shows; wrong ones are counted.
 fn try_key(context: &Context<'_>, key: &str, address: IpAddr) -> Result<Caller, Failure> {
-    context.attempts.admit(address, Instant::now())?;
+    context.attempts.admit(address, key, Instant::now())?;
     let found = admin(context, key, address);
     if found.as_ref().is_err_and(|refused| refused.status() == 401) {
-        context.attempts.note(address, Instant::now());
+        context.attempts.record(address, key, Instant::now());
     }
     found
 }

@@ -157,7 +157,11 @@ fn admission(figures: Figures) -> String {
         ("websvc_requests_waiting", "Requests with a key that wait for their turn.", waiting),
         ("websvc_requests_computing", "Of those in work, searches that compute.", computing),
         ("websvc_requests_waiting_to_compute", "Searches that wait for a processor.", waiting_to_compute),
-        ("websvc_overloaded", "1 while more is to be computed than can be done.", is_overloaded.into()),
+        (
+            "websvc_overloaded",
+            "1 while requests are rejected because too much is in work.",
+            is_overloaded.into(),
+        ),
         ("websvc_admission_accounts", "Teams and keys whose requests are remembered.", remembered),
     ] {
         out.begin(name, "gauge", help);

@@ -74,15 +74,13 @@ pub(crate) async fn answer_search(
 /// Waits for the turn to compute.
 ///
 /// # Errors
-/// 429 when too many wait; 408 when it has waited for all of its time, here or before it was let in: nobody is there any
-/// more to read an answer.
+/// 429 when that would take too long; 408 when all of its time was over before it was let in: nobody is there any more to
+/// read an answer.
 async fn turn(context: &Context<'_>, plan: &SearchPlan) -> Result<Turn, Failure> {
-    let left = plan.timeout().saturating_sub(context.started.elapsed());
-    let turn = context.admission.turn(context.caller.as_ref());
-    match tokio::time::timeout(left, turn).await {
-        Ok(turn) if !left.is_zero() => turn,
-        Ok(_) | Err(_) => Err(EngineError::late(plan).into()),
+    if context.started.elapsed() >= plan.timeout() {
+        return Err(EngineError::late(plan).into());
     }
+    context.admission.turn(context.caller.as_ref(), plan.timeout(), context.started).await
 }
 
 /// Returns what the usage log is told.

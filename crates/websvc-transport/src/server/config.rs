@@ -52,7 +52,7 @@ pub struct ServerConfig {
     /// How often a silent HTTP/2 client is pinged; one that does not answer within 20 s is dropped.
     pub h2_ping_interval: Duration,
     /// What a client gets when a handler panics (500), when it is too slow with a request's head (408), or when it
-    /// leaves out the host (400). The server sets the status.
+    /// does not name one host (400). The server sets the status.
     pub error_reply: ErrorReply,
 }
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{CONNECTION, EXPECT, HOST, HeaderValue};
 use http::request::Parts;
+use http::uri::Authority;
 use http::{Request, Response, StatusCode, Version};
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
@@ -88,8 +89,7 @@ where
     let (mut parts, incoming) = request.into_parts();
     // It is there when the request asks for another protocol in HTTP/1.1.
     let may_switch = parts.extensions.remove::<OnUpgrade>().is_some();
-    if parts.version == Version::HTTP_11 && !parts.headers.contains_key(HOST) {
-        // RFC 9112, section 3.2.
+    if !names_one_host(&parts) {
         let refused = Step::answered(config.reply(StatusCode::BAD_REQUEST));
         return Answering::with(in_flight, refused, None, may_switch);
     }
@@ -163,6 +163,36 @@ impl<F: Future<Output = Response<Body>>> Future for Answering<F> {
         let in_flight = this.in_flight.take().expect("it was there above");
         let response = switching(response, &in_flight.0, *this.may_switch);
         Poll::Ready(Ok(response.map(|body| Outgoing { body, _in_flight: in_flight })))
+    }
+}
+
+/// Tells whether a request says which host is meant, once and readably: with two answers, a proxy before us may have
+/// acted on the other one (RFC 9112, section 3.2; RFC 9113, section 8.3.1).
+fn names_one_host(parts: &Parts) -> bool {
+    let mut hosts = parts.headers.get_all(HOST).iter();
+    let Some(host) = hosts.next() else { return parts.version != Version::HTTP_11 };
+    let Ok(host) = host.to_str() else { return false };
+    if hosts.next().is_some() {
+        return false;
+    }
+    // Empty where the target of the request has no host.
+    if host.is_empty() {
+        return parts.version < Version::HTTP_2;
+    }
+    let Ok(named) = host.parse::<Authority>() else { return false };
+    match parts.uri.authority() {
+        // In HTTP/1.1 an absolute target counts alone.
+        Some(asked) if parts.version >= Version::HTTP_2 => {
+            let port = |authority: &Authority| {
+                authority.port_u16().or(if parts.uri.scheme_str() == Some("https") {
+                    Some(443)
+                } else {
+                    Some(80)
+                })
+            };
+            asked.host().eq_ignore_ascii_case(named.host()) && port(asked) == port(&named)
+        }
+        Some(_) | None => !host.contains('@'),
     }
 }
 
@@ -257,5 +287,59 @@ impl HttpBody for Outgoing {
 
     fn size_hint(&self) -> SizeHint {
         self.body.remaining()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(version: Version, uri: &str, hosts: &[&str], expected: bool) {
+        let mut request = Request::builder().version(version).uri(uri);
+        for host in hosts {
+            request = request.header(HOST, *host);
+        }
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        assert_eq!(names_one_host(&parts), expected, "{version:?} {uri} {hosts:?}");
+    }
+
+    #[test]
+    fn request_names_its_host_once_and_readably() {
+        for (hosts, expected) in [
+            (&["a.test"][..], true),
+            (&["a.test:80"], true),
+            (&["[::1]:3002"], true),
+            (&[""], true),
+            (&[], false),
+            (&["a.test", "a.test"], false),
+            (&["a.test", "b.test"], false),
+            (&["a.test, b.test"], false),
+            (&["a.test/path"], false),
+            (&["user@a.test"], false),
+        ] {
+            check(Version::HTTP_11, "/", hosts, expected);
+        }
+        check(Version::HTTP_10, "/", &[], true);
+        check(Version::HTTP_10, "/", &["a.test", "b.test"], false);
+        check(Version::HTTP_11, "http://a.test/", &["b.test"], true);
+    }
+
+    #[test]
+    fn host_of_http_2_is_that_of_the_authority() {
+        for (host, expected) in [
+            ("a.test", true),
+            ("A.TEST", true),
+            ("a.test:80", true),
+            ("b.test", false),
+            ("a.test:81", false),
+            ("", false),
+        ] {
+            check(Version::HTTP_2, "http://a.test/", &[host], expected);
+        }
+        check(Version::HTTP_2, "https://a.test/", &["a.test:443"], true);
+        check(Version::HTTP_2, "https://a.test/", &["a.test:80"], false);
+        check(Version::HTTP_2, "http://a.test/", &[], true);
+        check(Version::HTTP_2, "http://a.test/", &["a.test", "a.test"], false);
     }
 }
