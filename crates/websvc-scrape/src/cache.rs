@@ -13,7 +13,7 @@ use websvc_validate::ScrapePlan;
 use crate::browse::{Need, variant as drawn_variant};
 use crate::proxies::ProxyConfig;
 use crate::raw::{CacheState, DRAWN, RawPage};
-use crate::request::accept_language;
+use crate::request::{DEFAULT_ACCEPT_LANGUAGE, accept_language};
 use crate::robots;
 
 /// The headers that are kept with a page: how to read it, by what to ask whether it has changed, and what it asks of
@@ -58,7 +58,8 @@ pub(crate) fn page_key(url: &Url, plan: &ScrapePlan, proxies: &ProxyConfig, need
         variant.push_str(plan.location().country());
         variant.push(';');
     }
-    if let Some(languages) = accept_language(plan) {
+    let languages = accept_language(plan);
+    if languages != DEFAULT_ACCEPT_LANGUAGE {
         variant.push_str(languages.to_str().unwrap_or_default());
     }
     Some(PageKey::new(without_fragment(url), variant))

@@ -16,6 +16,7 @@ mod fetcher;
 mod files;
 mod flight;
 mod freshness;
+mod google_export;
 mod handover;
 mod image;
 mod index_copy;

@@ -7,7 +7,6 @@ use url::Url;
 use websvc_validate::ScrapePlan;
 
 use crate::browse::Need;
-use crate::cache;
 use crate::documents::{Converted, options_of};
 use crate::error::ScrapeError;
 use crate::freshness::Freshness;
@@ -73,7 +72,7 @@ impl Scraper {
     ) -> Result<RawPage, ScrapeError> {
         // Where links lead does not depend on who looks at them: a browser is for empty shells alone.
         let need = Need::IfShell;
-        let key = cache::page_key(url, plan, self.proxies(), need);
+        let key = self.page_key(url, plan, need);
         let is_empty = match self.cached(url, key.as_ref(), Freshness::of(plan)).await? {
             Found::Fresh(page, _) => {
                 self.admit_end(url, &page.url).await?;

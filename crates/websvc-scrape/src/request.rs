@@ -12,6 +12,7 @@ use websvc_browser::Cookie;
 use websvc_transport::{ExcessPolicy, FetchError, FetchRequest, TlsPolicy};
 use websvc_validate::ScrapePlan;
 
+use crate::browse::Place;
 use crate::error::ScrapeError;
 use crate::raw::RawPage;
 
@@ -38,6 +39,12 @@ const IMAGE_BYTES: u64 = 32 * 1024;
 
 const ACCEPTED: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
+/// The languages of the default location.
+const DEFAULT_LANGUAGES: [&str; 2] = ["en-US", "en"];
+
+/// The languages of the default location, as a header.
+pub(crate) const DEFAULT_ACCEPT_LANGUAGE: &str = "en-US,en;q=0.9";
+
 /// Returns the request for a page as a plan wants it.
 pub(crate) fn for_page(
     url: &Url,
@@ -49,9 +56,7 @@ pub(crate) fn for_page(
     if plan.mobile() {
         request.headers.insert(USER_AGENT, HeaderValue::from_static(MOBILE_USER_AGENT));
     }
-    if let Some(languages) = accept_language(plan) {
-        request.headers.insert(ACCEPT_LANGUAGE, languages);
-    }
+    request.headers.insert(ACCEPT_LANGUAGE, accept_language(plan));
     for (name, value) in plan.headers() {
         let name: HeaderName = name.parse().map_err(|_| bad_header(name))?;
         let value = HeaderValue::from_str(value).map_err(|_| bad_header(name.as_str()))?;
@@ -91,6 +96,7 @@ pub(crate) fn plain(url: &Url, timeout: Duration, max_bytes: u64) -> FetchReques
     request.max_body_bytes = max_bytes;
     request.max_decoded_bytes = max_bytes;
     request.headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
+    request.headers.insert(ACCEPT_LANGUAGE, HeaderValue::from_static(DEFAULT_ACCEPT_LANGUAGE));
     request
 }
 
@@ -127,18 +133,25 @@ pub(crate) fn unless_unchanged(request: &mut FetchRequest, known: &RawPage) -> b
     asked
 }
 
-/// Returns the languages of the plan as a header, the first one preferred.
-pub(crate) fn accept_language(plan: &ScrapePlan) -> Option<HeaderValue> {
-    let languages = plan.location().languages();
-    if languages.is_empty() {
-        return None;
-    }
+/// Returns the languages of the plan as a header, the first one preferred; without any, those of its country, as a
+/// browser there has them.
+pub(crate) fn accept_language(plan: &ScrapePlan) -> HeaderValue {
+    let location = plan.location();
+    let own = Place::of(location.country()).and_then(Place::languages);
+    let own = own.unwrap_or_else(|| DEFAULT_LANGUAGES.map(str::to_owned));
+    let languages = if location.languages().is_empty() { &own[..] } else { location.languages() };
+    // Languages are letters, digits and hyphens.
+    HeaderValue::from_str(&weighted(languages))
+        .unwrap_or_else(|_| HeaderValue::from_static(DEFAULT_ACCEPT_LANGUAGE))
+}
+
+fn weighted(languages: &[String]) -> String {
     let weighted = languages.iter().enumerate().map(|(position, language)| match position {
         0 => language.clone(),
         1..9 => format!("{language};q=0.{}", 10 - position),
         _ => format!("{language};q=0.1"),
     });
-    HeaderValue::from_str(&weighted.collect::<Vec<_>>().join(",")).ok()
+    weighted.collect::<Vec<_>>().join(",")
 }
 
 pub(crate) fn bad_header(name: &str) -> ScrapeError {
@@ -154,6 +167,23 @@ mod tests {
     use websvc_validate::{Policy, check_scrape_options};
 
     use super::*;
+
+    #[test]
+    fn a_page_is_asked_for_in_the_languages_of_the_plan_or_of_its_country() {
+        for (location, expected) in [
+            (serde_json::json!({}), DEFAULT_ACCEPT_LANGUAGE),
+            (serde_json::json!({ "country": "de" }), "de-DE,de;q=0.9"),
+            (serde_json::json!({ "country": "AQ" }), DEFAULT_ACCEPT_LANGUAGE),
+            (serde_json::json!({ "country": "DE", "languages": ["fr", "en"] }), "fr,en;q=0.9"),
+        ] {
+            let location = serde_json::from_value(location).unwrap();
+            let options = ScrapeOptions { location: Some(location), ..ScrapeOptions::default() };
+            let plan = check_scrape_options(options, &Policy::default()).unwrap().plan;
+            assert_eq!(accept_language(&plan), expected);
+        }
+        let plain = plain(&"http://a.test/".parse().unwrap(), Duration::ZERO, 0);
+        assert_eq!(plain.headers[ACCEPT_LANGUAGE], DEFAULT_ACCEPT_LANGUAGE, "as a page without wishes");
+    }
 
     #[test]
     fn cookies_of_a_profile_stand_behind_those_of_the_caller() {

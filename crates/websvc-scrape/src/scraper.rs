@@ -22,6 +22,7 @@ use crate::error::ScrapeError;
 use crate::fetcher::{Fetcher, Route, remaining};
 use crate::flight::Flights;
 use crate::freshness::Freshness;
+use crate::google_export::{export_url, exported};
 use crate::image;
 use crate::inspecting::{FlightKey, RedirectRule};
 use crate::keeping::Keeping;
@@ -194,7 +195,7 @@ impl Scraper {
         need: Need,
         deadline: Instant,
     ) -> Result<Page, ScrapeError> {
-        let key = cache::page_key(url, plan, self.proxies(), need);
+        let key = self.page_key(url, plan, need);
         let mut is_empty = false;
         if need != Need::Now {
             match self.held(url, key.as_ref(), plan, freshness).await? {
@@ -225,8 +226,15 @@ impl Scraper {
         self.render(page, Some(key).zip(kept), plan.clone(), deadline).await
     }
 
-    /// Fetches a page together with all who ask for it now under the same policy, and stores it when the plan says so. Returns with it when
-    /// it was fetched, if the cache has it now.
+    /// Returns the name of a page in the cache. Sheets of one document differ in the fragment, which is no part of a name,
+    /// so a document has that of its export.
+    pub(crate) fn page_key(&self, url: &Url, plan: &ScrapePlan, need: Need) -> Option<PageKey> {
+        let export = export_url(url);
+        cache::page_key(export.as_ref().unwrap_or(url), plan, self.proxies(), need)
+    }
+
+    /// Fetches a page together with all who ask for it now under the same policy, and stores it when the plan says so.
+    /// Returns with it when it was fetched, if the cache has it now.
     pub(crate) async fn fetch_once(
         &self,
         url: &Url,
@@ -272,6 +280,10 @@ impl Scraper {
     ) -> Result<(RawPage, Kept), ScrapeError> {
         let started = Instant::now();
         let mut page = match need {
+            // A browser makes no more of a file.
+            Need::IfShell | Need::Drawn if export_url(url).is_some() => {
+                self.fetch(url, None, plan, deadline).await?
+            }
             Need::IfShell => self.fetch_or_fill(url, slot, plan, deadline).await?,
             Need::Drawn | Need::Now => {
                 let _place = self.place(Pool::Drawing).await?;
@@ -330,7 +342,8 @@ impl Scraper {
         plan: &ScrapePlan,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        let mut request = self.source().request(url, plan, deadline)?;
+        let export = export_url(url);
+        let mut request = self.source().request(export.as_ref().unwrap_or(url), plan, deadline)?;
         // Who wants nothing cached wants no opinion of the host about what is cached either.
         let known = match slot.filter(|slot| !slot.is_empty && !plan.max_age().is_zero()) {
             Some(slot) => self.known(url, slot.key).await?,
@@ -339,7 +352,10 @@ impl Scraper {
         let known = known.filter(|known| request::unless_unchanged(&mut request, known));
         let fetching = self.inner.fetcher.page(request, Route::of(plan), deadline);
         let fetched = self.stages().run(Stage::Fetch, fetching).await?;
-        Ok(renewed(url, known, fetched).0)
+        Ok(match export {
+            Some(_) => exported(url, fetched),
+            None => renewed(url, known, fetched).0,
+        })
     }
 
     /// Returns what gets the pages that are drawn, and the files that are not.

@@ -181,7 +181,10 @@ impl Scraper {
             takings: None,
         };
         let reading = self.render(raw, None, plan.clone(), deadline);
-        tokio::time::timeout_at(deadline.into(), reading).await.unwrap_or(Err(ScrapeError::Timeout))
+        let read = tokio::time::timeout_at(deadline.into(), reading).await;
+        let mut page = read.unwrap_or(Err(ScrapeError::Timeout))?;
+        page.metadata.source_url = Some(name);
+        Ok(page)
     }
 
     /// Returns the kinds of files, and whether they can be read here.

@@ -24,25 +24,13 @@ pub const CODES: &[&str] = &[
 /// What the specification's examples write for GB; it is accepted as such.
 pub const UNITED_KINGDOM: &str = "UK";
 
-/// Which letters a code may have.
-#[derive(Clone, Copy)]
-enum Letters {
-    Upper,
-    Any,
-}
-
-/// Adds the pattern of a country in upper case.
-pub(crate) fn add_upper_pattern(schema: &mut Schema) {
-    schema.insert("pattern".to_owned(), format!("^({})$", alternatives(Letters::Upper)).into());
-}
-
 /// Adds the pattern of a country in any case; the empty text is one that is not given.
 pub(crate) fn add_pattern(schema: &mut Schema) {
-    schema.insert("pattern".to_owned(), format!("^({})?$", alternatives(Letters::Any)).into());
+    schema.insert("pattern".to_owned(), format!("^({})?$", alternatives()).into());
 }
 
-/// Returns one alternative for each first letter, with all second letters that follow it.
-fn alternatives(letters: Letters) -> String {
+/// Returns one alternative for each first letter, with all second letters that follow it, in either case.
+fn alternatives() -> String {
     let mut codes: Vec<&str> = CODES.iter().copied().chain([UNITED_KINGDOM]).collect();
     codes.sort_unstable();
     let mut pattern = String::new();
@@ -51,13 +39,8 @@ fn alternatives(letters: Letters) -> String {
             pattern.push('|');
         }
         let second: String = group.iter().map(|code| &code[1..]).collect();
-        match letters {
-            Letters::Upper => pattern.push_str(&format!("{}[{second}]", &group[0][..1])),
-            Letters::Any => {
-                let (first, lower) = (&group[0][..1], second.to_ascii_lowercase());
-                pattern.push_str(&format!("[{first}{}][{second}{lower}]", first.to_ascii_lowercase()));
-            }
-        }
+        let (first, lower) = (&group[0][..1], second.to_ascii_lowercase());
+        pattern.push_str(&format!("[{first}{}][{second}{lower}]", first.to_ascii_lowercase()));
     }
     pattern
 }

@@ -96,7 +96,7 @@ pub(crate) fn check(
     let timeout_ms = timeout.unwrap_or(SCRAPE_TIMEOUT_DEFAULT_MS);
     bounds::number(report, &path.key("timeout"), timeout_ms, SCRAPE_TIMEOUT_MIN_MS, SCRAPE_TIMEOUT_MAX_MS);
     let wait_for_ms = wait_for.unwrap_or(0);
-    bounds::number(report, &path.key("waitFor"), wait_for_ms, 0, WAIT_TOTAL_MAX_MS);
+    check_wait(report, &path.key("waitFor"), wait_for_ms, timeout);
     let actions = actions.unwrap_or_default();
     action::check(report, &path.key("actions"), &actions, wait_for_ms);
     let headers = header::check(report, &path.key("headers"), headers.unwrap_or_default());
@@ -132,6 +132,19 @@ pub(crate) fn check(
         threat,
         audit: audit_metadata.map(|audit| check_audit(report, &path.key("auditMetadata"), audit)),
         leads: false,
+    }
+}
+
+/// Checks the wait for a page: of a time that the caller gives, half is left for what is not waiting.
+fn check_wait(report: &mut Report, path: &Path<'_>, wait_for_ms: u64, timeout_ms: Option<u64>) {
+    let Some(timeout_ms) = timeout_ms.filter(|timeout_ms| wait_for_ms > timeout_ms / 2) else {
+        bounds::number(report, path, wait_for_ms, 0, WAIT_TOTAL_MAX_MS);
+        return;
+    };
+    if bounds::number(report, path, wait_for_ms, 0, WAIT_TOTAL_MAX_MS) {
+        report.violation(path, ViolationCode::TooBig, |name| {
+            format!("{name} must not exceed half of timeout: {wait_for_ms} ms of {timeout_ms} ms")
+        });
     }
 }
 
@@ -205,8 +218,13 @@ fn check_parsers(report: &mut Report, path: &Path<'_>, parsers: Option<Vec<Parse
 }
 
 fn check_location(report: &mut Report, path: &Path<'_>, location: Location) -> LocationPlan {
-    let Location { country, languages } = location;
-    let country = country.and_then(|code| country::of_visit(report, &path.key("country"), &code));
+    let Location { country, languages, city } = location;
+    if country.is_none() && city.is_some_and(|city| !city.trim().is_empty()) {
+        report.warning(&path.key("city"), |name| {
+            format!("{name} was ignored: a page is visited from a country, give location.country")
+        });
+    }
+    let country = country::check(report, &path.key("country"), country.as_deref());
     LocationPlan {
         country: country.unwrap_or(COUNTRY_DEFAULT),
         languages: language::tags(report, &path.key("languages"), &languages.unwrap_or_default()),

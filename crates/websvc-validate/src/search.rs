@@ -68,9 +68,7 @@ pub(crate) fn check(report: &mut Report, request: SearchRequest, policy: &Policy
     let sources = plan_sources(report, &body.key("sources"), sources, tbs, location.as_deref());
     let domains = domain::filter(report, &body, include_domains, exclude_domains);
     // Some clients send an empty one for "not given".
-    let country = country
-        .filter(|code| !code.is_empty())
-        .and_then(|code| country::of_searcher(report, &body.key("country"), &code));
+    let country = country::check(report, &body.key("country"), country.as_deref());
     let retention = retention_of(report, &enterprise.unwrap_or_default(), policy);
     let threat = threat_protection
         .map(|protection| threat::check(report, &body.key("threatProtection"), protection, policy));

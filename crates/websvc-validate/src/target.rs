@@ -81,6 +81,13 @@ pub(crate) fn check(report: &mut Report, path: &Path<'_>, given: &str) -> Option
             });
             None
         }
+        Err(Fault::NoTopLevelDomain) => {
+            report.violation(path, ViolationCode::InvalidFormat, |name| {
+                let expected = "an http or https URL, or a host with its domain such as example.com";
+                format!("{name} must be {expected}, not {}", quoted(given))
+            });
+            None
+        }
         Err(Fault::Syntax(error)) => {
             report.violation(path, ViolationCode::InvalidFormat, |name| {
                 format!("{name} must be an http or https URL, not {}: {error}", quoted(given))
@@ -100,12 +107,16 @@ pub(crate) fn read(given: &str) -> Option<Target> {
 /// Why a text is no address of a page.
 enum Fault {
     Protocol,
+    /// A single word, which is rather a mistake than a host.
+    NoTopLevelDomain,
     Syntax(url::ParseError),
 }
 
 fn parse(given: &str) -> Result<Target, Fault> {
-    let text = if has_scheme(given) { given.to_owned() } else { format!("http://{given}") };
+    let is_whole = has_scheme(given);
+    let text = if is_whole { given.to_owned() } else { format!("http://{given}") };
     match Url::parse(&text) {
+        Ok(url) if !is_whole && is_single_word(&url) => Err(Fault::NoTopLevelDomain),
         Ok(mut url) if matches!(url.scheme(), "http" | "https") => {
             let credentials = take_credentials(&mut url);
             Ok(Target { text, url, credentials })
@@ -126,6 +137,14 @@ fn take_credentials(url: &mut Url) -> Option<String> {
     let _ = url.set_username("");
     let _ = url.set_password(None);
     Some(format!("Basic {}", BASE64_STANDARD.encode(pair)))
+}
+
+/// Returns whether the host of a URL is a name of one label; `localhost` is known to be one.
+fn is_single_word(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Domain(name)) => name != "localhost" && !name.trim_end_matches('.').contains('.'),
+        Some(url::Host::Ipv4(_) | url::Host::Ipv6(_)) | None => false,
+    }
 }
 
 /// Returns whether a text begins with a scheme: `host:80/path` has none, `mailto:someone` has one.
@@ -157,6 +176,9 @@ mod tests {
             ("localhost:3000", "http://localhost:3000/"),
             ("tea.test/?next=http://b.test", "http://tea.test/?next=http://b.test"),
             ("HTTPS://Tea.test/A", "https://tea.test/A"),
+            ("http://intranet/a", "http://intranet/a"),
+            ("[::1]:3000", "http://[::1]:3000/"),
+            ("127.0.0.1", "http://127.0.0.1/"),
         ] {
             assert_eq!(target(given).as_deref(), Some(expected), "{given}");
         }
@@ -194,6 +216,10 @@ mod tests {
             "mailto:a@tea.test",
             "http://",
             "a b",
+            "tea",
+            "tea/green.html",
+            "tea.",
+            "not-a-url:8080",
             "http://[",
         ] {
             assert_eq!(target(given), None, "{given}");

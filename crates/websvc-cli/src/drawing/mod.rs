@@ -144,7 +144,7 @@ impl Place {
         let Self { country, languages } = self;
         if country.is_some() || !languages.is_empty() {
             let languages = (!languages.is_empty()).then(|| languages.clone());
-            options.location = Some(Location { country: country.clone(), languages });
+            options.location = Some(Location { country: country.clone(), languages, city: None });
         }
     }
 }

@@ -54,7 +54,7 @@ async fn files_are_read_as_pages_are() {
     assert_eq!(data["markdown"], json!("# Tea\n\nOf leaves.\n"));
     assert_eq!(data["rawHtml"].as_str().unwrap().as_bytes(), page);
     assert_eq!(data["metadata"]["creditsUsed"], json!(1));
-    assert_eq!(data["metadata"]["sourceURL"], json!("file:///tea.html"));
+    assert_eq!(data["metadata"]["sourceURL"], json!("tea.html"));
     let answer = parse(&service, "../../etc/tea.docx", BOOK, &json!({})).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     assert!(answer.body["data"]["markdown"].as_str().unwrap().contains("oolong"), "{}", answer.body);

@@ -9,6 +9,7 @@ use websvc_validate::{Retention, ScrapePlan, SearchPlan};
 
 use super::find::Found;
 use super::gather::{Gathered, Pages};
+use super::produced;
 use crate::bill::{Bill, Item};
 use crate::pricing::Pricing;
 
@@ -146,8 +147,13 @@ pub(crate) fn miss_price(pricing: &Pricing, scrape: &ScrapePlan) -> Option<u64> 
     scrape.lockdown().then_some(pricing.lockdown_miss)
 }
 
-/// Adds a page that was got, and writes into its metadata what it costs.
+/// Adds a page that was got, and writes into its metadata what it costs: nothing when it is in none of the formats that
+/// were asked for.
 fn charge_got(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, page: &mut Page) {
+    if !produced::has_any(scrape.formats(), page) {
+        page.metadata.credits_used = Some(0);
+        return;
+    }
     let mut credits = if scrape.lockdown() {
         bill.add(Item::LockdownHit, 1, pricing.lockdown_hit)
     } else {
@@ -240,15 +246,16 @@ mod tests {
     }
 
     fn page() -> Gathered {
-        Gathered::Page(Box::default())
+        page_of(Metadata::default())
     }
 
     fn redacted(metadata: Metadata) -> Gathered {
-        Gathered::Page(Box::new(Page { metadata, is_redacted: true, ..Page::default() }))
+        let markdown = Some(String::new());
+        Gathered::Page(Box::new(Page { markdown, metadata, is_redacted: true, ..Page::default() }))
     }
 
     fn page_of(metadata: Metadata) -> Gathered {
-        Gathered::Page(Box::new(Page { metadata, ..Page::default() }))
+        Gathered::Page(Box::new(Page { markdown: Some(String::new()), metadata, ..Page::default() }))
     }
 
     fn enhanced() -> Metadata {
@@ -364,11 +371,28 @@ mod tests {
     fn a_page_that_was_asked_for_alone_pays_for_its_scans_whether_or_not_it_was_got() {
         let plan = plan(scraping(json!({})));
         let plan = plan.scrape().unwrap();
-        let mut page = Page::default();
+        let mut page = Page { markdown: Some(String::new()), ..Page::default() };
         let got = charge_alone(&Pricing::default(), plan, Some(&mut page), 3);
         assert_eq!((got.total(), page.metadata.credits_used), (1 + 3 * 2, Some(7)));
         assert_eq!(charge_alone(&Pricing::default(), plan, None, 1).total(), 2);
         assert_eq!(charge_alone(&Pricing::default(), plan, None, 0), Bill::default());
+    }
+
+    #[test]
+    fn a_page_in_none_of_the_formats_that_were_asked_for_costs_nothing() {
+        let options = |formats: Value| json!({ "scrapeOptions": { "formats": formats } });
+        let markdown = || Page { markdown: Some("a".to_owned()), ..Page::default() };
+        for (formats, page, expected) in [
+            (json!(["branding", "product"]), Page::default(), 0),
+            (json!(["screenshot"]), Page::default(), 0),
+            (json!(["markdown", "branding"]), markdown(), 1),
+            (json!(["links"]), Page { links: Some(Vec::new()), ..Page::default() }, 1),
+        ] {
+            let plan = plan(options(formats.clone()));
+            let mut page = page;
+            let bill = charge_alone(&Pricing::default(), plan.scrape().unwrap(), Some(&mut page), 0);
+            assert_eq!((bill.total(), page.metadata.credits_used), (expected, Some(expected)), "{formats}");
+        }
     }
 
     #[test]

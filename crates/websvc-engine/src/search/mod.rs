@@ -8,6 +8,7 @@ mod enforce;
 mod find;
 mod gather;
 mod merge;
+mod produced;
 mod screen;
 
 use std::time::Duration;

@@ -79,9 +79,8 @@ fn cookies(headers: &mut HeaderMap) -> Vec<Cookie> {
 /// the country.
 fn locale(location: &LocationPlan) -> Locale {
     let place = Place::of(location.country());
-    let own = place.map(Place::locale);
     let languages = match location.languages() {
-        [] => own.iter().cloned().collect(),
+        [] => place.and_then(Place::languages).into_iter().flatten().collect(),
         asked => asked.to_vec(),
     };
     Locale {
@@ -186,7 +185,7 @@ mod tests {
         let germany = of(json!({"location": {"country": "DE"}}));
         assert_eq!(
             (germany.languages, germany.formats),
-            (vec!["de-DE".to_owned()], Some("de-DE".to_owned()))
+            (vec!["de-DE".to_owned(), "de".to_owned()], Some("de-DE".to_owned()))
         );
         let french = of(json!({"location": {"country": "DE", "languages": ["fr", "en"]}}));
         assert_eq!(french.languages, ["fr", "en"]);

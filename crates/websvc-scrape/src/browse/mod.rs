@@ -12,6 +12,7 @@ pub(crate) use answer::{Drawn, shortened};
 pub(crate) use ask::variant;
 pub(crate) use drawer::{Drawer, Source, undrawn};
 pub(crate) use need::{Need, wants_picture};
+pub(crate) use places::Place;
 
 use websvc_browser::{Picture, Returned, Scraped};
 

@@ -22,6 +22,11 @@ impl Place {
         found.ok().map(|at| &PLACES[at])
     }
 
+    /// Returns what a browser there asks pages for: its locale and its language. `None` where nobody has one.
+    pub(crate) fn languages(&self) -> Option<[String; 2]> {
+        (self.language != "und").then(|| [self.locale(), self.language.to_owned()])
+    }
+
     /// Returns the language and country as one name, such as `de-AT`.
     pub(crate) fn locale(&self) -> String {
         format!("{}-{}", self.language, self.country)

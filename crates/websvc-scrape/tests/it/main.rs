@@ -6,6 +6,7 @@ mod banners;
 mod cache;
 mod drawn;
 mod full_disk;
+mod google;
 mod inspected;
 mod leading_on;
 mod profiles;

@@ -37,21 +37,22 @@ pub(super) async fn job(
 fn translate(kind: JobKind, body: &[u8]) -> Result<Bytes, Rejection> {
     let mut fields = read_object(body)?;
     match kind {
-        JobKind::Batch => translate_batch(&mut fields),
+        JobKind::Batch => translate_batch(&mut fields)?,
         JobKind::Crawl => translate_crawl(&mut fields)?,
     }
     Ok(Bytes::from(Value::Object(fields).to_string()))
 }
 
-fn translate_batch(fields: &mut Map<String, Value>) {
+fn translate_batch(fields: &mut Map<String, Value>) -> Result<(), Rejection> {
     drop_nulls(fields);
     fields.entry("ignoreInvalidURLs").or_insert_with(|| json!(false));
-    translate_page(fields);
+    translate_page(fields, "")
 }
 
-fn translate_page(options: &mut Map<String, Value>) {
-    translate_options(options);
+fn translate_page(options: &mut Map<String, Value>, at: &str) -> Result<(), Rejection> {
+    translate_options(options, at)?;
     options.entry("timeout").or_insert_with(|| json!(TIMEOUT_DEFAULT_MS));
+    Ok(())
 }
 
 fn translate_crawl(fields: &mut Map<String, Value>) -> Result<(), Rejection> {
@@ -73,7 +74,7 @@ fn translate_crawl(fields: &mut Map<String, Value>) -> Result<(), Rejection> {
         exclude_deeper(fields, &depth)?;
     }
     if let Value::Object(options) = fields.entry("scrapeOptions").or_insert_with(|| json!({})) {
-        translate_page(options);
+        translate_page(options, "/scrapeOptions")?;
     }
     Ok(())
 }

@@ -3,12 +3,13 @@
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
 use serde::Serialize;
+use serde_json::Value;
 use uuid::Uuid;
 use websvc_jobs::{JobsError, job_errors, job_status};
 use websvc_stage::Stage;
 use websvc_store::{Cancelling, Creating, JobKind, JobRecord, NewJob};
 use websvc_transport::ServerBody;
-use websvc_types::job::{JobCancelled, JobDocument, JobPhase};
+use websvc_types::job::{JobCancelled, JobDocument, JobPhase, JobStatusResponse};
 use websvc_types::limits::{IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 use websvc_validate::{Retention, ScrapePlan};
@@ -153,7 +154,23 @@ async fn status(
         format!("{}?skip={skip}{limit}", url(base_url.as_deref(), version, kind, &record.id))
     });
     let answer = job_status(&record, data, next);
+    if version == Version::V1 && answer.data.iter().any(|document| document.content.json.is_some()) {
+        let answer = charge::blocking(move || with_extract(&answer)).await?;
+        let answer = answer.map_err(|error| Failure::internal(&error, "the job could not be written"))?;
+        return Ok(context.engine.stages().time(Stage::Encode, || json(StatusCode::OK, &answer)));
+    }
     Ok(context.engine.stages().time(Stage::Encode, || json(StatusCode::OK, &answer)))
+}
+
+/// Returns the state of a job with the extracted data of its documents under its name of version 1, too.
+fn with_extract(status: &JobStatusResponse) -> serde_json::Result<Value> {
+    let mut status = serde_json::to_value(status)?;
+    for document in status["data"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        if let Some(data) = document.get("json").cloned() {
+            document.insert("extract".to_owned(), data);
+        }
+    }
+    Ok(status)
 }
 
 async fn cancel(

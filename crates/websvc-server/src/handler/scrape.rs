@@ -9,7 +9,7 @@ use websvc_engine::{PageOutcome, Stages, page_content};
 use websvc_stage::Stage;
 use websvc_store::{Hold, UsageRetention};
 use websvc_transport::{Body, ServerBody};
-use websvc_types::{ErrorCode, ScrapeResponse};
+use websvc_types::{ErrorCode, PageContent, ScrapeResponse};
 use websvc_validate::{Checked, PagePlan, read_scrape};
 
 use super::body;
@@ -113,7 +113,9 @@ impl Work {
         let mut page = page?;
         warnings.append(&mut page.warnings);
         let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
-        let response = ScrapeResponse { success: true, data: page_content(page), warning };
+        // Official clients show that of the document alone.
+        let data = PageContent { warning: warning.clone(), ..page_content(page) };
+        let response = ScrapeResponse { success: true, data, warning };
         Ok(Answer { response, retention })
     }
 }

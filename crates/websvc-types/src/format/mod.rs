@@ -38,6 +38,7 @@ pub use screenshot::Screenshot;
 pub use summary::Summary;
 pub use video::Video;
 
+use crate::foreign;
 use crate::short_form::{self, ShortForm, with_names};
 use crate::tagged::{self, Tagged};
 
@@ -100,6 +101,7 @@ const BARE_NAMES: &[&str] = &[
 
 fn add_names(schema: &mut Schema) {
     with_names(schema, BARE_NAMES, &[]);
+    foreign::add_formats(schema);
 }
 
 impl Format {

@@ -5,6 +5,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, IntoDeserializer, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::foreign;
 use crate::limits::{MAX_PAGES_MAX, MAX_PAGES_MIN};
 use crate::short_form::{self, ShortForm, with_names};
 
@@ -55,6 +56,7 @@ impl Parser {
 }
 
 fn add_names(schema: &mut Schema) {
+    foreign::add_parser_options(schema);
     with_names(schema, &["pdf"], &[]);
 }
 

@@ -183,4 +183,8 @@ pub struct PageContent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Metadata")]
     pub metadata: Option<Metadata>,
+    /// What the caller should be told about this page, where it is the only one of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub warning: Option<String>,
 }

@@ -156,7 +156,11 @@ fn parser() -> impl Strategy<Value = Parser> {
 fn scrape_options() -> impl Strategy<Value = ScrapeOptions> {
     let flags = prop::array::uniform8(of(any::<bool>()));
     let numbers = prop::array::uniform4(of(any::<u64>()));
-    let location = (of(text()), of(texts())).prop_map(|(country, languages)| Location { country, languages });
+    let location = (of(text()), of(texts()), of(text())).prop_map(|(country, languages, city)| Location {
+        country,
+        languages,
+        city,
+    });
     let profile = (text(), of(any::<bool>())).prop_map(|(name, save_changes)| Profile { name, save_changes });
     let lists = (
         of(vec(any_format(), 0..4)),

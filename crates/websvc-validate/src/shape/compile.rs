@@ -52,9 +52,13 @@ impl<'a> Compiler<'a> {
             return Shape::Object(self.object(schema));
         }
         if let Some((name, target)) = self.target(keywords) {
-            return match self.shape(target) {
+            let named = |shape| match shape {
                 Shape::Object(object) => Shape::Object(Object { foreign: Foreign::of(name), ..object }),
                 other => other,
+            };
+            return match self.shape(target) {
+                Shape::Either(shapes) => Shape::Either(shapes.into_iter().map(named).collect()),
+                other => named(other),
             };
         }
         if let Some(names) = keywords.get("enum") {

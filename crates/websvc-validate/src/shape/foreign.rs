@@ -21,6 +21,8 @@ pub(super) struct Foreign {
     spellings: &'static [(&'static str, &'static str)],
     /// For a field with a list: names that are left out of it.
     names: &'static [(&'static str, &'static [&'static str])],
+    /// Known keys that are ignored with a word.
+    named_keys: &'static [&'static str],
     /// Whether the options of the format json may stand beside the formats.
     takes_json_options: bool,
 }
@@ -29,20 +31,24 @@ const SEARCH: Foreign = Foreign {
     keys: &["asyncScraping", "domainTools", "filter", "lang", "toolDetail"],
     spellings: &[(foreign::IGNORE_INVALID_URLS, "ignoreInvalidURLs")],
     names: &[("categories", foreign::CATEGORIES), ("sources", foreign::SOURCES)],
+    named_keys: &[],
     takes_json_options: false,
 };
 
 const SCRAPE: Foreign = Foreign {
     keys: &["checkPromptInjection", "domainTools", "fastMode", "toolDetail", "useMock"],
     spellings: &[],
-    names: &[],
+    names: &[("formats", foreign::FORMATS)],
+    named_keys: &[],
     takes_json_options: true,
 };
 
-const CRAWL: Foreign = Foreign { keys: SCRAPE.keys, spellings: &[], names: &[], takes_json_options: false };
-
+const CRAWL: Foreign = Foreign { keys: SCRAPE.keys, ..NOTHING };
 const BATCH: Foreign = Foreign { spellings: SEARCH.spellings, ..SCRAPE };
-const MAP: Foreign = Foreign { keys: &["useMock"], spellings: &[], names: &[], takes_json_options: false };
+const MAP: Foreign = Foreign { keys: &["useMock"], ..NOTHING };
+const PARSER: Foreign = Foreign { named_keys: foreign::PARSER_OPTIONS, ..NOTHING };
+const NOTHING: Foreign =
+    Foreign { keys: &[], spellings: &[], names: &[], named_keys: &[], takes_json_options: false };
 
 impl Foreign {
     /// Returns what is tolerated in the object with this definition.
@@ -53,6 +59,7 @@ impl Foreign {
             "MapRequest" | "MapRequestV1" => MAP,
             "BatchScrapeRequest" => BATCH,
             "CrawlRequest" => CRAWL,
+            "Parser" => PARSER,
             _ => Self::default(),
         }
     }
@@ -69,6 +76,19 @@ impl Foreign {
         names.contains(&name).then_some(name)
     }
 
+    /// Tells whether the items that are left out of a list are named. The hosted service's source is not, where others
+    /// stand beside it: clients ask for it in every search.
+    pub(super) fn names_left_out(&self, field: &str, items: &[Tree<'_>]) -> bool {
+        field != "sources" || items.iter().all(|item| self.leaves_out(field, item).is_some())
+    }
+
+    /// Rewrites the items of a list that have a newer name.
+    pub(super) fn respell_items(&self, field: &str, items: &mut [Tree<'_>]) {
+        if self.takes_json_options && field == "formats" {
+            items.iter_mut().for_each(respell_query);
+        }
+    }
+
     /// Rewrites what some clients spell their own way, where the known spelling is not given too.
     pub(super) fn respell(&self, fields: &mut Fields<'_>, path: &Path<'_>, report: &mut Report) {
         for (other, known) in self.spellings {
@@ -79,8 +99,35 @@ impl Foreign {
                 }
             }
         }
+        fields.retain(|(key, value)| {
+            let is_named = self.named_keys.contains(&key.as_ref());
+            // What is switched off is not missed.
+            if is_named && *value != Tree::Bool(false) {
+                report
+                    .warning(&path.key(key), |name| format!("{name} is not available here and was ignored"));
+            }
+            !is_named
+        });
         if self.takes_json_options {
             fold_json_options(fields, path, report);
+        }
+    }
+}
+
+/// Makes the format `query` the format `question`, whose older name it is. How its answer is worded is left to the
+/// model.
+fn respell_query(format: &mut Tree<'_>) {
+    let Tree::Object(fields) = format else { return };
+    let is_query = |(key, value): &(_, Tree<'_>)| key == "type" && value.as_text() == Some(foreign::QUERY);
+    if !fields.iter().any(is_query) {
+        return;
+    }
+    fields.retain(|(key, _)| key != "mode");
+    for (key, value) in fields {
+        if key == "type" {
+            *value = Tree::Text("question".into());
+        } else if key == "prompt" {
+            *key = "question".into();
         }
     }
 }

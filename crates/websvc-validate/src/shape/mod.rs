@@ -68,7 +68,7 @@ impl Shape {
     /// Returns a value of this shape that breaks no rule, if there is a simple one.
     fn stand_in(&self) -> Option<Tree<'static>> {
         match self {
-            Shape::Text => Some(Tree::Text("stand-in".into())),
+            Shape::Text => Some(Tree::Text("stand-in.test".into())),
             Shape::Name(names) => names.first().map(|name| Tree::Text(name.clone().into())),
             Shape::Integer { min, max } => u64::try_from(1.clamp(*min, *max)).ok().map(Tree::Unsigned),
             Shape::Bool => Some(Tree::Bool(false)),

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use websvc_types::ViolationCode;
 
-use super::prune::{Verdict, list};
+use super::prune::{LeftOut, Verdict, list};
 use super::tree::{Fields, Tree};
 use super::{Field, Object, Shape};
 use crate::nearest::nearest;
@@ -96,7 +96,12 @@ impl Object {
     ) -> Verdict {
         match (&field.shape, value) {
             (Shape::List(items), Tree::List(values)) => {
-                list(items, values, path, report, |item| self.foreign.leaves_out(&field.name, item))
+                self.foreign.respell_items(&field.name, values);
+                let is_named = self.foreign.names_left_out(&field.name, values);
+                list(items, values, path, report, |item| {
+                    let name = self.foreign.leaves_out(&field.name, item)?;
+                    Some(LeftOut { name, is_named })
+                })
             }
             (shape, value) => shape.walk(value, path, report),
         }

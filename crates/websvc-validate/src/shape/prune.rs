@@ -18,6 +18,13 @@ pub(super) enum Verdict {
     Drop,
 }
 
+/// An item of a list that is left out.
+pub(super) struct LeftOut<'v> {
+    pub(super) name: &'v str,
+    /// Whether a warning names it.
+    pub(super) is_named: bool,
+}
+
 impl Shape {
     /// Reports every mistake of a body and takes it out; tells whether something is left to be read.
     pub(crate) fn prune(&self, body: &mut Tree<'_>, report: &mut Report) -> bool {
@@ -67,23 +74,25 @@ impl Shape {
     }
 }
 
-/// Walks a list; items for which `leave_out` knows a name are taken out with a warning.
+/// Walks a list; items for which `leave_out` knows a name are taken out.
 pub(super) fn list(
     shape: &Shape,
     values: &mut Vec<Tree<'_>>,
     path: &Path<'_>,
     report: &mut Report,
-    leave_out: impl for<'v> Fn(&'v Tree<'_>) -> Option<&'v str>,
+    leave_out: impl for<'v> Fn(&'v Tree<'_>) -> Option<LeftOut<'v>>,
 ) -> Verdict {
     let mut taken_out = Vec::new();
     let mut index = 0;
     values.retain_mut(|value| {
         let path = path.index(index);
         let verdict = match leave_out(value) {
-            Some(name) => {
-                report.warning(&path, |place| {
-                    format!("{place}: {name} is not available here and was left out")
-                });
+            Some(LeftOut { name, is_named }) => {
+                if is_named {
+                    report.warning(&path, |place| {
+                        format!("{place}: {name} is not available here and was left out")
+                    });
+                }
                 Verdict::Drop
             }
             None => shape.walk(value, &path, report),

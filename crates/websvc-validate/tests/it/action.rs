@@ -80,3 +80,12 @@ fn all_waiting_together_has_a_longest() {
     check(&options(60_001, &[1]), &[("/scrapeOptions/waitFor", TooBig)]);
     check(&options(0, &[60_001]), &[("/scrapeOptions/actions/0/milliseconds", TooBig)]);
 }
+
+#[test]
+fn a_wait_leaves_half_of_the_timeout_that_is_given() {
+    let options = |wait_for: u64, timeout: u64| json!({ "query": "q", "scrapeOptions": { "waitFor": wait_for, "timeout": timeout } });
+    check(&options(15_000, 30_000), &[]);
+    check(&options(15_001, 30_000), &[("/scrapeOptions/waitFor", TooBig)]);
+    check(&options(60_000, 120_000), &[]);
+    check(&options(60_001, 1_000), &[("/scrapeOptions/waitFor", TooBig)]);
+}

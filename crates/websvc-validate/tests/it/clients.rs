@@ -99,7 +99,7 @@ fn the_command_line_and_n8n_are_understood() {
 }
 
 #[test]
-fn the_mcp_servers_sources_are_left_out_with_a_warning() {
+fn the_mcp_servers_categories_are_left_out_with_a_warning() {
     let checked = accept(&json!({
         "query": "q", "limit": 5, "filter": "x", "sources": ["web", "alexandria"],
         "categories": ["research", "developer", { "type": "gov" }], "domainTools": true, "toolDetail": "compact",
@@ -110,11 +110,68 @@ fn the_mcp_servers_sources_are_left_out_with_a_warning() {
         [
             "categories[1]: developer is not available here and was left out",
             "categories[2]: gov is not available here and was left out",
-            "sources[1]: alexandria is not available here and was left out",
         ]
     );
     let kinds: Vec<_> = checked.plan.sources().iter().map(SourcePlan::kind).collect();
     assert_eq!(kinds, [SourceKind::Web]);
+}
+
+#[test]
+fn the_mcp_servers_default_source_is_left_out_without_a_warning_unless_it_is_the_only_one() {
+    let warnings = |sources: Value| accept(&json!({ "query": "q", "sources": sources })).warnings;
+    assert_eq!(warnings(json!(["web", "alexandria"])), Vec::<String>::new());
+    assert_eq!(warnings(json!([{ "type": "alexandria" }, "images"])), Vec::<String>::new());
+    let alone = ["sources[0]: alexandria is not available here and was left out"];
+    assert_eq!(warnings(json!(["alexandria"])), alone);
+}
+
+#[test]
+fn the_older_name_of_the_format_question_is_understood() {
+    for query in [
+        json!({ "type": "query", "prompt": "why?", "mode": "directQuote" }),
+        json!({ "mode": null, "prompt": "why?", "type": "query" }),
+    ] {
+        let checked = accept(&json!({ "query": "q", "scrapeOptions": { "formats": ["markdown", query] } }));
+        assert_eq!(checked.warnings, Vec::<String>::new());
+        let format = &checked.plan.scrape().unwrap().formats()[1];
+        assert_eq!(serde_json::to_value(format).unwrap(), json!({ "type": "question", "question": "why?" }));
+    }
+    let body = json!({ "query": "q", "scrapeOptions": { "formats": [{ "type": "query", "prompt": "" }] } });
+    assert!(read_search(body.to_string().as_bytes(), &Policy::default()).is_err());
+}
+
+#[test]
+fn formats_and_parser_options_of_the_hosted_service_are_left_out_with_a_warning() {
+    let selectors = json!([{ "selector": "a", "attribute": "href" }]);
+    let checked = accept(&json!({ "query": "q", "scrapeOptions": {
+        "formats": ["markdown", "attributes", { "type": "attributes", "selectors": selectors }, "rawBase64"],
+        "parsers": [{ "type": "pdf", "maxPages": 2, "pages": [1], "pageMarkdown": true, "blocks": false }],
+    } }));
+    let expected = [
+        "formats[1]: attributes is not available here and was left out",
+        "formats[2]: attributes is not available here and was left out",
+        "formats[3]: rawBase64 is not available here and was left out",
+        "pageMarkdown is not available here and was ignored",
+        "pages is not available here and was ignored",
+    ];
+    assert_eq!(checked.warnings, expected);
+    let scrape = checked.plan.scrape().unwrap();
+    assert_eq!((scrape.formats().len(), scrape.parsers()[0].max_pages), (1, Some(2)));
+}
+
+#[test]
+fn the_country_of_a_visit_may_be_in_any_case_and_have_a_city() {
+    let visit = |location: Value| {
+        let checked = accept(
+            &json!({ "query": "q", "scrapeOptions": { "formats": ["markdown"], "location": location } }),
+        );
+        (checked.plan.scrape().unwrap().location().country(), checked.warnings)
+    };
+    assert_eq!(visit(json!({ "country": "de", "city": "Berlin" })), ("DE", Vec::new()));
+    assert_eq!(visit(json!({ "country": "uk" })), ("GB", Vec::new()));
+    assert_eq!(visit(json!({ "country": "", "city": " " })), ("US", Vec::new()));
+    let ignored = "city was ignored: a page is visited from a country, give location.country";
+    assert_eq!(visit(json!({ "city": "Berlin" })), ("US", vec![ignored.to_owned()]));
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn a_wrong_type_is_told_by_what_is_expected() {
 fn an_unknown_name_is_told_with_the_nearest() {
     let found = violations(&json!({ "query": "q", "scrapeOptions": { "formats": ["rawhtml"] } }));
     assert!(found[0].message.ends_with("not \"rawhtml\"; did you mean rawHtml?"), "{}", found[0].message);
-    check_option("formats", &json!([{ "type": "attributes" }]), &[("formats/0/type", UnknownValue)]);
+    check_option("formats", &json!([{ "type": "attribute" }]), &[("formats/0/type", UnknownValue)]);
     check_option("formats", &json!([{}]), &[("formats/0/type", Missing)]);
     check_option("formats", &json!([{ "type": 1 }]), &[("formats/0/type", InvalidType)]);
     check_option("formats", &json!(["question"]), &[("formats/0/question", Missing)]);

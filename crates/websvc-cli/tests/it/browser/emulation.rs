@@ -65,7 +65,11 @@ async fn languages_time_zone_formats_and_coordinates_are_those_of_the_place() {
     let test = "languages_time_zone_formats_and_coordinates_are_those_of_the_place";
     let Some(stage) = stage(test, &[("https://place.test/", "<title>Place</title>")]).await else { return };
     for (location, accepted, expected) in [
-        (json!({"country": "DE"}), "de-DE", json!(["de-DE", ["de-DE"], "Europe/Berlin", "1.234,5", 53, 13])),
+        (
+            json!({"country": "DE"}),
+            "de-DE,de;q=0.9",
+            json!(["de-DE", ["de-DE", "de"], "Europe/Berlin", "1.234,5", 53, 13]),
+        ),
         (
             json!({"country": "JP", "languages": ["fr-FR", "en"]}),
             "fr-FR,en;q=0.9",
@@ -73,8 +77,8 @@ async fn languages_time_zone_formats_and_coordinates_are_those_of_the_place() {
         ),
         (
             json!({"country": "BR"}),
-            "pt-BR",
-            json!(["pt-BR", ["pt-BR"], "America/Sao_Paulo", "1.234,5", -16, -48]),
+            "pt-BR,pt;q=0.9",
+            json!(["pt-BR", ["pt-BR", "pt"], "America/Sao_Paulo", "1.234,5", -16, -48]),
         ),
     ] {
         stage.world.forget();

@@ -84,6 +84,7 @@ impl Generator<'_> {
                 choices.pick(&[json!({}), json!({"type": "object"})]).clone()
             }
             Some("object") => self.object(schema, choices, depth),
+            None => json!(1),
             other => panic!("{other:?} is not generated"),
         }
     }
@@ -147,7 +148,7 @@ fn text(name: &str, choices: &mut Choices<'_>) -> String {
         "includeTags" | "excludeTags" => &["main", ".ad", "a[href]", "p:not(.x)", "ul > li:nth-child(2)"],
         "selector" => &["#go", "button:enabled", "a:has(img)"],
         "tbs" => &["", "qdr:d", "qdr:w,sbd:1", "cdr:1,cd_min:01/02/2024,cd_max:02/29/2024"],
-        "country" => &["US", "DE", "UK"],
+        "country" => &["US", "de", "UK", ""],
         "languages" => &["en", "pt-BR", "zh-Hant-TW", "de_AT"],
         _ => &["x", "a b", "ü", "\u{1F600}", "0", "/~\"\\"],
     };
@@ -172,6 +173,10 @@ fn keep_the_rules(request: &mut Value) {
                 each_type_once(list);
             }
         }
+        let number = |name: &str| options.get(name).and_then(Value::as_u64);
+        if number("waitFor").unwrap_or(0) > number("timeout").unwrap_or(u64::MAX) / 2 {
+            options.remove("waitFor");
+        }
         if keeps_nothing || options.get("lockdown") == Some(&json!(true)) {
             options.remove("onlyCleanContent");
         }
@@ -185,7 +190,8 @@ fn each_type_once(list: &mut Value) {
     let Value::Array(items) = list else { return };
     let mut seen: Vec<String> = Vec::new();
     items.retain(|item| {
-        let name = item.as_str().or_else(|| item["type"].as_str()).unwrap_or_default().to_owned();
+        let name = item.as_str().or_else(|| item["type"].as_str()).unwrap_or_default();
+        let name = if name == "query" { "question" } else { name }.to_owned();
         let new = !seen.contains(&name);
         seen.push(name);
         new

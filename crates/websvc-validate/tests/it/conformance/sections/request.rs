@@ -108,7 +108,8 @@ fn sources() -> Row {
     .reads(json!([{ "type": "web", "tbs": null, "location": null }]), last_source, (false, None))
     .reads(json!([{ "type": "news", "tbs": "", "location": "" }]), last_source, (false, None))
     .warns(json!([{ "type": "web", "tb": "qdr:d" }]), "did you mean tbs?")
-    .warns(json!(["web", "alexandria"]), "sources[1]: alexandria is not available here")
+    .ok(json!(["web", "alexandria"]))
+    .warns(json!(["alexandria"]), "sources[0]: alexandria is not available here")
     .bad_in(json!(["wbe"]), &[("/0", UnknownValue)])
     .bad_in(json!(["Web"]), &[("/0", UnknownValue)])
     .bad_in(json!(["web", { "type": "video" }]), &[("/1/type", UnknownValue)])
@@ -425,7 +426,7 @@ fn client_keys() -> Row {
     .tested("websvc-validate", "the_python_client_is_understood")
     .tested("websvc-validate", "the_javascript_client_is_understood")
     .tested("websvc-validate", "the_command_line_and_n8n_are_understood")
-    .tested("websvc-validate", "the_mcp_servers_sources_are_left_out_with_a_warning")
+    .tested("websvc-validate", "the_mcp_servers_categories_are_left_out_with_a_warning")
     .tested("websvc-validate", "the_rust_clients_spellings_are_understood")
     .tested("websvc-cli", "an_unknown_key_is_named_in_the_warning")
 }

@@ -87,8 +87,8 @@ fn location() -> Row {
     let tags = |tags: &[&str]| tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>();
     row(
         "2.2 location",
-        "country: two upper-case letters, ISO 3166-1 alpha-2, default US; languages: BCP 47 tags, \
-         at most 20 (our own), by default none",
+        "country: two letters in any case, ISO 3166-1 alpha-2, default US; languages: BCP 47 tags, \
+         at most 20 (our own), by default those of the country; city: no effect beside a country",
     )
     .at(scrape("location"))
     .default(country, "US".to_owned())
@@ -98,15 +98,18 @@ fn location() -> Row {
     .reads("DE", country, "DE".to_owned())
     .reads("SS", country, "SS".to_owned())
     .reads("UK", country, "GB".to_owned())
-    .bad("de", UnknownValue)
-    .bad("De", UnknownValue)
+    .reads("de", country, "DE".to_owned())
+    .reads("De", country, "DE".to_owned())
+    .reads("", country, "US".to_owned())
     .bad("XX", UnknownValue)
     .bad("DEU", UnknownValue)
     .bad("D", UnknownValue)
-    .bad("", UnknownValue)
     .bad("D1", UnknownValue)
     .bad(" DE", UnknownValue)
     .bad(1, InvalidType)
+    .at(scrape("location"))
+    .reads(json!({ "country": "DE", "city": "Berlin" }), country, "DE".to_owned())
+    .warns(json!({ "city": "Berlin" }), "city was ignored")
     .at(inside("location", "languages"))
     .reads(json!([]), languages, vec![])
     .reads(json!(["pt_BR", "en", "pt-BR"]), languages, tags(&["pt-BR", "en"]))

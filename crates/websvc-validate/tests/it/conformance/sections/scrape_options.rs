@@ -88,7 +88,8 @@ fn formats() -> Row {
     .reads(json!(["markdown", { "type": "html" }, "links"]), names, vec!["markdown", "html", "links"])
     .reads(json!(["html", { "type": "html" }]), names, vec!["html"])
     .bad_in(json!(["rawhtml"]), &[("/0", UnknownValue)])
-    .bad_in(json!(["attributes"]), &[("/0", UnknownValue)])
+    .warns(json!(["attributes"]), "formats[0]: attributes is not available here")
+    .warns(json!([{ "type": "rawBase64" }]), "formats[0]: rawBase64 is not available here")
     .bad_in(json!([{ "type": "extract" }]), &[("/0/type", UnknownValue)])
     .bad_in(
         json!([{}, { "type": 1 }, 7, null]),
@@ -176,16 +177,20 @@ fn min_age() -> Row {
 
 fn wait_for() -> Row {
     let read = |plan: &SearchPlan| page(plan).wait_for();
-    row("2.2 waitFor", "whole milliseconds; default 0; at most 60000 (our own)")
-        .at(scrape("waitFor"))
-        .default(read, Duration::ZERO)
-        .reads(0, read, Duration::ZERO)
-        .reads(60_000, read, Duration::from_secs(60))
-        .bad(60_001, TooBig)
-        .bad(-1, TooSmall)
-        .bad("1s", InvalidType)
-        .tested("websvc-cli", "a_page_in_the_browser_reaches_nothing_that_the_guard_refuses")
-        .tested("websvc-cli", "without_a_browser_nothing_is_silently_left_out")
+    row(
+        "2.2 waitFor",
+        "whole milliseconds; default 0; at most 60000 (our own), and half of a timeout that is given",
+    )
+    .at(scrape("waitFor"))
+    .default(read, Duration::ZERO)
+    .reads(0, read, Duration::ZERO)
+    .reads(60_000, read, Duration::from_secs(60))
+    .bad(60_001, TooBig)
+    .bad(-1, TooSmall)
+    .bad("1s", InvalidType)
+    .tested("websvc-validate", "a_wait_leaves_half_of_the_timeout_that_is_given")
+    .tested("websvc-cli", "a_page_in_the_browser_reaches_nothing_that_the_guard_refuses")
+    .tested("websvc-cli", "without_a_browser_nothing_is_silently_left_out")
 }
 
 fn timeout() -> Row {
@@ -224,7 +229,8 @@ fn parsers() -> Row {
     .becomes(modes("ocr"), read, modes("ocr"))
     .becomes(json!([typed("pdf", "maxPages", 3.0)]), read, json!([typed("pdf", "maxPages", 3)]))
     .bad_in(json!([typed("pdf", "mode", "slow")]), &[("/0/mode", UnknownValue)])
-    .bad_in(json!([typed("pdf", "pages", 1)]), &[("/0/pages", UnknownField)])
+    .warns(json!([typed("pdf", "pages", 1)]), "pages is not available here and was ignored")
+    .bad_in(json!([typed("pdf", "page", 1)]), &[("/0/page", UnknownField)])
     .bad_in(json!([{ "mode": "fast" }]), &[("/0/type", Missing)])
     .bad_in(json!(["image"]), &[("/0", UnknownValue)])
     .bad_in(json!([{ "type": "image" }]), &[("/0/type", UnknownValue)])
@@ -327,6 +333,6 @@ fn other_keys() -> Row {
     .ok("x")
     .at(scrape("timeOut"))
     .warns(1, "scrapeOptions: the unknown field \"timeOut\" was ignored; did you mean timeout?")
-    .at(inside("location", "city"))
-    .warns("Rome", "location: the unknown field \"city\" was ignored")
+    .at(inside("location", "town"))
+    .warns("Rome", "location: the unknown field \"town\" was ignored")
 }
