@@ -317,7 +317,8 @@ impl Scraper {
             Some(Err(error)) if drawer.would_fill(&page) => undrawn(page, &error),
             None if drawer.would_fill(&page) => {
                 let _place = self.place(Pool::Drawing).await?;
-                Box::pin(drawer.fill(page, plan, &source, deadline)).await?
+                let privacy = page.privacy();
+                Box::pin(drawer.fill(page, plan, &source, deadline)).await?.standing_in_for(privacy)
             }
             Some(_) | None => page,
         })
@@ -365,7 +366,7 @@ impl Scraper {
     ) -> Result<Survey, ScrapeError> {
         let key = cache::plain_key(url);
         let freshness = Freshness { max_age, min_age: None, lockdown: false };
-        let (page, unchanged) = match self.cached(url, Some(&key), freshness).await? {
+        let (page, unchanged) = match self.cached(url, key.as_ref(), freshness).await? {
             Found::Fresh(page, _) => (*page, false),
             Found::NotFresh | Found::Nothing => self.refresh(url, key, deadline).await?,
         };
@@ -386,16 +387,22 @@ impl Scraper {
     async fn refresh(
         &self,
         url: &Url,
-        key: PageKey,
+        key: Option<PageKey>,
         deadline: Instant,
     ) -> Result<(RawPage, bool), ScrapeError> {
-        let known = self.known(url, &key).await?;
+        let known = match &key {
+            Some(key) => self.known(url, key).await?,
+            None => None,
+        };
         let mut request = request::plain(url, remaining(deadline)?, self.inner.config.max_body_bytes);
         let known = known.filter(|known| request::unless_unchanged(&mut request, known));
         let fetching = self.inner.fetcher.plain(request, deadline);
         let fetched = self.stages().run(Stage::Fetch, fetching).await?;
         let (page, unchanged) = renewed(url, known, fetched);
-        Ok((self.put(page, key).await?.0, unchanged))
+        Ok(match key {
+            Some(key) => (self.put(page, key).await?.0, unchanged),
+            None => (page, unchanged),
+        })
     }
 
     pub(crate) fn clock(&self) -> &Clock {

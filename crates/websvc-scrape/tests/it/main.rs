@@ -8,6 +8,7 @@ mod drawn;
 mod full_disk;
 mod inspected;
 mod leading_on;
+mod personal;
 mod profiles;
 mod proxies;
 mod support;
