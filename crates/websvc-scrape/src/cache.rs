@@ -7,10 +7,12 @@ use http::{HeaderMap, HeaderName, StatusCode};
 use jiff::Timestamp;
 use url::Url;
 use websvc_store::{CacheLimits, CachedPage, PageKey, PutOutcome, Store, StoreError};
+use websvc_transport::has_credentials;
 use websvc_types::ProxyUsed;
 use websvc_validate::ScrapePlan;
 
 use crate::browse::{Need, variant as drawn_variant};
+use crate::personal::{SET_COOKIES, is_personal};
 use crate::proxies::ProxyConfig;
 use crate::raw::{CacheState, DRAWN, RawPage};
 use crate::request::{DEFAULT_ACCEPT_LANGUAGE, accept_language};
@@ -18,8 +20,8 @@ use crate::robots;
 
 /// The headers that are kept with a page: how to read it, by what to ask whether it has changed, and what it asks of
 /// robots.
-const KEPT_HEADERS: [HeaderName; 5] =
-    [CONTENT_TYPE, ETAG, LAST_MODIFIED, HeaderName::from_static(robots::HEADER), DRAWN];
+const KEPT_HEADERS: [HeaderName; 6] =
+    [CONTENT_TYPE, ETAG, LAST_MODIFIED, HeaderName::from_static(robots::HEADER), DRAWN, SET_COOKIES];
 
 /// What is said of a copy that is not whole.
 const TRUNCATED: &str = "the body broke off when the page was fetched; only its beginning is in the cache";
@@ -35,14 +37,10 @@ pub(crate) enum Kept {
     At(u64),
 }
 
-/// Returns the name of a page in the cache, with whatever of the plan changes what its host answers. Headers of the
-/// caller's own and actions may change it in any way, so such a page has no name: it is nobody else's.
+/// Returns the name of a page in the cache, with whatever of the plan changes what its host answers. A personal
+/// page has no name: it is nobody else's.
 pub(crate) fn page_key(url: &Url, plan: &ScrapePlan, proxies: &ProxyConfig, need: Need) -> Option<PageKey> {
-    let is_private = has_credentials(url)
-        || !plan.headers().is_empty()
-        || !plan.actions().is_empty()
-        || plan.profile().is_some();
-    if is_private {
+    if is_personal(url, plan) {
         return None;
     }
     let mut variant = match need {
@@ -65,14 +63,9 @@ pub(crate) fn page_key(url: &Url, plan: &ScrapePlan, proxies: &ProxyConfig, need
     Some(PageKey::new(without_fragment(url), variant))
 }
 
-/// Returns the name of a page that was asked for without any wishes; `None` for a private one.
+/// Returns the name of a page that was asked for without any wishes; a personal page has none.
 pub(crate) fn plain_key(url: &Url) -> Option<PageKey> {
     (!has_credentials(url)).then(|| PageKey::new(without_fragment(url), ""))
-}
-
-/// Reports whether a URL has a user name or password. Those of requests are headers by now, but links have them, too.
-pub(crate) fn has_credentials(url: &Url) -> bool {
-    !url.username().is_empty() || url.password().is_some()
 }
 
 pub(crate) fn without_fragment(url: &Url) -> String {
@@ -137,6 +130,7 @@ pub(crate) fn raw_page(source_url: &Url, cached: CachedPage) -> Option<RawPage> 
         warnings: if cached.truncated { vec![TRUNCATED.to_owned()] } else { Vec::new() },
         proxy_used: ProxyUsed::Basic,
         unverified: false,
+        sent_credentials: false,
         cache_state: CacheState::Hit(fetched_at(cached.fetched_at_ms)?),
         took: Duration::ZERO,
         takings: None,

@@ -193,8 +193,11 @@ impl Fetcher {
     ) -> Result<RawPage, ScrapeError> {
         let source_url = request.url.clone();
         let mut request = request;
+        let mut sent_credentials = false;
         for _ in 0..=MAX_REFRESHES {
-            let (page, cookies) = self.send(request.clone(), deadline).await?;
+            let (mut page, cookies) = self.send(request.clone(), deadline).await?;
+            sent_credentials |= page.sent_credentials;
+            page.sent_credentials = sent_credentials;
             if onward == Onward::Stay {
                 return Ok(page);
             }

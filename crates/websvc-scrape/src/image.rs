@@ -7,6 +7,7 @@ use http::header::RETRY_AFTER;
 use url::Url;
 use websvc_extract::image_size;
 use websvc_store::{CacheLimits, CachedPage, PageKey, Store};
+use websvc_transport::without_credentials;
 use websvc_types::index::IndexDocument;
 use websvc_types::limits::IMAGE_SIDE_MAX;
 
@@ -126,5 +127,5 @@ fn remember(store: &Store, limits: &CacheLimits, key: PageKey, size: Option<(u32
 }
 
 fn key(url: &Url) -> PageKey {
-    PageKey::new(cache::without_fragment(url), VARIANT)
+    PageKey::new(cache::without_fragment(&without_credentials(url)), VARIANT)
 }

@@ -4,6 +4,7 @@ use url::Url;
 use websvc_extract::{Anchor, Article, Content, Document, ImageDetail, PageMetadata};
 use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 
+use crate::personal::remove_credentials;
 use crate::raw::RawPage;
 use crate::robots::RobotsRules;
 
@@ -19,7 +20,7 @@ pub(crate) fn index_copy(
     content: &Content<'_>,
     metadata: PageMetadata,
 ) -> Option<Box<IndexDocument>> {
-    if !raw.status.is_success() || !RobotsRules::of(&raw.headers, Some(&metadata)).index {
+    if !raw.status.is_success() || !raw.is_public() || !RobotsRules::of(&raw.headers, Some(&metadata)).index {
         return None;
     }
     let mut copy = index_document(known_url(&raw.url, document.canonical()), document, content, metadata);
@@ -59,7 +60,7 @@ pub fn index_document(
         }
         None => (None, None, None),
     };
-    IndexDocument {
+    let mut document = IndexDocument {
         url,
         title: title.unwrap_or_default(),
         headings: content.headings(),
@@ -74,7 +75,9 @@ pub fn index_document(
         images: document.image_details().into_iter().map(image).collect(),
         links: content.anchors().into_iter().filter_map(link).collect(),
         news,
-    }
+    };
+    remove_credentials(&mut document);
+    document
 }
 
 /// Returns what the index reads of a text, so that the rest is not carried around.

@@ -147,7 +147,7 @@ impl Scraper {
         mut page: RawPage,
         key: PageKey,
     ) -> Result<(RawPage, Option<u64>), ScrapeError> {
-        if page.unverified || page.wall().is_some() {
+        if page.unverified || page.is_personal() || page.wall().is_some() {
             return Ok((page, None));
         }
         let (limits, now_ms) = (self.inner.config.cache, self.clock().now_ms());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use jiff::Timestamp;
 use url::Url;
 use websvc_transport::Fetched;
@@ -11,6 +11,7 @@ use websvc_types::ProxyUsed;
 
 use crate::browse::Takings;
 use crate::challenge;
+use crate::personal::{SET_COOKIES, depends_on_cookies};
 
 /// Marks a page that a browser drew, also in the cache.
 pub(crate) const DRAWN: HeaderName = HeaderName::from_static("x-websvc-drawn");
@@ -47,6 +48,8 @@ pub struct RawPage {
     /// Whoever stands between may have written it, see [`Fetched::unverified`]. Only for those who said that they do
     /// not mind: it is not stored.
     pub unverified: bool,
+    /// A user or a password of a URL took part in getting it: it is its caller's alone and not stored.
+    pub sent_credentials: bool,
     /// Where it came from.
     pub cache_state: CacheState,
     /// How long its host took; zero when it was not asked.
@@ -112,6 +115,7 @@ impl RawPage {
             warnings: Vec::new(),
             proxy_used: ProxyUsed::Basic,
             unverified: false,
+            sent_credentials: false,
             cache_state: CacheState::Miss,
             took: Duration::ZERO,
             takings: None,
@@ -119,9 +123,13 @@ impl RawPage {
     }
 
     pub(crate) fn fetched(source_url: Url, fetched: Fetched) -> Self {
-        // Only a page from our browser may say that it is drawn.
+        // Only we may say that a page is drawn, or was answered to cookies.
         let mut fetched = fetched;
         fetched.headers.remove(DRAWN);
+        fetched.headers.remove(SET_COOKIES);
+        if depends_on_cookies(&source_url, &fetched) {
+            fetched.headers.insert(SET_COOKIES, HeaderValue::from_static("1"));
+        }
         Self {
             source_url,
             url: fetched.url,
@@ -132,6 +140,7 @@ impl RawPage {
             warnings: fetched.warnings,
             proxy_used: ProxyUsed::Basic,
             unverified: fetched.unverified,
+            sent_credentials: fetched.sent_credentials,
             cache_state: CacheState::Miss,
             took: Duration::ZERO,
             takings: None,
@@ -145,7 +154,8 @@ pub(crate) fn renewed(url: &Url, known: Option<RawPage>, fetched: RawPage) -> (R
     match known {
         Some(known) if unchanged => {
             let (cache_state, proxy_used) = (CacheState::Miss, fetched.proxy_used);
-            (RawPage { cache_state, proxy_used, ..known }, true)
+            let privacy = fetched.privacy();
+            (RawPage { cache_state, proxy_used, ..known }.standing_in_for(privacy), true)
         }
         Some(_) | None => (fetched, unchanged),
     }

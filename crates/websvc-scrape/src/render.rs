@@ -15,10 +15,10 @@ use websvc_extract::{
     Base64Images, Content, ContentOptions, Document, ExtractError, MetaValue, PageMetadata, Scope, Selectors,
     Source,
 };
+use websvc_transport::without_credentials;
 use websvc_types::{CacheState as WireCacheState, Format, Metadata, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
-use crate::cache::has_credentials;
 use crate::documents::{Converted, as_base64, document_kind};
 use crate::error::ScrapeError;
 use crate::index_copy::index_copy;
@@ -77,7 +77,7 @@ pub(crate) fn render(
     if is_empty_shell {
         page.warnings.push(SHELL_WARNING.to_owned());
     }
-    let is_storable = plan.store_in_cache() && !raw.unverified && !has_credentials(&raw.source_url);
+    let is_storable = plan.store_in_cache() && !raw.unverified;
     if is_storable && raw.cache_state == CacheState::Miss {
         // The index takes the main content, which is found only once when that is what was asked for.
         page.index_copy = if converted.is_some() || is_plain(plan) {
@@ -137,7 +137,7 @@ fn unread(raw: &RawPage, plan: &ScrapePlan) -> Page {
 pub(crate) fn as_cached(page: &mut Page, source_url: &Url, fetched_at: Timestamp) {
     page.cache_state = CacheState::Hit(fetched_at);
     page.took = Duration::ZERO;
-    page.metadata.source_url = Some(source_url.to_string());
+    page.metadata.source_url = Some(without_credentials(source_url).into());
     page.metadata.proxy_used = Some(ProxyUsed::Basic);
     page.metadata.cache_state = Some(WireCacheState::Hit);
     page.metadata.cached_at = Some(fetched_at.to_string());
@@ -252,8 +252,8 @@ fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {
         title,
         description,
         language,
-        source_url: Some(raw.source_url.to_string()),
-        url: Some(raw.url.to_string()),
+        source_url: Some(without_credentials(&raw.source_url).into()),
+        url: Some(without_credentials(&raw.url).into()),
         status_code: Some(raw.status.as_u16()),
         content_type: raw.content_type().map(str::to_owned).or(content_type),
         proxy_used: Some(raw.proxy_used),

@@ -328,7 +328,8 @@ impl Scraper {
             Some(Err(error)) if drawer.would_fill(&page) => undrawn(page, &error),
             None if drawer.would_fill(&page) => {
                 let _place = self.place(Pool::Drawing).await?;
-                Box::pin(drawer.fill(page, plan, &source, deadline)).await?
+                let privacy = page.privacy();
+                Box::pin(drawer.fill(page, plan, &source, deadline)).await?.standing_in_for(privacy)
             }
             Some(_) | None => page,
         })
@@ -413,10 +414,10 @@ impl Scraper {
         let fetching = self.inner.fetcher.plain(request, deadline);
         let fetched = self.stages().run(Stage::Fetch, fetching).await?;
         let (page, unchanged) = renewed(url, known, fetched);
-        match key {
-            Some(key) => Ok((self.put(page, key).await?.0, unchanged)),
-            None => Ok((page, unchanged)),
-        }
+        Ok(match key {
+            Some(key) => (self.put(page, key).await?.0, unchanged),
+            None => (page, unchanged),
+        })
     }
 
     pub(crate) fn clock(&self) -> &Clock {

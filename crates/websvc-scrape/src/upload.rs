@@ -176,6 +176,7 @@ impl Scraper {
             warnings: Vec::new(),
             proxy_used: ProxyUsed::Basic,
             unverified: false,
+            sent_credentials: false,
             cache_state: CacheState::Miss,
             took: Duration::ZERO,
             takings: None,

@@ -101,7 +101,7 @@ impl Classifier {
         self.0.counters.figures(scanner)
     }
 
-    /// Returns the score of a URL, 0 to 100; `None` when there is nobody to ask. A request of zero retention asks anew and
+    /// Returns the score of a URL, 0 to 100; `None` when there is nobody to ask. A request of zero or anonymized retention asks anew and
     /// leaves nothing.
     ///
     /// # Errors
@@ -110,8 +110,8 @@ impl Classifier {
         let Inner { asked, counters } = &*self.0;
         let asked = asked.as_ref()?;
         let remembers = match retention {
-            Retention::Normal | Retention::Anonymous => true,
-            Retention::Zero => false,
+            Retention::Normal => true,
+            Retention::Anonymous | Retention::Zero => false,
         };
         if remembers && let Some(score) = asked.verdicts.find(url, Instant::now()) {
             counters.remembered();

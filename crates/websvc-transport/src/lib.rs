@@ -21,7 +21,8 @@ mod tunnel;
 pub use body::{Aborted, Body, BodySender};
 pub use client::{
     Client, ClientConfig, CookieJar, ExcessPolicy, FetchRequest, Fetched, Proxy, RedirectPolicy, Resolve,
-    Resolving, SystemResolver, TlsPolicy, Upgrade, UpgradeRequest, UrlRule, Wanted, is_forbidden_header,
+    Resolving, SystemResolver, TlsPolicy, Upgrade, UpgradeRequest, UrlRule, Wanted, has_credentials,
+    is_forbidden_header, without_credentials,
 };
 pub use error::{BodyError, ClientError, FetchError, REFUSED_ADDRESS, ServerError, Stage};
 pub use guard::{AddressGuard, GuardError, IpNetwork, is_public};

@@ -113,12 +113,16 @@ fn addresses(report: &mut Report, given: Vec<String>, ignores: bool) -> (Vec<Url
     let count = given.len();
     for (index, text) in given.into_iter().enumerate() {
         let target = match ignores {
-            true => target::read_stored(&text),
-            false => target::check_stored(report, &path.index(index), &text),
+            true => target::read(&text),
+            false => target::check(report, &path.index(index), &text),
         };
         match target {
-            Some(target) if seen.insert(target.url.as_str().to_owned()) => urls.push(target.url),
-            Some(_named_before) => {}
+            Some(target) => {
+                let url = target.into_whole_url();
+                if seen.insert(url.as_str().to_owned()) {
+                    urls.push(url);
+                }
+            }
             None if ignores => invalid.push(text),
             None => {}
         }

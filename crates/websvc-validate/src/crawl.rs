@@ -20,7 +20,8 @@ use crate::retention::Retention;
 use crate::scrape::{self, Setting};
 use crate::scrape_plan::ScrapePlan;
 use crate::webhook::{self, WebhookPlan};
-use crate::{bounds, job, target};
+use crate::target::{self, Target};
+use crate::{bounds, job};
 
 /// The largest automaton of one pattern, in bytes.
 const PATTERN_COMPILED_BYTES: usize = 1024 * 1024;
@@ -211,7 +212,7 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
         plan.formats.push(Format::Markdown(websvc_types::format::Markdown {}));
     }
     plan.leads = true;
-    let start = target::check_stored(report, &Path::Root.key("url"), &url).map(|target| target.url);
+    let start = target::check(report, &Path::Root.key("url"), &url).map(Target::into_whole_url);
     Some(CrawlPlan {
         include: patterns(report, &body.key("includePaths"), include_paths),
         exclude: patterns(report, &body.key("excludePaths"), exclude_paths),

@@ -13,9 +13,9 @@ pub enum Retention {
     /// What the service keeps of any request.
     #[default]
     Normal,
-    /// Nothing that tells who asked.
+    /// No content and nothing that tells who asked: that there was a request, and what it cost.
     Anonymous,
-    /// Nothing.
+    /// No content: who asked, and what it cost.
     Zero,
 }
 

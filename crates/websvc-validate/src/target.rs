@@ -46,25 +46,6 @@ impl Target {
     }
 }
 
-/// Reads the address of a page of a job. User names and passwords are refused: the URLs of a job are stored and listed.
-pub(crate) fn check_stored(report: &mut Report, path: &Path<'_>, given: &str) -> Option<Target> {
-    let target = check(report, path, given)?;
-    if target.credentials.is_none() {
-        return Some(target);
-    }
-    report.violation(path, ViolationCode::NotSupported, |name| {
-        format!(
-            "{name} must not have a user name or password: the URLs of jobs are stored. Send an Authorization header instead"
-        )
-    });
-    None
-}
-
-/// As [`check_stored`], where an address that is refused is no fault.
-pub(crate) fn read_stored(given: &str) -> Option<Target> {
-    read(given).filter(|target| target.credentials.is_none())
-}
-
 /// Reads an address; one without a scheme is http. `None` is reported.
 pub(crate) fn check(report: &mut Report, path: &Path<'_>, given: &str) -> Option<Target> {
     let legal =
@@ -194,16 +175,6 @@ mod tests {
         assert_eq!(target.into_whole_url().password(), Some("open%20sesame"));
         assert_eq!(read("http://user@tea.test/").unwrap().credentials(), Some("Basic dXNlcjo="));
         assert_eq!(read("http://tea.test/a@b").unwrap().credentials(), None);
-    }
-
-    #[test]
-    fn job_url_with_credentials_is_refused() {
-        let mut report = Report::default();
-        assert_eq!(check_stored(&mut report, &Path::Root.key("url"), "http://user:secret@tea.test/"), None);
-        let text = report.rejection().unwrap().to_string();
-        assert!(!text.contains("secret"), "{text}");
-        assert_eq!(read_stored("http://user:secret@tea.test/"), None);
-        assert!(read_stored("http://tea.test/").is_some());
     }
 
     #[test]

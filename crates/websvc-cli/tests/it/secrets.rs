@@ -126,11 +126,6 @@ async fn page_behind_credentials_of_a_url_is_neither_stored_nor_shared() {
     let found = service.search(json!({ "query": "rubies emerald staircase" })).await;
     assert_eq!(found.body["data"]["web"], json!([]), "the page that came before is not in the index");
 
-    let crawl = service.post("/v2/crawl", json!({ "url": URL }).to_string()).await;
-    assert_eq!((crawl.status.as_u16(), &crawl.body["details"][0]["path"]), (400, &json!("/url")));
-    let batch =
-        service.post("/v2/batch/scrape", json!({ "urls": [URL, "http://vault.test/open"] }).to_string());
-    assert_eq!(batch.await.body["invalidURLs"], json!([URL]));
     service.stop();
     for secret in ["open-sesame-77", "YWxhZGluOm9wZW4tc2VzYW1lLTc3"] {
         assert_eq!(files_with(site.data_dir(), secret), [""; 0], "{secret}");

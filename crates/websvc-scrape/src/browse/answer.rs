@@ -6,6 +6,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MO
 use http::{HeaderMap, HeaderValue, StatusCode};
 use url::Url;
 use websvc_browser::{Download, DownloadCause, Refusal, Rendered, State};
+use websvc_transport::{has_credentials, without_credentials};
 use websvc_types::ProxyUsed;
 
 use super::Takings;
@@ -55,10 +56,11 @@ pub(crate) fn drawn(source_url: &Url, rendered: Rendered, proxy_used: ProxyUsed)
     }));
     let is_markup = is_markup(&headers);
     let takings = Takings { screenshot, screenshots, scrapes, returns, pdfs };
+    // A page may end at `about:blank` or with an address of its scripts' making.
+    let url = Url::parse(&url).ok().filter(Url::has_host).unwrap_or_else(|| source_url.clone());
     let page = RawPage {
         source_url: source_url.clone(),
-        // A page may end at `about:blank` or with an address of its scripts' making.
-        url: Url::parse(&url).ok().filter(Url::has_host).unwrap_or_else(|| source_url.clone()),
+        url: without_credentials(&url),
         status: status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::OK),
         headers: drawn_headers(headers),
         body: html.into(),
@@ -66,6 +68,7 @@ pub(crate) fn drawn(source_url: &Url, rendered: Rendered, proxy_used: ProxyUsed)
         warnings,
         proxy_used,
         unverified,
+        sent_credentials: has_credentials(source_url) || has_credentials(&url),
         cache_state: CacheState::Miss,
         took: Duration::ZERO,
         takings: (!takings.is_empty()).then(|| Box::new(takings)),

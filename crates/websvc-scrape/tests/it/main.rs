@@ -9,6 +9,7 @@ mod full_disk;
 mod google;
 mod inspected;
 mod leading_on;
+mod personal;
 mod profiles;
 mod proxies;
 mod support;

@@ -6,6 +6,7 @@
 //! what it costs; therefore each is done and charged once, whenever the process dies.
 
 mod create;
+mod credentials;
 mod finish;
 mod lease;
 mod overview;

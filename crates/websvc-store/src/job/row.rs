@@ -3,7 +3,7 @@
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-use super::{JobKind, JobRecord, JobState, JobUrl};
+use super::{JobKind, JobRecord, JobState, JobUrl, credentials};
 use crate::key::KeyId;
 use crate::webhook::{JobEvent, enqueue};
 
@@ -143,6 +143,9 @@ pub(super) fn end(
              WHERE number = ?1 AND state = 'running'",
         )?
         .execute(params![job, state.as_str(), error, now_ms, expires_at_ms])?;
+    if ended == 1 {
+        credentials::remove(transaction, job)?;
+    }
     let event = match state {
         JobState::Completed => Some(JobEvent::Completed),
         JobState::Failed => Some(JobEvent::Failed),

@@ -5,6 +5,7 @@
 mod artifacts;
 mod backup;
 mod credits;
+mod ended;
 mod ends;
 mod file;
 mod hammer;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::Method;
-use http::header::{ACCEPT, ACCEPT_ENCODING, HeaderValue, USER_AGENT};
+use http::header::{ACCEPT, ACCEPT_ENCODING, COOKIE, HeaderValue, USER_AGENT};
 use http::response::Parts;
 use url::Url;
 
@@ -86,8 +86,8 @@ struct Reached {
 async fn follow(shared: &Shared, request: FetchRequest, limits: &Limits) -> Result<Reached, FetchError> {
     let (policy, rule) = (request.redirects, request.redirect_rule.clone());
     let mut jar = request.cookies.clone();
-    let mut hop = first_hop(shared, request);
     let mut trail = Trail::default();
+    let mut hop = first_hop(shared, request, &mut trail);
     loop {
         let mut sent = hop.clone();
         jar.apply(&sent.url, &mut sent.headers);
@@ -100,6 +100,7 @@ async fn follow(shared: &Shared, request: FetchRequest, limits: &Limits) -> Resu
             RedirectPolicy::None => None,
         };
         let Some(next) = next else {
+            trail.sent_set_cookies = sent.headers.get(COOKIE) != hop.headers.get(COOKIE);
             trail.cookies = jar;
             return Ok(Reached { answer, url: hop.url, trail });
         };
@@ -116,18 +117,18 @@ async fn follow(shared: &Shared, request: FetchRequest, limits: &Limits) -> Resu
         }
         trail.redirects.push(hop.url.clone());
         hop.follow(status, next);
-        headers::take_credentials(&mut hop.url, &mut hop.headers);
+        trail.sent_credentials |= headers::take_credentials(&mut hop.url, &mut hop.headers);
     }
 }
 
-fn first_hop(shared: &Shared, request: FetchRequest) -> Hop {
+fn first_hop(shared: &Shared, request: FetchRequest, trail: &mut Trail) -> Hop {
     let FetchRequest { method, mut url, mut headers, body, .. } = request;
     headers.entry(ACCEPT).or_insert(HeaderValue::from_static("*/*"));
     headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static(ACCEPTED));
     if let Some(agent) = &shared.user_agent {
         headers.entry(USER_AGENT).or_insert_with(|| agent.clone());
     }
-    headers::take_credentials(&mut url, &mut headers);
+    trail.sent_credentials = headers::take_credentials(&mut url, &mut headers);
     Hop { method, url, headers, body }
 }
 
@@ -138,6 +139,8 @@ struct Trail {
     warnings: Vec<String>,
     cookies: CookieJar,
     unverified: bool,
+    sent_credentials: bool,
+    sent_set_cookies: bool,
 }
 
 impl Trail {
@@ -189,7 +192,7 @@ async fn leave(shared: &Shared, reached: Reached) -> Fetched {
 }
 
 fn fetched(parts: Parts, url: Url, trail: Trail, remote_addr: SocketAddr, received: Received) -> Fetched {
-    let Trail { redirects, warnings, cookies, unverified } = trail;
+    let Trail { redirects, warnings, cookies, unverified, sent_credentials, sent_set_cookies } = trail;
     Fetched {
         status: parts.status,
         url,
@@ -202,5 +205,7 @@ fn fetched(parts: Parts, url: Url, trail: Trail, remote_addr: SocketAddr, receiv
         wire_bytes: received.wire_bytes,
         unverified,
         cookies,
+        sent_credentials,
+        sent_set_cookies,
     }
 }

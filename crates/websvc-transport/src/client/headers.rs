@@ -46,17 +46,39 @@ pub(super) fn drop_credentials(headers: &mut HeaderMap) {
 
 /// Moves the user and password of a URL into an `Authorization` header, unless there is one: they are not part of
 /// what is requested, and must not show up in what is reported.
-pub(super) fn take_credentials(url: &mut Url, headers: &mut HeaderMap) {
-    let Some(value) = basic_credentials(url) else { return };
+///
+/// Returns whether the URL had any.
+pub(super) fn take_credentials(url: &mut Url, headers: &mut HeaderMap) -> bool {
+    let Some(value) = basic_credentials(url) else { return false };
     headers.entry(AUTHORIZATION).or_insert(value);
-    // Only URLs without a host refuse this; those were refused before, and have no user either.
+    remove_credentials(url);
+    true
+}
+
+/// Returns whether a URL carries a user or a password (RFC 3986, section 3.2.1), which are as private as an
+/// `Authorization` header.
+#[must_use]
+pub fn has_credentials(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
+}
+
+/// Returns a URL without its user and password, as it may be stored, logged and shown.
+#[must_use]
+pub fn without_credentials(url: &Url) -> Url {
+    let mut url = url.clone();
+    remove_credentials(&mut url);
+    url
+}
+
+fn remove_credentials(url: &mut Url) {
+    // Only URLs without a host refuse this, and they have no user either.
     let _ = url.set_username("");
     let _ = url.set_password(None);
 }
 
 /// Returns the user and password of a URL, if it has any, as a header has them (RFC 7617).
 pub(super) fn basic_credentials(url: &Url) -> Option<HeaderValue> {
-    if url.username().is_empty() && url.password().is_none() {
+    if !has_credentials(url) {
         return None;
     }
     let user = percent_decoded(url.username());
@@ -69,7 +91,7 @@ pub(super) fn basic_credentials(url: &Url) -> Option<HeaderValue> {
 
 /// Returns the user and password of a URL, if it has any; what is not UTF-8 is replaced.
 pub(super) fn credentials(url: &Url) -> Option<(String, String)> {
-    if url.username().is_empty() && url.password().is_none() {
+    if !has_credentials(url) {
         return None;
     }
     let text = |part: &str| String::from_utf8_lossy(&percent_decoded(part)).into_owned();

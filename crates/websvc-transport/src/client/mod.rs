@@ -28,7 +28,7 @@ use url::{Host, Url};
 
 pub use config::ClientConfig;
 pub use cookies::CookieJar;
-pub use headers::is_forbidden_header;
+pub use headers::{has_credentials, is_forbidden_header, without_credentials};
 pub use proxy::Proxy;
 pub use request::{ExcessPolicy, FetchRequest, Fetched, RedirectPolicy, TlsPolicy, Wanted};
 pub use resolve::{Resolve, Resolving, SystemResolver};

@@ -138,4 +138,9 @@ pub struct Fetched {
     pub unverified: bool,
     /// What was set on the way, beside the cookies of the request.
     pub cookies: CookieJar,
+    /// A URL of the chain carried a user or a password: the answer may be for that user alone.
+    pub sent_credentials: bool,
+    /// The last request carried cookies that redirects had set: whoever asks for the last URL directly may be answered
+    /// otherwise.
+    pub sent_set_cookies: bool,
 }

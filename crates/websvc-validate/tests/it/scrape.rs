@@ -113,7 +113,10 @@ fn what_is_private_is_not_stored() {
         assert_eq!(scrape_plan(options.clone()).store_in_cache(), stored, "{options}");
     }
     let zero = Policy { zdr: Allowance::Forced, ..Policy::default() };
-    assert!(!check_scrape_options(ScrapeOptions::default(), &zero).unwrap().plan.store_in_cache());
+    let anonymous = Policy { anon: Allowance::Forced, ..Policy::default() };
+    for policy in [zero, anonymous] {
+        assert!(!check_scrape_options(ScrapeOptions::default(), &policy).unwrap().plan.store_in_cache());
+    }
 }
 
 #[test]

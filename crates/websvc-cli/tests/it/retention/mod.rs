@@ -1,4 +1,4 @@
-//! What is left of a request: nothing under zero data retention, nobody's name under the anonymized kind. The same requests
+//! What is left of a request: nothing under zero data retention, and nobody's name beside that under the anonymized kind. The same requests
 //! without either leave what is looked for, so that the search is known to find it.
 
 mod mark;
@@ -349,7 +349,8 @@ async fn what_is_kept_of_anonymous_requests_is_nobodys() {
     let running = stage.places().await.without(&own);
     assert!(stage.service.end().success());
     for places in [running, stage.on_disk().without(&own)] {
-        assert!(!places.with("table pages", &stage.mark.named("body")).is_empty(), "pages are kept");
+        let content = places.traces(&stage.mark);
+        assert!(content.is_empty(), "content is kept:\n{}", content.join("\n"));
         assert!(!places.named("table usage_log").is_empty() && !places.named("the log").is_empty());
         // Events tell of signing in, and of what could not be read, too, which is nobody's secret.
         let unnamed = |place: &&str| *place != EVENTS && !place.starts_with("audit/");

@@ -271,7 +271,7 @@ fn store_in_cache() -> Row {
     let read = |plan: &SearchPlan| page(plan).store_in_cache();
     row(
         "2.2 storeInCache",
-        "default true; headers, actions, profile, lockdown and zero data retention force it to false",
+        "default true; headers, actions, profile, lockdown, zero and anonymized data retention force it to false",
     )
     .at(scrape("storeInCache"))
     .default(read, true)
