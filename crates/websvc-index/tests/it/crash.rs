@@ -42,7 +42,7 @@ fn linked_page(number: u64) -> Document {
 fn child_writes_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     if std::env::var_os(ADDING).is_some() {
-        return only_add(Path::new(&folder));
+        return only_add(Path::new(&folder), |number| println!("\nadded {number}"));
     }
     let config = IndexConfig { commit_after: Duration::from_millis(5), ..IndexConfig::default() };
     let index = Index::open(Path::new(&folder), config).expect("the index opens after a kill");
@@ -98,7 +98,7 @@ fn a_killed_writer_loses_nothing_that_was_flushed() {
 }
 
 /// Adds pages, and removes every fifth again, without a commit that it waits for.
-fn only_add(folder: &Path) {
+fn only_add(folder: &Path, tell: impl Fn(u64)) {
     let index = Index::open(folder, IndexConfig::default()).expect("the index opens after a kill");
     index.recover().expect("recovering goes on after a kill");
     let start = index.stats().expect("readable").documents * 2;
@@ -107,7 +107,7 @@ fn only_add(folder: &Path) {
         if number % 5 == 4 {
             index.remove(&format!("https://a.test/{}", number - 2)).expect("removing goes on after a kill");
         }
-        println!("\nadded {number}");
+        tell(number);
     }
 }
 
