@@ -12,6 +12,12 @@ pub(crate) const LOCK_FILE: &str = "lock";
 /// The name of the index's folder in the data directory.
 pub(crate) const INDEX_DIR: &str = "index";
 
+/// The name of the folder of lists in the data directory.
+const LISTS_DIR: &str = "lists";
+
+/// What tells a data directory from others: each command that makes one leaves one of these.
+const OWN_ENTRIES: &[&str] = &[Store::FILE_NAME, INDEX_DIR, LISTS_DIR, LOCK_FILE];
+
 /// A data directory that exists.
 #[derive(Debug, Clone)]
 pub(crate) struct DataDir(PathBuf);
@@ -56,10 +62,10 @@ impl DataDir {
         let mut entries =
             path.read_dir().with_context(|| format!("cannot read the data directory {shown}"))?;
         ensure!(
-            entries.next().is_none() || path.join(Store::FILE_NAME).exists() || path.join(INDEX_DIR).exists(),
-            "{shown} is not a data directory: there is neither {} nor {INDEX_DIR} in it; name the one of the service by \
+            entries.next().is_none() || OWN_ENTRIES.iter().any(|name| path.join(name).exists()),
+            "{shown} is not a data directory: it has other files, and none of {}; name the one of the service by \
              --data-dir or WEBSVC_DATA_DIR",
-            Store::FILE_NAME
+            OWN_ENTRIES.join(", ")
         );
         Ok(Self(path))
     }
@@ -90,7 +96,7 @@ impl DataDir {
     }
 
     pub(crate) fn lists(&self) -> PathBuf {
-        self.0.join("lists")
+        self.0.join(LISTS_DIR)
     }
 
     /// Takes the right to write the index; `None` when another process has it.

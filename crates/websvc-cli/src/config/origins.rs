@@ -73,7 +73,7 @@ impl Origins {
     pub(crate) fn of_error(&self, text: &str) -> Option<&Place> {
         let is_about = |key: &str| {
             let ends = |next: char| !(next.is_alphanumeric() || matches!(next, '_' | '.'));
-            text.strip_prefix(key).is_some_and(|rest| rest.starts_with(ends))
+            text.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with(ends))
         };
         let about = self.0.iter().rev().filter(|(key, _)| is_about(key));
         about.max_by_key(|(key, _)| key.len()).map(|(_, place)| place)
@@ -116,6 +116,11 @@ mod tests {
         let of = |text: &str| origins.of_error(text).map(ToString::to_string);
         assert_eq!(of("fetch.allow_networks: \"x\" is not a network").as_deref(), Some("a.toml:5"));
         assert_eq!(of("fetch.connect_to: no").as_deref(), Some("a.toml:7"));
+        assert_eq!(
+            of("fetch.allow_networks").as_deref(),
+            Some("a.toml:5"),
+            "the error alone, without its cause"
+        );
         assert_eq!(of("fetch.connect_to_x: no"), None);
         assert_eq!(of("this URL may not be fetched: see fetch.allow_networks"), None);
     }

@@ -30,12 +30,16 @@ pub(crate) enum ConfigError {
     Read { path: PathBuf, source: std::io::Error },
     #[error("{origin}: {message}")]
     Syntax { origin: String, message: String },
-    #[error("{origin}: unknown configuration key `{key}`{}", suggestion(nearest.as_deref()))]
-    Unknown { origin: String, key: String, nearest: Option<String> },
+    #[error("{origin}: unknown configuration key `{key}`{}", suggestion(*nearest, variable.as_deref()))]
+    Unknown { origin: String, key: String, nearest: Option<&'static str>, variable: Option<String> },
 }
 
-fn suggestion(nearest: Option<&str>) -> String {
-    nearest.map_or_else(String::new, |name| format!(", did you mean `{name}`?"))
+fn suggestion(nearest: Option<&str>, variable: Option<&str>) -> String {
+    let mut text = nearest.map_or_else(String::new, |name| format!(", did you mean `{name}`?"));
+    if let Some(variable) = variable {
+        text.push_str(&format!(" Its variable is {variable}"));
+    }
+    text
 }
 
 /// Reads the file, if one is given, and lays the variables over it.
@@ -115,21 +119,25 @@ fn toml_value(text: &str) -> Value {
         .unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
-/// Names the place of an unknown key, and what was meant as it is written there.
+/// Names the place of an unknown key, and for a variable the one that was meant.
 fn unknown_key(origins: &Origins, UnknownKey { key, nearest }: UnknownKey) -> ConfigError {
     // A section of a variable has no place of its own.
     let place = origins.of(&key).or_else(|| origins.below(&key));
-    let nearest = nearest.map(|nearest| match place {
-        Some(Place::Variable(name)) => {
-            let at = key.matches('.').count();
-            let parts = name.strip_prefix(PREFIX).unwrap_or(name).split("__").enumerate();
-            let parts = parts
-                .map(|(part, text)| if part == at { nearest.to_ascii_uppercase() } else { text.to_owned() });
-            format!("{PREFIX}{}", parts.collect::<Vec<_>>().join("__"))
+    let variable = match (nearest, place) {
+        (Some(nearest), Some(Place::Variable(name))) => {
+            Some(with_part(name, key.matches('.').count(), nearest))
         }
-        Some(Place::Line { .. }) | None => nearest.to_owned(),
-    });
-    ConfigError::Unknown { origin: place.map_or_else(no_origin, ToString::to_string), key, nearest }
+        _ => None,
+    };
+    ConfigError::Unknown { origin: place.map_or_else(no_origin, ToString::to_string), key, nearest, variable }
+}
+
+/// Returns the name of a variable with another name in the place of one of its parts.
+fn with_part(variable: &str, at: usize, name: &str) -> String {
+    let name = name.to_ascii_uppercase();
+    let parts = variable.strip_prefix(PREFIX).unwrap_or(variable).split("__").enumerate();
+    let parts = parts.map(|(part, text)| if part == at { name.as_str() } else { text });
+    format!("{PREFIX}{}", parts.collect::<Vec<_>>().join("__"))
 }
 
 /// Names the place of a value that is of another type than its key.
@@ -205,12 +213,12 @@ mod tests {
         let error = from_variables(&[("WEBSVC__SERVER__LISEN", "x")]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "WEBSVC__SERVER__LISEN: unknown configuration key `server.lisen`, did you mean `WEBSVC__SERVER__LISTEN`?"
+            "WEBSVC__SERVER__LISEN: unknown configuration key `server.lisen`, did you mean `listen`? Its variable is WEBSVC__SERVER__LISTEN"
         );
         let error = from_variables(&[("WEBSVC__SERVR__LISTEN", "x")]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "WEBSVC__SERVR__LISTEN: unknown configuration key `servr`, did you mean `WEBSVC__SERVER__LISTEN`?"
+            "WEBSVC__SERVR__LISTEN: unknown configuration key `servr`, did you mean `server`? Its variable is WEBSVC__SERVER__LISTEN"
         );
     }
 

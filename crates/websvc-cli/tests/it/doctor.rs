@@ -131,7 +131,7 @@ async fn people_read_a_line_for_each_check_with_what_to_do_below() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_configuration_is_judged_before_what_depends_on_it() {
     let case = Case::new().await.with("WEBSVC__SERVER__LISEN", "x");
-    case.check("configuration", "problem", "`server.lisen`, did you mean `WEBSVC__SERVER__LISTEN`?");
+    case.check("configuration", "problem", "`server.lisen`, did you mean `listen`?");
     assert!(!case.examine().1.contains_key("address"));
 
     let case = Case::new().await.with("WEBSVC__STORE__URL", "m");

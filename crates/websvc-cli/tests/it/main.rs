@@ -43,6 +43,7 @@ mod lists;
 mod maintenance;
 mod map;
 mod model;
+mod operating;
 mod overload;
 mod page_api;
 mod parsing;

@@ -128,7 +128,7 @@ impl Connector {
             };
         }
         let found = self.lookup(&endpoint.host).await.map_err(|source| not_found(&endpoint.host, source))?;
-        let permitted = found.iter().map(|ip| ip.to_canonical()).filter(|&ip| self.guard.permits(ip));
+        let permitted = found.iter().map(IpAddr::to_canonical).filter(|&ip| self.guard.permits(ip));
         let permitted: Vec<_> = permitted.map(|ip| SocketAddr::new(ip, endpoint.port)).collect();
         if permitted.is_empty() {
             self.log_refusal(&endpoint.host, &found);
