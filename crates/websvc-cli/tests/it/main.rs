@@ -41,6 +41,7 @@ mod keys;
 mod lists;
 mod maintenance;
 mod map;
+mod metrics_listen;
 mod model;
 mod overload;
 mod page_api;
