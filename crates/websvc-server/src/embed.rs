@@ -227,6 +227,7 @@ impl Embedded {
         });
         let scheme = if server.tls.is_some() { "https" } else { "http" };
         let jobs = Jobs::new(&engine, parts.store.clone(), parts.artifacts.clone(), jobs);
+        let server = Server::bind(server.with_error_reply(Service::error_reply)).await?;
         let service = Service::new(ServiceConfig {
             engine,
             jobs,
@@ -235,11 +236,11 @@ impl Embedded {
             uploads,
             origin: OriginConfig { public_url, scheme, trusted_proxies: Vec::new() },
             authentication,
+            open_metrics: server.local_addr().ip().is_loopback(),
             limits,
             traces: None,
             audit: None,
         });
-        let server = Server::bind(server.with_error_reply(Service::error_reply)).await?;
         Ok(Self { server, service, parts })
     }
 

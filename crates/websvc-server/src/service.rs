@@ -57,6 +57,8 @@ pub struct ServiceConfig {
     pub origin: OriginConfig,
     /// Whether callers have to show a key.
     pub authentication: Authentication,
+    /// Lets everybody have `/metrics`, as befits an address that only this machine reaches; else it wants a key.
+    pub open_metrics: bool,
     /// How much is worked on.
     pub limits: Limits,
     /// What becomes of the spans of traces, where they are sent to a collector.
@@ -64,6 +66,10 @@ pub struct ServiceConfig {
     /// Where the events of teams go that want them; whoever builds the service delivers them.
     pub audit: Option<Audit>,
 }
+
+/// Marks a request that came to the listener for metrics.
+#[derive(Debug, Clone, Copy)]
+struct FromMetricsListener;
 
 /// The HTTP interface. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -79,6 +85,7 @@ struct Parts {
     jobs: Jobs,
     origin: OriginConfig,
     authentication: Authentication,
+    open_metrics: bool,
     concurrency: usize,
     admission: Admission,
     meters: Meters,
@@ -142,6 +149,7 @@ impl Service {
             uploads,
             origin,
             authentication,
+            open_metrics,
             limits,
             traces,
             audit,
@@ -158,6 +166,7 @@ impl Service {
             jobs,
             origin,
             authentication,
+            open_metrics,
             concurrency,
             admission,
             meters: Meters::default(),
@@ -211,6 +220,17 @@ impl Service {
         reply
     }
 
+    /// Answers a request that came to the listener for metrics: `/metrics` without a key, `/health` and `/ready`, and nothing
+    /// else.
+    pub async fn handle_metrics(&self, mut request: Request<ServerBody>) -> Reply {
+        let operation = route::find(request.method(), request.uri().path()).map(|route| route.operation);
+        if !matches!(operation, Ok(Operation::Metrics | Operation::Health | Operation::Ready)) {
+            return Self::error_reply(StatusCode::NOT_FOUND);
+        }
+        request.extensions_mut().insert(FromMetricsListener);
+        self.handle(request).await
+    }
+
     /// Answers one request within its span.
     async fn handle_within(
         &self,
@@ -248,6 +268,9 @@ impl Service {
         RequestSpan::new(&id, "", None)
             .in_scope(|| tracing::info!(status = status.as_u16(), "request refused by the transport"));
         let (code, text) = match status {
+            StatusCode::NOT_FOUND => {
+                (ErrorCode::NotFound, "This address answers GET /metrics, /health and /ready only")
+            }
             StatusCode::REQUEST_TIMEOUT => (ErrorCode::RequestTimeout, "The request did not arrive in time"),
             StatusCode::INTERNAL_SERVER_ERROR => (ErrorCode::UnknownError, "An unexpected error occurred"),
             _ => (ErrorCode::BadRequest, "Bad request"),
@@ -301,7 +324,10 @@ impl Service {
     ) -> Result<Reply, Failure> {
         let parts = &*self.parts;
         match access {
-            Access::Public => perform(operation, context, request).await,
+            Access::Public => {
+                self.admit_unknown(operation, &context, &request)?;
+                perform(operation, context, request).await
+            }
             Access::Admin => {
                 context.caller = dashboard::administrator(&context, &request)?;
                 if context.caller.is_none() {
@@ -330,6 +356,20 @@ impl Service {
                 Ok(reply)
             }
         }
+    }
+
+    /// Lets whoever asks have what needs no key, but for the metrics where others than this machine may ask.
+    fn admit_unknown(
+        &self,
+        operation: Operation,
+        context: &Context<'_>,
+        request: &Request<ServerBody>,
+    ) -> Result<(), Failure> {
+        let is_open = self.parts.open_metrics || request.extensions().get::<FromMetricsListener>().is_some();
+        if operation == Operation::Metrics && !is_open {
+            self.authenticate(context, request)?;
+        }
+        Ok(())
     }
 
     fn authenticate(

@@ -27,6 +27,7 @@ pub(crate) async fn mcp(setting: Setting) -> Result<()> {
         origin: origin(&setting.config)?,
         // Whoever starts the program may read its data anyway.
         authentication: Authentication::Open,
+        open_metrics: true,
         limits: Limits::default(),
         traces: None,
         // Events are of teams, and here is nobody's key.

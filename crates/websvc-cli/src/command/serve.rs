@@ -1,5 +1,6 @@
 //! `websvc serve`: the service until it is told to stop.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
@@ -24,6 +25,9 @@ use crate::{Setting, Tracing};
 
 /// How long the end waits for the last audit events; what is left is delivered at the next start.
 const LAST_EVENTS_LIMIT: Duration = Duration::from_secs(10);
+
+/// The connections to the address for metrics: a few collectors.
+const METRICS_CONNECTIONS: usize = 64;
 
 /// The variable that holds a key which administers, beside the stored ones.
 const ADMIN_VARIABLE: &str = "WEBSVC_ADMIN_KEY";
@@ -64,6 +68,8 @@ pub(crate) async fn serve(setting: Setting, arguments: Serve, tracing: Option<Tr
 #[derive(Debug)]
 pub(crate) struct Running {
     server: Server,
+    /// What answers `/metrics` beside it, where that is wanted.
+    metrics: Option<Server>,
     service: Service,
     installation: Installation,
     audit: Option<Audit>,
@@ -101,6 +107,11 @@ pub(crate) async fn start(
         installation.artifacts.clone(),
         installation::jobs_config(config),
     );
+    let server = Server::bind(server_config(config)).await?;
+    let metrics = match &config.server.metrics_listen {
+        Some(listen) => Some(Server::bind(metrics_config(config, listen)).await?),
+        None => None,
+    };
     let service = Service::new(ServiceConfig {
         jobs,
         engine: installation.engine.clone(),
@@ -109,12 +120,12 @@ pub(crate) async fn start(
         uploads: data_dir.uploads(),
         origin: origin(config)?,
         authentication,
+        open_metrics: server.local_addr().ip().is_loopback(),
         limits: limits(config),
         traces,
         audit: audit.clone(),
     });
-    let server = Server::bind(server_config(config)).await?;
-    Ok(Running { server, service, installation, audit })
+    Ok(Running { server, metrics, service, installation, audit })
 }
 
 impl Running {
@@ -141,8 +152,8 @@ impl Running {
 
     /// Serves until `stop` is ready, finishes what is in work and closes the index.
     pub(crate) async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
-        let Self { server, service, installation, audit } = self;
-        let told = service.clone();
+        let Self { server, metrics, service, installation, audit } = self;
+        let (told, counted) = (service.clone(), service.clone());
         let stop = async move {
             stop.await;
             told.stop();
@@ -160,6 +171,7 @@ impl Running {
                 drained = server.run(handler, stop) => drained,
                 never = installation.artifacts.keep_swept() => match never {},
                 never = jobs.run() => match never {},
+                never = serve_metrics(metrics, counted) => match never {},
             };
             drop(served);
             drained
@@ -178,6 +190,21 @@ impl Running {
     }
 }
 
+/// Answers at the address for metrics, if there is one, for as long as this is polled.
+async fn serve_metrics(metrics: Option<Server>, service: Service) -> Infallible {
+    if let Some(server) = metrics {
+        tracing::info!(address = %server.local_addr(), "metrics are answered here without a key");
+        let handler = move |request| {
+            let service = service.clone();
+            async move { service.handle_metrics(request).await }
+        };
+        if let Err(error) = server.run(handler, std::future::pending()).await {
+            tracing::error!(%error, "metrics are not answered any more");
+        }
+    }
+    std::future::pending().await
+}
+
 /// Says which teams want audit events that go nowhere.
 fn warn_of_unheard(store: &Store) -> Result<()> {
     for team in store.list_teams()?.into_iter().filter(|team| team.audit) {
@@ -191,6 +218,14 @@ fn server_config(config: &Config) -> ServerConfig {
     server.tls =
         config.server.tls.as_ref().map(|tls| TlsFiles { cert: tls.cert.clone(), key: tls.key.clone() });
     server.max_connections = config.server.max_connections;
+    server.drain_timeout = Duration::from_millis(config.server.drain_timeout_ms);
+    server
+}
+
+/// Metrics are plain HTTP: whoever gives them an address of their own keeps it within their network.
+fn metrics_config(config: &Config, listen: &str) -> ServerConfig {
+    let mut server = ServerConfig::new(listen).with_error_reply(Service::error_reply);
+    server.max_connections = METRICS_CONNECTIONS;
     server.drain_timeout = Duration::from_millis(config.server.drain_timeout_ms);
     server
 }

@@ -18,7 +18,10 @@ pub(super) const ENDPOINT: &[&str] =
 const SECTIONS: &[Section] = &[
     Section {
         name: "server",
-        keys: &[&["listen", "public_url", "trusted_proxies", "tls", "max_connections", "drain_timeout_ms"]],
+        keys: &[
+            &["listen", "metrics_listen", "public_url", "trusted_proxies", "tls", "max_connections"],
+            &["drain_timeout_ms"],
+        ],
     },
     Section { name: "server.tls", keys: &[&["cert", "key"]] },
     Section { name: "auth", keys: &[&["required"]] },

@@ -71,6 +71,8 @@ pub(crate) struct Config {
 pub(crate) struct Server {
     /// `host:port`; port 0 picks a free one.
     pub(crate) listen: String,
+    /// Where `/metrics` is answered without a key, beside an address that others reach.
+    pub(crate) metrics_listen: Option<String>,
     /// Where callers reach the service, when that is not where it listens.
     pub(crate) public_url: Option<String>,
     /// Networks whose `X-Forwarded-*` headers are believed.
@@ -213,6 +215,7 @@ impl Default for Server {
     fn default() -> Self {
         Self {
             listen: "127.0.0.1:3002".to_owned(),
+            metrics_listen: None,
             public_url: None,
             trusted_proxies: Vec::new(),
             tls: None,

@@ -42,6 +42,7 @@ mod keys;
 mod lists;
 mod maintenance;
 mod map;
+mod metrics_listen;
 mod model;
 mod operating;
 mod overload;

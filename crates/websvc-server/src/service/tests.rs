@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use websvc_store::{KeyRights, KeyScope, Store};
-use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Fetched};
+use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Fetched, ServerConfig};
 
 use crate::embed::{EmbedConfig, Embedded};
 use crate::route::{Access, ROUTES, Route};
@@ -21,8 +21,13 @@ struct Site {
 
 impl Site {
     async fn start() -> Self {
+        Self::listening("127.0.0.1:0").await
+    }
+
+    async fn listening(listen: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let service = Embedded::bind(EmbedConfig::new(directory.path())).await.unwrap();
+        let config = EmbedConfig { server: ServerConfig::new(listen), ..EmbedConfig::new(directory.path()) };
+        let service = Embedded::bind(config).await.unwrap();
         let address = service.url();
         let (stop, stopped) = oneshot::channel();
         let running = tokio::spawn(async move {
@@ -120,4 +125,19 @@ async fn a_key_without_the_scope_of_a_route_is_told_which() {
         }
     }
     site.end().await;
+}
+
+#[tokio::test]
+async fn metrics_want_a_key_where_others_than_this_machine_may_ask() {
+    for (listen, open) in [("127.0.0.1:0", true), ("0.0.0.0:0", false)] {
+        let site = Site::listening(listen).await;
+        let (key, _) = site.key(&KeyRights::default());
+        let route = ROUTES.iter().find(|route| route.path == "/metrics").unwrap();
+        let anybody = site.ask(route, None).await;
+        let expected = if open { StatusCode::OK } else { StatusCode::UNAUTHORIZED };
+        assert_eq!(anybody.status, expected, "{listen}");
+        assert_eq!(site.ask(route, Some("Bearer fc-wrong")).await.status, expected, "{listen}");
+        assert_eq!(site.ask(route, Some(&format!("Bearer {key}"))).await.status, StatusCode::OK, "{listen}");
+        site.end().await;
+    }
 }
