@@ -29,8 +29,7 @@ use crate::redaction;
 use crate::shell::is_shell;
 
 /// Content that is missing must not look like content that is not there.
-const SHELL_WARNING: &str =
-    "the page draws its content with scripts, which takes a browser: what is served has next to no text";
+const SHELL_WARNING: &str = "the page makes its content with scripts, which takes a browser: what is served is only the frame around it";
 
 /// Writes the formats of `plan`. Takes the page, because what was parsed is no longer needed as bytes: large pages would
 /// be there twice.

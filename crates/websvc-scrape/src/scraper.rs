@@ -13,7 +13,7 @@ use websvc_transport::Client;
 use websvc_types::ErrorCode;
 use websvc_validate::ScrapePlan;
 
-use crate::browse::{Drawer, Drawn, Need, Source, undrawn, wants_picture};
+use crate::browse::{Drawer, Need, Source, wants_picture};
 use crate::cache::{self, Kept};
 use crate::clock::Clock;
 use crate::config::ScrapeConfig;
@@ -300,7 +300,7 @@ impl Scraper {
         }
     }
 
-    /// Fetches a page, or learns that it is as the cache has it; the browser draws it if it is an empty shell.
+    /// Fetches a page, or learns that it is as the cache has it; the browser renders it if it is a shell page.
     async fn fetch_or_fill(
         &self,
         url: &Url,
@@ -309,30 +309,14 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
         let drawer = &self.inner.drawer;
-        let source = self.source();
-        let drawn = match drawer.draws(url) {
-            true => {
-                let _place = self.place(Pool::Drawing).await?;
-                Some(Box::pin(drawer.draw(url, plan, None, &source, deadline)).await)
-            }
-            false => None,
-        };
-        let drawn = match drawn {
-            Some(Ok(Drawn { page, is_markup: true, .. })) => return Ok(page),
-            Some(Err(error)) if error.is_unsafe() => return Err(error),
-            drawn => drawn,
-        };
         let page = self.fetch(url, slot, plan, deadline).await?;
-        Ok(match drawn {
-            // What failed a moment ago is not tried again.
-            Some(Err(error)) if drawer.would_fill(&page) => undrawn(page, &error),
-            None if drawer.would_fill(&page) => {
-                let _place = self.place(Pool::Drawing).await?;
-                let privacy = page.privacy();
-                Box::pin(drawer.fill(page, plan, &source, deadline)).await?.standing_in_for(privacy)
-            }
-            Some(_) | None => page,
-        })
+        if !drawer.would_fill(&page) {
+            return Ok(page);
+        }
+        let _place = self.place(Pool::Drawing).await?;
+        let privacy = page.privacy();
+        let filled = Box::pin(drawer.fill(page, plan, &self.source(), deadline)).await?;
+        Ok(filled.standing_in_for(privacy))
     }
 
     /// Fetches a page as its host serves it, or learns that it is as the cache has it.

@@ -7,16 +7,21 @@ pub(crate) enum Piece<'a> {
     Text(&'a [u8]),
     /// What stands between `<` and `>`: the name, with a slash before it at the end of an element, and attributes.
     Tag(&'a [u8]),
+    /// The content of the element whose tag came right before, which is not seen: a script, what a `noscript` says.
+    Unseen(&'a [u8]),
 }
 
 /// Elements whose content is no text of the page. `noscript` is here because what it says is for others.
 const UNSEEN: &[&str] = &["script", "style", "noscript", "template", "svg", "title", "textarea"];
 
-/// Returns the pieces of the source without comments and without what stands in elements that are not seen. Takes
-/// linear time whatever the source is.
+/// Returns the pieces of the source without comments. Takes linear time whatever the source is.
 pub(crate) fn pieces(source: &[u8]) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = source;
+    let mut unseen = None;
     std::iter::from_fn(move || {
+        if let Some(content) = unseen.take() {
+            return Some(Piece::Unseen(content));
+        }
         loop {
             if rest.is_empty() {
                 return None;
@@ -35,7 +40,9 @@ pub(crate) fn pieces(source: &[u8]) -> impl Iterator<Item = Piece<'_>> {
             let tag = &rest[1..end];
             rest = &rest[(end + 1).min(rest.len())..];
             if let Some(name) = UNSEEN.iter().find(|name| is_named(tag, name)) {
-                rest = skip_element(rest, name);
+                let tail = skip_element(rest, name);
+                unseen = Some(without_end_tag(&rest[..rest.len() - tail.len()]));
+                rest = tail;
             }
             return Some(Piece::Tag(tag));
         }
@@ -46,7 +53,7 @@ pub(crate) fn pieces(source: &[u8]) -> impl Iterator<Item = Piece<'_>> {
 pub(crate) fn visible_words(source: &[u8], enough: usize) -> usize {
     let texts = pieces(source).filter_map(|piece| match piece {
         Piece::Text(text) => Some(text),
-        Piece::Tag(_) => None,
+        Piece::Tag(_) | Piece::Unseen(_) => None,
     });
     let words = texts.flat_map(|text| text.split(u8::is_ascii_whitespace));
     words
@@ -63,9 +70,14 @@ pub(crate) fn is_named(tag: &[u8], name: &str) -> bool {
 
 /// Returns the value of an attribute of a tag, as written.
 pub(crate) fn attribute<'a>(tag: &'a [u8], wanted: &str) -> Option<&'a [u8]> {
-    let name_end = tag.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'/')?;
-    let mut rest = &tag[name_end..];
-    loop {
+    attributes(tag).find(|(name, _)| name.eq_ignore_ascii_case(wanted.as_bytes())).map(|(_, value)| value)
+}
+
+/// Returns the names and values of the attributes of a tag, as written.
+pub(crate) fn attributes(tag: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let name_end = tag.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'/');
+    let mut rest = name_end.map_or(&tag[..0], |end| &tag[end..]);
+    std::iter::from_fn(move || {
         let start = rest.iter().position(|byte| !byte.is_ascii_whitespace() && *byte != b'/')?;
         rest = &rest[start..];
         let end = rest[1..].iter().position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'=' | b'/'));
@@ -76,10 +88,8 @@ pub(crate) fn attribute<'a>(tag: &'a [u8], wanted: &str) -> Option<&'a [u8]> {
             Some(tail) => value_of(tail.trim_ascii_start()),
             None => (&tail[..0], tail),
         };
-        if name.eq_ignore_ascii_case(wanted.as_bytes()) {
-            return Some(value);
-        }
-    }
+        Some((name, value))
+    })
 }
 
 /// Splits what follows an equals sign into the value and the rest.
@@ -120,6 +130,12 @@ fn skip_element<'a>(source: &'a [u8], name: &str) -> &'a [u8] {
     }
 }
 
+/// Returns the content of an element up to the end tag that it ends with, if it does.
+fn without_end_tag(content: &[u8]) -> &[u8] {
+    let end = content.windows(2).rposition(|window| window == b"</").unwrap_or(content.len());
+    &content[..end]
+}
+
 /// Returns what follows the first occurrence of `mark`; nothing when there is none.
 fn after<'a>(source: &'a [u8], mark: &[u8]) -> &'a [u8] {
     match source.windows(mark.len()).position(|window| window == mark) {
@@ -146,6 +162,15 @@ mod tests {
             assert_eq!(visible_words(source.as_bytes(), 100), words, "{source}");
         }
         assert_eq!(visible_words(b"<p>a b c d</p>", 2), 2);
+    }
+
+    #[test]
+    fn unseen_content_follows_its_tag() {
+        let source = b"<p>one<script>a('</b>')</script><noscript>two</noscript><style>x";
+        let unseen: Vec<_> = pieces(source)
+            .filter_map(|piece| if let Piece::Unseen(content) = piece { Some(content) } else { None })
+            .collect();
+        assert_eq!(unseen, [&b"a('</b>')"[..], b"two", b"x"]);
     }
 
     #[test]

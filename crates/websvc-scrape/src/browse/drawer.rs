@@ -1,4 +1,4 @@
-//! Who draws pages: the browser, when there is one, and what was learned of hosts.
+//! The browser, when there is one, and the ways on which it renders pages.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,6 @@ use websvc_validate::ScrapePlan;
 use super::ads::Ads;
 use super::answer::{Drawn, drawn};
 use super::ask::page_request;
-use super::hosts::{Habit, Hosts};
 use super::need::{Need, wants_picture};
 use crate::error::ScrapeError;
 use crate::fetcher::{Fetcher, Route, is_turned_away, remaining};
@@ -32,7 +31,6 @@ const READING: Duration = Duration::from_millis(300);
 #[derive(Debug)]
 pub(crate) struct Drawer {
     browser: Option<Browser>,
-    hosts: Hosts,
     ads: Ads,
 }
 
@@ -66,7 +64,7 @@ impl Source<'_> {
 
 impl Drawer {
     pub(crate) fn new(browser: Option<Browser>, lists: Arc<Blocklist>) -> Self {
-        Self { browser, hosts: Hosts::new(), ads: Ads::new(lists) }
+        Self { browser, ads: Ads::new(lists) }
     }
 
     /// Returns the browser, if its program is there.
@@ -85,17 +83,10 @@ impl Drawer {
         if need == Need::IfShell || self.browser().is_some() { need } else { Need::IfShell }
     }
 
-    /// Returns whether a page that was served should be drawn instead.
+    /// Returns whether a page that was served should be rendered instead. The page alone decides: what other pages of
+    /// its host are says nothing about it.
     pub(crate) fn would_fill(&self, page: &RawPage) -> bool {
-        is_shell(page)
-            && !page.is_drawn()
-            && self.habit(&page.url) != Some(Habit::Serves)
-            && self.browser().is_some()
-    }
-
-    /// Returns whether the pages of a host are known to be shells.
-    pub(crate) fn draws(&self, url: &Url) -> bool {
-        self.habit(url) == Some(Habit::Draws) && self.browser().is_some()
+        !page.is_drawn() && self.browser().is_some() && is_shell(page)
     }
 
     /// Draws a page, and leaves with the profile what the page has changed. What is no markup is better had as its host
@@ -172,7 +163,7 @@ impl Drawer {
         }
     }
 
-    /// Draws a page that is an empty shell as served. A page that cannot be drawn stays as it is, with a warning.
+    /// Renders a shell page. A page that cannot be drawn stays as it is, with a warning.
     ///
     /// # Errors
     /// That threat protection blocks where its scripts lead.
@@ -183,12 +174,8 @@ impl Drawer {
         source: &Source<'_>,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        let host = page.url.host_str().unwrap_or_default().to_owned();
         Ok(match self.draw(&page.source_url, plan, None, source, deadline).await {
-            Ok(Drawn { page: drawn, is_markup: true, .. }) => {
-                self.hosts.learn(&host, if is_shell(&drawn) { Habit::Serves } else { Habit::Draws });
-                drawn
-            }
+            Ok(Drawn { page: drawn, is_markup: true, .. }) => drawn,
             Ok(Drawn { is_markup: false, .. }) => page,
             Err(error) if error.is_unsafe() => return Err(error),
             Err(error) => undrawn(page, &error),
@@ -227,14 +214,10 @@ impl Drawer {
             None => Ok(drawn),
         }
     }
-
-    fn habit(&self, url: &Url) -> Option<Habit> {
-        self.hosts.habit(url.host_str().unwrap_or_default())
-    }
 }
 
 /// Returns a page as it was served, with why it is no more than that.
-pub(crate) fn undrawn(mut page: RawPage, error: &ScrapeError) -> RawPage {
+fn undrawn(mut page: RawPage, error: &ScrapeError) -> RawPage {
     page.warnings.push(format!("the page could not be drawn: {error}"));
     page
 }

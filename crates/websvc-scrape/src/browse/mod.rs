@@ -4,13 +4,12 @@ mod ads;
 mod answer;
 mod ask;
 mod drawer;
-mod hosts;
 mod need;
 mod places;
 
-pub(crate) use answer::{Drawn, shortened};
+pub(crate) use answer::shortened;
 pub(crate) use ask::variant;
-pub(crate) use drawer::{Drawer, Source, undrawn};
+pub(crate) use drawer::{Drawer, Source};
 pub(crate) use need::{Need, wants_picture};
 pub(crate) use places::Place;
 
