@@ -19,8 +19,8 @@ use crate::report::{Report, cut, quoted};
 use crate::retention::Retention;
 use crate::scrape::{self, Setting};
 use crate::scrape_plan::ScrapePlan;
-use crate::webhook::{self, WebhookPlan};
 use crate::target::{self, Target};
+use crate::webhook::{self, WebhookPlan};
 use crate::{bounds, job};
 
 /// The largest automaton of one pattern, in bytes.
