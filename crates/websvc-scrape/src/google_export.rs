@@ -81,7 +81,7 @@ fn download(export: &mut Url, id: &str) {
 /// Returns the number of the sheet that an address shows, from its query or its fragment.
 fn sheet(url: &Url) -> Option<u64> {
     let parts = url.query().into_iter().chain(url.fragment()).flat_map(|text| text.split('&'));
-    parts.filter_map(|part| part.strip_prefix("gid=")?.parse().ok()).last()
+    parts.rev().find_map(|part| part.strip_prefix("gid=")?.parse().ok())
 }
 
 /// Returns what was exported as the page at the address of its document.
