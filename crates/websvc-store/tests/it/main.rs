@@ -10,6 +10,7 @@ mod ends;
 mod file;
 mod hammer;
 mod inspecting;
+mod job_overview;
 mod jobs;
 mod keys;
 mod pages;
