@@ -51,6 +51,13 @@ const MAGIC: &[(usize, &[u8], &str)] = &[
 /// How many bytes are looked at.
 const SNIFF_BYTES: usize = 2048;
 
+/// How many bytes are looked at to tell text from what is none.
+const BINARY_BYTES: usize = 32 * 1024;
+
+/// Text has fewer control characters than this, and fewer than one in so many bytes. Of compressed bytes one in ten is.
+const MIN_CONTROLS: usize = 8;
+const CONTROL_SHARE: usize = 50;
+
 impl Kind {
     /// Tells whether the content is markup with a tree.
     pub fn is_html(self) -> bool {
@@ -63,10 +70,8 @@ impl Kind {
     /// [`ExtractError::Unsupported`] for binary kinds.
     pub(crate) fn sniff(bytes: &[u8], content_type: Option<&str>) -> Result<Kind, ExtractError> {
         let head = &bytes[..bytes.len().min(SNIFF_BYTES)];
-        for (offset, magic, kind) in MAGIC {
-            if head.get(*offset..).is_some_and(|rest| rest.starts_with(magic)) {
-                return Err(unsupported(kind));
-            }
+        if let Some(kind) = binary_kind(bytes) {
+            return Err(unsupported(kind));
         }
         let declared = content_type.unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
         match declared.as_str() {
@@ -94,6 +99,27 @@ impl Kind {
             },
         }
     }
+}
+
+/// Returns the name of the binary kind that bytes are, `binary` when it has none; `None` for text. A beginning that looks
+/// like markup says little: a fragment of any file may have it, so more of the bytes is looked at.
+pub fn binary_kind(bytes: &[u8]) -> Option<&'static str> {
+    let is_at = |(offset, magic, _): &&(usize, &[u8], &str)| {
+        bytes.get(*offset..).is_some_and(|rest| rest.starts_with(magic))
+    };
+    if let Some((_, _, kind)) = MAGIC.iter().find(is_at) {
+        return Some(kind);
+    }
+    let is_utf_16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+    let sample = &bytes[..bytes.len().min(BINARY_BYTES)];
+    let zeros = sample.iter().filter(|byte| **byte == 0).count();
+    // Half of the bytes of Western text in UTF-16 are zero.
+    if is_utf_16 || zeros > sample.len() / 5 {
+        return None;
+    }
+    let is_control = |byte: &&u8| matches!(byte, 1..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
+    let controls = sample.iter().filter(is_control).count() + zeros;
+    (controls >= MIN_CONTROLS && controls * CONTROL_SHARE > sample.len()).then_some("binary")
 }
 
 fn unsupported(kind: &str) -> ExtractError {

@@ -32,10 +32,12 @@ pub enum ScrapeError {
         url: String,
     },
     /// The file that the caller brought is of no kind that can be read.
-    #[error("Unsupported file type: {name} is no document, web page or text that can be read")]
+    #[error("Unsupported file type: {name} is {detected}, not a document, web page or text that can be read")]
     UnsupportedFile {
         /// Its name.
         name: String,
+        /// What its bytes are.
+        detected: &'static str,
     },
     /// Threat protection blocks the URL, or where it leads (specification, section 2.3).
     #[error("{reason}")]

@@ -7,6 +7,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use url::Url;
 use websvc_documents::DocumentKind;
+use websvc_extract::binary_kind;
 use websvc_types::{ParseFormat, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
@@ -57,6 +58,23 @@ impl FileUpload {
         }
     }
 
+    fn is_binary(&self) -> bool {
+        self.bytes.iter().take(1024).any(|byte| *byte == 0) || binary_kind(&self.bytes).is_some()
+    }
+
+    /// Returns what the bytes are when they cannot be read: the name of their kind, as far as they tell.
+    fn detected(&self) -> &'static str {
+        let head = &self.bytes[..self.bytes.len().min(1024)];
+        match binary_kind(&self.bytes) {
+            Some("binary") | None if !self.is_binary() => "of a type that is not known here",
+            Some("binary") | None if head.trim_ascii_start().starts_with(b"<") => {
+                "binary data that begins like markup"
+            }
+            Some("binary") | None => "binary data",
+            Some(kind) => kind,
+        }
+    }
+
     /// Returns the media type by which the file is read; `None` when it is of no kind that can be.
     fn read_as(&self) -> Option<String> {
         let declared = self.media_type.as_deref().unwrap_or_default();
@@ -74,8 +92,8 @@ impl FileUpload {
         match kind {
             Kind::Document(kind) if !is_readable(kind) => None,
             Kind::Document(kind) => Some(kind.media_type().to_owned()),
-            // A text is full of signs; what has none is a picture by another name.
-            Kind::Text(_) if self.bytes.iter().take(1024).any(|byte| *byte == 0) => None,
+            // A picture or a part of an archive by another name.
+            Kind::Text(_) if self.is_binary() => None,
             Kind::Text(text) if essence.eq_ignore_ascii_case(text.media_type) => Some(declared.to_owned()),
             Kind::Text(text) => Some(text.media_type.to_owned()),
         }
@@ -149,7 +167,9 @@ impl Scraper {
         deadline: Instant,
     ) -> Result<Page, ScrapeError> {
         let name = file.file_name();
-        let media_type = file.read_as().ok_or_else(|| ScrapeError::UnsupportedFile { name: name.clone() })?;
+        let media_type = file
+            .read_as()
+            .ok_or_else(|| ScrapeError::UnsupportedFile { name: name.clone(), detected: file.detected() })?;
         let mut headers = HeaderMap::new();
         headers.extend(HeaderValue::from_str(&media_type).ok().map(|value| (CONTENT_TYPE, value)));
         let url = address(&name);
@@ -243,10 +263,28 @@ mod tests {
             ("a.png", Some("image/png"), b"\x89PNG\r\n\x1a\n\0\0", None),
             ("a.html", Some("text/html"), b"\x89PNG\r\n\x1a\n\0\0", None),
             ("a.doc", Some("application/msword"), b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", None),
+            ("a.html", Some("text/html"), b"<?xml ?>\x01\x02\x03\x04\x05\x06\x07\x0e\x0f\x10\xff", None),
+            ("a.txt", None, b"words \x01\x02\x03\x04\x05\x06\x07\x0e\x0f\x10\xff", None),
             ("a.exe", None, b"MZ", None),
             ("a", None, b"", None),
         ] {
             assert_eq!(file(name, declared, bytes).read_as().as_deref(), expected, "{name} {declared:?}");
+        }
+    }
+
+    #[test]
+    fn file_that_is_refused_is_named_by_its_content() {
+        for (name, bytes, expected) in [
+            ("a.html", &b"\x89PNG\r\n\x1a\n\0\0"[..], "png"),
+            (
+                "a.html",
+                b"<?xml ?>\x01\x02\x03\x04\x05\x06\x07\x0e\x0f\x10\xff",
+                "binary data that begins like markup",
+            ),
+            ("a.txt", b"words \0", "binary data"),
+            ("a.xyz", b"words", "of a type that is not known here"),
+        ] {
+            assert_eq!(file(name, None, bytes).detected(), expected, "{name}");
         }
     }
 }

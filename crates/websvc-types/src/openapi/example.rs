@@ -243,7 +243,7 @@ fn error(code: ErrorCode) -> &'static str {
         ErrorCode::BadRequest | ErrorCode::ScrapeActionsNotSupported => "Invalid request body",
         ErrorCode::ParseUnsupportedOptions => "Options that an uploaded file cannot have",
         ErrorCode::UnsupportedFileType => {
-            "Unsupported file type: tea.png is no document, web page or text that can be read"
+            "Unsupported file type: tea.png is png, not a document, web page or text that can be read"
         }
         ErrorCode::BadRequestInvalidJson => {
             "Bad request, malformed JSON at line 1 column 14: expected `,` or `}`"
