@@ -35,19 +35,10 @@ impl Kind {
         let head = &bytes[..bytes.len().min(SNIFF_BYTES)];
         let declared = content_type.unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
         if let Some(kind) = binary::binary_kind(bytes, content_type) {
-            let is_known = kind != "binary";
-            return Err(unsupported(if is_known || !is_binary_type(&declared) {
-                kind
-            } else {
-                name_of(&declared)
-            }));
-        }
-        match declared.as_str() {
-            "text/html" => return Ok(Kind::Html),
-            "application/xhtml+xml" => return Ok(Kind::Xhtml),
-            "application/json" | "text/json" => return Ok(Kind::Json),
-            declared if declared.ends_with("+json") => return Ok(Kind::Json),
-            _ => {}
+            // The declared type says more, unless it is that of a text.
+            let is_text = ["xml", "json"].iter().any(|text| declared.ends_with(text));
+            let is_vague = kind == "binary" && is_binary_type(&declared) && !is_text;
+            return Err(unsupported(if is_vague { name_of(&declared) } else { kind }));
         }
         let by_content = sniff_text(head);
         match declared.as_str() {

@@ -56,10 +56,19 @@ pub(super) struct Content {
     pub(super) unmapped: usize,
     /// Which part of the page the pictures cover, 0 to about 1.
     pub(super) picture_share: f32,
+    /// How many curves are drawn.
+    pub(super) curves: usize,
     pub(super) width: f32,
     pub(super) height: f32,
     /// The page was cut off because it has too many instructions.
     pub(super) cut_off: bool,
+}
+
+fn is_curve(instruction: &TypedInstruction<'_, '_>) -> bool {
+    matches!(
+        instruction,
+        TypedInstruction::CubicTo(_) | TypedInstruction::CubicStartTo(_) | TypedInstruction::CubicEndTo(_)
+    )
 }
 
 /// Reads a page.
@@ -174,6 +183,7 @@ impl<'a> Reader<'a, '_> {
                 }
                 TypedInstruction::EndMarkedContent(_) if self.marks.len() > marks => self.end_mark(),
                 other => {
+                    self.content.curves += usize::from(is_curve(&other));
                     if !paths.take(&other, &state.ctm, &mut self.content.rules) {
                         self.text(&other, resources, state);
                     }

@@ -18,10 +18,17 @@ use super::write;
 
 /// So many pages are in memory as characters at one time; furniture is known after as many.
 const PAGES_AT_ONCE: u32 = 24;
-/// A page with fewer characters than this, and with pictures, has no text.
+/// A page with fewer characters than this has no text: a number, or a stamp.
 const MIN_GLYPHS: usize = 12;
-/// A page whose pictures cover this share of it is a scan when it has no text.
-const SCAN_SHARE: f32 = 0.25;
+/// So many more characters are expected of a page all of which is covered by pictures: a line that a scanner or a
+/// library has put on it is not its text.
+const GLYPHS_UNDER_PICTURES: f32 = 100.0;
+/// Pictures that cover less of a page than this are ornaments.
+const ORNAMENT_SHARE: f32 = 0.01;
+/// A page with a few words of text may be a scan when pictures cover more of it than this.
+const SCAN_SHARE: f32 = 0.75;
+/// So many curves on a page without text are letters that are drawn.
+const MIN_CURVES: usize = 200;
 
 /// What was read of a document.
 pub(super) struct Read {
@@ -97,9 +104,16 @@ impl Page {
         Self { number, directions, height, links, content }
     }
 
-    fn has_text(&self) -> bool {
+    /// Returns whether there is something to read on the page that its text does not hold: the text is measured against
+    /// the area of the pictures.
+    fn lacks_text(&self) -> bool {
         let glyphs: usize = self.directions.iter().flatten().map(|segment| segment.glyphs.len()).sum();
-        glyphs >= MIN_GLYPHS.max(self.content.unmapped / 2)
+        let Content { unmapped, picture_share, curves, .. } = self.content;
+        if glyphs < MIN_GLYPHS.max(unmapped / 2) {
+            return picture_share > ORNAMENT_SHARE || unmapped > MIN_GLYPHS || curves > MIN_CURVES;
+        }
+        let expected = MIN_GLYPHS as f32 + GLYPHS_UNDER_PICTURES * picture_share.min(1.0);
+        picture_share > SCAN_SHARE && (glyphs as f32) < expected
     }
 }
 
@@ -119,8 +133,7 @@ impl Reading {
         if page.content.cut_off {
             self.cut_off.push(number);
         }
-        if !page.has_text() && (page.content.picture_share > SCAN_SHARE || page.content.unmapped > MIN_GLYPHS)
-        {
+        if page.lacks_text() {
             self.unmapped |= page.content.unmapped > MIN_GLYPHS;
             self.without_text.push(number);
             self.blocks.push(Block::PageMark(number));

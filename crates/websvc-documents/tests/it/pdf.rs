@@ -252,6 +252,37 @@ fn a_page_of_pictures_is_told_and_marked() {
 }
 
 #[test]
+fn pages_are_without_text_by_their_text_against_their_pictures() {
+    let image = stream(
+        "/Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray",
+        b"\0",
+    );
+    let scan = |width: u32, height: u32| format!("q {width} 0 0 {height} 20 20 cm /Im1 Do Q");
+    let stamp = "Downloaded from the library of Hob on 3 May.";
+    let outlines = "10 10 m 20 20 30 30 40 40 c f\n".repeat(300);
+    let cases = [
+        // A fifth of the page.
+        (Page::default().raw(&scan(300, 320)), true),
+        (Page::default().raw(&scan(100, 80)), true),
+        (Page::default().raw(&scan(300, 320)).text(REGULAR, 8.0, 290.0, 780.0, "Page 3"), true),
+        (Page::default().raw(&scan(600, 800)).text(REGULAR, 8.0, 50.0, 780.0, stamp), true),
+        (Page::default().raw(&outlines), true),
+        (Page::default().raw(&scan(600, 800)).lines(50.0, 100.0, &WORDS), false),
+        (Page::default().raw(&scan(300, 320)).text(REGULAR, 8.0, 50.0, 780.0, stamp), false),
+        // An ornament on an empty page, and a page with nothing but a line.
+        (Page::default().raw(&scan(20, 20)), false),
+        (Page::default().rule(50.0, 50.0, 500.0, 50.0), false),
+        (Page::default(), false),
+    ];
+    let pages: Vec<Page> = cases.iter().map(|(page, _)| page.clone()).collect();
+    let bytes = pdf_with(&pages, "/XObject << /Im1 10 0 R >>", &[image], "");
+    let parsed = parse(DocumentKind::Pdf, bytes, &Limits::default()).unwrap();
+    let expected: Vec<u32> =
+        (1..).zip(&cases).filter(|(_, (_, lacks))| *lacks).map(|(page, _)| page).collect();
+    assert_eq!(parsed.pages.unwrap().without_text, expected);
+}
+
+#[test]
 fn fonts_with_a_map_to_unicode_are_read_by_it() {
     let map = b"/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def\n\
         1 begincodespacerange <0000> <ffff> endcodespacerange\n\

@@ -41,6 +41,32 @@ fn kinds_are_told_by_bytes_and_by_declaration() {
     }
 }
 
+/// Returns bytes that compression could have made.
+fn noise() -> Vec<u8> {
+    let mut state = 1_u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    (0..8192).map(|_| next()).filter(|byte| *byte != 0).collect()
+}
+
+#[test]
+fn binary_bytes_that_begin_like_text_are_binary() {
+    for beginning in ["<?xml version='1.0'?>", "<html><p>words", "{\"a\": 1}", "plain words"] {
+        for declared in
+            [None, Some("text/html"), Some("text/plain"), Some("application/xml"), Some("application/json")]
+        {
+            let bytes = [beginning.as_bytes(), &noise()].concat();
+            assert_eq!(kind_of(&bytes, declared), Err("binary".to_owned()), "{beginning} {declared:?}");
+        }
+    }
+    let japanese = b"<p>\x1b$B$3$s$K$A$O\x1b(B</p>".repeat(20);
+    assert_eq!(kind_of(&japanese, Some("text/html; charset=iso-2022-jp")), Ok(Kind::Html));
+    let formatted = "\x1b[1mA log\x1b[0m\t1\r\n\x0c".repeat(100);
+    assert_eq!(kind_of(formatted.as_bytes(), Some("text/plain")), Ok(Kind::Text));
+}
+
 #[test]
 fn charsets_come_from_mark_header_meta_and_detection() {
     for (bytes, declared, expected) in [

@@ -32,28 +32,40 @@ pub(super) async fn complete(
         Mode::Ocr => (1..=pages.read).collect(),
     };
     if wanted.is_empty() {
+        if !pages.without_text.is_empty() {
+            parsed.warnings.push(format!(
+                "{}: read the file in the mode \"auto\" or \"ocr\" to have it recognised",
+                lacking(pages.without_text.len(), pages.read)
+            ));
+        }
         return Ok(());
     }
     if let Some(program) = missing().await {
         if mode == Mode::Ocr {
             return Err(ReadError::OcrMissing { program });
         }
-        parsed.warnings.push(format!(
-            "{} of {} pages have no text in the file, and {}",
-            wanted.len(),
-            pages.read,
-            ReadError::OcrMissing { program }
-        ));
+        let missing = ReadError::OcrMissing { program };
+        parsed.warnings.push(format!("{}, and {missing}", lacking(wanted.len(), pages.read)));
         return Ok(());
     }
     if mode == Mode::Ocr {
         parsed.html = wanted.iter().map(|page| page_mark(*page)).collect();
     }
+    let mut empty = 0;
     for page in wanted {
-        let text = recognise(workers, document, page).await?;
-        parsed.html = parsed.html.replacen(&page_mark(page), &as_html(&text), 1);
+        let html = as_html(&recognise(workers, document, page).await?);
+        empty += usize::from(html.is_empty());
+        parsed.html = parsed.html.replacen(&page_mark(page), &html, 1);
+    }
+    if empty > 0 {
+        parsed.warnings.push(format!("no text was recognised on {empty} of {} pages", pages.read));
     }
     Ok(())
+}
+
+/// Says that pages came out empty, or nearly so: what is missing must not look like what is not there.
+fn lacking(without: usize, read: u32) -> String {
+    format!("{without} of {read} pages have little or no text in the file")
 }
 
 /// Returns the first of the programs that is not installed.

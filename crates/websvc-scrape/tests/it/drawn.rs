@@ -34,6 +34,43 @@ async fn bench_with(world: WorldBuilder, lists: Blocklist) -> Option<Bench> {
     }
 }
 
+/// A page whose content a script puts into its empty root.
+fn application(script: &str) -> Page {
+    Page::html(format!("<title>Shop</title><div id=root></div><script src='/{script}'></script>"))
+}
+
+fn filling(text: &str) -> Page {
+    Page::new("text/javascript", format!("document.getElementById('root').textContent = '{text}'"))
+}
+
+#[tokio::test]
+async fn rendering_is_decided_per_page_not_per_host() {
+    let world = World::builder()
+        .page("http://a.test/app", application("app.js"))
+        .page("http://a.test/app.js", filling(&"Kettles of copper and of steel. ".repeat(20)))
+        .page("http://a.test/login", application("login.js"))
+        .page("http://a.test/login.js", filling("Sign in please."))
+        .page("http://a.test/teas", application("teas.js"))
+        .page("http://a.test/teas.js", filling("Sencha and oolong."))
+        .page(
+            "http://a.test/hours",
+            Page::html("<h1>Hours</h1><p>Nine to five.</p><script src='/hours.js'></script>"),
+        )
+        .page("http://a.test/hours.js", filling("nothing"));
+    let Some(bench) = bench(world).await else { return };
+    let markdown = async |path: &str| {
+        let url = format!("http://a.test/{path}");
+        bench.get(&url, json!({"formats": ["markdown"]})).await.unwrap().markdown.unwrap()
+    };
+    assert!(markdown("app").await.contains("Kettles of copper"));
+    // A page that is served whole is not rendered for its neighbour's sake.
+    assert!(markdown("hours").await.contains("Nine to five."));
+    assert_eq!(bench.world.count("http://a.test/hours.js"), 0);
+    // A page that stays short when rendered does not leave the others empty.
+    assert!(markdown("login").await.contains("Sign in please."));
+    assert!(markdown("teas").await.contains("Sencha and oolong."));
+}
+
 const PDF: &str = "%PDF-1.4 a report";
 
 fn office(home: &str) -> WorldBuilder {
