@@ -5,7 +5,7 @@ use http::{Request, StatusCode};
 use websvc_engine::{Bill, MapOutcome, Stages};
 use websvc_stage::Stage;
 use websvc_store::UsageRetention;
-use websvc_transport::ServerBody;
+use websvc_transport::{ServerBody, without_credentials};
 use websvc_types::MapResponse;
 use websvc_types::map::MapResponseV1;
 use websvc_validate::{Checked, MapPlan, Policy, Rejection, read_map, read_map_v1};
@@ -68,6 +68,6 @@ pub(crate) async fn answer_map(
 
 /// Returns what the usage log is told.
 fn done(plan: &MapPlan, retention: UsageRetention, status: u16, bill: Bill) -> Outcome {
-    let query = (retention == UsageRetention::Whole).then(|| plan.url().to_string());
+    let query = (retention == UsageRetention::Whole).then(|| without_credentials(plan.url()).to_string());
     Outcome { operation: "map", status, bill, stages: Stages::default(), query, retention }
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use websvc_engine::{PageOutcome, Stages, page_content};
 use websvc_stage::Stage;
 use websvc_store::{Hold, UsageRetention};
-use websvc_transport::{Body, ServerBody};
+use websvc_transport::{Body, ServerBody, has_credentials, without_credentials};
 use websvc_types::{ErrorCode, ScrapeResponse};
 use websvc_validate::{Checked, PagePlan, read_scrape};
 
@@ -71,9 +71,12 @@ async fn scrape_page(
     let deadline = context.started + scrape.timeout().max(Duration::from_secs(1));
     let mut outcome = context.engine.scrape(target.url(), scrape, team(context), &files, deadline).await;
     if let Ok(page) = &mut outcome.page {
-        page.metadata.source_url = Some(target.text().to_owned());
+        page.metadata.source_url = Some(match has_credentials(target.url()) {
+            false => target.text().to_owned(),
+            true => without_credentials(target.url()).into(),
+        });
     }
-    let query = (retention == UsageRetention::Whole).then(|| target.url().to_string());
+    let query = (retention == UsageRetention::Whole).then(|| without_credentials(target.url()).to_string());
     Ok((Work { operation: "scrape", hold, retention, query, warnings }, outcome))
 }
 
