@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use websvc_index::{Document, Image, Index, IndexError, Link, News};
-use websvc_scrape::date;
+use websvc_scrape::{date, remove_credentials};
 use websvc_stage::carried;
 use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 
@@ -51,7 +51,8 @@ async fn add(
 }
 
 /// Returns the page as the index takes it; `now` stands in for a date that the page does not name.
-pub(crate) fn to_index_document(document: IndexDocument, now: Timestamp) -> Document {
+pub(crate) fn to_index_document(mut document: IndexDocument, now: Timestamp) -> Document {
+    remove_credentials(&mut document);
     let IndexDocument {
         url,
         title,

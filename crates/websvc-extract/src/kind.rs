@@ -40,6 +40,13 @@ impl Kind {
             let is_vague = kind == "binary" && is_binary_type(&declared) && !is_text;
             return Err(unsupported(if is_vague { name_of(&declared) } else { kind }));
         }
+        match declared.as_str() {
+            "text/html" => return Ok(Kind::Html),
+            "application/xhtml+xml" => return Ok(Kind::Xhtml),
+            "application/json" | "text/json" => return Ok(Kind::Json),
+            declared if declared.ends_with("+json") => return Ok(Kind::Json),
+            _ => {}
+        }
         let by_content = sniff_text(head);
         match declared.as_str() {
             "application/xml" | "text/xml" => {

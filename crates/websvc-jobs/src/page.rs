@@ -10,6 +10,7 @@ use websvc_scrape::{Leads, Page, ScrapeError, tls_policy};
 use websvc_store::{
     Hold, JobKind, JobLease, JobState, JobUrl, PageEnd, PageFinish, PageFinished, Usage, UsageRetention,
 };
+use websvc_transport::without_credentials;
 use websvc_types::ErrorCode;
 use websvc_types::job::{JobDocument, SitemapMode};
 
@@ -407,7 +408,7 @@ fn usage(work: &Work, url: &Url, got: &Got, took: Duration) -> Usage {
         took,
         items: got.bill.items(),
         stages: Vec::new(),
-        query: Some(url.to_string()),
+        query: Some(without_credentials(url).into()),
         retention: UsageRetention::Whole,
     }
 }

@@ -7,8 +7,10 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use url::Url;
 use websvc_audit::{Audit, Event, Kept};
 use websvc_store::{Caller, UsageRetention};
+use websvc_transport::without_credentials;
 
 use crate::handler::demanded;
 use crate::reply::{Failure, Reply};
@@ -84,7 +86,7 @@ impl Trail {
             event.username = username.map(str::to_owned);
             if retention == UsageRetention::Whole {
                 event.query = query.map(str::to_owned);
-                event.urls = urls.iter().map(|url| (*url).to_owned()).collect();
+                event.urls = urls.iter().map(|url| shown(url)).collect();
             }
         }
     }
@@ -139,6 +141,11 @@ impl Trail {
     fn lock(&self) -> MutexGuard<'_, Option<Event>> {
         self.event.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns an address without a user and a password.
+fn shown(url: &str) -> String {
+    Url::parse(url).map_or_else(|_| url.to_owned(), |url| without_credentials(&url).into())
 }
 
 impl Drop for Trail {
