@@ -33,7 +33,7 @@ pub use policy::{PolicyError, team_policy, team_retention};
 pub use pricing::Pricing;
 pub use prompt::{Prompted, UnreadPrompt};
 pub use rerank::{Ranked, Ranking, rerank};
-pub use search::{PageOutcome, SearchOutcome, Stages, page_content};
+pub use search::{NO_PAGES, PageOutcome, SearchOutcome, Stages, page_content};
 pub use source::{
     Answer, AnswerFuture, Ask, Condition, Declaration, DeclarationError, Elasticsearch, ElasticsearchConfig,
     ElasticsearchDeclaration, ElasticsearchWriter, EndpointConfig, Failure, Filters, Hit, HitImage, HttpJson,

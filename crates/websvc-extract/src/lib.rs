@@ -47,7 +47,7 @@ pub use content::Content;
 pub use document::{Anchor, Document, Robots, Source};
 pub use error::ExtractError;
 pub use images::{ImageDetail, image_size};
-pub use kind::{Kind, binary_kind};
+pub use kind::Kind;
 pub use limits::{
     MAX_ATTRIBUTES, MAX_CONTENT_LINKS, MAX_DEPTH, MAX_IMAGES, MAX_JUDGED_NODES, MAX_NODES, MAX_OUTPUT_BYTES,
     MAX_SOURCE_BYTES,

@@ -457,27 +457,6 @@ mod tests {
     }
 
     #[test]
-    fn operation_of_upstream_that_is_not_offered_is_named_in_the_404() {
-        let text = |method: &Method, path: &str| find(method, path).unwrap_err().as_text();
-        let agent = text(&Method::POST, "/v2/agent");
-        assert!(
-            agent.starts_with("Not found: POST /v2/agent: this service does not offer agent runs"),
-            "{agent}"
-        );
-        assert!(text(&Method::GET, "//v2/agent/7/").contains("agent runs"));
-        assert_eq!(text(&Method::GET, "/v2/agents"), "Not found: GET /v2/agents");
-        assert_eq!(text(&Method::GET, "/v2/nothing"), "Not found: GET /v2/nothing");
-    }
-
-    #[test]
-    fn operation_that_is_offered_is_not_listed_as_missing() {
-        for route in ROUTES {
-            let is_listed = not_offered::operation(route.path).is_some();
-            assert!(!is_listed, "{} is offered", route.path);
-        }
-    }
-
-    #[test]
     fn head_is_answered_like_get() {
         check(&Method::HEAD, "/health", Some(Operation::Health));
     }

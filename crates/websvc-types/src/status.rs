@@ -136,6 +136,9 @@ pub struct SourceReadiness {
     /// The failure that led to the pause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Why it cannot find anything although it is asked: the index is empty and is the only source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
 }
 
 /// Whether a source of search results is asked.

@@ -103,8 +103,6 @@ pub(crate) fn check(
     let profile =
         profile.map(|profile| check_profile(report, &path.key("profile"), profile, setting.retention));
     let threat = check_threat(report, &path.key("threatProtection"), threat_protection, &setting);
-    // Anonymized retention keeps no content either: what a page says may tell who asked for it.
-    let keeps_content = !leaves_nothing && setting.retention == Retention::Normal;
     let kept = if leaves_nothing { Retention::Zero } else { setting.retention };
     let is_private = !headers.is_empty() || !actions.is_empty() || profile.is_some();
     ScrapePlan {
@@ -126,7 +124,8 @@ pub(crate) fn check(
         remove_base64_images: remove_base64_images.unwrap_or(true),
         block_ads: block_ads.unwrap_or(true),
         proxy: proxy.unwrap_or(Proxy::Auto),
-        store_in_cache: store_in_cache.unwrap_or(true) && !is_private && keeps_content,
+        // Anonymized retention keeps no content either: a page may tell who asked for it.
+        store_in_cache: store_in_cache.unwrap_or(true) && !is_private && kept == Retention::Normal,
         lockdown,
         redact_pii: redact(redact_pii),
         profile,

@@ -24,6 +24,33 @@ async fn health_and_readiness_need_no_key() {
     assert_eq!(answer.status, 200);
 }
 
+#[tokio::test]
+async fn an_empty_index_without_another_source_says_so_until_it_has_a_page() {
+    let world = tea_world().await;
+    let service = Service::of(&world);
+    let says_so =
+        |text: &serde_json::Value| text.as_str().is_some_and(|text| text.contains("the index is empty"));
+    let found = service.search(json!({"query": "tea"})).await.body;
+    assert!(found["success"] == json!(true) && says_so(&found["warning"]), "{found}");
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "search", "arguments": {"query": "tea"}}});
+    let headers = [
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+        ("mcp-protocol-version", "2025-06-18"),
+    ];
+    let told = service.send(Method::POST, "/mcp", &headers, call.to_string()).await.body;
+    assert!(told.to_string().contains("the index is empty"), "{told}");
+    let ready = service.get("/ready").await.body;
+    assert!(says_so(&ready["sources"][0]["warning"]), "{ready}");
+    let documents = json!({"documents": [{"url": "http://tea.test/", "title": "Tea", "body": "tea"}]});
+    service.post("/v2/index/documents", documents.to_string()).await;
+    let found = service.search_until_found("tea").await;
+    assert!(found["warning"].is_null(), "{found}");
+    let ready = service.get("/ready").await.body;
+    assert!(ready["sources"][0]["warning"].is_null(), "{ready}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_finishes_what_is_in_work_and_ends_well() {
     let slow = Page::html("<h1>Late</h1><p>A page that takes its time.").delay(Duration::from_millis(1500));

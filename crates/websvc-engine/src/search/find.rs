@@ -23,6 +23,10 @@ use crate::source::{Answer, Ask, Filters, Hit, SearchSource};
 const WAITING_TENTHS: u32 = 5;
 const PAGING_TENTHS: u32 = 4;
 
+/// The warning of a search that cannot find anything: there is no page to search, and nobody else to ask.
+pub const NO_PAGES: &str = "the index is empty and no other source is configured, so no search can find anything: \
+     scrape or crawl pages, run `websvc index crawl URL`, or configure a source under [search]";
+
 /// The hits of every vertical that was asked for and could be asked, in the order of the plan.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
@@ -71,6 +75,9 @@ pub(crate) async fn find(
     let mut replies = Replies::new(sources, &asks);
     replies.collect(left_after(WAITING_TENTHS), deadline).await;
     let mut found = stages.time(Stage::Merge, || replies.join(plan))?;
+    if !sources.is_empty() && sources.iter().all(|source| source.is_empty()) {
+        found.warn(NO_PAGES.to_owned());
+    }
     if plan.ignore_invalid_urls() {
         found.verticals.iter_mut().for_each(|vertical| vertical.hits.retain(|hit| can_be_fetched(&hit.url)));
     }

@@ -24,6 +24,7 @@ pub use assemble::page_content;
 pub(crate) use capability::{Review, review, review_page};
 pub(crate) use charge::{ceiling, charge, charge_alone, file_ceiling, file_floor, miss_price, page_ceiling};
 pub(crate) use enforce::keeps;
+pub use find::NO_PAGES;
 pub(crate) use find::find;
 pub(crate) use gather::{Means, gather};
 pub(crate) use merge::canonical;

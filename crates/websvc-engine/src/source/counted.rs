@@ -105,6 +105,10 @@ impl SearchSource for Counted {
         self.source.name()
     }
 
+    fn is_empty(&self) -> bool {
+        self.source.is_empty()
+    }
+
     fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a> {
         Box::pin(async move {
             let mut question = Question { counted: self, asked: Instant::now(), is_answered: false };

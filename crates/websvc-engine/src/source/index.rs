@@ -31,6 +31,10 @@ impl SearchSource for IndexSource {
         true
     }
 
+    fn is_empty(&self) -> bool {
+        self.index.document_count() == 0
+    }
+
     fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a> {
         Box::pin(async move {
             let options = options(ask);

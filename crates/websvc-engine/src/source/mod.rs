@@ -159,6 +159,11 @@ pub trait SearchSource: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// Tells whether it holds no pages at all, so that no question can have an answer.
+    fn is_empty(&self) -> bool {
+        false
+    }
+
     /// Returns how far it applies the filters of a question.
     fn filters(&self) -> Filters {
         Filters::Complete

@@ -7,7 +7,7 @@ use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
 use websvc_audit::{Audit, AuditReport, SinkReport};
 use websvc_browser::{Browser, BrowserHealth};
-use websvc_engine::{Condition as SourceCondition, SearchSource};
+use websvc_engine::{Condition as SourceCondition, NO_PAGES, SearchSource};
 use websvc_threat::Condition as ScannerCondition;
 use websvc_transport::Body;
 use websvc_types::openapi;
@@ -50,8 +50,10 @@ pub(crate) async fn readiness(context: &Context<'_>) -> (StatusCode, Readiness) 
         cache: condition(!context.engine.scraper().cache_report().is_full),
         artifacts: condition(context.artifacts.is_kept()),
     };
+    let sources = context.engine.sources();
+    let none_has_pages = sources.iter().all(|source| source.is_empty());
     let sources: Vec<SourceReadiness> =
-        context.engine.sources().iter().map(|source| source_readiness(source.as_ref())).collect();
+        sources.iter().map(|source| source_readiness(source.as_ref(), none_has_pages)).collect();
     let browser =
         context.engine.scraper().configured_browser().map_or_else(BrowserReadiness::default, browser);
     let threat = threat(context.engine.threat().condition());
@@ -114,7 +116,7 @@ fn browser(browser: &Browser) -> BrowserReadiness {
     }
 }
 
-fn source_readiness(source: &dyn SearchSource) -> SourceReadiness {
+fn source_readiness(source: &dyn SearchSource, none_has_pages: bool) -> SourceReadiness {
     let (state, retry_after_ms, reason) = match source.condition() {
         SourceCondition::Ok => (SourceState::Ok, None, None),
         SourceCondition::Paused { retry_after_ms, reason } => {
@@ -122,7 +124,8 @@ fn source_readiness(source: &dyn SearchSource) -> SourceReadiness {
         }
         SourceCondition::Probing { reason } => (SourceState::Probing, None, Some(reason)),
     };
-    SourceReadiness { name: source.name().to_owned(), state, retry_after_ms, reason }
+    let warning = none_has_pages.then(|| NO_PAGES.to_owned());
+    SourceReadiness { name: source.name().to_owned(), state, retry_after_ms, reason, warning }
 }
 
 /// `GET /openapi.json`.

@@ -51,8 +51,8 @@ function sections(found, growth, last) {
     ])],
     ["Crawls", crawls.length ? crawls.map((crawl) => progress(crawl, last?.crawls?.find((one) => one.id === crawl.id && one.team === crawl.team)))
       : empty("No crawl or batch is under way. ", el("code", {}, `websvc index crawl URL --server ${location.origin}`), ", ", el("code", {}, "POST /v2/crawl"), " and ", el("code", {}, "POST /v2/batch/scrape"), " show up here.")],
-    ["Sources", table("Where results come from", ["Name", "State", ["Answered", "number"], ["Failed", "number"], ["Mean", "number"], ["95 % below", "number"], "Last error"],
-      readiness.sources.map((source) => health(source, sources.find(({ name }) => name === source.name), now)), "There are no sources.")],
+    ["Sources", [...readiness.sources.filter(({ warning }) => warning).slice(0, 1).map(({ warning }) => empty(warning)), table("Where results come from", ["Name", "State", ["Answered", "number"], ["Failed", "number"], ["Mean", "number"], ["95 % below", "number"], "Last error"],
+      readiness.sources.map((source) => health(source, sources.find(({ name }) => name === source.name), now)), "There are no sources.")]],
     ["Index", index ? facts([["Documents", count(index.documents)], ["Images", count(index.images)], ["Size", bytes(index.bytes)]]) : empty("There is no index.")],
     ["Page cache", [
       el("progress", { max: cache.maxBytes, value: cache.bytes, "aria-label": "How full the cache is" }),
