@@ -311,7 +311,8 @@ impl<'a> Exploration<'a> {
 
     /// Takes in what the index knows of the site.
     async fn read_index(&mut self, index: Arc<Index>) -> Result<(), EngineError> {
-        let room = if self.found.is_full() { 0 } else { self.plan.limit() };
+        // Not as many as are wanted: the site may not take them, and a search ranks before it cuts.
+        let room = if self.found.is_full() { 0 } else { MAP_LIMIT_MAX as usize };
         let (mut found, site) = (std::mem::take(&mut self.found), Arc::clone(&self.site));
         let host = self.plan.url().host_str().unwrap_or_default().to_owned();
         let host = host.strip_prefix("www.").map_or(host.clone(), str::to_owned);

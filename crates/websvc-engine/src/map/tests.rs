@@ -155,6 +155,21 @@ async fn every_source_is_listed_in_its_order() {
 }
 
 #[tokio::test]
+async fn search_ranks_all_pages_of_the_index_before_the_limit_cuts() {
+    let others: Vec<String> = (0..60).map(|page| format!("http://a.test/a/{page}")).collect();
+    let matching = ["http://a.test/x/asyncio-task", "http://a.test/x/asyncio-queue"];
+    let mut known: Vec<(&str, &str)> = others.iter().map(|url| (url.as_str(), "Other")).collect();
+    known.extend(matching.map(|url| (url, "Task")));
+    let site = Site::with_index(robots(""), &known).await;
+    let request = json!({ "url": "a.test", "sitemap": "skip", "search": "asyncio", "limit": 2 });
+    assert_eq!(site.paths(request).await, ["/x/asyncio-task", "/x/asyncio-queue"]);
+    let below = json!({ "url": "a.test/x", "sitemap": "skip", "limit": 2 });
+    let mut found = site.paths(below).await;
+    found.sort_unstable();
+    assert_eq!(found, ["/x/asyncio-queue", "/x/asyncio-task"], "pages of other paths take no room");
+}
+
+#[tokio::test]
 async fn a_hundred_thousand_urls_are_listed_and_no_more_is_fetched_than_wanted() {
     let mut world = robots("Sitemap: http://a.test/index.xml");
     let names: Vec<String> = (0..10).map(|file| format!("http://a.test/{file}.xml.gz")).collect();
