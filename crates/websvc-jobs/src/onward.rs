@@ -88,7 +88,7 @@ async fn ask(jobs: &Jobs, url: &Url, tls: TlsPolicy, deadline: Instant) -> Verdi
     let deadline = now + deadline.saturating_duration_since(now) / 2;
     let rules = jobs.inner.robots.rules(jobs.inner.engine.scraper(), url, tls, deadline).await;
     match rules.get() {
-        Some(Rules::DisallowAll) => Verdict::Unknown(url.clone()),
+        Some(Rules::DisallowAll | Rules::Unanswered) => Verdict::Unknown(url.clone()),
         Some(rules) if !rules.allow(url) => Verdict::Forbidden,
         Some(_) | None => Verdict::Allowed,
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::sync::OnceCell;
 use url::Url;
 use websvc_engine::crawl::{Listing, Rules};
 use websvc_engine::{Bill, Engine, EngineError, PageOutcome, page_content};
@@ -170,24 +171,22 @@ async fn attempt(
         return finish(jobs, work.record.kind, PageFinish::of(lease, end)).await;
     };
     let rules = match &work.crawling {
-        Some(_) => {
-            let (scraper, deadline) = (jobs.inner.engine.scraper(), started + ROBOTS_TIME);
-            Some(jobs.inner.robots.rules(scraper, &url, tls_policy(&work.plan), deadline).await)
-        }
+        Some(_) => Some(rules_of(jobs, work, &url, started + ROBOTS_TIME).await),
         None => None,
     };
     let rules = rules.as_ref().and_then(|rules| rules.get());
-    if let Some(rules) = rules {
-        done.asked = rules.delay().unwrap_or_default();
-        if matches!(rules, Rules::DisallowAll) && lease.retries() < MAX_RETRIES {
-            // Perhaps it can say in a while what it allows.
+    done.asked = rules.and_then(Rules::delay).unwrap_or_default();
+    let is_probe = match permission(rules, &url, &lease, known) {
+        Permission::Granted => false,
+        Permission::Probe => true,
+        Permission::Unknown => {
             done.said = Said::Silence(Silence::NoRules);
             return retry(jobs, lease).await;
         }
-        if !rules.allow(&url) {
-            return finish(jobs, work.record.kind, PageFinish::of(lease, PageEnd::Blocked)).await;
+        Permission::Denied(end) => {
+            return finish(jobs, work.record.kind, PageFinish::of(lease, end)).await;
         }
-    }
+    };
     let hold = match hold(jobs, work).await? {
         Ok(hold) => hold,
         Err(end) => return Ok(end),
@@ -197,8 +196,14 @@ async fn attempt(
     let onward = Onward::of(jobs, work, begun);
     let mut got = get(&onward.engine, work, &url, begun).await;
     (done.elapsed, done.said) = (got.elapsed, got.said);
-    if is_worth_another(got.said, known) && lease.retries() < MAX_RETRIES {
+    let may_retry = lease.retries() < MAX_RETRIES;
+    // It answers, so that it has to say first what it allows.
+    let is_too_early = is_probe && matches!(got.end, PageEnd::Document(_));
+    if (is_too_early || is_worth_another(got.said, known)) && may_retry {
         return retry(jobs, lease).await;
+    }
+    if is_too_early {
+        (got.end, got.leads) = (unreachable_rules(), None);
     }
     match onward.verdict() {
         Verdict::Allowed => {}
@@ -226,6 +231,41 @@ async fn attempt(
     let (ended, more) = conclude(jobs, work.record.kind, Arc::clone(crawling), page).await?;
     done.more = more;
     Ok(ended)
+}
+
+async fn rules_of(jobs: &Jobs, work: &Work, url: &Url, deadline: Instant) -> Arc<OnceCell<Rules>> {
+    jobs.inner.robots.rules(jobs.inner.engine.scraper(), url, tls_policy(&work.plan), deadline).await
+}
+
+/// What the robots.txt of its host means for a page.
+enum Permission {
+    Granted,
+    /// The host cannot be reached. The start of a crawl is asked for all the same, because its error says why the crawl
+    /// has no pages.
+    Probe,
+    /// The host could not say what it allows, and may in a while.
+    Unknown,
+    Denied(PageEnd),
+}
+
+fn permission(rules: Option<&Rules>, url: &Url, lease: &JobLease, known: Standing) -> Permission {
+    let Some(rules) = rules else { return Permission::Granted };
+    let is_unanswered = matches!(rules, Rules::Unanswered);
+    if is_unanswered && lease.url.depth == 0 && known == Standing::New {
+        return Permission::Probe;
+    }
+    if (is_unanswered || matches!(rules, Rules::DisallowAll)) && lease.retries() < MAX_RETRIES {
+        return Permission::Unknown;
+    }
+    match rules.allow(url) {
+        true => Permission::Granted,
+        false if is_unanswered => Permission::Denied(unreachable_rules()),
+        false => Permission::Denied(PageEnd::Blocked),
+    }
+}
+
+fn unreachable_rules() -> PageEnd {
+    failed(ErrorCode::ScrapeSiteError, "its host could not be reached for its robots.txt")
 }
 
 /// Returns whether there may be more to do after a page that ended so and had these to add.

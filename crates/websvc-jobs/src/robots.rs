@@ -40,7 +40,7 @@ impl Robots {
         let cell = self.cell(host.clone(), Instant::now());
         match cell.get_or_init(|| ask_robots(scraper, url, tls, deadline)).await {
             // It was a fault of the host: whoever comes next asks it anew.
-            Rules::DisallowAll | Rules::Unreachable => self.forget(&host, &cell),
+            Rules::DisallowAll | Rules::Unanswered | Rules::Unreachable => self.forget(&host, &cell),
             Rules::AllowAll | Rules::Robot(_) => {}
         }
         cell

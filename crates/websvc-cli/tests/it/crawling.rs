@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use websvc_testkit::{Page, World};
 
 use crate::batch::{ask_until, delete, ended, read_all, sources, start_at};
-use crate::harness::{Service, Site};
+use crate::harness::{KEY, Service, Site};
 
 const START: &str = "/v2/crawl";
 
@@ -254,6 +254,45 @@ async fn redirects_are_told_apart_by_why_they_are_not_followed() {
     assert_eq!(pages, ["site.test/"], "{status}");
     assert!(status["warning"].as_str().unwrap().contains("robots.txt forbids 1 of the pages"), "{status}");
     assert_eq!(world.count("http://other.test/x"), 1, "by the scrape alone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn crawl_that_cannot_start_fails_with_the_error_of_its_start() {
+    let world = World::builder()
+        .page("http://site.test/", page("Start", &[]))
+        .page("http://closed.test/robots.txt", Page::text("User-agent: *\nDisallow: /\n"))
+        .start()
+        .await;
+    let site = Site::new(&world);
+    // Nobody listens there any more.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut command = site.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("WEBSVC_API_KEY", KEY).env("WEBSVC__FETCH__ALLOW_NETWORKS", "[\"127.0.0.0/8\"]");
+    let service = Service::start(&mut command);
+    let gone = format!("http://127.0.0.1:{port}/");
+    // The second attempt waits no longer than the first.
+    for url in [&gone, &gone, "http://10.1.2.3/"] {
+        let status = ended(&service, &start_at(&service, START, json!({ "url": url })).await).await;
+        let scraped = service.post("/v2/scrape", json!({ "url": url }).to_string()).await.body;
+        let error = format!("the crawl could not start: {}", scraped["error"].as_str().unwrap());
+        assert_eq!((&status["status"], &status["error"]), (&json!("failed"), &json!(error)), "{status}");
+        assert!(status["warning"].is_null() && status["data"] == json!([]), "{status}");
+        assert!(status["duration"].as_f64().unwrap() < 10.0, "no backoff: {status}");
+    }
+    let map = service.post("/v2/map", json!({ "url": gone }).to_string()).await;
+    assert!(map.status.is_client_error() || map.status.is_server_error(), "{}", map.body);
+
+    // Where robots.txt forbids everything nothing failed.
+    let path = start_at(&service, START, json!({ "url": "http://closed.test/" })).await;
+    let status = ended(&service, &path).await;
+    assert_eq!(status["status"], "completed", "{status}");
+
+    let batch = |urls: Value| start_at(&service, "/v2/batch/scrape", json!({ "urls": urls }));
+    let status = ended(&service, &batch(json!([gone, "http://10.1.2.3/"])).await).await;
+    assert_eq!(status["status"], "failed", "{status}");
+    assert!(status["error"].as_str().unwrap().starts_with("none of the 2 pages could be had"), "{status}");
+    let status = ended(&service, &batch(json!([gone, "http://site.test/"])).await).await;
+    assert_eq!(status["status"], "completed", "{status}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -23,6 +23,8 @@ pub enum Rules {
     AllowAll,
     /// It could not be read for a fault of the host: nothing may be fetched.
     DisallowAll,
+    /// The host could not be reached: nothing may be fetched until it can say what it allows.
+    Unanswered,
     /// It could not be read for what keeps pages from being fetched as well, and says more clearly why.
     Unreachable,
     /// What it says.
@@ -39,6 +41,7 @@ pub async fn ask_robots(scraper: &Scraper, of: &Url, tls: TlsPolicy, deadline: I
     match scraper.beginning(&url(of), MAX_BYTES, tls, deadline).await {
         Ok(file) => Rules::read(file.status, &file.body, scraper.robots_name()),
         Err(error) if error.is_for_every_request() => Rules::Unreachable,
+        Err(error) if error.is_unreachable() => Rules::Unanswered,
         // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4).
         Err(_unreachable) => Rules::DisallowAll,
     }
@@ -61,7 +64,7 @@ impl Rules {
     pub fn allow(&self, url: &Url) -> bool {
         match self {
             Rules::AllowAll | Rules::Unreachable => true,
-            Rules::DisallowAll => false,
+            Rules::DisallowAll | Rules::Unanswered => false,
             Rules::Robot(robot) => robot.allowed(url.as_str()),
         }
     }
@@ -69,7 +72,7 @@ impl Rules {
     /// Returns why a page is left out that these rules do not allow.
     pub(super) fn reason_to_skip(&self) -> &'static str {
         match self {
-            Rules::DisallowAll => "the robots.txt of its host could not be read",
+            Rules::DisallowAll | Rules::Unanswered => "the robots.txt of its host could not be read",
             Rules::AllowAll | Rules::Unreachable | Rules::Robot(_) => FORBIDDEN,
         }
     }
@@ -85,7 +88,7 @@ impl Rules {
     pub(crate) fn sitemaps(&self) -> &[String] {
         match self {
             Rules::Robot(robot) => &robot.sitemaps,
-            Rules::AllowAll | Rules::DisallowAll | Rules::Unreachable => &[],
+            Rules::AllowAll | Rules::DisallowAll | Rules::Unanswered | Rules::Unreachable => &[],
         }
     }
 }

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::create::later;
 use super::row::{add_urls, by_number, end, stored_bytes};
-use super::{JobLease, JobLimits, JobRecord, JobState, PageEnd, PageFinish, PageFinished};
+use super::{JobKind, JobLease, JobLimits, JobRecord, JobState, PageEnd, PageFinish, PageFinished};
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::ledger::{Hold, Usage};
@@ -310,8 +310,31 @@ pub(super) fn settle(
         return Ok(JobState::Failed);
     }
     if is_full || !is_open()? {
+        if job.documents == 0
+            && let Some(error) = reason_for_nothing(transaction, &job)?
+        {
+            end(transaction, number, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
+            return Ok(JobState::Failed);
+        }
         end(transaction, number, (JobState::Completed, None), now_ms, expires_at_ms)?;
         return Ok(JobState::Completed);
     }
     Ok(job.state)
+}
+
+/// Returns why a job without a single document has none: the error of its first page, which is the start of a crawl.
+/// There is no reason where robots.txt forbids everything: then the job did what it may.
+fn reason_for_nothing(transaction: &Transaction<'_>, job: &JobRecord) -> rusqlite::Result<Option<String>> {
+    let first: Option<String> = transaction
+        .prepare_cached(
+            "SELECT error FROM job_urls WHERE job = ?1 AND state = 'failed' ORDER BY place LIMIT 1",
+        )?
+        .query_row([job.number], |row| row.get(0))
+        .optional()?
+        .flatten();
+    Ok(first.map(|error| match job.kind {
+        JobKind::Crawl => format!("the crawl could not start: {error}"),
+        JobKind::Batch if job.urls == 1 => error,
+        JobKind::Batch => format!("none of the {} pages could be had; the first: {error}", job.urls),
+    }))
 }

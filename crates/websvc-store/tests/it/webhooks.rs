@@ -165,9 +165,14 @@ fn every_way_in_which_a_job_ends_is_told_but_that_of_its_owner() {
         let cancelled = store.cancel_job("tea", JobKind::Batch, "j", &limits, 0).unwrap();
         assert_eq!(cancelled, Cancelling::Cancelled);
     });
+    let nothing = "none of the 2 pages could be had; the first: why";
+    check(Some((JobEvent::Failed, Some(nothing))), &|store, number| {
+        end_page(store, number, None);
+        end_page(store, number, None);
+    });
     check(Some((JobEvent::Completed, None)), &|store, number| {
         end_page(store, number, None);
-        end_page(store, number, None);
+        end_page(store, number, Some("1"));
         assert_eq!(store.job_by_number(number).unwrap().unwrap().state, JobState::Completed);
     });
 }
