@@ -272,7 +272,12 @@ async fn long_lines_stay_within_256_mb() {
             ),
             ("stars", Page::html(format!("<p>{}", repeated("*", 19 * MEBIBYTE))), Warning("16777216 bytes")),
             ("code", Page::html(format!("<pre>{}", repeated("x\n", 19 * MEBIBYTE))), Warning(LONG)),
-            ("controls", Page::text(repeated("\u{1}", 19 * MEBIBYTE)), Warning(LONG)),
+            ("controls", Page::text(repeated("\u{1}", 19 * MEBIBYTE)), Error("binary")),
+            (
+                "sparse",
+                Page::text(repeated(&format!("{}\u{1}", "x".repeat(63)), 19 * MEBIBYTE)),
+                Warning(LONG),
+            ),
         ],
     )
     .await;

@@ -287,6 +287,8 @@ fn examples(page: &str) -> Vec<Value> {
 async fn the_examples_of_the_manual_work() {
     let world = tea_world().await;
     let service = Service::of(&world);
+    // A search of an empty index has a warning.
+    service.list(&[("listed", "http://tea.test/listed")]).await;
     let mut asked = 0;
     for name in ["search.md", "scraping.md", "statuses.md"] {
         let examples = examples(&page(name));

@@ -185,6 +185,8 @@ async fn results_that_cannot_be_fetched_are_left_out_on_request() {
 async fn nothing_found_is_an_empty_list_of_every_source_that_was_asked() {
     let world = tea_world().await;
     let service = Service::of(&world);
+    // A search of an empty index has a warning.
+    service.list(&[("listed", "http://tea.test/listed")]).await;
     let answer = service.search(json!({"query": "nothing"})).await;
     assert_eq!(answer.body["data"], json!({"web": []}));
     assert_eq!(answer.body["creditsUsed"], json!(0));
