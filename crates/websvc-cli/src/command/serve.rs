@@ -307,7 +307,8 @@ fn announce_key(config: &Config, store: &Store, address: &str, common: &Common) 
 
 /// Makes sure that there is a key: the one of the environment, else one that is made at the first start.
 fn announce_first_key(config: &Config, store: &Store, common: &Common) -> Result<()> {
-    if let Some(key) = variable(KEY_VARIABLE) {
+    // Empty is not absent here: a secret that was lost on the way must not start a service with other keys.
+    if let Ok(key) = std::env::var(KEY_VARIABLE) {
         return store.static_key(&key).context(KEY_VARIABLE);
     }
     if !config.auth.required {
