@@ -50,7 +50,12 @@ pub(crate) fn add_formats(schema: &mut Schema) {
         "type": "object",
         "properties": {
             "type": { "type": "string", "const": QUERY },
-            "prompt": { "type": "string", "minLength": QUESTION_MIN_CHARS, "maxLength": QUESTION_MAX_CHARS },
+            "prompt": {
+                "description": "The question, in words.",
+                "type": "string",
+                "minLength": QUESTION_MIN_CHARS,
+                "maxLength": QUESTION_MAX_CHARS,
+            },
             "mode": { "description": "Has no effect: the answer is that of question." },
         },
         "required": ["type", "prompt"],

@@ -60,7 +60,7 @@ fn requests_have_exactly_the_fields_of_the_specification() {
         ("RedactOptions", "mode entities replaceStyle"),
         ("Profile", "name saveChanges"),
         ("AuditMetadata", "username"),
-        ("Location", "country languages"),
+        ("Location", "city country languages"),
         ("Viewport", "width height"),
     ] {
         let mut found = fields(&request, definition);
