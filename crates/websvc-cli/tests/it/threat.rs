@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use websvc_store::{Retention, Store, TeamChange, ThreatOverride, ThreatPolicy};
@@ -87,11 +86,11 @@ const LISTED: &[(&str, &str)] = &[
 ];
 
 /// A service with the stand-in as its scanner, its pages in the index, and a team of this policy.
-struct Stage {
+pub(crate) struct Stage {
     world: World,
     scanner: StandIn,
     service: Service,
-    site: Site,
+    pub(crate) site: Site,
 }
 
 impl Stage {
@@ -109,7 +108,7 @@ impl Stage {
         Self { world, scanner, service, site }
     }
 
-    async fn scanning() -> Self {
+    pub(crate) async fn scanning() -> Self {
         Self::new(&scanned()).await
     }
 
@@ -118,7 +117,7 @@ impl Stage {
     }
 
     /// Makes a team of this policy and returns its key.
-    fn team(&self, name: &str, change: &TeamChange) -> String {
+    pub(crate) fn team(&self, name: &str, change: &TeamChange) -> String {
         let store = self.store();
         store.set_team(name, change).unwrap();
         store.create_key(name, "").unwrap().secret.expose().to_owned()
@@ -128,22 +127,9 @@ impl Stage {
         self.team("protected", &protection(ThreatPolicy::On, ThreatOverride::Allowed))
     }
 
-    async fn search(&self, key: &str, body: Value) -> Answer {
+    pub(crate) async fn search(&self, key: &str, body: Value) -> Answer {
         let headers = [("authorization", &format!("Bearer {key}")[..]), ("content-type", "application/json")];
         self.service.send(http::Method::POST, "/v2/search", &headers, body.to_string()).await
-    }
-
-    /// Asks until the results are these: a running service learns within a second what a command has set.
-    async fn search_until(&self, key: &str, expected: &[&str]) {
-        let deadline = Instant::now() + Duration::from_secs(30);
-        loop {
-            let answer = self.search(key, json!({ "query": "oolong" })).await;
-            if urls(&answer) == expected {
-                return;
-            }
-            assert!(Instant::now() < deadline, "{expected:?}: {}", answer.body);
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
     }
 }
 
@@ -156,7 +142,7 @@ fn scanned() -> Vec<(&'static str, &'static str)> {
     ]
 }
 
-fn protection(threat: ThreatPolicy, threat_override: ThreatOverride) -> TeamChange {
+pub(crate) fn protection(threat: ThreatPolicy, threat_override: ThreatOverride) -> TeamChange {
     TeamChange {
         threat_protection: Some(threat),
         threat_override: Some(threat_override),
@@ -165,7 +151,7 @@ fn protection(threat: ThreatPolicy, threat_override: ThreatOverride) -> TeamChan
     }
 }
 
-fn urls(answer: &Answer) -> Vec<&str> {
+pub(crate) fn urls(answer: &Answer) -> Vec<&str> {
     let list = answer.body["data"]["web"].as_array();
     let mut urls: Vec<_> = list.into_iter().flatten().filter_map(|result| result["url"].as_str()).collect();
     urls.sort_unstable();
@@ -376,43 +362,6 @@ async fn without_a_scanner_the_lists_work_and_the_answer_says_so() {
     assert_eq!(answer.body["creditsUsed"], 2, "nothing was scanned");
     let closed = json!({ "query": "oolong", "threatProtection": { "failurePolicy": "closed" } });
     assert!(urls(&stage.search(&key, closed).await).is_empty());
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_values_of_a_team_are_set_while_the_server_runs() {
-    let stage = Stage::scanning().await;
-    let key = stage.team("red", &protection(ThreatPolicy::Enforced, ThreatOverride::Denied));
-    assert_eq!(urls(&stage.search(&key, json!({ "query": "oolong" })).await).len(), 3);
-    let set: Value = serde_json::from_str(&stage.site.succeed(&[
-        "threat",
-        "set",
-        "red",
-        "--blacklist",
-        "LISTED.test,*.evil.test",
-        "--blocked-tlds",
-        "zip",
-        "--risk-score-threshold",
-        "95",
-        "--failure-policy",
-        "open",
-    ]))
-    .unwrap();
-    let expected = json!({
-        "riskScoreThreshold": 95, "blacklist": ["listed.test", "*.evil.test"], "blockedTlds": ["zip"],
-        "failurePolicy": "open",
-    });
-    assert_eq!(set, expected);
-    stage.search_until(&key, &["http://fine.test/", "http://risky.test/"]).await;
-    // What is not given stays; an empty list is emptied.
-    stage.site.succeed(&["threat", "set", "red", "--blacklist", ""]);
-    let shown: Value = serde_json::from_str(&stage.site.succeed(&["threat", "show", "red"])).unwrap();
-    assert_eq!((&shown["blacklist"], &shown["blockedTlds"]), (&json!([]), &json!(["zip"])));
-    stage.search_until(&key, &["http://fine.test/", "http://listed.test/", "http://risky.test/"]).await;
-    stage.site.succeed(&["threat", "set", "red", "--reset"]);
-    assert_eq!(stage.site.succeed(&["threat", "show", "red"]).trim(), "{}");
-    let refused = stage.site.run(&["threat", "set", "red", "--blacklist", "https://a.test/"]);
-    assert!(!refused.status.success());
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("https://a.test/"), "{refused:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
