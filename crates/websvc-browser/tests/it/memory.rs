@@ -170,9 +170,10 @@ async fn frame_of_another_site_ends_the_page_around_it() {
     );
 }
 
+/// Frames of other sites have processes of their own in Chromium, and that of their page in the headless shell, which
+/// isolates no sites: the bound of the browser ends the page in the one, that of the page in the other.
 #[tokio::test]
-#[cfg(target_os = "linux")]
-async fn many_frames_within_the_bound_of_a_page_end_by_that_of_the_browser() {
+async fn many_frames_end_by_the_bound_of_the_browser_or_of_the_process_that_they_share() {
     let Some(config) = config() else { return };
     let mut html = "<p>many</p>".to_owned();
     let mut world = World::builder();
@@ -181,11 +182,41 @@ async fn many_frames_within_the_bound_of_a_page_end_by_that_of_the_browser() {
         html.push_str(&format!("<iframe src='{url}'></iframe>"));
         world = world.page(&url, Page::html("<script>kept = new Uint8Array(1e8).fill(1)</script>"));
     }
-    let failure = open_large(world.page(LARGE, Page::html(html)), config).await;
+    match open_large(world.page(LARGE, Page::html(html)), config).await {
+        BrowserError::MemoryExceeded { limit_bytes, is_shared } => {
+            assert_eq!(limit_bytes, if is_shared { MAX_BYTES } else { PAGE_BYTES });
+        }
+        failure => panic!("{failure:?}"),
+    }
+}
+
+#[tokio::test]
+async fn pages_within_their_bound_end_by_that_of_the_browser_until_it_is_enough() {
+    let Some(config) = config() else { return };
+    let names: Vec<String> = (0..5).map(|number| format!("http://within{number}.test/")).collect();
+    let html = "<p>within</p><script>kept = new Uint8Array(2.4e8).fill(1)</script>";
+    let world = names.iter().fold(World::builder(), |world, name| world.page(name, Page::html(html)));
+    let config = BrowserConfig {
+        page_memory_bytes: PAGE_BYTES,
+        max_memory_bytes: MAX_BYTES,
+        concurrency: names.len(),
+        ..config
+    };
+    let stage = stage_with(world, config).await.unwrap();
+    let mut pages: Vec<_> = names.iter().map(|name| open(&stage, name)).collect();
+    let ended = loop {
+        if let Some(place) = pages.iter().position(JoinHandle::is_finished) {
+            break pages.swap_remove(place).await.unwrap().expect_err("all of them are too much");
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
     assert!(
-        matches!(failure, BrowserError::MemoryExceeded { limit_bytes: MAX_BYTES, is_shared: true }),
-        "{failure:?}"
+        matches!(ended, BrowserError::MemoryExceeded { limit_bytes: MAX_BYTES, is_shared: true }),
+        "{ended:?}"
     );
+    assert!(pages.iter().any(|page| !page.is_finished()), "the others go on");
+    pages.iter().for_each(JoinHandle::abort);
+    stage.browser.stop().await;
 }
 
 #[tokio::test]
