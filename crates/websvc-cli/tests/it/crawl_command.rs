@@ -134,7 +134,10 @@ async fn options_are_those_of_the_request_and_bad_ones_are_named() {
     assert!(stdout.contains("\n# Tea house\n"), "{stdout}");
     let nothing = run(&site, &["crawl", "http://192.168.0.1/"]).await;
     let (_, stderr) = said(&nothing);
-    assert!(!nothing.status.success() && stderr.contains("no page could be had"), "{stderr}");
+    assert!(
+        !nothing.status.success() && stderr.contains("the crawl could not start: this URL may not"),
+        "{stderr}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -322,19 +322,20 @@ pub(super) fn settle(
     Ok(job.state)
 }
 
-/// Returns why a job without a single document has none: the error of its first page, which is the start of a crawl.
-/// There is no reason where robots.txt forbids everything: then the job did what it may.
+/// Returns why a job without a single document has none: the error of the start of a crawl, else of the first page that
+/// failed. There is no reason where robots.txt forbids everything: then the job did what it may.
 fn reason_for_nothing(transaction: &Transaction<'_>, job: &JobRecord) -> rusqlite::Result<Option<String>> {
-    let first: Option<String> = transaction
+    let first: Option<(u32, String)> = transaction
         .prepare_cached(
-            "SELECT error FROM job_urls WHERE job = ?1 AND state = 'failed' ORDER BY place LIMIT 1",
+            "SELECT depth, error FROM job_urls WHERE job = ?1 AND state = 'failed' ORDER BY place LIMIT 1",
         )?
-        .query_row([job.number], |row| row.get(0))
-        .optional()?
-        .flatten();
-    Ok(first.map(|error| match job.kind {
-        JobKind::Crawl => format!("the crawl could not start: {error}"),
+        .query_row([job.number], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    Ok(first.map(|(depth, error)| match job.kind {
+        JobKind::Crawl if depth == 0 => format!("the crawl could not start: {error}"),
         JobKind::Batch if job.urls == 1 => error,
-        JobKind::Batch => format!("none of the {} pages could be had; the first: {error}", job.urls),
+        JobKind::Batch | JobKind::Crawl => {
+            format!("none of the {} pages could be had; the first: {error}", job.urls)
+        }
     }))
 }
