@@ -19,7 +19,7 @@ pub fn job_status(record: &JobRecord, data: Vec<JobDocument>, next: Option<Strin
         success: true,
         status: phase(record.state),
         completed: record.documents,
-        total: record.urls,
+        total: total(record.urls, record.page_limit),
         credits_used: record.credits,
         expires_at: timestamp(record.expires_at_ms),
         next,
@@ -30,6 +30,11 @@ pub fn job_status(record: &JobRecord, data: Vec<JobDocument>, next: Option<Strin
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
         error: record.error.clone(),
     }
+}
+
+/// Returns how many documents a job comes to at most: more pages may be known than its limit lets it have.
+fn total(urls: u64, limit: Option<u64>) -> u64 {
+    limit.map_or(urls, |limit| urls.min(limit))
 }
 
 /// Returns what a job left out, in words.
@@ -122,6 +127,11 @@ pub fn timestamp(unix_ms: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn total_is_at_most_the_limit() {
+        assert_eq!([total(263, Some(150)), total(20, Some(150)), total(263, None)], [150, 20, 263]);
+    }
 
     #[test]
     fn times_are_those_of_iso_8601() {
