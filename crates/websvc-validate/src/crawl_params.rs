@@ -12,7 +12,8 @@ use crate::{bounds, crawl, target};
 
 /// Checks a request for options, and returns where the crawl would begin; without that there is a violation.
 pub(crate) fn check_request(report: &mut Report, request: &CrawlParamsRequest) -> Option<Url> {
-    let CrawlParamsRequest { url, prompt } = request;
+    // Of interest to the log alone: origin and integration.
+    let CrawlParamsRequest { url, prompt, origin: _, integration: _ } = request;
     let start = target::check(report, &Path::Root.key("url"), url).map(|target| target.url);
     let place = Path::Root.key("prompt");
     if bounds::not_blank(report, &place, prompt) {

@@ -333,9 +333,14 @@ async fn texts_are_ordered_by_the_model_or_by_words_when_it_fails() {
 }
 
 async fn preview(service: &Service, prompt: &str) -> Value {
-    let body = json!({ "url": "site.test", "prompt": prompt });
+    let body = json!({ "url": "site.test", "prompt": prompt, "origin": "js-sdk@4", "integration": "n8n" });
     let answer = service.post("/v2/crawl/params-preview", body.to_string()).await;
     assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    let warning = answer.body["warning"].to_string();
+    assert!(
+        !warning.contains("origin") && !warning.contains("integration"),
+        "official clients send them: {warning}"
+    );
     answer.body
 }
 

@@ -20,6 +20,12 @@ pub struct CrawlParamsRequest {
     /// Which pages are wanted, in words.
     #[schemars(length(min = PROMPT_MIN_CHARS, max = PROMPT_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub prompt: String,
+    /// Which client sent the request; any text, only logged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// Which integration sent the request; any text, only logged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub integration: Option<String>,
 }
 
 /// The options of a crawl that words can say; those of which nothing is said are absent.
