@@ -219,7 +219,7 @@ impl Shared {
     }
 }
 
-/// What the thread remembers from one look to the next.
+/// State that the thread keeps between two samples.
 #[derive(Default)]
 struct Round {
     /// Processes that were ended and have not gone yet.

@@ -15,7 +15,7 @@ pub(crate) const INDEX_DIR: &str = "index";
 /// The name of the folder of lists in the data directory.
 const LISTS_DIR: &str = "lists";
 
-/// What tells a data directory from others: each command that makes one leaves one of these.
+/// Entries that mark a data directory: each command that creates one leaves at least one of them.
 const OWN_ENTRIES: &[&str] = &[Store::FILE_NAME, INDEX_DIR, LISTS_DIR, LOCK_FILE];
 
 /// A data directory that exists.

@@ -98,7 +98,7 @@ struct State {
     newest: u64,
     /// A segment was made, and its name was not flushed yet.
     has_new_name: bool,
-    /// What was applied is lost, because the engine's writer failed.
+    /// The index writer failed and lost the changes that it had applied since the last commit.
     is_unapplied: bool,
 }
 

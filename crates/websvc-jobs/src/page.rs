@@ -237,7 +237,7 @@ async fn rules_of(jobs: &Jobs, work: &Work, url: &Url, deadline: Instant) -> Arc
     jobs.inner.robots.rules(jobs.inner.engine.scraper(), url, tls_policy(&work.plan), deadline).await
 }
 
-/// What the robots.txt of its host means for a page.
+/// Decision about a page by the robots.txt of its host.
 enum Permission {
     Granted,
     /// The host cannot be reached. The start of a crawl is asked for all the same, because its error says why the crawl

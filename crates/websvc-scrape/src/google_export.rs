@@ -6,15 +6,15 @@ use url::Url;
 
 use crate::raw::RawPage;
 
-/// Where Google asks for a sign-in, in place of a document that is not shared with everyone.
+/// Host of the sign-in page that Google redirects to for a document that is not shared with everyone.
 const SIGN_IN: &str = "accounts.google.com";
 
 /// Said of such a document.
 const NOT_SHARED: &str =
     "Google asks for a sign-in: the document is not shared with everyone who has the link";
 
-/// What stands behind the identifier of a document in addresses that people share; others, such as `export` and `pub`, are
-/// files and pages themselves.
+/// Path segments after the identifier of a document in addresses that people share; others, such as `export` and `pub`,
+/// are files and pages themselves.
 const VIEWS: [&str; 8] = ["", "copy", "edit", "htmlview", "mobilebasic", "present", "preview", "view"];
 
 /// Returns the address of the file that has the content of a document; `None` when the address is that of something else.

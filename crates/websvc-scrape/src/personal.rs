@@ -30,7 +30,7 @@ pub(crate) fn depends_on_cookies(source_url: &Url, fetched: &Fetched) -> bool {
     fetched.sent_set_cookies && resource(source_url) != resource(&fetched.url)
 }
 
-/// What the fetch of a page told of whom it is for.
+/// Signs from the fetch that a page is for its caller alone.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Privacy {
     sent_credentials: bool,

@@ -92,8 +92,8 @@ impl std::fmt::Display for Stage {
     }
 }
 
-/// What callers are told of every address that the guard refuses: one text, so that nothing can be learnt from it. What
-/// was refused by which rule is in the log.
+/// Error text for every address that the guard refuses. One text for all, so that callers learn nothing about the
+/// network; the log names the address and the rule.
 pub const REFUSED_ADDRESS: &str = "this URL may not be fetched: only public addresses are allowed, unless the operator \
     lists their networks in fetch.allow_networks";
 

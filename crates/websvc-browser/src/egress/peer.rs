@@ -12,7 +12,7 @@ const ESTABLISHED: u8 = 1;
 /// Tells whether the connection from `peer` to `own` was opened, and is held, by a process of the same user as this
 /// one.
 ///
-/// Where the system does not tell owners of connections, everybody on the machine counts as the same user.
+/// Treats every local process as the same user on systems that do not report the owners of connections.
 pub(super) async fn is_ours(peer: SocketAddr, own: SocketAddr) -> bool {
     let user = rustix::process::geteuid().as_raw();
     #[cfg(target_os = "linux")]

@@ -38,7 +38,7 @@ const ENDS: &[&str] = &[CRASHED, "Inspector.detached"];
 #[derive(Clone)]
 pub(super) struct Watch {
     state: Arc<Mutex<State>>,
-    /// What ends processes for their memory, when Chromium is ours.
+    /// Memory limit of the processes; `None` for a browser that runs elsewhere.
     memory: Option<Arc<Watched>>,
     changes: watch::Sender<u64>,
 }

@@ -1,4 +1,4 @@
-//! What all commands take, what those take that can go through a server, and values that several of them read alike.
+//! Arguments of all commands, those of commands that can go through a server, and values that several of them parse.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use clap::builder::PossibleValuesParser;
 use url::Url;
 use websvc_types::Format;
 
-/// What every command takes.
+/// Arguments of every command.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Common {
     /// Configuration file (TOML); every key can be given as WEBSVC__SECTION__KEY too [env: WEBSVC_CONFIG].
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Where index, cache and keys live [default: the platform's data directory for websvc] [env: WEBSVC_DATA_DIR].
+    /// Directory of index, cache and keys [default: the platform's data directory for websvc] [env: WEBSVC_DATA_DIR].
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
 }
@@ -83,7 +83,7 @@ pub(crate) fn format_name() -> PossibleValuesParser {
 /// Checks the address of the configuration to listen on.
 ///
 /// # Errors
-/// What it lacks.
+/// The part that is missing or malformed.
 pub(crate) fn check_listen(text: &str) -> Result<()> {
     listen_address(text).map(drop).map_err(|error| anyhow!("server.listen is {text:?}: {error}"))
 }

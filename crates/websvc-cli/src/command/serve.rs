@@ -68,7 +68,7 @@ pub(crate) async fn serve(setting: Setting, arguments: Serve, tracing: Option<Tr
 #[derive(Debug)]
 pub(crate) struct Running {
     server: Server,
-    /// What answers `/metrics` beside it, where that is wanted.
+    /// Separate listener for `/metrics`, if `server.metrics_listen` is set.
     metrics: Option<Server>,
     service: Service,
     installation: Installation,

@@ -60,7 +60,7 @@ pub(crate) struct Config {
     /// Variables without effect that look like others, with those.
     #[serde(skip)]
     pub(crate) misspelt: Vec<(String, String)>,
-    /// Where its keys were given.
+    /// Source of each key: a line of the file or a variable.
     #[serde(skip)]
     pub(crate) origins: Origins,
 }
@@ -71,7 +71,7 @@ pub(crate) struct Config {
 pub(crate) struct Server {
     /// `host:port`; port 0 picks a free one.
     pub(crate) listen: String,
-    /// Where `/metrics` is answered without a key, beside an address that others reach.
+    /// Separate `host:port` that answers `/metrics` without a key.
     pub(crate) metrics_listen: Option<String>,
     /// Where callers reach the service, when that is not where it listens.
     pub(crate) public_url: Option<String>,

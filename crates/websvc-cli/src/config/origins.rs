@@ -1,4 +1,4 @@
-//! Where each key of a configuration was given: on a line of the file, or by a variable.
+//! Source of each configuration key: a line of the file, or a variable.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

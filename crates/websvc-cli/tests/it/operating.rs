@@ -1,4 +1,4 @@
-//! What operators and newcomers meet on the command line: hints that fit, errors that say what to do, JSON for programs.
+//! The command line as operators and newcomers meet it: hints that fit, errors that say what to do, JSON for programs.
 
 use std::process::{Command, Stdio};
 

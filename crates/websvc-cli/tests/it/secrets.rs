@@ -1,4 +1,4 @@
-//! What may not be said or used: placeholders as keys, addresses of pages under lockdown in the log, passwords in URLs.
+//! Secrets: placeholders refused as keys, addresses under lockdown kept out of the log, passwords in URLs never stored.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What the next process finds after appends, cuts, damage, commits and syncs.
+//! Recovery by the next process after appends, cuts, damage, commits and syncs.
 
 use jiff::Timestamp;
 
@@ -50,7 +50,7 @@ fn removal(url: &str) -> Change {
     Change::Remove(url.to_owned())
 }
 
-/// What the next process finds.
+/// Returns the changes that the next process replays.
 fn left(dir: &Path) -> Vec<Change> {
     let mut changes = Vec::new();
     for path in Journal::new(dir).unapplied().unwrap() {

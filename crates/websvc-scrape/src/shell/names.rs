@@ -160,7 +160,7 @@ const LOADING: &[&str] = &[
     "로딩",
 ];
 
-/// What a page says that does nothing without scripts (in lower case).
+/// Phrases of pages that do nothing without scripts, in lower case.
 const NEEDS_SCRIPT: &[&str] = &[
     "enable javascript",
     "enable java script",
@@ -183,7 +183,7 @@ const NEEDS_SCRIPT: &[&str] = &[
     "habilite o javascript",
 ];
 
-/// What the same sentence is about when only a part of the page needs scripts (in lower case).
+/// Words in such a sentence when only a part of the page needs scripts, in lower case.
 const PART_OF_PAGE: &[&str] = &[
     "comment",
     "disqus",

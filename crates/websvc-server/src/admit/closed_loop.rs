@@ -9,7 +9,7 @@ use super::*;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What a client does next, or what happens to it.
+/// Event of a simulated client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Ask,
@@ -24,7 +24,7 @@ enum Event {
     Computed,
 }
 
-/// Where a request is.
+/// Stage of a request.
 #[derive(Debug)]
 enum Step {
     Thinking,
@@ -41,7 +41,7 @@ struct Client {
     until: Instant,
 }
 
-/// What came of the requests of a while.
+/// Results of the requests of an interval.
 #[derive(Debug, Default)]
 struct Outcome {
     waits: Vec<Duration>,

@@ -77,7 +77,7 @@ struct IndexSize {
 #[serde(rename_all = "camelCase")]
 struct CrawlState {
     team: Option<String>,
-    /// What it is: a job that this service works on, or `None` for a crawl elsewhere that fills the index.
+    /// Kind of the job; `None` for a crawl elsewhere that fills the index of this service.
     job: Option<&'static str>,
     /// How a job ended, or that it runs.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -12,11 +12,11 @@ const FIRST_URLS: u64 = 16;
 /// A job at a glance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobOverview {
-    /// Its name.
+    /// Identifier on the wire.
     pub id: String,
-    /// Whose it is.
+    /// Team that owns it.
     pub team: String,
-    /// What it does.
+    /// Crawl or batch.
     pub kind: JobKind,
     /// How it stands.
     pub state: JobState,

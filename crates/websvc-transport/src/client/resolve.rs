@@ -116,7 +116,7 @@ enum Entry {
 
 type Answer = Result<Arc<[IpAddr]>, Failure>;
 
-/// What the system said, for all who wait.
+/// Cloneable copy of the system's error, for all callers of one lookup.
 #[derive(Debug, Clone)]
 struct Failure {
     kind: io::ErrorKind,

@@ -12,7 +12,7 @@ pub struct ScrapeResponse {
     pub success: bool,
     /// The page in the formats that were asked for; `metadata.scrapeId` is what `GET /v2/scrape/{id}` takes.
     pub data: PageContent,
-    /// What went wrong without failing; `data.warning` says the same.
+    /// Problems that did not fail the request; `data.warning` has the same text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,

@@ -183,7 +183,7 @@ pub struct PageContent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Metadata")]
     pub metadata: Option<Metadata>,
-    /// What the caller should be told about this page, where it is the only one of the answer.
+    /// Problems that did not fail the request, in responses with a single page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,

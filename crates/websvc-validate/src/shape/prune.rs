@@ -21,7 +21,7 @@ pub(super) enum Verdict {
 /// An item of a list that is left out.
 pub(super) struct LeftOut<'v> {
     pub(super) name: &'v str,
-    /// Whether a warning names it.
+    /// A warning names it.
     pub(super) is_named: bool,
 }
 

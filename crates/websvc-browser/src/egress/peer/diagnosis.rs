@@ -18,13 +18,13 @@ const IPPROTO_TCP: u8 = 6;
 const HEADER: usize = 16;
 /// `struct nlmsghdr` and `struct inet_diag_req_v2`.
 const QUESTION: usize = HEADER + 56;
-/// Where the ends (`struct inet_diag_sockid`) begin in a question and in an answer.
+/// Offsets of the endpoints (`struct inet_diag_sockid`) in a request and in a response.
 const ENDS_ASKED: usize = HEADER + 8;
 const ENDS_ANSWERED: usize = HEADER + 4;
 /// Two ports and two addresses of 16 bytes each.
 const ENDS: usize = 36;
 const STATE: usize = HEADER + 1;
-/// Where the user stands in an answer, behind the ends, the interface, the cookie, and three counters.
+/// Offset of the user id in a response, after the endpoints, the interface, the cookie and three counters.
 const USER: usize = HEADER + 64;
 
 /// Returns the user who holds the established connection from `local` to `remote`; `None` when the kernel does not

@@ -145,7 +145,7 @@ fn mend(error: &StoreError) -> &'static str {
     }
 }
 
-/// What speaks for an index that should be there.
+/// Evidence that an index should exist.
 #[derive(Debug, Default)]
 struct Expected {
     /// A process opened the data directory to write an index.

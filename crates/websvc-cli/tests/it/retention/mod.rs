@@ -1,5 +1,5 @@
-//! What is left of a request: nothing under zero data retention, and nobody's name beside that under the anonymized kind. The same requests
-//! without either leave what is looked for, so that the search is known to find it.
+//! Traces of a request: none under zero data retention, and none with content or a name under the anonymized kind. The
+//! same requests without either leave traces, which shows that the search finds them.
 
 mod mark;
 mod places;

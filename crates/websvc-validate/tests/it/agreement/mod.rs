@@ -44,7 +44,7 @@ const BEYOND_THE_SCHEMA: &[(&str, &[&str], ViolationCode)] = &[
     ("no model cleans what nobody may keep", &["/scrapeOptions/onlyCleanContent"], ViolationCode::Conflict),
 ];
 
-/// What of a request shows that a part of it does not reach a typed one.
+/// Parts of a request that are dropped before it becomes a typed one.
 const LEFT_OUT: &[&str] = &[
     "alexandria",
     "attributes",
