@@ -8,7 +8,13 @@ use crate::connection::CallError;
 use crate::page::{Outcome, Page};
 use crate::rendered::Returned;
 
-/// Runs a script and returns what it gives.
+const NOT_IN_TIME: &str = "it was terminated, because it did not end in time";
+
+/// Serializes the value of a script in its own page, because the protocol refuses what refers to itself and gives `{}`
+/// for a date.
+const SERIALIZE: &str = include_str!("serialize.js");
+
+/// Runs a script and returns its value; a value that is not serialized as a whole is a warning of the page.
 ///
 /// A script is an expression or statements. One that `return`s or `await`s at its top level is no script by itself,
 /// so it is run as the body of a function.
@@ -27,15 +33,59 @@ pub(super) async fn run(page: &Page<'_>, script: &str) -> Result<Returned, Failu
         Outcome::Threw(what) => return Err(Failure::Reason(what)),
         Outcome::Returned(result) => result,
     };
+    let (returned, warning) = match result["objectId"].as_str() {
+        Some(object) => serialized(page, &result, object).await?,
+        None => (returned(result), None),
+    };
     page.calm().await?;
-    Ok(returned(result))
+    if let Some(warning) = warning {
+        page.warn(warning);
+    }
+    Ok(returned)
+}
+
+/// Returns an object of the page as far as it can be serialized, and what is not as it was.
+async fn serialized(
+    page: &Page<'_>,
+    result: &Value,
+    object: &str,
+) -> Result<(Returned, Option<String>), Failure> {
+    let params = json!({"objectId": object, "functionDeclaration": SERIALIZE, "returnByValue": true});
+    let calling = page.call("Runtime.callFunctionOn", params);
+    let answer = tokio::time::timeout_at(page.soft_deadline, calling).await;
+    let mut answer = match answer.map_err(|_elapsed| Failure::Reason(NOT_IN_TIME.to_owned()))? {
+        Ok(answer) => answer,
+        // The script has led to another page, or its value is more than an answer has room for.
+        Err(CallError::Refused { .. } | CallError::TooLarge { .. }) => Value::Null,
+        Err(error @ CallError::Lost) => return Err(error.into()),
+    };
+    let kind = result["type"].as_str().unwrap_or_default().to_owned();
+    let mut answer = answer["result"]["value"].take();
+    let (Some(value), Some(cyclic), Some(cut)) =
+        (answer.get_mut("value").map(Value::take), answer["cyclic"].as_bool(), answer["cut"].as_bool())
+    else {
+        let value = result["description"].as_str().map_or(Value::Null, Value::from);
+        let warning = "the value of a script could not be serialized: only its description is given";
+        return Ok((Returned { kind, value }, Some(warning.to_owned())));
+    };
+    let kind = if kind == "object" && value.is_array() { "array".to_owned() } else { kind };
+    let warning = match (cut, cyclic) {
+        (true, _) => Some(
+            "the value of a script is too large or too deep: what is beyond the limits is given as \"[Truncated]\"",
+        ),
+        (false, true) => {
+            Some("the value of a script refers to itself: each such reference is given as \"[Circular]\"")
+        }
+        (false, false) => None,
+    };
+    Ok((Returned { kind, value }, warning.map(str::to_owned)))
 }
 
 async fn evaluate(page: &Page<'_>, script: &str) -> Result<Outcome, Failure> {
     let left = page.soft_deadline.saturating_duration_since(Instant::now());
     let params = json!({
         "expression": script,
-        "returnByValue": true,
+        "returnByValue": false,
         "awaitPromise": true,
         "userGesture": true,
         // A script that never ends is ended; the page stays.
@@ -44,23 +94,22 @@ async fn evaluate(page: &Page<'_>, script: &str) -> Result<Outcome, Failure> {
     page.evaluate(params).await.map_err(|error| match error {
         // Chromium calls it an internal error.
         CallError::Refused { .. } if Instant::now() >= page.soft_deadline => {
-            Failure::Reason("it was terminated, because it did not end in time".to_owned())
+            Failure::Reason(NOT_IN_TIME.to_owned())
         }
         CallError::Refused { message, .. } => Failure::Reason(message),
         error => error.into(),
     })
 }
 
+/// Returns a value that the protocol gives as it is: everything but objects, functions and symbols.
 fn returned(mut result: Value) -> Returned {
     let value = match &result["unserializableValue"] {
         Value::Null => result["value"].take(),
         name => name.clone(),
     };
-    let kind = match (result["type"].as_str().unwrap_or_default(), result["subtype"].as_str(), &value) {
-        ("object", Some("null"), _) => "null",
-        ("object", _, Value::Null) => "null",
-        ("object", _, Value::Array(_)) => "array",
-        (kind, _, _) => kind,
+    let kind = match (result["type"].as_str().unwrap_or_default(), &value) {
+        ("object", Value::Null) => "null",
+        (kind, _) => kind,
     };
     Returned { kind: kind.to_owned(), value }
 }
@@ -80,7 +129,5 @@ mod tests {
         check(json!({"type": "bigint", "unserializableValue": "5n"}), "bigint", json!("5n"));
         check(json!({"type": "undefined"}), "undefined", Value::Null);
         check(json!({"type": "object", "subtype": "null", "value": null}), "null", Value::Null);
-        check(json!({"type": "object", "value": [1]}), "array", json!([1]));
-        check(json!({"type": "object", "value": {"a": 1}}), "object", json!({"a": 1}));
     }
 }
