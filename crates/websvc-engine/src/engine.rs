@@ -8,7 +8,7 @@ use url::Url;
 use websvc_model::{Model, Share};
 use websvc_scrape::{FileUpload, Files, OpenProfile, Page, Scraper, ShareConfig};
 use websvc_stage::{Stage, StageTimes};
-use websvc_threat::Classifier;
+use websvc_threat::{Classifier, Inspection};
 use websvc_transport::UrlRule;
 use websvc_validate::{ScrapePlan, SearchPlan};
 
@@ -125,6 +125,18 @@ impl Engine {
     /// Returns what tells the risk of URLs.
     pub fn threat(&self) -> &Classifier {
         &self.config.threat
+    }
+
+    /// Returns of each URL why the lists of threat protection block it, if they do. The scanner is not asked: that is done
+    /// when a page is scraped.
+    pub fn list_verdicts<'u>(
+        &self,
+        plan: &ScrapePlan,
+        urls: impl IntoIterator<Item = &'u Url>,
+    ) -> Vec<Option<String>> {
+        let inspection = plan.protection().map(|rules| Inspection::new(rules, self.threat()));
+        let verdict = |url| inspection.as_ref()?.check_lists(url).err().map(|blocked| blocked.to_string());
+        urls.into_iter().map(verdict).collect()
     }
 
     /// Returns the language model.

@@ -44,14 +44,14 @@ fn top_level<'a>(url: &Url, host: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Returns whether a host is one of the entries: a plain domain is itself alone, `*.<domain>` is all that is below it and not
-/// the domain itself.
+/// Returns whether a host is one of the entries: a plain domain is itself and all subdomains, as in `includeDomains` and
+/// `excludeDomains`; `*.<domain>` is the subdomains without the domain itself.
 fn contains(entries: &[String], host: &str) -> bool {
+    let is_below =
+        |domain: &str| host.strip_suffix(domain).is_some_and(|below| below.len() > 1 && below.ends_with('.'));
     entries.iter().any(|entry| match entry.strip_prefix("*.") {
-        Some(parent) => {
-            host.strip_suffix(parent).is_some_and(|below| below.len() > 1 && below.ends_with('.'))
-        }
-        None => entry == host,
+        Some(parent) => is_below(parent),
+        None => entry == host || is_below(entry),
     })
 }
 
@@ -85,12 +85,13 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_domain_is_itself_and_a_wildcard_is_what_is_below() {
+    fn plain_domain_covers_its_subdomains_and_wildcard_only_those() {
         let lists = protection(&[], &["bad.example", "*.evil.example"], &[]);
         for (url, is_blocked) in [
             ("http://bad.example/", true),
             ("https://bad.example/path?q=1#x", true),
-            ("http://www.bad.example/", false),
+            ("http://www.bad.example/", true),
+            ("http://a.b.bad.example/", true),
             ("http://notbad.example/", false),
             ("http://bad.example.org/", false),
             ("http://good.example/bad.example", false),

@@ -61,6 +61,7 @@ mod sources;
 mod telemetry;
 mod threat;
 mod threat_drawn;
+mod threat_jobs;
 mod threat_values;
 mod verticals;
 mod watching;

@@ -123,13 +123,17 @@ impl Stage {
         store.create_key(name, "").unwrap().secret.expose().to_owned()
     }
 
-    fn protected(&self) -> String {
+    pub(crate) fn protected(&self) -> String {
         self.team("protected", &protection(ThreatPolicy::On, ThreatOverride::Allowed))
     }
 
     pub(crate) async fn search(&self, key: &str, body: Value) -> Answer {
+        self.post(key, "/v2/search", body).await
+    }
+
+    pub(crate) async fn post(&self, key: &str, path: &str, body: Value) -> Answer {
         let headers = [("authorization", &format!("Bearer {key}")[..]), ("content-type", "application/json")];
-        self.service.send(http::Method::POST, "/v2/search", &headers, body.to_string()).await
+        self.service.send(http::Method::POST, path, &headers, body.to_string()).await
     }
 }
 

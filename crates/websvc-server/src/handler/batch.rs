@@ -26,8 +26,7 @@ pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply
     job::note(&context, retention, plan.scrape(), &addresses);
     job::admit(&context, plan.scrape()).await?;
     let webhook = webhook::planned(&context, plan.webhook())?;
-    let urls = plan.urls().iter().map(|url| JobUrl { url: url.to_string(), key: url.to_string(), depth: 0 });
-    let urls: Vec<JobUrl> = urls.collect();
+    let (urls, blocked) = screened(&context, &plan)?;
     let id = match plan.append_to() {
         Some(id) => append(&context, id, urls).await?,
         None => {
@@ -53,18 +52,40 @@ pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply
         }
     };
     let url = job::url(base_url.as_deref(), version, JobKind::Batch, &id);
-    Ok(json(StatusCode::OK, &started(&plan, url, id, &warnings)))
-}
-
-fn started(plan: &BatchPlan, url: String, id: String, warnings: &[String]) -> JobStarted {
-    JobStarted {
+    let invalid_urls = plan.invalid_urls().map(|invalid| [invalid, &blocked].concat());
+    let answer = JobStarted {
         success: true,
         url,
         id,
-        invalid_urls: plan.invalid_urls().map(<[String]>::to_vec),
+        invalid_urls,
         prompt_generated_options: None,
         final_crawler_options: None,
         warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
+    };
+    Ok(json(StatusCode::OK, &answer))
+}
+
+/// Returns the pages of a batch, and the URLs that the lists of threat protection block.
+///
+/// # Errors
+/// 403 when all are blocked, or one is and the request wants all of them.
+fn screened(context: &Context<'_>, plan: &BatchPlan) -> Result<(Vec<JobUrl>, Vec<String>), Failure> {
+    let verdicts = context.engine.list_verdicts(plan.scrape(), plan.urls());
+    let (mut urls, mut blocked, mut first_reason) = (Vec::new(), Vec::new(), None);
+    for (url, verdict) in plan.urls().iter().zip(verdicts) {
+        match verdict {
+            None => urls.push(JobUrl { url: url.to_string(), key: url.to_string(), depth: 0 }),
+            Some(reason) => {
+                blocked.push(url.to_string());
+                first_reason.get_or_insert(reason);
+            }
+        }
+    }
+    match first_reason {
+        Some(reason) if urls.is_empty() || plan.invalid_urls().is_none() => {
+            Err(Failure::new(ErrorCode::UnsafeDomainBlocked, reason))
+        }
+        Some(_) | None => Ok((urls, blocked)),
     }
 }
 

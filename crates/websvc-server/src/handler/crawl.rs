@@ -5,6 +5,7 @@ use websvc_engine::crawl::Site;
 use websvc_jobs::{JobRequest, timestamp};
 use websvc_stage::Stage;
 use websvc_store::{JobKind, JobRecord, JobUrl, NewJob};
+use websvc_types::ErrorCode;
 use websvc_types::job::{ActiveCrawl, ActiveCrawls, CrawlRequest, JobStarted};
 use websvc_validate::{Checked, Retention, crawl_params_of, read_crawl_request};
 
@@ -25,6 +26,9 @@ pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply
         context.engine.stages().run(Stage::Decode, decoding).await?;
     job::note(&context, retention, plan.scrape(), &[plan.url().as_str()]);
     job::admit(&context, plan.scrape()).await?;
+    if let Some(reason) = context.engine.list_verdicts(plan.scrape(), [plan.url()]).pop().flatten() {
+        return Err(Failure::new(ErrorCode::UnsafeDomainBlocked, reason));
+    }
     let webhook = webhook::planned(&context, plan.webhook())?;
     let crawl_prompt::Read { request, plan, generated } =
         crawl_prompt::read(&context, request, plan, &policy, &mut warnings).await?;
