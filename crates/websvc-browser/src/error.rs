@@ -75,6 +75,8 @@ pub enum BrowserError {
     /// The page itself did not arrive.
     #[error("the page cannot be opened: {reason}")]
     Navigation {
+        /// Which part of the way to the page failed.
+        kind: NavigationErrorKind,
         /// What is wrong, in public words.
         reason: String,
     },
@@ -97,6 +99,46 @@ pub enum BrowserError {
         /// The method and what is wrong with its answer.
         detail: String,
     },
+}
+
+/// Which part of the way to a page failed, as the fetch of it without a browser would tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NavigationErrorKind {
+    /// The host has no address.
+    Dns,
+    /// No address of the host accepted a connection.
+    Connect,
+    /// There is no secure connection to the host.
+    Tls,
+    /// The host took too long.
+    Timeout,
+    /// Anything else, such as an answer that is not HTTP.
+    Other,
+}
+
+impl NavigationErrorKind {
+    pub(crate) fn of_fetch(error: &FetchError) -> Self {
+        match error {
+            FetchError::Dns { .. } => Self::Dns,
+            FetchError::Connect { .. } => Self::Connect,
+            FetchError::Tls { .. } => Self::Tls,
+            FetchError::Timeout { .. } => Self::Timeout,
+            _ => Self::Other,
+        }
+    }
+
+    /// Reads the name of an error of Chromium (`net_error_list.h`).
+    pub(crate) fn of_chromium(name: &str) -> Self {
+        match name.strip_prefix("net::ERR_").unwrap_or(name) {
+            "NAME_NOT_RESOLVED" | "NAME_RESOLUTION_FAILED" => Self::Dns,
+            "CONNECTION_REFUSED" | "CONNECTION_FAILED" | "ADDRESS_UNREACHABLE" => Self::Connect,
+            "TIMED_OUT" | "CONNECTION_TIMED_OUT" => Self::Timeout,
+            name if name.starts_with("CERT_") || name.starts_with("SSL_") || name.starts_with("BAD_SSL_") => {
+                Self::Tls
+            }
+            _ => Self::Other,
+        }
+    }
 }
 
 /// Why a remote browser cannot be used, for the operator. Addresses are shown without what may be secret.
@@ -200,5 +242,25 @@ impl BrowserError {
     /// Says that an answer lacks what the protocol promises.
     pub(crate) fn lacking(method: &str, what: &str) -> Self {
         Self::Protocol { detail: format!("{method} gave no {what}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NavigationErrorKind as Kind;
+
+    #[test]
+    fn errors_of_chromium_have_the_kind_that_a_fetch_would_have() {
+        for (name, expected) in [
+            ("net::ERR_NAME_NOT_RESOLVED", Kind::Dns),
+            ("net::ERR_CONNECTION_REFUSED", Kind::Connect),
+            ("net::ERR_TIMED_OUT", Kind::Timeout),
+            ("net::ERR_CERT_AUTHORITY_INVALID", Kind::Tls),
+            ("net::ERR_SSL_PROTOCOL_ERROR", Kind::Tls),
+            ("net::ERR_EMPTY_RESPONSE", Kind::Other),
+            ("net::ERR_ABORTED", Kind::Other),
+        ] {
+            assert_eq!(Kind::of_chromium(name), expected, "{name}");
+        }
     }
 }

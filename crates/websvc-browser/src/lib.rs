@@ -44,7 +44,7 @@ mod watchdog;
 pub use config::{BrowserConfig, Remote};
 pub use egress::Refusal;
 pub use endpoint::RemoteEndpoint;
-pub use error::{BrowserError, RemoteError};
+pub use error::{BrowserError, NavigationErrorKind, RemoteError};
 pub use figures::{BrowserFigures, WAIT_BOUNDS_MS};
 pub use pool::{Browser, BrowserHealth, BrowserStatus};
 pub use rendered::{Download, DownloadCause, ImageKind, Picture, Rendered, Returned, Scraped, SetCookie};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use websvc_browser::{BrowserError, StateError};
+use websvc_browser::{BrowserError, NavigationErrorKind, StateError};
 use websvc_extract::ExtractError;
 use websvc_store::StoreError;
 use websvc_transport::{FetchError, Stage};
@@ -125,6 +125,10 @@ impl ScrapeError {
                         | FetchError::Dns { .. }
                         | FetchError::Tls { .. }
                 )
+                | ScrapeError::Browser(BrowserError::Navigation {
+                    kind: NavigationErrorKind::Dns | NavigationErrorKind::Tls,
+                    ..
+                })
         )
     }
 
@@ -141,7 +145,10 @@ impl ScrapeError {
                     | FetchError::Protocol { .. }
                     | FetchError::Dns { .. }
                     | FetchError::Timeout { stage: Stage::Connect, .. }
-            )
+            ) | ScrapeError::Browser(BrowserError::Navigation {
+                kind: NavigationErrorKind::Dns | NavigationErrorKind::Connect,
+                ..
+            })
         )
     }
 
@@ -196,7 +203,14 @@ fn code_of(error: &BrowserError) -> ErrorCode {
         BrowserError::Busy { .. } | BrowserError::Deadline => ErrorCode::ScrapeTimeout,
         BrowserError::ForbiddenScheme { .. } | BrowserError::Forbidden => ErrorCode::ScrapeForbiddenUrl,
         BrowserError::RefusedByRule { .. } => ErrorCode::UnsafeDomainBlocked,
-        BrowserError::Navigation { .. } | BrowserError::Crashed => ErrorCode::ScrapeSiteError,
+        // As the same failure without a browser.
+        BrowserError::Navigation { kind, .. } => match kind {
+            NavigationErrorKind::Dns => ErrorCode::ScrapeDnsResolutionError,
+            NavigationErrorKind::Tls => ErrorCode::ScrapeSslError,
+            NavigationErrorKind::Timeout => ErrorCode::ScrapeTimeout,
+            NavigationErrorKind::Connect | NavigationErrorKind::Other => ErrorCode::ScrapeSiteError,
+        },
+        BrowserError::Crashed => ErrorCode::ScrapeSiteError,
         BrowserError::MemoryExceeded { .. } => ErrorCode::ScrapeMemoryExceeded,
         BrowserError::Download => ErrorCode::ScrapeUnsupportedFileError,
         BrowserError::Step { .. } => ErrorCode::ScrapeActionError,

@@ -25,6 +25,7 @@ use websvc_transport::{Client, FetchError, Proxy};
 
 pub(crate) use entrance::{Entrance, Gate};
 
+use crate::error::NavigationErrorKind;
 use budget::Budget;
 
 /// How long a client may take to say where it wants to go.
@@ -77,7 +78,7 @@ struct Notes {
 #[derive(Clone)]
 enum Failure {
     Refused,
-    Failed(String),
+    Failed(NavigationErrorKind, String),
 }
 
 /// What every connection of a proxy needs.
@@ -134,10 +135,14 @@ impl Egress {
     }
 
     /// Returns why a host could not be reached, or `None` when it could: refused, or in public words.
-    pub(crate) fn failure(&self, host: &str, port: u16) -> Option<Result<String, Forbidden>> {
+    pub(crate) fn failure(
+        &self,
+        host: &str,
+        port: u16,
+    ) -> Option<Result<(NavigationErrorKind, String), Forbidden>> {
         match lock(&self.notes).failures.get(&(host.to_owned(), port))? {
             Failure::Refused => Some(Err(Forbidden)),
-            Failure::Failed(reason) => Some(Ok(reason.clone())),
+            Failure::Failed(kind, reason) => Some(Ok((*kind, reason.clone()))),
         }
     }
 
@@ -206,7 +211,7 @@ impl Rules {
     fn note(&self, host: &Host, port: u16, error: &FetchError) {
         let failure = match error {
             FetchError::Forbidden => Failure::Refused,
-            other => Failure::Failed(other.to_string()),
+            other => Failure::Failed(NavigationErrorKind::of_fetch(other), other.to_string()),
         };
         let mut notes = lock(&self.notes);
         if notes.failures.len() < MAX_NOTES {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Page;
-use crate::error::BrowserError;
+use crate::error::{BrowserError, NavigationErrorKind};
 use crate::rendered::{Scraped, SetCookie};
 
 const SERIALISE: &str = include_str!("serialise.js");
@@ -34,7 +34,10 @@ impl Page<'_> {
             Some(failure) => Err(failure),
             // An answer without a body.
             None if has_answer => Ok(Scraped { url: asked, html: String::new() }),
-            None => Err(BrowserError::Navigation { reason: "the page went where there is none".to_owned() }),
+            None => Err(BrowserError::Navigation {
+                kind: NavigationErrorKind::Other,
+                reason: "the page went where there is none".to_owned(),
+            }),
         }
     }
 

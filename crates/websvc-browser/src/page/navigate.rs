@@ -12,7 +12,7 @@ use super::Page;
 use super::events::ToAsk;
 use super::intercept::failure;
 use crate::egress::Forbidden;
-use crate::error::BrowserError;
+use crate::error::{BrowserError, NavigationErrorKind};
 
 /// Chromium's word for an answer without a body whose status is an error's: it shows a page of its own then.
 const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
@@ -75,7 +75,7 @@ impl Page<'_> {
             None if error == ABORTED => "it was broken off".to_owned(),
             _ => error.trim_start_matches("net::ERR_").replace('_', " ").to_lowercase(),
         };
-        BrowserError::Navigation { reason }
+        BrowserError::Navigation { kind: NavigationErrorKind::of_chromium(error), reason }
     }
 
     /// Returns why our proxy could not connect the host of a URL, if it could not.
@@ -83,7 +83,7 @@ impl Page<'_> {
         let url = Url::parse(url).ok()?;
         let failure = self.egress.failure(url.host_str()?, url.port_or_known_default()?)?;
         Some(match failure {
-            Ok(reason) => BrowserError::Navigation { reason },
+            Ok((kind, reason)) => BrowserError::Navigation { kind, reason },
             Err(Forbidden) => BrowserError::Forbidden,
         })
     }

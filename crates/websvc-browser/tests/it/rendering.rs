@@ -142,7 +142,7 @@ async fn a_host_that_cannot_be_reached_is_told_in_words() {
     let world = World::builder().page("http://a.test/", Page::html("x"));
     let Some(stage) = stage(world).await else { return };
     let failed = stage.open(&request("http://a.test:81/")).await;
-    let Err(BrowserError::Navigation { reason }) = &failed else { panic!("{failed:?}") };
+    let Err(BrowserError::Navigation { reason, .. }) = &failed else { panic!("{failed:?}") };
     assert!(reason.contains("a.test"), "{reason}");
     let refused = stage.open(&request("http://127.0.0.1/")).await;
     assert!(matches!(refused, Err(BrowserError::Forbidden)), "{refused:?}");
@@ -258,7 +258,7 @@ async fn certificates_are_verified_unless_that_is_skipped() {
     let world = World::builder().page("https://a.test/", Page::html("<p>secret"));
     let Some(stage) = stage(world).await else { return };
     let failed = stage.open(&request("https://a.test/")).await;
-    let Err(BrowserError::Navigation { reason }) = &failed else { panic!("{failed:?}") };
+    let Err(BrowserError::Navigation { reason, .. }) = &failed else { panic!("{failed:?}") };
     assert!(reason.contains("certificate"), "{reason}");
     let skipping = PageRequest { tls: TlsPolicy::SkipVerification, ..request("https://a.test/") };
     let rendered = stage.open(&skipping).await.unwrap();

@@ -28,7 +28,7 @@ async fn trusting(ca_file: impl FnOnce(&World) -> PathBuf) -> Option<Stage> {
 }
 
 fn is_mistrusted(outcome: &Result<Rendered, BrowserError>) -> bool {
-    matches!(outcome, Err(BrowserError::Navigation { reason }) if reason.contains("certificate"))
+    matches!(outcome, Err(BrowserError::Navigation { reason, .. }) if reason.contains("certificate"))
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use websvc_blocklist::Blocklist;
 use websvc_browser::{Browser, BrowserConfig};
 use websvc_testkit::{Page, Seen, World, WorldBuilder};
+use websvc_types::ErrorCode;
 
 use crate::banners::{CONTENT, QUESTIONS, STORY};
 use crate::support::Bench;
@@ -69,6 +70,26 @@ async fn rendering_is_decided_per_page_not_per_host() {
     // A page that stays short when rendered does not leave the others empty.
     assert!(markdown("login").await.contains("Sign in please."));
     assert!(markdown("teas").await.contains("Sencha and oolong."));
+}
+
+#[tokio::test]
+async fn network_errors_have_one_code_with_and_without_browser() {
+    let Some(bench) = bench(World::builder().page("http://a.test/", Page::html("<p>x"))).await else {
+        return;
+    };
+    // Longer than a label of a name may be, so that no name server is asked for it.
+    let nowhere = format!("http://{}.test:81/", "a".repeat(70));
+    for (url, expected) in [
+        (nowhere.as_str(), Some(ErrorCode::ScrapeDnsResolutionError)),
+        ("http://a.test:81/", None),
+        ("https://a.test:81/", None),
+    ] {
+        let plain = bench.get(url, json!({"formats": ["markdown"]})).await.unwrap_err();
+        let browser = bench.get(url, json!({"formats": ["markdown"], "waitFor": 1})).await.unwrap_err();
+        assert_eq!(plain.code(), browser.code(), "{url}: {plain} / {browser}");
+        assert_eq!(plain.is_unreachable(), browser.is_unreachable(), "{url}: {plain} / {browser}");
+        assert!(expected.is_none_or(|expected| expected == plain.code()), "{url}: {plain}");
+    }
 }
 
 const PDF: &str = "%PDF-1.4 a report";
