@@ -17,6 +17,12 @@ use websvc_store::PageOwner;
 /// The folder of the indexes of teams in the directory of the index that all teams share.
 const FOLDER: &str = "teams";
 
+/// Memory in bytes that the new documents of one team may take before they are written out; the least there is.
+const WRITER_HEAP: usize = 15_000_000;
+
+/// How long the writer of an index and its threads are kept after the last write.
+const WRITER_IDLE: Duration = Duration::from_secs(2);
+
 /// Marks an index that is being removed; what a process that was killed has left of it is removed later.
 const LEAVING: &str = "leaving-";
 
@@ -43,6 +49,8 @@ impl TeamIndexes {
     /// may say that it writes.
     #[must_use]
     pub fn new(dir: &Path, config: IndexConfig, writes: bool) -> Self {
+        // Many teams may write at one time.
+        let config = IndexConfig { writer_heap: WRITER_HEAP, writer_idle: WRITER_IDLE, ..config };
         Self { shared: dir.to_owned(), config, writes, open: Mutex::default() }
     }
 
