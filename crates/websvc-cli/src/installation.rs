@@ -18,7 +18,7 @@ use anyhow::{Context, Result, ensure};
 use url::Url;
 use websvc_artifacts::Artifacts;
 use websvc_blocklist::Blocklist;
-use websvc_engine::{Engine, EngineConfig};
+use websvc_engine::{Engine, EngineConfig, TeamIndexes};
 use websvc_index::{Index, IndexConfig};
 use websvc_model::Model;
 use websvc_scrape::{DocumentWorkers, ProxyConfig, ScrapeConfig, Scraper};
@@ -68,8 +68,9 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
     let artifacts = artifacts::open(config, data_dir, &store)?;
     let stages = StageTimes::default();
     let of_index = IndexConfig { stages: stages.clone(), ..IndexConfig::default() };
-    let index = Arc::new(Index::open(&data_dir.index(), of_index)?);
-    if matches!(access, IndexAccess::Write(_)) {
+    let index = Arc::new(Index::open(&data_dir.index(), of_index.clone())?);
+    let writes = matches!(access, IndexAccess::Write(_));
+    if writes {
         recover(&index);
     }
     let client = client(config)?;
@@ -88,6 +89,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
             IndexAccess::Read => None,
         },
         index_use: sources::index_use(config, &mirrors),
+        team_indexes: Some(Arc::new(TeamIndexes::new(&data_dir.index(), of_index, writes))),
         mirrors,
         pricing: config.pricing,
         threat: classifier(config)?,

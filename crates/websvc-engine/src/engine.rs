@@ -15,14 +15,14 @@ use websvc_validate::{ScrapePlan, SearchPlan};
 use crate::bill::Bill;
 use crate::error::EngineError;
 use crate::file::review_file;
-use crate::ingest::ingest;
-use crate::mirror::{self, Mirror};
+use crate::mirror::Mirror;
 use crate::pricing::Pricing;
 use crate::search::{
     Inspections, Means, PageOutcome, Review, SearchOutcome, Stages, assemble, ceiling, charge, charge_alone,
     file_ceiling, file_floor, find, gather, miss_price, page_ceiling, review, review_page,
 };
 use crate::source::{Counted, SearchSource, SourceFigures};
+use crate::team_indexes::TeamIndexes;
 use crate::written;
 
 /// What becomes of the embedded index when pages come in.
@@ -45,6 +45,8 @@ pub struct EngineConfig {
     pub index: Option<Arc<websvc_index::Index>>,
     /// Whether they go there.
     pub index_use: IndexUse,
+    /// The indexes of teams that keep their pages to themselves; without it, the pages of such teams go nowhere.
+    pub team_indexes: Option<Arc<TeamIndexes>>,
     /// Where they are written, too.
     pub mirrors: Vec<Arc<Mirror>>,
     /// The price list.
@@ -88,6 +90,10 @@ impl Engine {
             sources.map(|source| Arc::new(Counted::new(source, stages.clone()))).collect();
         config.sources = counted.iter().map(|source| Arc::clone(source) as Arc<dyn SearchSource>).collect();
         Self { config: Arc::new(config), counted, scraper: None, model: None }
+    }
+
+    pub(crate) fn config(&self) -> &EngineConfig {
+        &self.config
     }
 
     /// Returns what gets pages.
@@ -196,7 +202,8 @@ impl Engine {
     ) -> Result<Page, EngineError> {
         let Review { mut warnings } = review_page(plan, self.scraper(), self.config.writer())?;
         let inspections = Inspections::of_page(plan, &self.config.threat);
-        let scraper = inspections.scraper(self.scraper());
+        let scope = self.scope(team)?;
+        let scraper = inspections.scraper(self.scraper()).in_scope(scope);
         let profile = self.open_profile(team, Some(plan)).await?;
         let reading = plan.for_reading();
         let mut page = scraper.scrape_with(url, &reading, profile.as_ref(), deadline).await;
@@ -213,16 +220,9 @@ impl Engine {
         page.warnings.splice(..0, warnings.into_iter().chain(unsaved));
         self.stages().run(Stage::Publish, files.publish(&mut page)).await;
         let copies: Vec<_> = page.index_copy.take().into_iter().map(|copy| *copy).collect();
-        page.warnings.extend(mirror::offer(&self.config.mirrors, &copies));
-        if let Some(index) = self.config.filled_index().filter(|_| !copies.is_empty())
-            && let Err(error) = self.stages().run(Stage::Ingest, ingest(index, copies)).await
-        {
-            tracing::error!(
-                error = &error as &dyn std::error::Error,
-                "a scraped page did not reach the index"
-            );
-            page.warnings.push("the page could not be added to the index".to_owned());
-        }
+        let keeping =
+            self.config.keep(scope, copies, self.stages(), "the page could not be added to the index");
+        page.warnings.extend(keeping.await);
         Ok(page)
     }
 
@@ -279,10 +279,12 @@ impl Engine {
     ) -> Result<SearchOutcome, EngineError> {
         let deadline = started + plan.timeout();
         let Review { mut warnings } = review(plan, &self.config.scraper, self.config.writer())?;
+        let scope = self.scope(team)?;
+        let sources = self.config.sources_in(scope).await?;
         let profile = self.open_profile(team, plan.scrape()).await?;
         let begun = Instant::now();
         let stages = self.stages();
-        let finding = find(&self.config.sources, plan, deadline, Timestamp::now(), stages);
+        let finding = find(&sources, plan, deadline, Timestamp::now(), stages);
         let mut found = stages.run(Stage::Find, finding).await?;
         let gathering = Instant::now();
         warnings.extend(found.warnings.iter().cloned());
@@ -292,9 +294,10 @@ impl Engine {
         if let Err(late) = stages.run(Stage::Screen, screening).await {
             return Err(late.with_scans(inspections.finish(&mut warnings), pricing.threat_scan));
         }
-        let scraper = inspections.scraper(&self.config.scraper);
+        let scraper = inspections.scraper(&self.config.scraper).in_scope(scope);
+        let profile_used = profile.as_ref();
         let means =
-            Means { engine: &self.config, scraper: &scraper, profile: profile.as_ref(), files, deadline };
+            Means { engine: &self.config, scraper: &scraper, scope, profile: profile_used, files, deadline };
         let gathered = stages.run(Stage::Gather, gather(means, plan, &found, &mut warnings)).await;
         found.scanned = inspections.finish(&mut warnings);
         let mut pages = gathered.map_err(|error| error.with_scans(found.scanned, pricing.threat_scan))?;

@@ -17,8 +17,10 @@ mod policy;
 mod pricing;
 mod prompt;
 mod rerank;
+mod scope;
 mod search;
 mod source;
+mod team_indexes;
 mod written;
 
 pub use bill::{Bill, BillLine, Item};
@@ -33,6 +35,7 @@ pub use policy::{PolicyError, team_policy, team_retention};
 pub use pricing::Pricing;
 pub use prompt::{Prompted, UnreadPrompt};
 pub use rerank::{Ranked, Ranking, rerank};
+pub use scope::{SweepError, remove_ownerless};
 pub use search::{NO_PAGES, PageOutcome, SearchOutcome, Stages, page_content};
 pub use source::{
     Answer, AnswerFuture, Ask, Condition, Declaration, DeclarationError, Elasticsearch, ElasticsearchConfig,
@@ -40,3 +43,4 @@ pub use source::{
     HttpJsonConfig, IndexSource, LATENCY_BOUNDS_MS, SearchSource, Searxng, SearxngConfig, SourceFigures,
     Written,
 };
+pub use team_indexes::TeamIndexes;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use url::Url;
 use websvc_stage::Stage;
-use websvc_store::{CacheLimits, PageKey};
+use websvc_store::{CacheLimits, PageKey, PageScope, Store};
 use websvc_validate::ScrapePlan;
 
 use crate::cache;
@@ -28,8 +28,8 @@ pub(crate) enum Held {
 
 /// What the cache has of a page as its host sent it.
 pub(crate) enum Found {
-    /// A page that may answer, and when it was fetched, in milliseconds since the Unix epoch.
-    Fresh(Box<RawPage>, u64),
+    /// A page that may answer, its name in the cache, and when it was fetched, in milliseconds since the Unix epoch.
+    Fresh(Box<RawPage>, (PageKey, u64)),
     /// Nothing that may answer. There may be an older one, of which its host can say that it is unchanged.
     NotFresh,
     /// Nothing at all.
@@ -63,8 +63,33 @@ impl Scraper {
         self.inner.config.cache
     }
 
-    /// Returns what the cache has of a page that may answer.
+    /// Returns what the cache has of a page that may answer: the team's own copy, else that of all teams.
     pub(crate) async fn held(
+        &self,
+        url: &Url,
+        key: Option<&PageKey>,
+        plan: &ScrapePlan,
+        freshness: Freshness,
+    ) -> Result<Held, ScrapeError> {
+        let own = self.held_under(url, key, plan, freshness).await;
+        let Some(shared) = key.and_then(PageKey::shared) else { return own };
+        match own {
+            Ok(Held::Found(found @ (Found::NotFresh | Found::Nothing))) => {
+                match self.held_under(url, Some(&shared), plan, freshness).await? {
+                    // Whether there is an older copy matters to the slot of the team's own.
+                    Held::Found(Found::NotFresh | Found::Nothing) => Ok(Held::Found(found)),
+                    answer @ (Held::Written(_) | Held::Found(Found::Fresh(..))) => Ok(answer),
+                }
+            }
+            Err(ScrapeError::NoCachedData | ScrapeError::LockdownMiss) => {
+                self.held_under(url, Some(&shared), plan, freshness).await
+            }
+            Ok(Held::Written(_) | Held::Found(Found::Fresh(..))) | Err(_) => own,
+        }
+    }
+
+    /// Returns what the cache has under one name.
+    async fn held_under(
         &self,
         url: &Url,
         key: Option<&PageKey>,
@@ -75,7 +100,7 @@ impl Scraper {
             self.inner.keeping.looked_up(Lookup::Written);
             return Ok(Held::Written(Box::new(page)));
         }
-        self.cached(url, key, freshness).await.map(Held::Found)
+        self.cached_under(url, key, freshness).await.map(Held::Found)
     }
 
     /// Returns the page as it was written before, when that may answer.
@@ -102,8 +127,30 @@ impl Scraper {
         Some(page)
     }
 
-    /// Returns what the cache has of a page as its host sent it.
+    /// Returns what the cache has of a page as its host sent it: the team's own copy, else that of all teams.
     pub(crate) async fn cached(
+        &self,
+        url: &Url,
+        key: Option<&PageKey>,
+        freshness: Freshness,
+    ) -> Result<Found, ScrapeError> {
+        let own = self.cached_under(url, key, freshness).await;
+        let Some(shared) = key.and_then(PageKey::shared) else { return own };
+        match own {
+            Ok(found @ (Found::NotFresh | Found::Nothing)) => {
+                match self.cached_under(url, Some(&shared), freshness).await? {
+                    Found::NotFresh | Found::Nothing => Ok(found),
+                    answer @ Found::Fresh(..) => Ok(answer),
+                }
+            }
+            Err(ScrapeError::NoCachedData | ScrapeError::LockdownMiss) => {
+                self.cached_under(url, Some(&shared), freshness).await
+            }
+            Ok(Found::Fresh(..)) | Err(_) => own,
+        }
+    }
+
+    async fn cached_under(
         &self,
         url: &Url,
         key: Option<&PageKey>,
@@ -122,7 +169,8 @@ impl Scraper {
     }
 
     async fn look_up(&self, url: &Url, key: PageKey, freshness: Freshness) -> Result<Found, ScrapeError> {
-        let cached = self.read(move |store| store.page(&key).map_err(ScrapeError::Store)).await?;
+        let read = move |store: &Store| Ok((store.page(&key).map_err(ScrapeError::Store)?, key));
+        let (cached, key) = self.read(read).await?;
         let fetched_at_ms = cached.as_ref().map(|cached| cached.fetched_at_ms);
         Ok(match (freshness.decide(fetched_at_ms.map(|at| self.age(at)))?, cached) {
             (_, None) => Found::Nothing,
@@ -130,7 +178,7 @@ impl Scraper {
                 let page = cache::raw_page(url, cached).zip(fetched_at_ms);
                 // It was stored before there was a browser to draw it.
                 page.filter(|(page, _)| freshness.is_cache_only() || !self.inner.drawer.would_fill(page))
-                    .map_or(Found::NotFresh, |(page, at)| Found::Fresh(Box::new(page), at))
+                    .map_or(Found::NotFresh, |(page, at)| Found::Fresh(Box::new(page), (key, at)))
             }
             (Decision::Fetch, Some(_)) => Found::NotFresh,
         })
@@ -147,7 +195,8 @@ impl Scraper {
         mut page: RawPage,
         key: PageKey,
     ) -> Result<(RawPage, Option<u64>), ScrapeError> {
-        if page.unverified || page.is_personal() || page.wall().is_some() {
+        let is_kept = self.scope != PageScope::Off;
+        if !is_kept || page.unverified || page.is_personal() || page.wall().is_some() {
             return Ok((page, None));
         }
         let (limits, now_ms) = (self.inner.config.cache, self.clock().now_ms());

@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 use websvc_browser::Browser;
 use websvc_stage::{Stage, StageTimes, carried};
-use websvc_store::{PageKey, Store};
+use websvc_store::{PageKey, PageScope, Store};
 use websvc_threat::Inspection;
 use websvc_transport::Client;
 use websvc_types::ErrorCode;
@@ -49,6 +49,8 @@ pub struct Scraper {
     pub(crate) redirect_rule: Option<RedirectRule>,
     /// The part of the pools that it may take; `None` is all.
     pub(crate) share: Option<Arc<Share>>,
+    /// The copies of pages that it reads and stores.
+    pub(crate) scope: PageScope,
 }
 
 #[derive(Debug)]
@@ -96,7 +98,25 @@ impl Scraper {
             large,
             keeping,
         };
-        Self { inner: Arc::new(inner), inspection: None, redirect_rule: None, share: None }
+        Self {
+            inner: Arc::new(inner),
+            inspection: None,
+            redirect_rule: None,
+            share: None,
+            scope: PageScope::Shared,
+        }
+    }
+
+    /// Returns the database.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    /// Returns the scraper for a request of a team: with the copies of pages that it reads and stores.
+    #[must_use]
+    pub fn in_scope(self, scope: PageScope) -> Self {
+        Self { scope, ..self }
     }
 
     /// Returns who reads documents.
@@ -205,9 +225,9 @@ impl Scraper {
                     }
                     return Ok(*page);
                 }
-                Held::Found(Found::Fresh(page, fetched_at_ms)) => {
+                Held::Found(Found::Fresh(page, kept)) => {
                     self.admit_end(url, &page.url).await?;
-                    return self.render(*page, key.zip(Some(fetched_at_ms)), plan.clone(), deadline).await;
+                    return self.render(*page, Some(kept), plan.clone(), deadline).await;
                 }
                 Held::Found(Found::NotFresh) => {}
                 Held::Found(Found::Nothing) => is_empty = true,
@@ -230,7 +250,8 @@ impl Scraper {
     /// so a document has that of its export.
     pub(crate) fn page_key(&self, url: &Url, plan: &ScrapePlan, need: Need) -> Option<PageKey> {
         let export = export_url(url);
-        cache::page_key(export.as_ref().unwrap_or(url), plan, self.proxies(), need)
+        let key = cache::page_key(export.as_ref().unwrap_or(url), plan, self.proxies(), need)?;
+        Some(key.owned_by(self.scope.owner()))
     }
 
     /// Fetches a page together with all who ask for it now under the same policy, and stores it when the plan says so.
@@ -254,7 +275,14 @@ impl Scraper {
                 Err(error) => Ok(Err(Arc::new(error))),
             }
         });
-        let (page, kept) = match self.inner.flights.join(self.flight_key(slot.key), fetching).await? {
+        // What is stored nowhere is shared with nobody either.
+        let landed = match self.scope {
+            PageScope::Off => fetching.await?,
+            PageScope::Shared | PageScope::Team(_) => {
+                self.inner.flights.join(self.flight_key(slot.key), fetching).await?
+            }
+        };
+        let (page, kept) = match landed {
             Ok(landed) => landed,
             Err(error) => return Err(Arc::try_unwrap(error).unwrap_or_else(ScrapeError::Shared)),
         };
@@ -363,7 +391,7 @@ impl Scraper {
         max_age: Duration,
         deadline: Instant,
     ) -> Result<Survey, ScrapeError> {
-        let key = cache::plain_key(url);
+        let key = cache::plain_key(url).map(|key| key.owned_by(self.scope.owner()));
         let freshness = Freshness { max_age, min_age: None, lockdown: false };
         let (page, unchanged) = match self.cached(url, key.as_ref(), freshness).await? {
             Found::Fresh(page, _) => (*page, false),

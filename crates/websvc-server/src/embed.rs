@@ -10,7 +10,7 @@ use std::time::Duration;
 use http::HeaderValue;
 use tokio::task::JoinError;
 use websvc_artifacts::{ArtifactError, Artifacts, ArtifactsConfig};
-use websvc_engine::{Engine, EngineConfig, IndexSource, IndexUse, Pricing};
+use websvc_engine::{Engine, EngineConfig, IndexSource, IndexUse, Pricing, TeamIndexes};
 use websvc_index::{Index, IndexConfig, IndexError};
 use websvc_jobs::{Jobs, JobsConfig};
 use websvc_model::Model;
@@ -176,6 +176,7 @@ pub enum EmbedError {
 pub struct Embedded {
     server: Server,
     service: Service,
+    engine: Engine,
     parts: Parts,
 }
 
@@ -185,6 +186,7 @@ struct Parts {
     store: Store,
     artifacts: Artifacts,
     index: Arc<Index>,
+    team_indexes: Arc<TeamIndexes>,
     /// Held, not read: the right to write, which the system takes back however the process ends.
     _lock: File,
 }
@@ -220,6 +222,7 @@ impl Embedded {
             scraper: Scraper::new(Client::new(client)?, parts.store.clone(), scrape),
             index: Some(Arc::clone(&parts.index)),
             index_use: IndexUse::Filled,
+            team_indexes: Some(Arc::clone(&parts.team_indexes)),
             mirrors: Vec::new(),
             pricing,
             threat,
@@ -229,7 +232,7 @@ impl Embedded {
         let jobs = Jobs::new(&engine, parts.store.clone(), parts.artifacts.clone(), jobs);
         let server = Server::bind(server.with_error_reply(Service::error_reply)).await?;
         let service = Service::new(ServiceConfig {
-            engine,
+            engine: engine.clone(),
             jobs,
             store: parts.store.clone(),
             artifacts: parts.artifacts.clone(),
@@ -241,7 +244,7 @@ impl Embedded {
             traces: None,
             audit: None,
         });
-        Ok(Self { server, service, parts })
+        Ok(Self { server, service, engine, parts })
     }
 
     /// Returns the address as a URL, such as `http://127.0.0.1:3002`.
@@ -264,7 +267,7 @@ impl Embedded {
     /// # Errors
     /// [`EmbedError::Index`] when documents that were accepted could not be written.
     pub async fn run(self, stop: impl Future<Output = ()> + Send) -> Result<DrainReport, EmbedError> {
-        let Self { server, service, parts } = self;
+        let Self { server, service, engine, parts } = self;
         let told = service.clone();
         let stop = async move {
             stop.await;
@@ -279,8 +282,9 @@ impl Embedded {
             drained = server.run(handler, stop) => drained?,
             never = parts.artifacts.keep_swept() => match never {},
             never = jobs.run() => match never {},
+            never = engine.keep_teams_swept() => match never {},
         };
-        blocking(move || Ok(parts.index.flush()?)).await?;
+        blocking(move || Ok(parts.index.flush().and(parts.team_indexes.flush())?)).await?;
         Ok(drained)
     }
 }
@@ -291,9 +295,11 @@ impl Parts {
         let store = Store::open(data_dir)?;
         let shelf = artifacts.unwrap_or_else(|| ArtifactsConfig::in_directory(data_dir.join("artifacts")));
         let artifacts = Artifacts::open(store.clone(), shelf)?;
-        let index = Arc::new(Index::open(&data_dir.join("index"), IndexConfig::default())?);
+        let dir = data_dir.join("index");
+        let index = Arc::new(Index::open(&dir, IndexConfig::default())?);
         index.recover()?;
-        Ok(Self { store, artifacts, index, _lock: lock })
+        let team_indexes = Arc::new(TeamIndexes::new(&dir, IndexConfig::default(), true));
+        Ok(Self { store, artifacts, index, team_indexes, _lock: lock })
     }
 }
 

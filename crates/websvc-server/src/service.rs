@@ -448,7 +448,7 @@ async fn dispatch(
         Operation::Webhook(operation) => handler::webhook(operation, &context, &request).await,
         Operation::AddDocuments => handler::add_documents(context, request).await,
         Operation::CrawlProgress => handler::crawl_progress(&context, request).await,
-        Operation::IndexStats => handler::index_stats(&context),
+        Operation::IndexStats => handler::index_stats(&context).await,
         Operation::CreditUsage => handler::credit_usage(&context).await,
         Operation::CreditHistory => handler::credit_history(&context, request.uri().query()).await,
         Operation::TokenUsage => handler::token_usage(&context).await,

@@ -192,7 +192,7 @@ impl Access {
             } else {
                 (STATIC_KEY_ID, &self.static_rights)
             };
-            let team = self.default_team().map_err(|error| database.error(error))?;
+            let team = self.known_team(DEFAULT_TEAM).map_err(|error| database.error(error))?;
             return Ok(team.map(|team| Caller { key_id: KeyId::new(id), team, rights: Arc::clone(rights) }));
         }
         let remembered = read_lock(&self.known).keys.get(&hash.tag()).cloned();
@@ -297,11 +297,17 @@ impl Access {
         Ok(Some(Arc::clone(key)))
     }
 
-    fn default_team(&self) -> rusqlite::Result<Option<Arc<Team>>> {
-        let remembered = read_lock(&self.known).teams.get(DEFAULT_TEAM).cloned();
+    /// Returns the team of this name, which is remembered when there is one.
+    pub(crate) fn team(&self, name: &str) -> rusqlite::Result<Option<Arc<Team>>> {
+        self.refresh(self.elapsed_ms())?;
+        self.known_team(name)
+    }
+
+    fn known_team(&self, name: &str) -> rusqlite::Result<Option<Arc<Team>>> {
+        let remembered = read_lock(&self.known).teams.get(name).cloned();
         match remembered {
             Some(team) => Ok(Some(team)),
-            None => lock(&self.source).load_team(DEFAULT_TEAM, &self.known),
+            None => lock(&self.source).load_team(name, &self.known),
         }
     }
 

@@ -10,6 +10,9 @@ use crate::migration::{MIGRATIONS, version};
 use crate::page::CacheSize;
 use crate::store::Store;
 
+/// The first version of the schema in which pages have owners.
+const WITH_OWNERS: u32 = 14;
+
 /// What a database is and holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
@@ -26,6 +29,8 @@ pub struct Inspection {
     pub audited_teams: u64,
     /// What is in the page cache.
     pub cache: CacheSize,
+    /// The pages of it that are kept for one team alone.
+    pub owned_pages: u64,
 }
 
 impl Store {
@@ -56,7 +61,15 @@ impl Store {
         if schema == 0 || length == 0 {
             // A start that was broken off before the first step of the schema.
             let cache = CacheSize { pages: 0, bytes: 0 };
-            return Ok(Some(Inspection { schema, known, keys: 0, revoked_keys: 0, audited_teams: 0, cache }));
+            return Ok(Some(Inspection {
+                schema,
+                known,
+                keys: 0,
+                revoked_keys: 0,
+                audited_teams: 0,
+                cache,
+                owned_pages: 0,
+            }));
         }
         held(&connection, schema, known).map(Some).map_err(failed)
     }
@@ -96,5 +109,10 @@ fn held(connection: &Connection, schema: u32, known: u32) -> rusqlite::Result<In
     let cache = connection.query_row("SELECT pages, bytes FROM page_totals", [], |row| {
         Ok(CacheSize { pages: row.get(0)?, bytes: row.get(1)? })
     })?;
-    Ok(Inspection { schema, known, keys, revoked_keys, audited_teams, cache })
+    let owned_pages = if schema < WITH_OWNERS {
+        0
+    } else {
+        connection.query_row("SELECT count(*) FROM pages WHERE owner <> 0", [], |row| row.get(0))?
+    };
+    Ok(Inspection { schema, known, keys, revoked_keys, audited_teams, cache, owned_pages })
 }

@@ -31,6 +31,7 @@ mod ledger;
 mod migration;
 mod page;
 mod page_cache;
+mod page_scope;
 mod profile;
 mod rights;
 mod secret;
@@ -54,13 +55,16 @@ pub use ledger::{
     UsageLimits, UsageRetention, UsageStage,
 };
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
+pub use page_scope::{PageOwner, PageScope};
 pub use profile::{
     PROFILE_MAX_BYTES, PROFILES_MAX, ProfileLease, ProfileLocking, ProfileRecord, ProfileSaving, ProfileState,
 };
 pub use rights::{KeyRights, KeyScope, UnknownScope};
 pub use secret::Secret;
 pub use store::Store;
-pub use team::{DEFAULT_TEAM, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy};
+pub use team::{
+    DEFAULT_TEAM, IndexPolicy, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy,
+};
 pub use webhook::{
     DeadLetter, DeadLetters, JobEvent, Letters, NewWebhook, Tried, WebhookDelivery, WebhookFigures,
     WebhookLane, WebhookTurn, WebhooksSwept,

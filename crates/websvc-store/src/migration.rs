@@ -20,6 +20,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/011_webhook_age.sql"),
     include_str!("migrations/012_job_retries.sql"),
     include_str!("migrations/013_threat_version.sql"),
+    include_str!("migrations/014_index_policy.sql"),
 ];
 
 /// What [`migrate`] found.
@@ -95,5 +96,23 @@ mod tests {
         migrate(&mut db, &[FIRST, SECOND]).unwrap();
         assert_eq!(migrate(&mut db, &[FIRST]).unwrap(), Migrated::Newer { found: 2, known: 1 });
         assert_eq!(version(&db).unwrap(), 2);
+    }
+
+    #[test]
+    fn pages_and_teams_from_before_the_index_policy_are_shared() {
+        let mut db = Connection::open_in_memory().unwrap();
+        let before = MIGRATIONS.iter().position(|step| step.contains("index_policy")).unwrap();
+        migrate(&mut db, &MIGRATIONS[..before]).unwrap();
+        db.execute_batch(
+            "INSERT INTO teams (name, created_at) VALUES ('red', 1); \
+             INSERT INTO pages (url, variant, host, final_url, status, headers, fetched_at, truncated, size, \
+             body_length, body_encoding, body) VALUES ('http://a.test/', '', 'a.test', '', 200, '[]', 1, 0, 1, 0, 'plain', x'');",
+        )
+        .unwrap();
+        migrate(&mut db, MIGRATIONS).unwrap();
+        let sql = "SELECT owner, index_policy, page_owner FROM pages, teams";
+        let row: (u64, String, Option<u64>) =
+            db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        assert_eq!(row, (0, "shared".to_owned(), None));
     }
 }

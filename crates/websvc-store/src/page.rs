@@ -1,22 +1,57 @@
 //! What the page cache keeps: fetched pages as they came, and the bounds of the cache.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use bytes::Bytes;
 
-/// The name of an entry: the normalised URL, and a variant for whatever else changes what a server answers
-/// (mobile, language, proxy country).
+use crate::page_scope::PageOwner;
+
+/// The name of an entry: the normalised URL, a variant for whatever else changes what a server answers
+/// (mobile, language, proxy country), and the team whose copy it is, unless it is everybody's.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PageKey {
     url: String,
     variant: String,
+    owner: Option<PageOwner>,
 }
 
 impl PageKey {
     /// Makes a key. The URL must be normalised (lower-case host, no fragment): keys are compared as texts.
     #[must_use]
     pub fn new(url: impl Into<String>, variant: impl Into<String>) -> Self {
-        Self { url: url.into(), variant: variant.into() }
+        Self { url: url.into(), variant: variant.into(), owner: None }
+    }
+
+    /// Makes the key of an owner's own copy of the page; without an owner, that of everybody's.
+    #[must_use]
+    pub fn owned_by(self, owner: Option<PageOwner>) -> Self {
+        Self { owner, ..self }
+    }
+
+    /// Returns whose copy it is; `None` is everybody's.
+    #[must_use]
+    pub fn owner(&self) -> Option<PageOwner> {
+        self.owner
+    }
+
+    /// Returns the key of everybody's copy of the same page; `None` when this is it.
+    #[must_use]
+    pub fn shared(&self) -> Option<Self> {
+        self.owner.map(|_| self.clone().owned_by(None))
+    }
+
+    /// Returns the owner as the database has it.
+    pub(crate) fn owner_number(&self) -> u64 {
+        self.owner.map_or(0, PageOwner::number)
+    }
+
+    /// Returns the variant as the database has it: no variant begins with an owner, since none has control characters.
+    pub(crate) fn stored_variant(&self) -> Cow<'_, str> {
+        match self.owner {
+            Some(owner) => Cow::Owned(format!("{}\u{1f}{}", owner.number(), self.variant)),
+            None => Cow::Borrowed(&self.variant),
+        }
     }
 
     /// Returns the URL.
@@ -101,7 +136,8 @@ pub enum PutOutcome {
         /// What it may occupy.
         limit: u64,
     },
-    /// It is not stored: the cache has a page of the same key that was fetched later.
+    /// It is not stored: the cache has a page of the same key that was fetched later, or the team that it would belong to
+    /// was deleted.
     Outdated,
 }
 

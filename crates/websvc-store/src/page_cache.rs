@@ -7,11 +7,12 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use bytes::Bytes;
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, Transaction, params};
 
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
+use crate::page_scope::owner_exists;
 use crate::store::Store;
 
 /// Pages are stored on the way of an answer: speed matters more than the last percent.
@@ -54,10 +55,10 @@ impl Store {
     /// [`StoreError::Corrupt`] when the entry cannot be decoded; otherwise failures of the database.
     pub fn page(&self, key: &PageKey) -> Result<Option<CachedPage>, StoreError> {
         let sql = "SELECT final_url, status, headers, fetched_at, truncated, body_length, body_encoding, body \
-                   FROM pages WHERE url = ?1 AND variant = ?2";
+                   FROM pages WHERE url = ?1 AND variant = ?2 AND owner = ?3";
         let row = self.database().read(|connection| {
             let mut statement = connection.prepare_cached(sql)?;
-            statement.query_row([key.url(), key.variant()], StoredPage::from_row).optional()
+            statement.query_row(name_of(key), StoredPage::from_row).optional()
         })?;
         // Outside of `read`: decoding needs no connection.
         let decoded = row.map(|row| row.decode(key.clone())).transpose();
@@ -70,10 +71,10 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn try_page_fetched_at(&self, key: &PageKey) -> Result<Option<u64>, StoreError> {
-        let sql = "SELECT fetched_at FROM pages WHERE url = ?1 AND variant = ?2";
+        let sql = "SELECT fetched_at FROM pages WHERE url = ?1 AND variant = ?2 AND owner = ?3";
         let found = self.database().try_read(|connection| {
             let mut statement = connection.prepare_cached(sql)?;
-            statement.query_row([key.url(), key.variant()], |row| row.get(0)).optional()
+            statement.query_row(name_of(key), |row| row.get(0)).optional()
         })?;
         Ok(found.flatten())
     }
@@ -133,6 +134,11 @@ impl Store {
     }
 }
 
+/// Returns the columns that name an entry: URL, variant, owner.
+fn name_of(key: &PageKey) -> impl Params {
+    (key.url(), key.stored_variant(), key.owner_number())
+}
+
 /// The bounds of the cache as numbers to compare with.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
@@ -154,17 +160,24 @@ enum Put {
 
 fn put(transaction: &Transaction<'_>, entry: &Entry<'_>, bounds: Bounds) -> rusqlite::Result<Put> {
     let page = entry.page;
+    let variant = page.key.stored_variant();
+    if let Some(owner) = page.key.owner()
+        && !owner_exists(transaction, owner)?
+    {
+        // Its team was deleted while the page was on its way, and nobody could read it.
+        return Ok(Put::Outdated);
+    }
     let newer: bool = transaction
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM pages WHERE url = ?1 AND variant = ?2 AND fetched_at > ?3)",
         )?
-        .query_row(params![page.key.url(), page.key.variant(), page.fetched_at_ms], |row| row.get(0))?;
+        .query_row(params![page.key.url(), variant, page.fetched_at_ms], |row| row.get(0))?;
     if newer {
         return Ok(Put::Outdated);
     }
     transaction
         .prepare_cached("DELETE FROM pages WHERE url = ?1 AND variant = ?2")?
-        .execute([page.key.url(), page.key.variant()])?;
+        .execute(params![page.key.url(), variant])?;
     let Eviction { removed, enough } = evict(transaction, bounds, entry.size)?;
     if !enough {
         return Ok(Put::MoreRoomNeeded { removed });
@@ -236,11 +249,11 @@ impl<'a> Entry<'a> {
         let CachedPage { key, final_url, status, headers: _, body: plain, fetched_at_ms, truncated } = page;
         let mut statement = transaction.prepare_cached(
             "INSERT INTO pages (url, variant, host, final_url, status, headers, fetched_at, truncated, size, \
-             body_length, body_encoding, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+             body_length, body_encoding, body, owner) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         )?;
         statement.execute(params![
             key.url(),
-            key.variant(),
+            key.stored_variant(),
             key.host(),
             final_url,
             status,
@@ -251,6 +264,7 @@ impl<'a> Entry<'a> {
             plain.len() as u64,
             encoding,
             body,
+            key.owner_number(),
         ])?;
         Ok(())
     }

@@ -9,6 +9,7 @@ use crate::clock::now_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::ledger;
+use crate::page_scope::{PageOwner, next_owner, owner_from_row};
 use crate::store::Store;
 
 /// The team of the first key and of keys given by configuration.
@@ -84,6 +85,18 @@ policy! {
     }
 }
 
+policy! {
+    /// Sharing of the pages that a team fetches: who finds them in searches, maps and the cache.
+    IndexPolicy {
+        /// Every team sees them.
+        Shared = "shared",
+        /// The team alone sees them, beside those of all teams.
+        Team = "team",
+        /// Nobody does: they are stored nowhere.
+        Off = "off",
+    }
+}
+
 /// A text that is no value of a team's policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not one of {}", known.join(", "))]
@@ -115,6 +128,10 @@ pub struct Team {
     pub concurrency: Option<u32>,
     /// Whether an audit event is written for each request.
     pub audit: bool,
+    /// Sharing of the pages that it fetches.
+    pub index: IndexPolicy,
+    /// The number under which its pages are kept apart; `None` when they never were.
+    pub page_owner: Option<PageOwner>,
     /// When the team was created, in milliseconds since the Unix epoch.
     pub created_at_ms: u64,
 }
@@ -138,6 +155,8 @@ pub struct TeamChange {
     pub concurrency: Option<Option<u32>>,
     /// Whether audit events are written.
     pub audit: Option<bool>,
+    /// Sharing of the pages that it fetches from now on.
+    pub index: Option<IndexPolicy>,
 }
 
 impl TeamChange {
@@ -152,6 +171,7 @@ impl TeamChange {
             requests_per_minute,
             concurrency,
             audit,
+            index,
         } = self;
         team.zdr = zdr.unwrap_or(team.zdr);
         team.anon = anon.unwrap_or(team.anon);
@@ -161,6 +181,7 @@ impl TeamChange {
         team.requests_per_minute = requests_per_minute.unwrap_or(team.requests_per_minute);
         team.concurrency = concurrency.unwrap_or(team.concurrency);
         team.audit = audit.unwrap_or(team.audit);
+        team.index = index.unwrap_or(team.index);
     }
 }
 
@@ -176,6 +197,9 @@ impl Store {
             create_if_absent(transaction, name)?;
             let mut team = transaction.query_row(SELECT_ONE, [name], team_from_row)?;
             change.apply(&mut team);
+            if team.index == IndexPolicy::Team && team.page_owner.is_none() {
+                team.page_owner = next_owner(transaction)?;
+            }
             update(transaction, &team)?;
             if let Some(credits) = change.credits {
                 ledger::grant(transaction, name, credits)?;
@@ -187,8 +211,8 @@ impl Store {
         Ok(team)
     }
 
-    /// Deletes a team with its keys, browser profiles and values of threat protection; its artifacts can no longer be
-    /// read. Tells whether it was there. When this returns, this process no longer accepts its keys.
+    /// Deletes a team with its keys, browser profiles, values of threat protection and cached pages of its own; its
+    /// artifacts can no longer be read. Tells whether it was there. When this returns, this process no longer accepts its keys.
     ///
     /// # Errors
     /// [`StoreError::TeamNeeded`] for team `default`; otherwise failures of the database.
@@ -204,6 +228,8 @@ impl Store {
             transaction.execute("DELETE FROM teams WHERE name = ?1", [name])
         })?;
         self.access().forget();
+        // After the team, in small transactions: without it nobody can read them.
+        self.purge_ownerless()?;
         Ok(deleted == 1)
     }
 
@@ -228,9 +254,9 @@ impl Store {
 }
 
 const SELECT_ALL: &str = "SELECT name, zdr, anon, threat_protection, threat_override, credits, \
-     requests_per_minute, concurrency, audit, created_at FROM teams ORDER BY name";
+     requests_per_minute, concurrency, audit, created_at, index_policy, page_owner FROM teams ORDER BY name";
 pub(crate) const SELECT_ONE: &str = "SELECT name, zdr, anon, threat_protection, threat_override, credits, \
-     requests_per_minute, concurrency, audit, created_at FROM teams WHERE name = ?1";
+     requests_per_minute, concurrency, audit, created_at, index_policy, page_owner FROM teams WHERE name = ?1";
 
 pub(crate) fn create_if_absent(transaction: &Transaction<'_>, name: &str) -> rusqlite::Result<()> {
     transaction
@@ -243,7 +269,8 @@ pub(crate) fn create_if_absent(transaction: &Transaction<'_>, name: &str) -> rus
 
 fn update(transaction: &Transaction<'_>, team: &Team) -> rusqlite::Result<()> {
     let sql = "UPDATE teams SET zdr = ?2, anon = ?3, threat_protection = ?4, threat_override = ?5, credits = ?6, \
-               requests_per_minute = ?7, concurrency = ?8, audit = ?9 WHERE name = ?1";
+               requests_per_minute = ?7, concurrency = ?8, audit = ?9, index_policy = ?10, page_owner = ?11 \
+               WHERE name = ?1";
     let Team {
         name,
         zdr,
@@ -254,6 +281,8 @@ fn update(transaction: &Transaction<'_>, team: &Team) -> rusqlite::Result<()> {
         requests_per_minute,
         concurrency,
         audit,
+        index,
+        page_owner,
         created_at_ms: _,
     } = team;
     let changed = transaction.execute(
@@ -269,6 +298,8 @@ fn update(transaction: &Transaction<'_>, team: &Team) -> rusqlite::Result<()> {
             requests_per_minute,
             concurrency,
             audit,
+            index.as_str(),
+            page_owner.map(PageOwner::number),
         ],
     )?;
     debug_assert_eq!(changed, 1, "the team was created in this transaction");
@@ -287,6 +318,8 @@ pub(crate) fn team_from_row(row: &Row<'_>) -> rusqlite::Result<Team> {
         concurrency: row.get(7)?,
         audit: row.get(8)?,
         created_at_ms: row.get(9)?,
+        index: policy(row, 10)?,
+        page_owner: owner_from_row(row, 11)?,
     })
 }
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
-use websvc_store::{KeyScope, Retention, ThreatOverride, ThreatPolicy};
+use websvc_store::{IndexPolicy, KeyScope, Retention, ThreatOverride, ThreatPolicy};
 use websvc_transport::IpNetwork;
 use websvc_types::format::Format;
 
@@ -40,7 +40,7 @@ pub(crate) enum Teams {
         #[arg(long)]
         json: bool,
     },
-    /// Deletes a team with its keys and browser profiles.
+    /// Deletes a team with its keys, browser profiles and pages of its own.
     Delete {
         /// The team.
         name: String,
@@ -78,6 +78,10 @@ pub(crate) struct SetTeam {
     /// Audit events: on or off.
     #[arg(long, value_name = "WHETHER")]
     pub(crate) audit: Option<Switch>,
+    /// Pages that the team gets, in the index and the cache: shared with all teams, seen by this team alone, or off, stored in
+    /// neither.
+    #[arg(long, value_name = "shared|team|off")]
+    pub(crate) index: Option<IndexPolicy>,
     /// Prints the team as JSON.
     #[arg(long)]
     pub(crate) json: bool,

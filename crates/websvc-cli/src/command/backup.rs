@@ -12,6 +12,7 @@ use indicatif::HumanBytes;
 use serde::Serialize;
 use tar::{Builder, Header};
 use tempfile::{NamedTempFile, TempDir};
+use websvc_engine::TeamIndexes;
 use websvc_index::{Index, IndexConfig};
 use websvc_store::Store;
 
@@ -83,8 +84,18 @@ impl<'a> Archive<'a> {
         if !data_dir.index().exists() {
             return Ok(());
         }
-        let index = Index::open(&data_dir.index(), IndexConfig::default())?;
-        index.each_file(|path, bytes, content| self.add(&Path::new(INDEX_DIR).join(path), bytes, content))
+        self.add_files(&Index::open(&data_dir.index(), IndexConfig::default())?, Path::new(INDEX_DIR))?;
+        let of_teams = TeamIndexes::new(&data_dir.index(), IndexConfig::default(), false);
+        for owner in of_teams.owners()? {
+            // Its team may be deleted just now.
+            let Some(index) = of_teams.find(owner)? else { continue };
+            self.add_files(&index, &Path::new(INDEX_DIR).join(TeamIndexes::folder_of(owner)))?;
+        }
+        Ok(())
+    }
+
+    fn add_files(&mut self, index: &Index, folder: &Path) -> Result<()> {
+        index.each_file(|path, bytes, content| self.add(&folder.join(path), bytes, content))
     }
 
     fn add(&mut self, path: &Path, bytes: u64, content: &mut dyn std::io::Read) -> Result<()> {

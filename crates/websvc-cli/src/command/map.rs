@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use websvc::types::{MapRequest, MapResponse};
+use websvc_store::DEFAULT_TEAM;
 use websvc_validate::{Checked, Policy, check_map};
 
 use super::search::{refused, remote};
@@ -41,7 +42,7 @@ async fn local(setting: &Setting, request: MapRequest) -> Result<MapResponse> {
     let Checked { plan, warnings } = check_map(request, &Policy::default()).map_err(refused)?;
     let access = setting.data_dir.try_lock()?.map_or(IndexAccess::Read, IndexAccess::Write);
     let installation = installation::open(&setting.config, &setting.data_dir, access)?;
-    let outcome = installation.engine.map(&plan, Instant::now()).await;
+    let outcome = installation.engine.map(&plan, DEFAULT_TEAM, Instant::now()).await;
     installation.close().await?;
     let mut mapped = outcome.result?;
     mapped.warnings.splice(..0, warnings);

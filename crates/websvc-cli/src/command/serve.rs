@@ -171,6 +171,7 @@ impl Running {
                 drained = server.run(handler, stop) => drained,
                 never = installation.artifacts.keep_swept() => match never {},
                 never = jobs.run() => match never {},
+                never = installation.engine.keep_teams_swept() => match never {},
                 never = serve_metrics(metrics, counted) => match never {},
             };
             drop(served);

@@ -2,6 +2,8 @@
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
+use websvc_engine::{TeamIndexes, remove_ownerless};
+use websvc_index::IndexConfig;
 use websvc_store::{DEFAULT_TEAM, Store, Team, TeamChange};
 use websvc_webhook::Secret;
 
@@ -32,6 +34,8 @@ pub(crate) fn teams(setting: &Setting, teams: Teams) -> Result<()> {
         }
         Teams::Delete { name, json } => {
             ensure!(store.delete_team(&name)?, "there is no team {name:?}");
+            let indexes = TeamIndexes::new(&setting.data_dir.index(), IndexConfig::default(), false);
+            remove_ownerless(&indexes, &store)?;
             if json {
                 return show::json(&json!({ "team": name, "deleted": true }));
             }
@@ -51,6 +55,7 @@ fn change(arguments: &SetTeam) -> TeamChange {
         requests_per_minute,
         concurrency,
         audit,
+        index,
         json: _,
     } = arguments;
     TeamChange {
@@ -62,6 +67,7 @@ fn change(arguments: &SetTeam) -> TeamChange {
         requests_per_minute: requests_per_minute.map(Amount::number),
         concurrency: concurrency.map(Amount::number),
         audit: audit.map(Switch::is_on),
+        index: *index,
     }
 }
 
@@ -69,7 +75,8 @@ fn list(teams: &[Team], as_json: bool) -> Result<()> {
     if as_json {
         return show::json(&teams.iter().map(as_value).collect::<Vec<_>>());
     }
-    let header = ["NAME", "ZDR", "ANON", "THREATS", "CREDITS", "PER MINUTE", "AT A TIME", "AUDIT", "CREATED"];
+    let header =
+        ["NAME", "ZDR", "ANON", "THREATS", "CREDITS", "PER MINUTE", "AT A TIME", "AUDIT", "INDEX", "CREATED"];
     let mut table = Table::new(header);
     for team in teams {
         table.row([
@@ -81,6 +88,7 @@ fn list(teams: &[Team], as_json: bool) -> Result<()> {
             &amount(team.requests_per_minute, "default"),
             &amount(team.concurrency, "default"),
             on_or_off(team.audit),
+            team.index.as_str(),
             &time(Some(team.created_at_ms)).unwrap_or_default(),
         ]);
     }
@@ -102,6 +110,8 @@ fn show(team: &Team, as_json: bool) -> Result<()> {
         requests_per_minute,
         concurrency,
         audit,
+        index,
+        page_owner: _,
         created_at_ms,
     } = team;
     show::line(&format!("team                 {name}"))?;
@@ -113,6 +123,7 @@ fn show(team: &Team, as_json: bool) -> Result<()> {
     show::line(&format!("requests-per-minute  {}", amount(*requests_per_minute, "default")))?;
     show::line(&format!("concurrency          {}", amount(*concurrency, "default")))?;
     show::line(&format!("audit                {}", on_or_off(*audit)))?;
+    show::line(&format!("index                {index}"))?;
     show::line(&format!("created              {}", time(Some(*created_at_ms)).unwrap_or_default()))
 }
 
@@ -127,6 +138,8 @@ fn as_value(team: &Team) -> Value {
         requests_per_minute,
         concurrency,
         audit,
+        index,
+        page_owner: _,
         created_at_ms,
     } = team;
     json!({
@@ -139,6 +152,7 @@ fn as_value(team: &Team) -> Value {
         "requestsPerMinute": requests_per_minute,
         "concurrency": concurrency,
         "audit": audit,
+        "index": index.as_str(),
         "createdAt": time(Some(*created_at_ms)),
     })
 }

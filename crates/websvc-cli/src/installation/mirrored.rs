@@ -34,8 +34,9 @@ impl Installation {
         if let Some(browser) = self.engine.scraper().browser() {
             browser.stop().await;
         }
-        let index = Arc::clone(&self.index);
-        tokio::task::spawn_blocking(move || index.flush()).await??;
+        let (index, of_teams) = (Arc::clone(&self.index), self.engine.team_indexes().cloned());
+        let flush = move || index.flush().and(of_teams.map_or(Ok(()), |indexes| indexes.flush()));
+        tokio::task::spawn_blocking(flush).await??;
         let mut reports = Vec::new();
         for mirror in self.engine.mirrors() {
             let report = mirror.close(PATIENCE).await;

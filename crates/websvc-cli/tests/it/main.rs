@@ -58,6 +58,7 @@ mod secrets;
 mod security;
 mod serving;
 mod sources;
+mod team_pages;
 mod telemetry;
 mod threat;
 mod threat_drawn;

@@ -81,7 +81,7 @@ impl<'a> Exploration<'a> {
     ///
     /// # Errors
     /// As [`Engine::map`](crate::Engine::map) has them.
-    pub(super) async fn run(mut self, index: Option<Arc<Index>>) -> Result<Mapped, EngineError> {
+    pub(super) async fn run(mut self, indexes: Vec<Arc<Index>>) -> Result<Mapped, EngineError> {
         let plan = self.plan;
         if let Some(inspection) = &self.inspection {
             let checked = tokio::time::timeout_at(self.deadline.into(), inspection.check(plan.url())).await;
@@ -97,7 +97,7 @@ impl<'a> Exploration<'a> {
             self.read_start().await;
         }
         self.read_listings().await?;
-        if let Some(index) = index {
+        for index in indexes {
             self.read_index(index).await?;
         }
         self.finish().await

@@ -54,18 +54,25 @@ impl Mapped {
 }
 
 impl Engine {
-    /// Lists the URLs of a site.
+    /// Lists the URLs of a site for a team.
     ///
     /// One deadline, the plan's timeout from `started`, bounds it all. What was found until then is the answer, with a
     /// warning; only when nothing was found it is [`EngineError::MapTimeout`]. A site of which nothing can be had is
     /// [`EngineError::MapFailed`].
-    pub async fn map(&self, plan: &MapPlan, started: Instant) -> MapOutcome {
+    pub async fn map(&self, plan: &MapPlan, team: &str, started: Instant) -> MapOutcome {
+        let scope = match self.scope(team) {
+            Ok(scope) => scope,
+            Err(error) => return MapOutcome { result: Err(error), bill: Bill::default() },
+        };
         let inspections = Inspections::of_page(plan.page(), self.threat());
         let inspection = inspections.pages().cloned();
-        let scraper = inspections.scraper(self.scraper());
+        let scraper = inspections.scraper(self.scraper()).in_scope(scope);
         let exploration = Exploration::new(plan, scraper, inspection, started + plan.timeout());
-        let index = self.index().filter(|_| plan.index()).cloned();
-        let mut result = Box::pin(exploration.run(index)).await;
+        let indexes = if plan.index() { self.indexes_in(scope).await } else { Ok(Vec::new()) };
+        let mut result = match indexes {
+            Ok(indexes) => Box::pin(exploration.run(indexes)).await,
+            Err(error) => Err(error),
+        };
         let mut late_notes = Vec::new();
         let scanned = inspections.finish(&mut late_notes);
         let mut bill = Bill::default();

@@ -47,6 +47,7 @@ impl Site {
             scraper: Scraper::new(world.client(), store, ScrapeConfig::default()),
             index: Some(Arc::new(index)),
             index_use: IndexUse::Filled,
+            team_indexes: None,
             mirrors: Vec::new(),
             pricing: Pricing::default(),
             threat: Classifier::none(),
@@ -57,7 +58,7 @@ impl Site {
 
     async fn outcome(&self, body: Value, policy: &Policy) -> MapOutcome {
         let plan = read_map(body.to_string().as_bytes(), policy).unwrap().plan;
-        self.engine.map(&plan, Instant::now()).await
+        self.engine.map(&plan, "default", Instant::now()).await
     }
 
     async fn map(&self, body: Value) -> Mapped {
@@ -349,11 +350,11 @@ async fn a_site_that_cannot_be_had_is_a_failure_with_its_reason() {
     let Site { world, engine, _data } = Site::start(World::builder()).await;
     let plan =
         |url: &str| read_map(json!({ "url": url }).to_string().as_bytes(), &Policy::default()).unwrap().plan;
-    let outcome = engine.map(&plan("http://127.0.0.1/"), Instant::now()).await;
+    let outcome = engine.map(&plan("http://127.0.0.1/"), "default", Instant::now()).await;
     let Err(EngineError::Page(error)) = &outcome.result else { panic!("{:?}", outcome.result) };
     assert_eq!((error.code(), outcome.bill.total()), (ErrorCode::ScrapeForbiddenUrl, 0));
     drop(world);
-    let outcome = engine.map(&plan("http://a.test/"), Instant::now()).await;
+    let outcome = engine.map(&plan("http://a.test/"), "default", Instant::now()).await;
     let Err(EngineError::MapFailed(error)) = &outcome.result else { panic!("{:?}", outcome.result) };
     assert_eq!((error.code(), outcome.bill.total()), (ErrorCode::ScrapeSiteError, 0));
 }

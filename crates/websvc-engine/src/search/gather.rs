@@ -7,6 +7,7 @@ use futures_util::stream;
 use url::Url;
 use websvc_scrape::{Files, OpenProfile, Page, ScrapeError, Scraper};
 use websvc_stage::Stage;
+use websvc_store::PageScope;
 use websvc_types::ErrorCode;
 use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
@@ -14,8 +15,6 @@ use super::charge::charge_misses;
 use super::find::Found;
 use crate::engine::EngineConfig;
 use crate::error::EngineError;
-use crate::ingest::ingest;
-use crate::mirror;
 use crate::written;
 
 /// How many pages of one request are got at one time.
@@ -27,6 +26,8 @@ pub(crate) struct Means<'a> {
     pub(crate) engine: &'a EngineConfig,
     /// What gets them by the rules of the request.
     pub(crate) scraper: &'a Scraper,
+    /// The copies of pages that the request reads and stores.
+    pub(crate) scope: PageScope,
     pub(crate) profile: Option<&'a OpenProfile>,
     pub(crate) files: &'a Files,
     pub(crate) deadline: Instant,
@@ -91,7 +92,7 @@ fn has_pages(kind: SourceKind) -> bool {
 }
 
 async fn get(means: Means<'_>, url: &str, plan: &ScrapePlan) -> Gathered {
-    let Means { engine, scraper, profile, files, deadline } = means;
+    let Means { engine, scraper, scope: _, profile, files, deadline } = means;
     let deadline = deadline.min(Instant::now() + plan.timeout());
     let Ok(url) = Url::parse(url) else {
         return Gathered::Failed(ScrapeError::BadUrl { url: url.to_owned() });
@@ -150,10 +151,9 @@ fn warn(pages: &Pages, warnings: &mut Vec<String>) {
     }
 }
 
-/// Hands fresh pages to the index and its mirrors. A failure is the operator's concern and is told in the log and the
-/// warning.
+/// Hands fresh pages to the index.
 async fn keep(means: Means<'_>, pages: &mut Pages, warnings: &mut Vec<String>) {
-    let Means { engine, scraper, .. } = means;
+    let Means { engine, scraper, scope, .. } = means;
     let copies: Vec<_> = pages
         .iter_mut()
         .flatten()
@@ -162,13 +162,6 @@ async fn keep(means: Means<'_>, pages: &mut Pages, warnings: &mut Vec<String>) {
             Gathered::NotAsked | Gathered::Failed(_) => None,
         })
         .collect();
-    if copies.is_empty() {
-        return;
-    }
-    warnings.extend(mirror::offer(&engine.mirrors, &copies));
-    let Some(index) = engine.filled_index() else { return };
-    if let Err(error) = scraper.stages().run(Stage::Ingest, ingest(index, copies)).await {
-        tracing::error!(error = &error as &dyn std::error::Error, "scraped pages did not reach the index");
-        warnings.push("the scraped pages could not be added to the index".to_owned());
-    }
+    let failed = "the scraped pages could not be added to the index";
+    warnings.extend(engine.keep(scope, copies, scraper.stages(), failed).await);
 }

@@ -12,19 +12,25 @@ use super::{Answer, AnswerFuture, Ask, Failure, Hit, HitImage, SearchSource};
 /// The embedded index.
 #[derive(Debug, Clone)]
 pub struct IndexSource {
+    name: &'static str,
     index: Arc<Index>,
 }
 
 impl IndexSource {
     /// Makes a source of an index.
     pub fn new(index: Arc<Index>) -> Self {
-        Self { index }
+        Self::named("index", index)
+    }
+
+    /// Makes a source of an index that warnings call by another name.
+    pub(crate) fn named(name: &'static str, index: Arc<Index>) -> Self {
+        Self { name, index }
     }
 }
 
 impl SearchSource for IndexSource {
-    fn name(&self) -> &'static str {
-        "index"
+    fn name(&self) -> &str {
+        self.name
     }
 
     fn is_here(&self) -> bool {

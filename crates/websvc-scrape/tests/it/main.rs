@@ -12,6 +12,7 @@ mod leading_on;
 mod personal;
 mod profiles;
 mod proxies;
+mod scopes;
 mod support;
 mod told;
 mod walls;

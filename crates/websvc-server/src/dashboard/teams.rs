@@ -22,6 +22,7 @@ struct Shown {
     requests_per_minute: Option<u32>,
     concurrency: Option<u32>,
     audit: &'static str,
+    index: &'static str,
 }
 
 impl From<Team> for Shown {
@@ -36,6 +37,7 @@ impl From<Team> for Shown {
             requests_per_minute: team.requests_per_minute,
             concurrency: team.concurrency,
             audit: if team.audit { "on" } else { "off" },
+            index: team.index.as_str(),
         }
     }
 }
@@ -63,6 +65,7 @@ struct Change {
     #[serde(default, deserialize_with = "given")]
     concurrency: Option<Option<u32>>,
     audit: Option<Switch>,
+    index: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -92,6 +95,7 @@ pub(super) async fn set(context: &Context<'_>, request: Request<ServerBody>) -> 
         requests_per_minute: change.requests_per_minute,
         concurrency: change.concurrency,
         audit: change.audit.map(|switch| switch == Switch::On),
+        index: policy("index", change.index)?,
     };
     let store = context.store.clone();
     stored(move || store.set_team(&change.name, &policies)).await?;

@@ -4,13 +4,14 @@ use std::time::Instant;
 
 use http::{Request, StatusCode};
 use websvc_engine::{Written, ingest_durably};
-use websvc_store::Retention;
+use websvc_store::{PageOwner, PageScope, Retention};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 use websvc_types::index::{IndexDocument, IndexReply, IndexStats, ProgressReply};
 use websvc_validate::{Checked, read_crawl_progress, read_index_upload};
 
 use super::body;
+use super::search::team;
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
 
@@ -22,21 +23,51 @@ pub(crate) async fn add_documents(
     let body = body::read(request).await?;
     let Checked { plan: upload, mut warnings } = context.admission.decode(body, read_index_upload).await?;
     context.engine.index().ok_or_else(no_index)?;
-    let mut accepted = upload.documents.len();
+    let accepted = match scope(&context)? {
+        PageScope::Off => return Err(not_stored()),
+        PageScope::Team(owner) => add_to_team(&context, owner, upload.documents).await?,
+        PageScope::Shared => add_to_shared(&context, upload.documents, &mut warnings).await?,
+    };
+    let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
+    Ok(json(StatusCode::OK, &IndexReply { success: true, accepted, warning }))
+}
+
+/// Adds documents to the index of a team alone: its mirrors are searched by all teams.
+async fn add_to_team(
+    context: &Context<'_>,
+    owner: PageOwner,
+    documents: Vec<IndexDocument>,
+) -> Result<usize, Failure> {
+    let failed = |error| Failure::internal(&error, "the documents could not be added");
+    let index = context.engine.team_index(owner).await.map_err(failed)?.ok_or_else(no_index)?;
+    let accepted = documents.len();
+    ingest_durably(&index, documents).await.map_err(failed)?;
+    Ok(accepted)
+}
+
+/// Adds documents to the index of all teams and its mirrors.
+async fn add_to_shared(
+    context: &Context<'_>,
+    documents: Vec<IndexDocument>,
+    warnings: &mut Vec<String>,
+) -> Result<usize, Failure> {
+    let accepted = documents.len();
     // Whoever uploads waits for the mirrors, too: it is the one who can send the documents again.
-    let mirrored = Box::pin(mirror(&context, &upload.documents)).await;
-    if let Some(index) = context.engine.filled_index() {
-        ingest_durably(index, upload.documents)
+    let mirrored = Box::pin(mirror(context, &documents)).await;
+    let index = context.engine.filled_index();
+    if let Some(index) = index {
+        ingest_durably(index, documents)
             .await
             .map_err(|error| Failure::internal(&error, "the documents could not be added"))?;
     }
     let Mirrored { refused, warnings: told } = mirrored?;
-    if context.engine.filled_index().is_none() {
-        accepted = accepted.saturating_sub(refused);
-    }
     warnings.extend(told);
-    let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
-    Ok(json(StatusCode::OK, &IndexReply { success: true, accepted, warning }))
+    Ok(if index.is_none() { accepted.saturating_sub(refused) } else { accepted })
+}
+
+/// Returns what the requests of the caller's team read and store.
+fn scope(context: &Context<'_>) -> Result<PageScope, Failure> {
+    context.engine.scope(team(context)).map_err(Failure::from)
 }
 
 /// What the mirrors of the index said to an upload.
@@ -91,17 +122,26 @@ pub(crate) async fn crawl_progress(
     Ok(json(StatusCode::OK, &ProgressReply { success: true, warning }))
 }
 
-/// `GET /v2/index/stats`.
-pub(crate) fn index_stats(context: &Context<'_>) -> Result<Reply, Failure> {
+/// `GET /v2/index/stats`: of what the team's searches read.
+pub(crate) async fn index_stats(context: &Context<'_>) -> Result<Reply, Failure> {
     let index = context.engine.index().ok_or_else(no_index)?;
-    let stats = index.stats().map_err(|error| Failure::internal(&error, "the index could not be read"))?;
-    let stats = IndexStats {
-        success: true,
-        documents: stats.documents,
-        bytes: stats.bytes,
-        segments: stats.segments as u64,
-    };
-    Ok(json(StatusCode::OK, &stats))
+    let failed = |error| Failure::internal(&error, "the index could not be read");
+    let own = context.engine.known_team_index(scope(context)?).await.map_err(failed)?;
+    let mut sum = IndexStats { success: true, documents: 0, bytes: 0, segments: 0 };
+    for index in own.iter().chain([index]) {
+        let stats =
+            index.stats().map_err(|error| Failure::internal(&error, "the index could not be read"))?;
+        sum.documents += stats.documents;
+        sum.bytes += stats.bytes;
+        sum.segments += stats.segments as u64;
+    }
+    Ok(json(StatusCode::OK, &sum))
+}
+
+fn not_stored() -> Failure {
+    let text = "Forbidden: nothing of this team is stored in the index; an administrator can change that: \
+                websvc teams set NAME --index shared|team";
+    Failure::new(ErrorCode::Forbidden, text)
 }
 
 fn no_index() -> Failure {

@@ -11,7 +11,7 @@ use websvc_types::map::MapResponseV1;
 use websvc_validate::{Checked, MapPlan, Policy, Rejection, read_map, read_map_v1};
 
 use super::body;
-use super::search::policy;
+use super::search::{policy, team};
 use crate::charge::{self, Outcome};
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
@@ -50,7 +50,7 @@ pub(crate) async fn answer_map(
     context.trail.asked(retention, &Asked { username, query: plan.search(), urls: &[plan.url().as_str()] });
     let hold = charge::hold(&context, context.engine.most_map_credits(&plan)).await?;
     // The time it waited for its turn counts, so that its own 408 comes in time.
-    let MapOutcome { result, bill } = context.engine.map(&plan, context.started).await;
+    let MapOutcome { result, bill } = context.engine.map(&plan, team(&context), context.started).await;
     match result {
         Ok(mut mapped) => {
             mapped.warnings.splice(..0, warnings);

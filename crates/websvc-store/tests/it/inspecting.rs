@@ -31,6 +31,7 @@ fn what_is_in_a_database_is_told_and_nothing_is_changed() {
         revoked_keys: 1,
         audited_teams: 1,
         cache: size,
+        owned_pages: 0,
     };
     assert_eq!(Store::inspect(dir.path()).unwrap().as_ref(), Some(&expected), "beside an open store");
     drop(store);
@@ -54,6 +55,7 @@ fn where_no_database_is_none_is_made() {
         revoked_keys: 0,
         audited_teams: 0,
         cache: CacheSize { pages: 0, bytes: 0 },
+        owned_pages: 0,
     };
     assert_eq!(Store::inspect(dir.path()).unwrap(), Some(empty));
 }

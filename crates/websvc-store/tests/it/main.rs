@@ -13,6 +13,7 @@ mod inspecting;
 mod job_overview;
 mod jobs;
 mod keys;
+mod page_owners;
 mod pages;
 mod processes;
 mod profiles;

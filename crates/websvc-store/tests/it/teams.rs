@@ -1,6 +1,6 @@
 //! Teams: created on demand, changed field by field.
 
-use websvc_store::{Retention, StoreError, TeamChange, ThreatOverride, ThreatPolicy};
+use websvc_store::{IndexPolicy, Retention, StoreError, TeamChange, ThreatOverride, ThreatPolicy};
 
 use crate::fresh;
 
@@ -14,6 +14,7 @@ fn a_key_creates_its_team_with_the_defaults() {
     assert_eq!((team.threat_protection, team.threat_override), (ThreatPolicy::Off, ThreatOverride::Allowed));
     assert_eq!((team.credits, team.requests_per_minute, team.concurrency), (None, None, None));
     assert!(!team.audit);
+    assert_eq!((team.index, team.page_owner), (IndexPolicy::Shared, None));
 }
 
 #[test]
@@ -28,6 +29,7 @@ fn a_change_touches_only_what_it_names() {
         requests_per_minute: Some(Some(60)),
         concurrency: Some(Some(0)),
         audit: Some(true),
+        index: Some(IndexPolicy::Team),
     };
     let created = store.set_team("red", &all).unwrap();
     let unlimited = TeamChange { credits: Some(None), ..TeamChange::default() };
@@ -67,6 +69,9 @@ fn policies_are_read_and_printed_as_the_command_line_spells_them() {
     }
     for text in ["off", "on", "enforced"] {
         assert_eq!(text.parse::<ThreatPolicy>().unwrap().to_string(), text);
+    }
+    for text in ["shared", "team", "off"] {
+        assert_eq!(text.parse::<IndexPolicy>().unwrap().to_string(), text);
     }
     for text in ["allowed", "denied"] {
         assert_eq!(text.parse::<ThreatOverride>().unwrap().to_string(), text);

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use indicatif::HumanBytes;
+use websvc_engine::TeamIndexes;
 use websvc_index::{Index, IndexConfig, IndexError, Stats};
 use websvc_store::{Inspection, Store, StoreError};
 
-use super::finding::Finding;
+use super::finding::{Finding, State};
 use crate::config::{Config, Provider};
 use crate::data_dir::{INDEX_DIR, LOCK_FILE};
 use crate::show;
@@ -41,9 +42,15 @@ fn look(path: &Path, max_bytes: Option<u64>, is_searched: bool) -> (Vec<Finding>
     }
     let expected = Expected {
         was_made: path.join(LOCK_FILE).exists(),
-        pages: store.as_ref().filter(|_| is_searched).map_or(0, |store| store.cache.pages),
+        // The pages of one team alone are in an index of its own.
+        pages: store
+            .as_ref()
+            .filter(|_| is_searched)
+            .map_or(0, |store| store.cache.pages.saturating_sub(store.owned_pages)),
     };
-    findings.push(index(&path.join(INDEX_DIR), &expected));
+    let dir = path.join(INDEX_DIR);
+    findings.push(index(&dir, &expected));
+    findings.extend(faulty_team_indexes(&dir));
     (findings, store)
 }
 
@@ -114,7 +121,15 @@ fn database(path: &Path) -> (Finding, Option<Inspection>) {
     match Store::inspect(path) {
         Ok(None) => (Finding::ok(DATABASE, "none yet: the first start makes it"), None),
         Ok(Some(found)) => {
-            let Inspection { schema, known, keys: _, revoked_keys: _, audited_teams: _, cache } = &found;
+            let Inspection {
+                schema,
+                known,
+                keys: _,
+                revoked_keys: _,
+                audited_teams: _,
+                cache,
+                owned_pages: _,
+            } = &found;
             let message = format!(
                 "sound, version {schema}, {} pages in {} of cache",
                 cache.pages,
@@ -198,6 +213,20 @@ fn index(dir: &Path, expected: &Expected) -> Finding {
     }
 }
 
+/// Checks the indexes of the teams that have one of their own, and returns what is wrong with them.
+fn faulty_team_indexes(dir: &Path) -> Vec<Finding> {
+    let owners = match TeamIndexes::new(dir, IndexConfig::default(), false).owners() {
+        Ok(owners) => owners,
+        Err(error) => {
+            let advice = "let the user that runs websvc read and write the directory";
+            return vec![Finding::problem(INDEX, show::causes(&error), advice)];
+        }
+    };
+    let dirs = owners.into_iter().map(|owner| dir.join(TeamIndexes::folder_of(owner)));
+    let findings = dirs.filter(|dir| dir.exists()).map(|dir| index(&dir, &Expected::default()));
+    findings.filter(|finding| finding.state != State::Ok).collect()
+}
+
 fn open(dir: &Path) -> Result<(Stats, Vec<PathBuf>), IndexError> {
     let index = Index::open(dir, IndexConfig::default())?;
     let damaged = match index.damaged_files() {
@@ -232,7 +261,6 @@ fn of_stats(dir: &Path, stats: &Stats, expected: &Expected) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::finding::State;
     use super::*;
 
     #[test]

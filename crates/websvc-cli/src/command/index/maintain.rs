@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use url::{Host, Url};
+use websvc_engine::TeamIndexes;
 use websvc_index::{Index, IndexConfig};
 
 use crate::Setting;
@@ -20,26 +21,41 @@ struct Deleted {
 pub(super) fn delete(setting: &Setting, arguments: Delete) -> Result<()> {
     let Delete { sites, urls, json } = arguments;
     let hosts = sites.iter().map(|site| host(site)).collect::<Result<Vec<_>>>()?;
+    // Documents are known by their URLs as they were normalised when they came.
+    let urls = urls.iter().map(|url| Url::parse(url).with_context(|| format!("not a URL: {url}")));
+    let urls = urls.collect::<Result<Vec<_>>>()?;
     let (_lock, index) = open(setting)?;
-    let mut deleted = Deleted { documents: 0 };
-    for host in hosts {
-        deleted.documents += index.remove_site(&host)?;
-    }
-    for url in urls {
-        // Documents are known by their URLs as they were normalised when they came.
-        let url = Url::parse(&url).with_context(|| format!("not a URL: {url}"))?;
-        if index.contains(url.as_str())? {
-            index.remove(url.as_str())?;
-            index.flush()?;
-            deleted.documents += 1;
-        }
-    }
-    index.apply_anchors()?;
+    let mut documents = delete_from(&index, &hosts, &urls)?;
     index.close()?;
+    // What is to be gone is gone for the teams, too, that keep a copy for themselves.
+    let of_teams = TeamIndexes::new(&setting.data_dir.index(), IndexConfig::default(), true);
+    for owner in of_teams.owners()? {
+        let Some(index) = of_teams.find(owner)? else { continue };
+        documents += delete_from(&index, &hosts, &urls)?;
+    }
+    of_teams.flush()?;
+    let deleted = Deleted { documents };
     if json {
         return show::json(&deleted);
     }
     show::line(&format!("{} documents deleted", deleted.documents))
+}
+
+/// Deletes the documents of hosts and URLs from one index, and returns how many there were.
+fn delete_from(index: &Index, hosts: &[String], urls: &[Url]) -> Result<usize> {
+    let mut documents = 0;
+    for host in hosts {
+        documents += index.remove_site(host)?;
+    }
+    for url in urls {
+        if index.contains(url.as_str())? {
+            index.remove(url.as_str())?;
+            index.flush()?;
+            documents += 1;
+        }
+    }
+    index.apply_anchors()?;
+    Ok(documents)
 }
 
 /// Runs `websvc index optimize`.

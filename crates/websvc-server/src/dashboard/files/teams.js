@@ -9,6 +9,7 @@ const CHOICES = {
   threatProtection: ["Threat protection", ["off", "on", "enforced"]],
   threatOverride: ["Own threat settings", ["allowed", "denied"]],
   audit: ["Audit events", ["off", "on"]],
+  index: ["Index and cache", ["shared", "team", "off"]],
 };
 
 const NUMBERS = {

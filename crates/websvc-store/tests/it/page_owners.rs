@@ -1,0 +1,110 @@
+//! Pages that are kept for one team alone: who reads them, and when they go.
+
+use websvc_store::{
+    CacheLimits, CachedPage, IndexPolicy, PageKey, PageOwner, PageScope, PutOutcome, Store, TeamChange,
+};
+
+use crate::{fresh, page, sqlite};
+
+const URL: &str = "http://a.test/x";
+
+fn set(store: &Store, team: &str, policy: IndexPolicy) -> PageScope {
+    store.set_team(team, &TeamChange { index: Some(policy), ..TeamChange::default() }).unwrap();
+    store.page_scope(team).unwrap()
+}
+
+fn owner(store: &Store, team: &str) -> PageOwner {
+    set(store, team, IndexPolicy::Team).owner().unwrap()
+}
+
+fn copy(owner: Option<PageOwner>, text: &str) -> CachedPage {
+    let shared = page(URL, 1, text.to_owned());
+    CachedPage { key: shared.key.clone().owned_by(owner), ..shared }
+}
+
+fn put(store: &Store, page: &CachedPage) -> PutOutcome {
+    store.put_page(page, &CacheLimits::default()).unwrap()
+}
+
+#[test]
+fn scope_follows_the_setting_of_the_team() {
+    let (_dir, store) = fresh();
+    assert_eq!(store.page_scope("default").unwrap(), PageScope::Shared, "nobody made it");
+    assert_eq!(store.page_scope("gone").unwrap(), PageScope::Off, "a team that was deleted");
+    assert_eq!(set(&store, "red", IndexPolicy::Shared), PageScope::Shared);
+    let red = set(&store, "red", IndexPolicy::Team);
+    assert!(matches!(red, PageScope::Team(_)), "{red:?}");
+    assert_eq!(set(&store, "red", IndexPolicy::Off), PageScope::Off);
+    assert_eq!(set(&store, "red", IndexPolicy::Shared), PageScope::Shared);
+    assert_eq!(set(&store, "red", IndexPolicy::Team), red, "its earlier pages are its own again");
+    assert_ne!(set(&store, "blue", IndexPolicy::Team), red);
+    assert_eq!(store.page_owners().unwrap().len(), 2);
+}
+
+#[test]
+fn scope_set_by_another_process_is_seen() {
+    let (dir, store) = fresh();
+    set(&store, "red", IndexPolicy::Shared);
+    let other = Store::open(dir.path()).unwrap();
+    let owner = owner(&other, "red");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while store.page_scope("red").unwrap() != PageScope::Team(owner) {
+        assert!(std::time::Instant::now() < deadline, "it is never seen");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn copies_of_owners_and_of_all_do_not_replace_each_other() {
+    let (dir, store) = fresh();
+    let (red, blue) = (owner(&store, "red"), owner(&store, "blue"));
+    let copies = [copy(Some(red), "red"), copy(None, "everybody's"), copy(Some(blue), "blue")];
+    for copy in &copies {
+        assert_eq!(put(&store, copy), PutOutcome::Stored { evicted: 0 });
+    }
+    for copy in &copies {
+        assert_eq!(store.page(&copy.key).unwrap().as_ref(), Some(copy));
+        assert_eq!(store.try_page_fetched_at(&copy.key).unwrap(), Some(1));
+    }
+    assert_eq!(copies[0].key.shared().as_ref(), Some(&copies[1].key));
+    drop(store);
+    let store = Store::open(dir.path()).unwrap();
+    assert_eq!(store.page(&copies[0].key).unwrap().as_ref(), Some(&copies[0]), "after a restart");
+    assert_eq!(Store::inspect(dir.path()).unwrap().unwrap().owned_pages, 2);
+    assert_eq!(store.purge_url(URL).unwrap(), 3, "what is to be gone is gone for all");
+}
+
+#[test]
+fn variant_that_looks_like_an_owner_reads_nothing_of_it() {
+    let (_dir, store) = fresh();
+    let red = owner(&store, "red");
+    put(&store, &copy(Some(red), "red"));
+    let disguised = PageKey::new(URL, format!("{}\u{1f}", red.number()));
+    assert_eq!(store.page(&disguised).unwrap(), None);
+    assert_eq!(store.try_page_fetched_at(&disguised).unwrap(), None);
+}
+
+#[test]
+fn pages_of_a_deleted_team_go_and_its_number_is_not_given_again() {
+    let (dir, store) = fresh();
+    let (red, blue) = (owner(&store, "red"), owner(&store, "blue"));
+    for copy in [copy(Some(red), "red"), copy(Some(blue), "blue"), copy(None, "everybody's")] {
+        put(&store, &copy);
+    }
+    assert!(store.delete_team("red").unwrap());
+    assert_eq!(store.cache_size().unwrap().pages, 2);
+    assert_eq!(store.page(&copy(Some(red), "").key).unwrap(), None);
+    // Its request was on the way.
+    assert_eq!(put(&store, &copy(Some(red), "late")), PutOutcome::Outdated);
+    assert_eq!(store.page_scope("red").unwrap(), PageScope::Off);
+    assert_ne!(owner(&store, "red"), red, "another team of the old name");
+    assert!(store.delete_team("blue").unwrap());
+    assert!(owner(&store, "green") > blue, "nor the number that was given last");
+    // A process that was killed in the middle of a deletion leaves pages without a team.
+    let orphan = "INSERT INTO pages SELECT NULL, url, '9' || variant, host, final_url, status, headers, fetched_at, \
+         truncated, size, body_length, body_encoding, body, 9 FROM pages WHERE owner = 0";
+    assert_eq!(sqlite(dir.path()).execute(orphan, []).unwrap(), 1);
+    assert_eq!(store.purge_ownerless().unwrap(), 1);
+    assert_eq!(store.purge_ownerless().unwrap(), 0);
+    assert_eq!(store.cache_size().unwrap().pages, 1, "everybody's");
+}
