@@ -140,7 +140,7 @@ fn violate(report: &mut Report, path: &Path<'_>, text: &str, error: &PatternErro
             });
         }
         PatternError::Compile(CompileError::TooBig(limit)) => {
-            report.violation(path, ViolationCode::TooBig, |name| {
+            report.violation(path, ViolationCode::InvalidFormat, |name| {
                 format!(
                     "{name} must take at most {limit} bytes of memory when it is compiled, which {} does not: use \
                      smaller repetitions",

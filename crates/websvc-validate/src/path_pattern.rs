@@ -42,9 +42,11 @@ impl PathPattern {
         // URLs are ASCII. Classes of Unicode take a hundred times the memory and match no more of them, so they are
         // compiled only where the pattern cannot be read without.
         let ascii = syntax::Config::new().unicode(false).utf8(false);
-        let hir = syntax::parse_with(text, &ascii)
-            .or_else(|_| syntax::parse_with(text, &syntax::Config::new()))
-            .map_err(|error| syntax_error(error.to_string()))?;
+        let hir = match syntax::parse_with(text, &ascii) {
+            Ok(hir) => hir,
+            Err(_) => syntax::parse_with(text, &syntax::Config::new())
+                .map_err(|error| syntax_error(error.to_string()))?,
+        };
         let config =
             NFA::config().utf8(false).which_captures(WhichCaptures::None).nfa_size_limit(Some(limit));
         let nfa = NFA::compiler().configure(config).build_from_hir(&hir).map_err(|error| {
