@@ -10,7 +10,7 @@ use websvc_scrape::{FileUpload, Files, OpenProfile, Page, Scraper, ShareConfig};
 use websvc_stage::{Stage, StageTimes};
 use websvc_threat::{Classifier, Inspection};
 use websvc_transport::UrlRule;
-use websvc_validate::{ScrapePlan, SearchPlan};
+use websvc_validate::{PathPatterns, ScrapePlan, SearchPlan};
 
 use crate::bill::Bill;
 use crate::error::EngineError;
@@ -79,6 +79,8 @@ pub struct Engine {
     scraper: Option<Scraper>,
     /// The share of the model, when that is not taken whole.
     model: Option<Arc<dyn Model>>,
+    /// The compiled path patterns of all crawls and maps.
+    path_patterns: PathPatterns,
 }
 
 impl Engine {
@@ -89,7 +91,13 @@ impl Engine {
         let counted: Arc<[_]> =
             sources.map(|source| Arc::new(Counted::new(source, stages.clone()))).collect();
         config.sources = counted.iter().map(|source| Arc::clone(source) as Arc<dyn SearchSource>).collect();
-        Self { config: Arc::new(config), counted, scraper: None, model: None }
+        let path_patterns = PathPatterns::default();
+        Self { config: Arc::new(config), counted, scraper: None, model: None, path_patterns }
+    }
+
+    /// Returns the table of compiled path patterns that all crawls and maps share.
+    pub fn path_patterns(&self) -> &PathPatterns {
+        &self.path_patterns
     }
 
     pub(crate) fn config(&self) -> &EngineConfig {

@@ -36,6 +36,7 @@ pub fn team_policy(store: &Store, team: Option<&Team>) -> Result<Policy, PolicyE
             store::ThreatOverride::Denied => ThreatOverride::Denied,
         },
         threat_values: threat_values(store, team)?,
+        ..Policy::default()
     })
 }
 

@@ -50,7 +50,9 @@ pub(crate) fn check<T, P>(
 
 fn check_rejection(rejection: &Rejection) {
     match rejection {
-        Rejection::Json { message, .. } | Rejection::Forbidden { message } => assert!(!message.is_empty()),
+        Rejection::Json { message, .. }
+        | Rejection::Forbidden { message }
+        | Rejection::Exhausted { message } => assert!(!message.is_empty()),
         Rejection::Invalid(violations) => {
             assert!(!violations.is_empty(), "a refusal has a reason");
             for violation in violations {

@@ -1,7 +1,8 @@
 //! Selection of the hits among ranked candidates: no page twice, and no host that fills the first page of results.
 //!
 //! Copies are told by what the cards hold, so nothing more is stored: the same address up to its spelling, or the same
-//! title over nearly the same text. Only pages with equal titles and lengths have their texts compared.
+//! title over nearly the same text. Of copies whose URLs differ in the query alone, the one with the shortest query stands
+//! for all of them at the place of the best. Only pages with equal titles and lengths have their texts compared.
 
 use std::cell::OnceCell;
 
@@ -79,10 +80,14 @@ pub(crate) fn select(
     limit: usize,
 ) -> tantivy::Result<Selection> {
     let mut pages: Vec<Page> = Vec::with_capacity(candidates.len().min(2 * limit));
+    // The candidates of `pages`, and their places in the order of the hits.
+    let mut picked: Vec<Candidate> = Vec::with_capacity(pages.capacity());
     let (mut first, mut rest, mut crowding) = (Vec::new(), Vec::new(), Vec::new());
     let (mut rivals, mut rules) = (true, rules);
     for candidate in candidates {
-        if first.len() + rest.len() >= limit && (first.len() >= limit.min(FIRST) || !rules.diverse) {
+        let is_full =
+            first.len() + rest.len() >= limit && (first.len() >= limit.min(FIRST) || !rules.diverse);
+        if is_full && pages.iter().all(|page| page.query_bytes == 0) {
             break;
         }
         let Some(page) = Page::of(candidate.card(view)?) else {
@@ -92,7 +97,14 @@ pub(crate) fn select(
             // All documents are of one host, and the first hits are enough.
             rules.diverse = false;
         }
-        if pages.iter().any(|known| known.is_copy(&page, rules)) {
+        if let Some(copy) = pages.iter().position(|known| known.is_copy(&page, rules)) {
+            if page.is_cleaner_than(&pages[copy]) {
+                picked[copy] = candidate.clone();
+                pages[copy] = Page { first: pages[copy].first, ..page };
+            }
+            continue;
+        }
+        if is_full {
             continue;
         }
         if rivals && !candidate.rival {
@@ -103,13 +115,14 @@ pub(crate) fn select(
         let of_host = pages.iter().filter(|known| known.first && known.host == page.host).count();
         let is_first = first.len() < FIRST && !(rules.diverse && of_host >= MAX_PER_HOST);
         if is_first {
-            first.push(candidate.clone());
+            first.push(pages.len());
         } else {
             if first.len() < FIRST && !crowding.contains(&page.host) {
                 crowding.push(page.host.clone());
             }
-            rest.push(candidate.clone());
+            rest.push(pages.len());
         }
+        picked.push(candidate.clone());
         pages.push(Page { first: is_first, ..page });
     }
     if first.len() >= limit.min(FIRST) {
@@ -117,7 +130,7 @@ pub(crate) fn select(
     }
     first.append(&mut rest);
     first.truncate(limit);
-    Ok(Selection { chosen: first, crowding })
+    Ok(Selection { chosen: first.into_iter().map(|place: usize| picked[place].clone()).collect(), crowding })
 }
 
 /// What tells a page from others.
@@ -125,6 +138,9 @@ struct Page {
     bytes: OwnedBytes,
     host: String,
     address: String,
+    /// The path and the length of the query of the URL.
+    path: String,
+    query_bytes: usize,
     words: u32,
     title: OnceCell<String>,
     shingles: OnceCell<Vec<u64>>,
@@ -139,7 +155,18 @@ impl Page {
         let words = card.body_words();
         let (title, shingles) = (OnceCell::new(), OnceCell::new());
         let host = identity.host().to_owned();
-        Some(Self { bytes, host, address: identity.into(), words, title, shingles, first: false })
+        let url = card.head.url.split('#').next().unwrap_or_default();
+        let (before, query) = url.split_once('?').unwrap_or((url, ""));
+        let (_, path) =
+            before.split_once("://").and_then(|(_, rest)| rest.split_once('/')).unwrap_or_default();
+        let (path, query_bytes) = (path.trim_end_matches('/').to_owned(), query.len());
+        let address = identity.into();
+        Some(Self { bytes, host, address, path, query_bytes, words, title, shingles, first: false })
+    }
+
+    /// Returns whether the URL is that of a copy with less of a query, which then stands for both.
+    fn is_cleaner_than(&self, copy: &Self) -> bool {
+        self.query_bytes < copy.query_bytes && self.host == copy.host && self.path == copy.path
     }
 
     fn has_title_of(&self, other: &Self) -> bool {

@@ -46,6 +46,9 @@ pub(crate) enum Amiss {
     /// What was asked for cannot be done any more; its owner is told why.
     #[error("{0}")]
     Refused(String),
+    /// There is no room for its path patterns until other jobs end.
+    #[error("{0}")]
+    Exhausted(String),
     /// The store failed, which says nothing of the job.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -69,7 +72,8 @@ impl Work {
         let request: JobRequest =
             serde_json::from_str(&record.request).map_err(|error| Amiss::Refused(error.to_string()))?;
         let team = team(inner, &record)?;
-        let policy = team_policy(&inner.store, team.as_ref())?;
+        let path_patterns = inner.engine.path_patterns().of_team(&record.team);
+        let policy = Policy { path_patterns, ..team_policy(&inner.store, team.as_ref())? };
         let (plan, crawling) = plan(inner, &record, &request, &policy)?;
         let files = match &request.base_url {
             Some(base_url) => {
@@ -103,8 +107,10 @@ fn plan(
     request: &JobRequest,
     policy: &Policy,
 ) -> Result<(ScrapePlan, Option<Arc<Crawling>>), Amiss> {
-    let refused =
-        |rejection: Rejection| Amiss::Refused(format!("the options are not allowed any more: {rejection}"));
+    let refused = |rejection: Rejection| match rejection {
+        Rejection::Exhausted { message } => Amiss::Exhausted(message),
+        rejection => Amiss::Refused(format!("the options are not allowed any more: {rejection}")),
+    };
     let Some(crawl) = &request.crawl else {
         let checked = check_scrape_options(request.options.clone(), policy).map_err(refused)?;
         return Ok((checked.plan, None));

@@ -51,7 +51,7 @@ fn hold_within(inner: &Inner, work: &Work, most: u64) -> Result<Result<Hold, Don
     let team = match team(inner, &work.record) {
         Ok(Some(team)) => Arc::new(team),
         Ok(None) => return Ok(Ok(inner.store.hold_unlimited(&work.record.team))),
-        Err(Amiss::Refused(reason)) => return Ok(Err(DoneEnd::Halt(reason))),
+        Err(Amiss::Refused(reason) | Amiss::Exhausted(reason)) => return Ok(Err(DoneEnd::Halt(reason))),
         Err(Amiss::Store(error)) => return Err(error.into()),
     };
     work.team.learn(&team);

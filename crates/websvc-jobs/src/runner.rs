@@ -28,6 +28,9 @@ const LEASE: Duration = Duration::from_secs(100 * 365 * 86_400);
 /// How often is looked whether jobs are to be ended or forgotten, beside when something happens.
 const SWEEP: Duration = Duration::from_secs(60);
 
+/// Pause before a job is read again whose path patterns had no room.
+const POSTPONED: Duration = Duration::from_secs(2);
+
 /// How long to wait after the store failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
@@ -36,6 +39,8 @@ struct Runner {
     jobs: Jobs,
     turns: Turns,
     active: HashMap<i64, Active>,
+    /// Jobs that wait for room for their path patterns, with the time of the next attempt.
+    postponed: HashMap<i64, Instant>,
     hosts: Hosts,
     pages: JoinSet<Done>,
     tasks: HashMap<Id, Task>,
@@ -80,6 +85,7 @@ impl Jobs {
             jobs: self.clone(),
             turns: Turns::default(),
             active: HashMap::new(),
+            postponed: HashMap::new(),
             hosts: Hosts::default(),
             pages: JoinSet::new(),
             tasks: HashMap::new(),
@@ -133,6 +139,7 @@ impl Runner {
         running.retain(|(number, _)| self.only.is_none_or(|only| *number == only));
         self.turns.update(&running);
         self.active.retain(|number, _| running.iter().any(|(running, _)| running == number));
+        self.postponed.retain(|number, _| running.iter().any(|(running, _)| running == number));
         self.active.values_mut().for_each(|active| active.is_dry = false);
         for task in self.tasks.values().filter(|task| !self.active.contains_key(&task.job)) {
             task.handle.abort();
@@ -164,6 +171,9 @@ impl Runner {
             wait = SWEEP;
             'jobs: for number in self.turns.order() {
                 self.load(number).await?;
+                if let Some(at) = self.postponed.get(&number) {
+                    wait = wait.min(at.saturating_duration_since(now));
+                }
                 // One that had to be ended has left the others their places.
                 let Some(active) = self.active.get_mut(&number) else { continue };
                 let mut next = active.next(&self.hosts, config.per_host, now);
@@ -188,7 +198,8 @@ impl Runner {
 
     /// Reads a job when it is new; one that cannot be done is ended.
     async fn load(&mut self, number: i64) -> Result<(), JobsError> {
-        if self.active.contains_key(&number) {
+        let is_postponed = self.postponed.get(&number).is_some_and(|at| *at > Instant::now());
+        if is_postponed || self.active.contains_key(&number) {
             return Ok(());
         }
         let inner = Arc::clone(&self.jobs.inner);
@@ -202,15 +213,19 @@ impl Runner {
                 // It may have been laid down when its end could not be noted.
                 store.end_leases_of_job(number)?;
                 match Work::of(&inner, record) {
-                    Ok(work) => Ok(Some(Ok(work))),
-                    Err(Amiss::Refused(reason)) => Ok(Some(Err(reason))),
                     Err(Amiss::Store(error)) => Err(error),
+                    read => Ok(Some(read)),
                 }
             })
             .await?;
+        self.postponed.remove(&number);
         match read {
             Some(Ok(work)) => drop(self.active.insert(number, Active::new(work))),
-            Some(Err(reason)) => self.halt(number, reason).await?,
+            Some(Err(Amiss::Exhausted(reason))) => {
+                tracing::debug!(job = number, reason, "a job waits for room for its path patterns");
+                self.postponed.insert(number, Instant::now() + POSTPONED);
+            }
+            Some(Err(amiss)) => self.halt(number, amiss.to_string()).await?,
             None => self.turns.remove(number),
         }
         Ok(())

@@ -159,7 +159,32 @@ impl Admission {
         if body.len() <= QUICK_BODY_BYTES {
             return Ok(read(&body)?);
         }
-        let _permit = if body.len() > LARGE_BODY_BYTES { self.large.acquire().await.ok() } else { None };
+        let is_large = body.len() > LARGE_BODY_BYTES;
+        self.decode_apart(body, is_large, read).await
+    }
+
+    /// Reads a body like [`decode`](Self::decode); one with path patterns like a large one, because compiling them takes
+    /// longer than their length tells.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) async fn decode_with_patterns<T: Send + 'static>(
+        &self,
+        body: Bytes,
+        read: impl FnOnce(&[u8]) -> Result<T, Rejection> + Send + 'static,
+    ) -> Result<T, Failure> {
+        // A backslash may be that of an escaped letter of the name.
+        let has_patterns = body.windows(5).any(|part| part == b"Paths") || body.contains(&b'\\');
+        if has_patterns { self.decode_apart(body, true, read).await } else { self.decode(body, read).await }
+    }
+
+    async fn decode_apart<T: Send + 'static>(
+        &self,
+        body: Bytes,
+        is_large: bool,
+        read: impl FnOnce(&[u8]) -> Result<T, Rejection> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let _permit = if is_large { self.large.acquire().await.ok() } else { None };
         let reading = tokio::task::spawn_blocking(move || read(&body));
         Ok(reading.await.map_err(|error| Failure::internal(&error, "the body could not be read"))??)
     }

@@ -12,6 +12,9 @@ use websvc_transport::{Body, BodyError};
 use websvc_types::{ErrorBody, ErrorCode, Violation};
 use websvc_validate::Rejection;
 
+/// Seconds after which a client may try again when there is no room for what its request needs.
+const EXHAUSTED_RETRY_AFTER_S: u64 = 60;
+
 /// The answer to a request.
 pub(crate) type Reply = Response<Body>;
 
@@ -143,6 +146,9 @@ impl From<Rejection> for Failure {
             ),
             Rejection::Invalid(violations) => Failure::invalid(ErrorCode::BadRequest, violations),
             Rejection::Forbidden { message } => Failure::new(ErrorCode::Forbidden, message),
+            Rejection::Exhausted { message } => {
+                Failure::new(ErrorCode::RateLimited, message).retry_after(EXHAUSTED_RETRY_AFTER_S)
+            }
         }
     }
 }

@@ -35,6 +35,12 @@ pub const MAP_LIMIT_DEFAULT: u32 = 5_000;
 pub const MAP_DELAY_MAX_S: f64 = 60.0;
 /// Most items of `includePaths` and `excludePaths`, each (our own).
 pub const PATH_PATTERNS_MAX: usize = 100;
+/// Most memory of the compiled `includePaths` and `excludePaths` of one request, in bytes (our own).
+pub const PATH_PATTERNS_MAX_BYTES: usize = 16 << 20;
+/// Most memory of the different compiled path patterns of the crawls and maps of one team that run, in bytes (our own).
+pub const PATH_PATTERNS_MAX_BYTES_PER_TEAM: usize = 48 << 20;
+/// Most memory of the different compiled path patterns of all crawls and maps that run, in bytes (our own).
+pub const PATH_PATTERNS_MAX_BYTES_TOTAL: usize = 128 << 20;
 /// Longest item of `includePaths` and `excludePaths`, in Unicode scalar values (our own).
 pub const PATH_PATTERN_MAX_CHARS: u32 = 1_000;
 

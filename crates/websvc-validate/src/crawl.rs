@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
-use regex::{Regex, RegexBuilder};
 use url::Url;
 use websvc_types::job::{CrawlRequest, SitemapMode, WebhookKind};
 use websvc_types::limits::{
     CRAWL_DELAY_MAX_S, CRAWL_LIMIT_DEFAULT, CRAWL_LIMIT_MAX, CRAWL_LIMIT_MIN, CRAWL_PATTERN_MAX_BYTES,
-    CRAWL_PATTERNS_MAX, PROMPT_MAX_CHARS,
+    PROMPT_MAX_CHARS,
 };
 use websvc_types::{Format, ViolationCode};
 
 use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::path::Path;
+use crate::path_filter::{self, PathFilter, PathLists};
 use crate::policy::Policy;
-use crate::report::{Report, cut, quoted};
+use crate::report::Report;
 use crate::retention::Retention;
 use crate::scrape::{self, Setting};
 use crate::scrape_plan::ScrapePlan;
@@ -23,19 +23,11 @@ use crate::target::{self, Target};
 use crate::webhook::{self, WebhookPlan};
 use crate::{bounds, job};
 
-/// The largest automaton of one pattern, in bytes.
-const PATTERN_COMPILED_BYTES: usize = 1024 * 1024;
-
-/// Longer reasons are cut: they repeat the sender's words.
-const REASON_CHARS: usize = 160;
-
 /// A checked crawl.
 #[derive(Debug, Clone)]
 pub struct CrawlPlan {
     pub(crate) url: Url,
-    pub(crate) include: Vec<Regex>,
-    pub(crate) exclude: Vec<Regex>,
-    pub(crate) regex_on_full_url: bool,
+    pub(crate) paths: PathFilter,
     pub(crate) max_depth: Option<u32>,
     pub(crate) limit: u64,
     pub(crate) entire_domain: bool,
@@ -57,22 +49,10 @@ impl CrawlPlan {
         &self.url
     }
 
-    /// Returns the patterns of which one has to be found, if there are any.
+    /// Returns which URLs are wanted by their paths.
     #[must_use]
-    pub fn include(&self) -> &[Regex] {
-        &self.include
-    }
-
-    /// Returns the patterns of which none may be found.
-    #[must_use]
-    pub fn exclude(&self) -> &[Regex] {
-        &self.exclude
-    }
-
-    /// Returns whether patterns are looked for in the whole address.
-    #[must_use]
-    pub fn regex_on_full_url(&self) -> bool {
-        self.regex_on_full_url
+    pub fn paths(&self) -> &PathFilter {
+        &self.paths
     }
 
     /// Returns the most links from the start.
@@ -213,10 +193,13 @@ pub(crate) fn check(report: &mut Report, request: CrawlRequest, policy: &Policy)
     }
     plan.leads = true;
     let start = target::check(report, &Path::Root.key("url"), &url).map(Target::into_whole_url);
+    let lists = PathLists {
+        include: include_paths,
+        exclude: exclude_paths,
+        on_whole_url: regex_on_full_url.unwrap_or(false),
+    };
     Some(CrawlPlan {
-        include: patterns(report, &body.key("includePaths"), include_paths),
-        exclude: patterns(report, &body.key("excludePaths"), exclude_paths),
-        regex_on_full_url: regex_on_full_url.unwrap_or(false),
+        paths: path_filter::check(report, lists, &policy.path_patterns, is_short),
         max_depth: max_discovery_depth,
         limit,
         entire_domain: crawl_entire_domain.unwrap_or(false),
@@ -255,30 +238,13 @@ fn check_delay(report: &mut Report, given: Option<f64>) -> Option<Duration> {
     Some(Duration::from_secs_f64(seconds))
 }
 
-fn patterns(report: &mut Report, path: &Path<'_>, given: Option<Vec<String>>) -> Vec<Regex> {
-    let given = given.unwrap_or_default();
-    if !bounds::items(report, path, given.len(), CRAWL_PATTERNS_MAX) {
-        return Vec::new();
+/// Checks the length of a pattern.
+fn is_short(report: &mut Report, path: &Path<'_>, text: &str) -> bool {
+    let is_short = text.len() <= CRAWL_PATTERN_MAX_BYTES;
+    if !is_short {
+        report.violation(path, ViolationCode::TooLong, |name| {
+            format!("{name} must have at most {CRAWL_PATTERN_MAX_BYTES} bytes")
+        });
     }
-    let mut patterns = Vec::new();
-    for (index, text) in given.iter().enumerate() {
-        match pattern(text) {
-            Ok(pattern) => patterns.push(pattern),
-            Err(reason) => report.violation(&path.index(index), ViolationCode::InvalidFormat, |name| {
-                format!(
-                    "{name} must be a regular expression, not {}: {}",
-                    quoted(text),
-                    cut(&reason, REASON_CHARS)
-                )
-            }),
-        }
-    }
-    patterns
-}
-
-fn pattern(text: &str) -> Result<Regex, String> {
-    if text.len() > CRAWL_PATTERN_MAX_BYTES {
-        return Err(format!("it is longer than {CRAWL_PATTERN_MAX_BYTES} bytes"));
-    }
-    RegexBuilder::new(text).size_limit(PATTERN_COMPILED_BYTES).build().map_err(|error| error.to_string())
+    is_short
 }

@@ -26,6 +26,12 @@ pub enum Rejection {
         /// What the team may not use.
         message: String,
     },
+    /// There is no room for what the request needs while others run: 429 `RATE_LIMITED`. Told after violations are.
+    #[error("{message}")]
+    Exhausted {
+        /// What there is no room for, and what to do.
+        message: String,
+    },
 }
 
 /// Violations as one line.

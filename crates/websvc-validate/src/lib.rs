@@ -47,6 +47,8 @@ mod nearest;
 mod page;
 mod path;
 mod path_filter;
+mod path_pattern;
+mod path_patterns;
 mod policy;
 mod protection;
 mod read;
@@ -75,6 +77,7 @@ pub use map_plan::MapPlan;
 pub use nearest::nearest;
 pub use page::{FilePlan, PagePlan, check_scrape};
 pub use path_filter::PathFilter;
+pub use path_patterns::{PathPatterns, PatternLimits, PatternUsage};
 pub use policy::{Allowance, Policy, ThreatOverride, ThreatPolicy};
 pub use protection::Protection;
 pub use read::{

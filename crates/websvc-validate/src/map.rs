@@ -13,6 +13,7 @@ use crate::checked::Checked;
 use crate::error::Rejection;
 use crate::map_plan::MapPlan;
 use crate::path::Path;
+use crate::path_filter::PathLists;
 use crate::policy::Policy;
 use crate::report::Report;
 use crate::retention::Retention;
@@ -59,7 +60,8 @@ fn check(report: &mut Report, mut request: MapRequest, policy: &Policy) -> Optio
     let has_delay = bounds::number(report, &body.key("delay"), delay, 0.0, MAP_DELAY_MAX_S);
     let on_whole_url = request.regex_on_full_url.unwrap_or(false);
     let (include, exclude) = (request.include_paths.take(), request.exclude_paths.take());
-    let paths = path_filter::check(report, &body, include, exclude, on_whole_url);
+    let lists = PathLists { include, exclude, on_whole_url };
+    let paths = path_filter::check(report, lists, &policy.path_patterns, path_filter::is_short);
     manners(report, &request);
     if request.max_discovery_depth.is_some_and(|depth| depth > 1) {
         report.warning(&body.key("maxDiscoveryDepth"), |name| {

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use websvc_types::ThreatProtection;
 
+use crate::path_patterns::PathPatterns;
+
 /// What a team may ask for, and what is always done for it. The default allows none of the enterprise features.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Policy {
@@ -18,6 +20,8 @@ pub struct Policy {
     /// The team's own values of threat protection, as [`check_scrape_options`](crate::check_scrape_options) returns those
     /// of a request; `mode` is of no meaning there.
     pub threat_values: Arc<ThreatProtection>,
+    /// The compiled path patterns that the team has a part of.
+    pub path_patterns: PathPatterns,
 }
 
 /// Whether requests may, or always do, use a feature.

@@ -27,6 +27,7 @@ pub(crate) struct Report {
     warnings: Vec<String>,
     more_warnings: usize,
     forbidden: Option<String>,
+    exhausted: Option<String>,
     /// For arrays from which items were taken out, by pointer: where these items were in the body, in order.
     taken_out: HashMap<String, Vec<usize>>,
 }
@@ -74,6 +75,11 @@ impl Report {
         self.forbidden.get_or_insert_with(|| message.to_owned());
     }
 
+    /// Records that there is no room for what the request needs. The first reason is the one that is told.
+    pub(crate) fn exhausted(&mut self, message: String) {
+        self.exhausted.get_or_insert(message);
+    }
+
     /// Notes which items of the array at `path` were taken out: their indexes in the body, in order.
     pub(crate) fn take_out(&mut self, path: &Path<'_>, indexes: Vec<usize>) {
         let pointer = self.place(path).pointer;
@@ -100,14 +106,14 @@ impl Report {
         Ok(Checked { plan, warnings })
     }
 
-    /// Returns what speaks against the request: what the team may not do, else all violations. Who may not do it need
-    /// not learn how to.
+    /// Returns what speaks against the request: what the team may not do, else all violations, else that there is no
+    /// room. Who may not do it need not learn how to.
     pub(crate) fn rejection(&mut self) -> Option<Rejection> {
         if let Some(message) = self.forbidden.take() {
             return Some(Rejection::Forbidden { message });
         }
         if self.violations.is_empty() {
-            return None;
+            return self.exhausted.take().map(|message| Rejection::Exhausted { message });
         }
         let mut violations = std::mem::take(&mut self.violations);
         violations.sort_by(|a, b| by_place(&a.path, &b.path));

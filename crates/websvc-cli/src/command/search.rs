@@ -87,7 +87,7 @@ async fn local(setting: &Setting, request: SearchRequest) -> Result<SearchRespon
 pub(crate) fn refused(rejection: Rejection) -> anyhow::Error {
     match rejection {
         Rejection::Json { message, .. } => anyhow::anyhow!("{message}"),
-        Rejection::Forbidden { message } => anyhow::anyhow!("{message}"),
+        Rejection::Forbidden { message } | Rejection::Exhausted { message } => anyhow::anyhow!("{message}"),
         Rejection::Invalid(violations) => {
             let lines: Vec<String> = violations.into_iter().map(|violation| violation.message).collect();
             anyhow::anyhow!("{}", lines.join("\n       "))

@@ -48,6 +48,7 @@ mod operating;
 mod overload;
 mod page_api;
 mod parsing;
+mod path_patterns;
 mod profiles;
 mod reference;
 mod refused_address;

@@ -84,7 +84,7 @@ impl Site {
             && self.reaches(url)
             && !is_trap(url)
             && is_page(url)
-            && self.chooses(url)
+            && self.plan.paths().takes(url)
     }
 
     /// Returns whether an address is on the host of the start.
@@ -106,14 +106,6 @@ impl Site {
         } else {
             self.plan.external_links()
         }
-    }
-
-    /// Returns whether the patterns choose an address.
-    fn chooses(&self, url: &Url) -> bool {
-        let text = if self.plan.regex_on_full_url() { url.as_str() } else { url.path() };
-        let include = self.plan.include();
-        (include.is_empty() || include.iter().any(|pattern| pattern.is_match(text)))
-            && !self.plan.exclude().iter().any(|pattern| pattern.is_match(text))
     }
 }
 

@@ -281,3 +281,32 @@ fn numbers_are_not_joined() {
     fixture.check_set("version 3.11", &["issue.test/", "version.test/"]);
     fixture.check("3.11", &["version.test/"]);
 }
+
+#[test]
+fn clean_url_stands_for_copies_that_differ_in_their_query() {
+    let text = "The gyokuro tea of Uji is shaded for three weeks before it is picked by hand in the early days of \
+                May, and brewed in water of fifty degrees.";
+    let urls = ["tea.test/gyokuro?batch=0", "tea.test/gyokuro", "tea.test/gyokuro?batch=1&page=2"];
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let fixture = Fixture::new(order.map(|place| page(urls[place], "Gyokuro", text)));
+        for limit in [1, 5] {
+            let found = fixture.search("gyokuro tea", &SearchOptions { limit, ..SearchOptions::default() });
+            let found: Vec<&str> = found.hits.iter().map(|hit| hit.url.as_str()).collect();
+            assert_eq!(found, ["https://tea.test/gyokuro"], "{order:?}, {limit}");
+        }
+        // Who asks for a variant gets it.
+        let found = fixture.search("gyokuro inurl:batch", &SearchOptions::default());
+        let found: Vec<&str> = found.hits.iter().map(|hit| hit.url.as_str()).collect();
+        assert_eq!(found, ["https://tea.test/gyokuro?batch=0"], "{order:?}");
+    }
+    // Other paths and other texts are no variants.
+    let other = "Sencha is a tea of another kind, grown in the sun until it is picked, steamed, rolled and dried, and \
+                 brewed in water of seventy degrees.";
+    let fixture = Fixture::new([
+        page("tea.test/show?id=1", "Tea", text),
+        page("tea.test/show", "Tea", other),
+        page("tea.test/tea", "Tea", "Tea."),
+    ]);
+    let found = fixture.search("tea degrees", &SearchOptions::default());
+    assert_eq!(found.hits.len(), 3, "{:?}", found.hits);
+}

@@ -93,6 +93,21 @@ async fn bodies_of_every_size_are_read() {
 }
 
 #[tokio::test]
+async fn body_with_patterns_is_read_on_another_thread() {
+    let admission = narrow(1, 0);
+    let here = std::thread::current().id();
+    for (body, is_apart) in [
+        (r#"{"includePaths": ["x"]}"#, true),
+        (r#"{"exclude\u0050aths": ["x"]}"#, true),
+        (r#"{"limit": 1}"#, false),
+    ] {
+        let read = |_: &[u8]| Ok(std::thread::current().id());
+        let thread = admission.decode_with_patterns(body.into(), read).await.unwrap();
+        assert_eq!(thread != here, is_apart, "{body}");
+    }
+}
+
+#[tokio::test]
 async fn a_request_too_many_is_turned_away_until_another_is_done() {
     let admission = narrow(1, 0);
     let permit = admission.admit(None).await.permit.unwrap();

@@ -10,7 +10,7 @@ use websvc_types::job::{ActiveCrawl, ActiveCrawls, CrawlRequest, JobStarted};
 use websvc_validate::{Checked, Retention, crawl_params_of, read_crawl_request};
 
 use super::job::{self, JobStart};
-use super::search::{policy, team};
+use super::search::{policy_with_patterns, team};
 use super::{crawl_prompt, webhook};
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
@@ -18,10 +18,10 @@ use crate::service::Context;
 /// Begins a crawl.
 pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply, Failure> {
     let JobStart { version, base_url, idempotency, body } = start;
-    let policy = policy(context.store, context.caller.as_ref())?;
+    let policy = policy_with_patterns(&context)?;
     let retention = Retention::demanded(&policy);
     let rules = policy.clone();
-    let decoding = context.admission.decode(body, move |body| read_crawl_request(body, &rules));
+    let decoding = context.admission.decode_with_patterns(body, move |body| read_crawl_request(body, &rules));
     let Checked { plan: (request, plan), mut warnings } =
         context.engine.stages().run(Stage::Decode, decoding).await?;
     job::note(&context, retention, plan.scrape(), &[plan.url().as_str()]);

@@ -11,7 +11,7 @@ use websvc_types::map::MapResponseV1;
 use websvc_validate::{Checked, MapPlan, Policy, Rejection, read_map, read_map_v1};
 
 use super::body;
-use super::search::{policy, team};
+use super::search::{policy_with_patterns, team};
 use crate::charge::{self, Outcome};
 use crate::reply::{Failure, Reply, json};
 use crate::service::Context;
@@ -42,8 +42,8 @@ pub(crate) async fn answer_map(
     body: Bytes,
     read: Read,
 ) -> Result<MapResponse, Failure> {
-    let policy = policy(context.store, context.caller.as_ref())?;
-    let decoding = context.admission.decode(body, move |body| read(body, &policy));
+    let policy = policy_with_patterns(&context)?;
+    let decoding = context.admission.decode_with_patterns(body, move |body| read(body, &policy));
     let Checked { plan, warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
     let retention = context.keeps(plan.retention(), false);
     let username = plan.page().audit().map(|audit| audit.username.as_str());

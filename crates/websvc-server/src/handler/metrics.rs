@@ -38,6 +38,7 @@ pub(crate) async fn metrics(context: &Context<'_>) -> Reply {
     text.push_str(&work::stages(&context.engine.stages().distributions()));
     let jobs = [JobKind::Batch, JobKind::Crawl].map(|kind| (kind.as_str(), context.jobs.charged(kind)));
     text.push_str(&work::credits(context.meters.credits(), jobs));
+    text.push_str(&work::path_patterns(context.engine.path_patterns().usage()));
     text.push_str(&work::jobs(context).await);
     if let Some(traces) = context.traces {
         text.push_str(&work::traces(traces.figures()));

@@ -124,6 +124,15 @@ pub(crate) fn demanded(team: &Team) -> UsageRetention {
     charge::kept(team_retention(team), false)
 }
 
+/// Returns what the caller's team may ask for, with its part of the compiled path patterns.
+///
+/// # Errors
+/// 500 when that is not known.
+pub(super) fn policy_with_patterns(context: &Context<'_>) -> Result<Policy, Failure> {
+    let path_patterns = context.engine.path_patterns().of_team(team(context));
+    Ok(Policy { path_patterns, ..policy(context.store, context.caller.as_ref())? })
+}
+
 /// Returns what the caller's team may ask for.
 ///
 /// # Errors

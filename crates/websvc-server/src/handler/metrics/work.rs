@@ -4,6 +4,7 @@ use websvc_jobs::{JobPages, WebhookCounts};
 use websvc_stage::{Distribution, Stage, TraceFigures};
 use websvc_store::{CacheSize, WebhookFigures};
 use websvc_threat::Condition;
+use websvc_validate::PatternUsage;
 
 use super::lines::{Lines, distribution};
 use crate::handler::watch::SocketFigures;
@@ -62,6 +63,23 @@ pub(super) fn credits(credits: Credits, jobs: [(&str, u64); 2]) -> String {
     let name = "websvc_credits_refused_total";
     out.begin(name, "counter", "Requests that were refused because the team had not enough credits.");
     out.line(name, &[], &refused.to_string());
+    out.0
+}
+
+/// Writes what the path patterns of crawls and maps take.
+pub(super) fn path_patterns(usage: PatternUsage) -> String {
+    let mut out = Lines::default();
+    for (name, help, value) in [
+        (
+            "websvc_path_patterns",
+            "Different path patterns of crawls and maps that are in use.",
+            usage.patterns,
+        ),
+        ("websvc_path_pattern_bytes", "The most memory that they take when compiled.", usage.bytes),
+    ] {
+        out.begin(name, "gauge", help);
+        out.line(name, &[], &value.to_string());
+    }
     out.0
 }
 
