@@ -29,6 +29,7 @@ globalThis.button = (text, within = document) => [...within.querySelectorAll("bu
 globalThis.visit = async (page, ready) => { location.hash = `#/${page}`; return until(page, () => document.querySelector("h1")?.textContent.toLowerCase() === page && document.querySelector(ready)); };
 globalThis.labelled = (text) => { const label = [...document.querySelectorAll("label")].find((one) => one.textContent === text); return label && document.getElementById(label.htmlFor); };
 globalThis.said = () => document.querySelector("#status").textContent;
+void 0;
 "##;
 
 struct Stage {
