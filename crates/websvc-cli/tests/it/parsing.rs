@@ -88,6 +88,7 @@ async fn redaction_is_charged_where_it_was_done_and_missed_where_it_was_not() {
         assert_eq!(answer.status, 200, "{}", answer.body);
         let warned = answer.body["warning"].as_str();
         assert_eq!(warned.is_some(), warning.is_some(), "{options}: {}", answer.body);
+        assert_eq!(answer.body["data"]["warning"].as_str(), warned, "official clients read it there");
         assert!(warned.unwrap_or_default().contains(warning.unwrap_or_default()), "{}", answer.body);
         assert_eq!(answer.body["data"]["metadata"]["creditsUsed"], json!(credits), "{options}");
         answer.body["data"]["markdown"].as_str().unwrap().to_owned()

@@ -173,13 +173,17 @@ fn metrics() -> Value {
         "operationId": "metrics",
         "tags": ["status"],
         "summary": "Returns the figures of the sources",
-        "description": "Questions by outcome, latencies and states, as Prometheus reads them.",
-        "security": [],
-        "responses": { "200": {
-            "description": "Success",
-            "headers": { "x-request-id": response::request_id() },
-            "content": { "text/plain": { "schema": { "type": "string" } } },
-        } },
+        "description": "Questions by outcome, latencies and states, as Prometheus reads them. A service that others \
+                        than its own machine reach wants a key, except at the address of `server.metrics_listen`.",
+        "security": [{}, { "bearer": [] }, { "apiKey": [] }],
+        "responses": {
+            "200": {
+                "description": "Success",
+                "headers": { "x-request-id": response::request_id() },
+                "content": { "text/plain": { "schema": { "type": "string" } } },
+            },
+            Failure::Unauthorized.status().to_string(): Failure::Unauthorized.reference(),
+        },
     })
 }
 
