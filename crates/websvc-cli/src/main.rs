@@ -1,5 +1,6 @@
 //! The websvc program: reads the command line and runs one command.
 
+mod allocator;
 mod args;
 mod command;
 mod config;
@@ -28,6 +29,7 @@ use crate::data_use::{DataUse, server_of};
 use crate::installation::TraceSettings;
 
 fn main() -> ExitCode {
+    allocator::limit_arenas();
     let Cli { command, common } = Cli::parse();
     let common = common.with_variables();
     // Before anything is read or opened: what a hostile document is read in should hold nothing.

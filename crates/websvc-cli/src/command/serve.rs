@@ -16,6 +16,7 @@ use websvc_stage::TraceCounters;
 use websvc_store::Store;
 use websvc_transport::{Server, ServerConfig, TlsFiles};
 
+use crate::allocator;
 use crate::args::{Common, KEY_VARIABLE, Serve, check_listen, variable};
 use crate::config::{self, Config};
 use crate::data_dir::DataDir;
@@ -85,6 +86,7 @@ pub(crate) async fn start(
     let installation = installation::open(config, data_dir, IndexAccess::Write(data_dir.lock()?))?;
     // One that was killed has left its browser's directory, be there a browser now or not.
     tokio::spawn(Browser::remove_abandoned_directories());
+    tokio::spawn(allocator::trim_when_quiet());
     // A browser is started when a page needs it; what is known before is said now.
     for warning in installation
         .engine
