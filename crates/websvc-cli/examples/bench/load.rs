@@ -46,7 +46,8 @@ impl Request {
 }
 
 impl Load {
-    /// Sends the requests in turn over so many connections for `span`, after a short warm-up.
+    /// Sends the requests in turn over so many connections for `span`, after a short warm-up. The connections start at
+    /// different requests, so that they do not all ask the same at the same time.
     pub(crate) async fn run(
         process: &Process,
         connections: usize,
@@ -65,6 +66,7 @@ impl Load {
         let mut running = JoinSet::new();
         for offset in 0..connections {
             let (address, requests) = (address.to_owned(), requests.to_vec());
+            let offset = offset * requests.len() / connections;
             running.spawn(async move { drive(&address, started + span, &requests, offset).await });
         }
         let mut load = Self { times: Vec::new(), elapsed: span, failures: 0, cpu_seconds: 0.0 };

@@ -20,6 +20,7 @@ mod pages;
 mod parts;
 mod pdf;
 mod process;
+mod queries;
 mod relevance;
 mod report;
 mod scale;
@@ -44,24 +45,6 @@ const CONNECTIONS: usize = 16;
 
 /// The row of tantivy without us.
 const BARE_ROW: &str = "bare tantivy in process, ten best by number";
-
-/// What is searched for, in turn.
-const QUERIES: &[&str] = &[
-    "asyncio gather",
-    "\"context manager\"",
-    "csv reader delimiter",
-    "json dumps indent",
-    "pathlib glob",
-    "subprocess run timeout",
-    "regular expression syntax",
-    "sqlite3 cursor execute",
-    "argparse add_argument",
-    "datetime strftime format codes",
-    "threading lock acquire",
-    "unittest mock patch",
-    "how do I parse command line arguments",
-    "dataclass field default_factory",
-];
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
@@ -103,10 +86,11 @@ async fn parts_and_service() {
     let data = tempfile::tempdir().unwrap();
     idle(&world, &mut report).await;
     crawl(&world, &data, &mut report).await;
-    let bare = Process::bare_tantivy(&data.path().join("index"), QUERIES);
+    let queries = queries::varied(&corpus);
+    let bare = Process::bare_tantivy(&data.path().join("index"), &queries);
     report.figure(BARE_ROW, bare, "/s", "");
-    parts::index(data.path(), &mut report);
-    service(&world, &data, &corpus, &mut report).await;
+    parts::index(data.path(), &queries, &mut report);
+    service(&world, &data, &corpus, &queries, &mut report).await;
     report.print();
 }
 
@@ -140,9 +124,9 @@ async fn crawl(world: &World, data: &TempDir, report: &mut Report) {
 }
 
 /// The service with the corpus.
-async fn service(world: &World, data: &TempDir, corpus: &Path, report: &mut Report) {
+async fn service(world: &World, data: &TempDir, corpus: &Path, queries: &[String], report: &mut Report) {
     let process = Process::service(world, data.path());
-    let plain = requests(|query| json!({ "query": query }));
+    let plain = requests(queries, |query| json!({ "query": query }));
     let load = Load::run(&process, CONNECTIONS, SPAN, &plain).await;
     report.load("POST /v2/search", &load);
     report.figure("CPU per search", load.cpu_ms(), "ms", "0.15");
@@ -151,7 +135,8 @@ async fn service(world: &World, data: &TempDir, corpus: &Path, report: &mut Repo
             report.ratio(&format!("search over HTTP / {row}"), load.rate() / in_process, "at least 0.70");
         }
     }
-    let scraping = requests(|query| json!({ "query": query, "scrapeOptions": { "formats": ["markdown"] } }));
+    let scraping =
+        requests(queries, |query| json!({ "query": query, "scrapeOptions": { "formats": ["markdown"] } }));
     let warm = Load::run(&process, CONNECTIONS, SPAN, &scraping).await;
     let load = Load::run(&process, CONNECTIONS, SPAN, &scraping).await;
     report.load("search with markdown of 10 results, cached", &load);
@@ -161,6 +146,6 @@ async fn service(world: &World, data: &TempDir, corpus: &Path, report: &mut Repo
     assert!(warm.failures + load.failures == 0, "every request is answered with 200");
 }
 
-fn requests(body: impl Fn(&str) -> Value) -> Vec<Request> {
-    QUERIES.iter().map(|query| Request::post("/v2/search", &body(query).to_string())).collect()
+fn requests(queries: &[String], body: impl Fn(&str) -> Value) -> Vec<Request> {
+    queries.iter().map(|query| Request::post("/v2/search", &body(query).to_string())).collect()
 }

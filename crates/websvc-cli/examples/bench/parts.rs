@@ -8,7 +8,6 @@ use url::Url;
 use websvc_extract::{ContentOptions, Document, Source};
 use websvc_index::{Highlights, Index, IndexConfig, SearchOptions};
 
-use crate::QUERIES;
 use crate::report::Report;
 
 /// The row that the service's rate is compared with.
@@ -57,20 +56,21 @@ pub(crate) fn extraction(corpus: &Path, report: &mut Report) {
 }
 
 /// Measures the index alone.
-pub(crate) fn index(data_dir: &Path, report: &mut Report) {
+pub(crate) fn index(data_dir: &Path, queries: &[String], report: &mut Report) {
     let index = Index::open(&data_dir.join("index"), IndexConfig::default()).unwrap();
-    let queries: Vec<_> = QUERIES.iter().map(|text| websvc_query::parse(text).query).collect();
+    let queries: Vec<_> = queries.iter().map(|text| websvc_query::parse(text).query).collect();
     for (name, highlights) in
         [("index in process, ten hits", Highlights::PageDescription), (INDEX_ROW, Highlights::Passages)]
     {
         let options = SearchOptions { highlights, ..SearchOptions::default() };
         let started = Instant::now();
         let mut count = 0_u32;
-        while started.elapsed() < SPAN {
-            for query in &queries {
-                black_box(index.search(query, &options).unwrap());
-                count += 1;
+        for query in queries.iter().cycle() {
+            if started.elapsed() >= SPAN {
+                break;
             }
+            black_box(index.search(query, &options).unwrap());
+            count += 1;
         }
         report.figure(name, f64::from(count) / started.elapsed().as_secs_f64(), "/s", "");
     }

@@ -60,7 +60,7 @@ impl Process {
     }
 
     /// Runs the example that asks tantivy alone, and returns its searches per second.
-    pub(crate) fn bare_tantivy(index: &Path, queries: &[&str]) -> f64 {
+    pub(crate) fn bare_tantivy(index: &Path, queries: &[String]) -> f64 {
         let mut command = pinned(&release_dir().join("examples").join("bare_tantivy"));
         let output = command.arg(index).args(queries).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,0 +1,62 @@
+//! Many different queries, made of the words of the pages that are searched.
+//!
+//! With a few queries in turn the caches of the process answer most of the load, which no user's load looks like.
+
+use std::path::{Path, PathBuf};
+
+use crate::parts::html_files;
+
+/// The number of queries; more than the caches of renderings and of results hold answers for.
+const QUERIES: usize = 2_000;
+
+/// The words that are taken of each page at most.
+const PAGE_WORDS: usize = 1_000;
+
+/// Returns queries of one to three words; common words come up more often, as they do in the pages.
+pub(crate) fn varied(corpus: &Path) -> Vec<String> {
+    let mut files = html_files(corpus);
+    files.sort_unstable();
+    let words: Vec<String> = files.iter().flat_map(|file| words(file)).collect();
+    let mut random = Random(20_261_123);
+    (0..QUERIES)
+        .map(|_| {
+            let count = 1 + random.below(3);
+            random.choose(&words, count)
+        })
+        .collect()
+}
+
+/// Returns pages with two of their words, every page with many different pairs.
+pub(crate) fn pairs_of(pages: &[PathBuf]) -> Vec<(&Path, String)> {
+    let words: Vec<Vec<String>> = pages.iter().map(|page| words(page)).collect();
+    let mut random = Random(20_261_123);
+    let pages = pages.iter().zip(&words).cycle();
+    pages.take(QUERIES).map(|(page, words)| (page.as_path(), random.choose(words, 2))).collect()
+}
+
+/// Returns the words of a page's text, each as often as it stands there.
+fn words(file: &Path) -> Vec<String> {
+    let html = std::fs::read_to_string(file).unwrap_or_default();
+    // The text between tags, past the head and the navigation.
+    let text = html.split_once("role=\"main\"").map_or(html.as_str(), |(_, main)| main);
+    let text = text.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text);
+    let words = text.flat_map(|text| text.split(|letter: char| !letter.is_ascii_alphabetic()));
+    words.filter(|word| word.len() >= 4).take(PAGE_WORDS).map(str::to_ascii_lowercase).collect()
+}
+
+/// A small generator of numbers, the same in every run.
+struct Random(u64);
+
+impl Random {
+    /// Returns a number below `limit`.
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % limit
+    }
+
+    /// Returns `count` of the words, with spaces between them.
+    fn choose(&mut self, words: &[String], count: usize) -> String {
+        let chosen: Vec<&str> = (0..count).map(|_| words[self.below(words.len())].as_str()).collect();
+        chosen.join(" ")
+    }
+}
