@@ -151,7 +151,8 @@ mod tests {
     fn the_whitelist_wins_over_every_other_list() {
         let lists = protection(&["good.zip", "*.good.example"], &["*.example", "good.zip"], &["zip"]);
         check(&lists, "http://good.zip/", Some(&Listed::Allowed));
-        check(&lists, "http://www.good.zip/", Some(&Listed::BlockedTld("zip".to_owned())));
+        check(&lists, "http://www.good.zip/", Some(&Listed::Allowed));
+        check(&lists, "http://notgood.zip/", Some(&Listed::BlockedTld("zip".to_owned())));
         check(&lists, "http://a.good.example/", Some(&Listed::Allowed));
         check(&lists, "http://good.example/", Some(&Listed::Blacklisted));
     }

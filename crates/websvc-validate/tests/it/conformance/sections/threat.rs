@@ -85,7 +85,7 @@ fn domains(name: &'static str, field: &str, read: fn(&SearchPlan) -> Option<Vec<
     .bad_in(json!(["*.*.example"]), &[("/0", InvalidFormat)])
     .bad_in(json!(["", 1]), &[("/0", InvalidFormat), ("/1", InvalidType)])
     .bad("a.example", InvalidType)
-    .tested("websvc-threat", "a_plain_domain_is_itself_and_a_wildcard_is_what_is_below")
+    .tested("websvc-threat", "plain_domain_covers_its_subdomains_and_wildcard_only_those")
     .tested("websvc-threat", "however_a_host_is_written_it_is_the_one_that_is_connected_to")
     .tested("websvc-threat", "the_whitelist_wins_over_every_other_list")
     .tested("websvc-threat", "every_rule_has_its_place")
