@@ -29,6 +29,9 @@ PAGE = [
     (r"/((formats|parsers|headers)/.+|onlyCleanContent)", "conflict"),
 ]
 
+# The schema of a body of version 1 is that of version 2, where no format needs options beside it.
+FIRST_VERSION = [(r"/formats/\d+", "missing")]
+
 # Addresses are those of browsers.
 ADDRESS = [(r"/url", "invalid_format")]
 
@@ -76,18 +79,18 @@ BATCH = [*PAGE, *JOB, (r"/urls(/\d+)?", "invalid_format"), (r"/urls/\d+", "too_s
 # the tests of websvc-validate name too, where the schema and the validator are compared.
 BEYOND_THE_SCHEMA = {
     "searchAndScrape": SEARCH,
-    "searchV1": SEARCH,
+    "searchV1": SEARCH + within("/scrapeOptions", FIRST_VERSION),
     "searchExternal": [],
     "scrape": PAGE + ADDRESS,
-    "scrapeV1": PAGE + ADDRESS,
+    "scrapeV1": PAGE + FIRST_VERSION + ADDRESS,
     # Of what is only there for pages of the web. The file that is made up here is none of a kind that is read.
     "parse": PAGE + [(r"/[a-zA-Z]+", "not_supported"), (r"/file", r".+")],
     "mapUrls": ADDRESS + PATHS + PAGE,
     "mapUrlsV1": ADDRESS + PATHS + PAGE,
     "startCrawl": CRAWL,
-    "startCrawlV1": CRAWL,
+    "startCrawlV1": CRAWL + within("/scrapeOptions", FIRST_VERSION),
     "startBatch": BATCH,
-    "startBatchV1": BATCH,
+    "startBatchV1": BATCH + FIRST_VERSION,
     # Without a model only a few words are understood.
     "previewCrawlParams": ADDRESS + [(r"/prompt", "not_supported")],
     "addDocuments": [
@@ -169,6 +172,10 @@ def before_call(ctx, case, kwargs):
     if operation_id(case) in PAGES and isinstance(case.body, dict) and case.body.get("actions") and is_positive(case):
         # Nor for what never comes up on the page.
         case.body["timeout"] = 2000
+    if operation_id(case) in {"scrape", "scrapeV1"} and isinstance(case.body, dict) and is_positive(case):
+        # Addresses that are made up lead to no page.
+        if re.match(r"https?://", str(case.body.get("url", ""))):
+            case.body["url"] = PAGE_OF_THE_SITE
     if is_right(case) and re.match(r".*/(crawl|scrape)/{id}", case.operation.path):
         case.path_parameters["id"] = begin(case)
 
@@ -184,6 +191,9 @@ def is_right(case):
 # The key of the service, where it asks for one.
 KEY = os.environ.get("WEBSVC_CONFORMANCE_KEY")
 
+# A page of the loopback site.
+PAGE_OF_THE_SITE = "http://tea.test/green.html"
+
 # What is read, by the paths that begin it.
 begun = {}
 
@@ -194,7 +204,7 @@ def begin(case):
     if case.method != "DELETE" and path in begun:
         return begun[path]
     # So slow that it still runs when it is to be cancelled.
-    page = "http://tea.test/green.html"
+    page = PAGE_OF_THE_SITE
     crawl = {"url": page, "delay": 60, "scrapeOptions": {"maxAge": 0}}
     batch = {"urls": [f"{page}?{n}" for n in range(200)]}
     body = {"/v2/scrape": {"url": page}}.get(path, batch if "batch" in path else crawl)

@@ -28,7 +28,8 @@ pub(super) fn scrape_v1() -> Value {
     operation["summary"] = json!("Gets one page, for clients of version 1");
     operation["description"] = json!(
         "As `POST /v2/scrape`; pages come from their host unless `maxAge` is given, and the names of options and formats \
-         of version 1 are known: `parsePDF`, `extract`, `changeTrackingOptions`, `screenshot@fullPage`."
+         of version 1 are known: `parsePDF`, `extract`, `changeTrackingOptions`, `screenshot@fullPage`. The formats `json` and `extract` need an object with their \
+         options in `jsonOptions` or `extract`."
     );
     operation
 }
