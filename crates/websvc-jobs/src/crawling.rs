@@ -77,7 +77,7 @@ impl Crawling {
                 continue;
             };
             if here.insert(key.clone()) && (!is_counted || met.count(&key, &url)) {
-                taken.push(JobUrl { url: url.into(), key, depth });
+                taken.push(JobUrl { url: url.into(), key, depth, entry: None });
             }
         }
         taken

@@ -27,7 +27,7 @@ mod webhook;
 
 pub use config::{JobsConfig, Pause};
 pub use jobs::{JobPages, Jobs, JobsError};
-pub use request::JobRequest;
+pub use request::{JobRequest, batch_url};
 pub use told::{dead_letter, job_errors, job_status, timestamp};
 pub use watching::Watching;
 pub use webhook::{WebhookConfig, WebhookCounts};

@@ -1,5 +1,7 @@
 //! The work on one page of a job.
 
+mod copies;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,7 +11,8 @@ use websvc_engine::crawl::{Listing, Rules};
 use websvc_engine::{Bill, Engine, EngineError, PageOutcome, page_content};
 use websvc_scrape::{Leads, Page, ScrapeError, tls_policy};
 use websvc_store::{
-    Hold, JobKind, JobLease, JobState, JobUrl, PageEnd, PageFinish, PageFinished, Usage, UsageRetention,
+    Hold, JobKind, JobLease, JobState, JobUrl, ListEntry, PageEnd, PageFinish, PageFinished, Usage,
+    UsageRetention,
 };
 use websvc_transport::without_credentials;
 use websvc_types::ErrorCode;
@@ -116,6 +119,7 @@ pub(crate) async fn work(jobs: Jobs, work: Arc<Work>, lease: JobLease, known: St
         end: DoneEnd::Left,
     };
     let attempted = match known {
+        _ if lease.is_copy() => copies::finish_copy(&jobs, work.record.kind, lease).await,
         Standing::GivenUp => {
             let end = failed(ErrorCode::ScrapeSiteError, GIVEN_UP);
             finish(&jobs, work.record.kind, PageFinish::of(lease, end)).await
@@ -194,7 +198,7 @@ async fn attempt(
     // Its time begins when its host is asked for it, not for what it allows.
     let begun = Instant::now();
     let onward = Onward::of(jobs, work, begun);
-    let mut got = get(&onward.engine, work, &url, begun).await;
+    let mut got = get(&onward.engine, work, &url, begun, lease.url.entry.as_ref()).await;
     (done.elapsed, done.said) = (got.elapsed, got.said);
     let may_retry = lease.retries() < MAX_RETRIES;
     // It answers, so that it has to say first what it allows.
@@ -370,12 +374,12 @@ async fn conclude(
     Ok((told(jobs, kind, job, finished), more))
 }
 
-async fn get(engine: &Engine, work: &Work, url: &Url, started: Instant) -> Got {
+async fn get(engine: &Engine, work: &Work, url: &Url, started: Instant, entry: Option<&ListEntry>) -> Got {
     let deadline = started + work.plan.timeout();
     let PageOutcome { page, bill } =
         engine.scrape(url, &work.plan, &work.record.team, &work.files, deadline).await;
     match page {
-        Ok(page) => got(page, bill, started.elapsed()),
+        Ok(page) => got(page, bill, started.elapsed(), entry),
         Err(error) => {
             let code = code(&error);
             let end = failed(code, error.to_string());
@@ -392,7 +396,7 @@ async fn get(engine: &Engine, work: &Work, url: &Url, started: Instant) -> Got {
     }
 }
 
-fn got(mut page: Page, bill: Bill, took: Duration) -> Got {
+fn got(mut page: Page, bill: Bill, took: Duration, entry: Option<&ListEntry>) -> Got {
     let is_cached = page.metadata.cached_at.is_some();
     let status = page.metadata.status_code;
     let said = match status {
@@ -406,11 +410,11 @@ fn got(mut page: Page, bill: Bill, took: Duration) -> Got {
     let reached = page.metadata.url.as_deref().and_then(|url| Url::parse(url).ok());
     let warnings = std::mem::take(&mut page.warnings);
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
-    let end = match serde_json::to_vec(&JobDocument { content: page_content(page), warning }) {
-        Ok(json) => PageEnd::Document(json),
-        // Our own types always serialise.
-        Err(error) => failed(ErrorCode::UnknownError, error.to_string()),
-    };
+    let mut document = JobDocument { content: page_content(page), warning };
+    if let Some(entry) = entry {
+        copies::name(&mut document, entry);
+    }
+    let end = copies::end(&document);
     Got { end, bill, status: 200, elapsed: (!is_cached).then_some(elapsed), said, leads, reached }
 }
 

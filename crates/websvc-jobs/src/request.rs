@@ -1,8 +1,10 @@
 //! What a job was asked for, as the store keeps it.
 
 use serde::{Deserialize, Serialize};
+use websvc_store::{JobUrl, ListEntry};
 use websvc_types::ScrapeOptions;
 use websvc_types::job::CrawlRequest;
+use websvc_validate::BatchPage;
 
 /// What a job was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -18,4 +20,11 @@ pub struct JobRequest {
     /// The whole request of a crawl, `options` among it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crawl: Option<Box<CrawlRequest>>,
+}
+
+/// Returns the URL of a job for a page of a batch.
+#[must_use]
+pub fn batch_url(page: &BatchPage) -> JobUrl {
+    let entry = ListEntry { given: page.given().to_owned(), index: page.index() };
+    JobUrl { url: page.url().to_string(), key: page.url().to_string(), depth: 0, entry: Some(entry) }
 }

@@ -47,7 +47,7 @@ pub use error::StoreError;
 pub use inspect::Inspection;
 pub use job::{
     Cancelling, Creating, DocumentsPage, JobError, JobKind, JobLease, JobLimits, JobOverview, JobRecord,
-    JobState, JobUrl, NewJob, PackedFinish, PageEnd, PageFinish, PageFinished,
+    JobState, JobUrl, ListEntry, NewJob, PackedFinish, PageEnd, PageFinish, PageFinished,
 };
 pub use key::{KeyId, KeyRecord, NewKey};
 pub use ledger::{

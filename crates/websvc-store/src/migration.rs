@@ -21,6 +21,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/012_job_retries.sql"),
     include_str!("migrations/013_threat_version.sql"),
     include_str!("migrations/014_index_policy.sql"),
+    include_str!("migrations/015_job_copies.sql"),
 ];
 
 /// What [`migrate`] found.

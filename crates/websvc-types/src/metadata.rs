@@ -69,6 +69,10 @@ pub struct Metadata {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     pub credits_used: Option<u64>,
+    /// Batch: the index of the page in `urls` as sent, from 0. What is not an address of a page counts, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64")]
+    pub index: Option<u64>,
     /// The page's meta tags by name; a list where a tag is repeated.
     #[serde(flatten)]
     pub other: BTreeMap<String, Value>,
@@ -92,6 +96,7 @@ impl Metadata {
         "cachedAt",
         "scrapeId",
         "creditsUsed",
+        "index",
         "concurrencyLimited",
         "concurrencyQueueDurationMs",
         "ogLocaleAlternate",

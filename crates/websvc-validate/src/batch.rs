@@ -1,7 +1,5 @@
 //! The rules of a batch: request in, plan out.
 
-use std::collections::HashSet;
-
 use url::Url;
 use websvc_types::job::{BatchScrapeRequest, WebhookKind};
 use websvc_types::limits::{BATCH_URLS_MAX, BATCH_URLS_MIN};
@@ -12,13 +10,42 @@ use crate::policy::Policy;
 use crate::report::Report;
 use crate::scrape;
 use crate::scrape_plan::ScrapePlan;
+use crate::target::Target;
 use crate::webhook::{self, WebhookPlan};
 use crate::{bounds, job, target};
+
+/// A page of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchPage {
+    pub(crate) url: Url,
+    pub(crate) given: String,
+    pub(crate) index: u64,
+}
+
+impl BatchPage {
+    /// Returns the address that is fetched, with the user name and password it was given with.
+    #[must_use]
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Returns the address as it was sent; without its user name and password, if it has them.
+    #[must_use]
+    pub fn given(&self) -> &str {
+        &self.given
+    }
+
+    /// Returns its index in the list as sent, from 0.
+    #[must_use]
+    pub fn index(&self) -> u64 {
+        self.index
+    }
+}
 
 /// A checked batch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchPlan {
-    pub(crate) urls: Vec<Url>,
+    pub(crate) pages: Vec<BatchPage>,
     pub(crate) invalid_urls: Option<Vec<String>>,
     pub(crate) append_to: Option<String>,
     pub(crate) max_concurrency: Option<usize>,
@@ -28,10 +55,10 @@ pub struct BatchPlan {
 }
 
 impl BatchPlan {
-    /// Returns the pages, each once, in their order; at least one.
+    /// Returns the pages in their order, also those that are named several times; at least one.
     #[must_use]
-    pub fn urls(&self) -> &[Url] {
-        &self.urls
+    pub fn pages(&self) -> &[BatchPage] {
+        &self.pages
     }
 
     /// Returns what is no address of a page; `None` when the request wanted all of them to be.
@@ -93,11 +120,11 @@ pub(crate) fn check(report: &mut Report, request: BatchScrapeRequest, policy: &P
     let webhook = webhook::check(report, webhook, WebhookKind::Batch);
     let max_concurrency = job::check_concurrency(report, max_concurrency);
     let scrape = scrape::check_single(report, options.clone(), policy);
-    let (urls, invalid_urls) = addresses(report, urls, ignore_invalid_urls.unwrap_or(true));
-    BatchPlan { urls, invalid_urls, append_to: append_to_id, max_concurrency, webhook, options, scrape }
+    let (pages, invalid_urls) = pages(report, urls, ignore_invalid_urls.unwrap_or(true));
+    BatchPlan { pages, invalid_urls, append_to: append_to_id, max_concurrency, webhook, options, scrape }
 }
 
-fn addresses(report: &mut Report, given: Vec<String>, ignores: bool) -> (Vec<Url>, Option<Vec<String>>) {
+fn pages(report: &mut Report, given: Vec<String>, ignores: bool) -> (Vec<BatchPage>, Option<Vec<String>>) {
     let body = Path::Root;
     let path = body.key("urls");
     if !bounds::items(report, &path, given.len(), BATCH_URLS_MAX) {
@@ -109,7 +136,7 @@ fn addresses(report: &mut Report, given: Vec<String>, ignores: bool) -> (Vec<Url
         });
         return (Vec::new(), None);
     }
-    let (mut urls, mut invalid, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+    let (mut pages, mut invalid) = (Vec::new(), Vec::new());
     let count = given.len();
     for (index, text) in given.into_iter().enumerate() {
         let target = match ignores {
@@ -117,18 +144,21 @@ fn addresses(report: &mut Report, given: Vec<String>, ignores: bool) -> (Vec<Url
             false => target::check(report, &path.index(index), &text),
         };
         match target {
-            Some(target) => {
-                let url = target.into_whole_url();
-                if seen.insert(url.as_str().to_owned()) {
-                    urls.push(url);
-                }
-            }
+            Some(target) => pages.push(page(target, &text, index)),
             None if ignores => invalid.push(text),
             None => {}
         }
     }
-    if ignores && count > 0 && urls.is_empty() {
+    if ignores && count > 0 && pages.is_empty() {
         report.violation(&path, ViolationCode::InvalidFormat, |_| "No valid URLs provided".to_owned());
     }
-    (urls, ignores.then_some(invalid))
+    (pages, ignores.then_some(invalid))
+}
+
+fn page(target: Target, text: &str, index: usize) -> BatchPage {
+    let given = match target.credentials() {
+        Some(_) => target.url().to_string(),
+        None => text.trim().to_owned(),
+    };
+    BatchPage { url: target.into_whole_url(), given, index: index as u64 }
 }

@@ -65,7 +65,7 @@ mod threat;
 mod upload;
 mod webhook;
 
-pub use batch::BatchPlan;
+pub use batch::{BatchPage, BatchPlan};
 pub use checked::Checked;
 pub use crawl::{CrawlPlan, check_crawl};
 pub use crawl_params::{check_crawl_params, crawl_params_of, with_crawl_params};

@@ -49,7 +49,8 @@ impl Names {
     /// Names a page. What of its address is not in its name, such as the query, is in the number at its end.
     pub(super) fn of(address: &str) -> Self {
         let number = number(address);
-        let Ok(url) = Url::parse(address) else {
+        let whole = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+        let Ok(url) = Url::parse(&whole) else {
             let name = format!("page-{number}");
             return Self { plain: name.clone(), own: name };
         };

@@ -1,13 +1,12 @@
 //! `POST /v2/batch/scrape`.
 
 use http::StatusCode;
-use url::Url;
-use websvc_jobs::JobRequest;
+use websvc_jobs::{JobRequest, batch_url};
 use websvc_stage::Stage;
 use websvc_store::{JobKind, JobState, JobUrl, NewJob};
 use websvc_types::ErrorCode;
 use websvc_types::job::JobStarted;
-use websvc_validate::{BatchPlan, Checked, Retention, read_batch};
+use websvc_validate::{BatchPage, BatchPlan, Checked, Retention, read_batch};
 
 use super::job::{self, JobStart};
 use super::search::{policy, team};
@@ -22,7 +21,7 @@ pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply
     let retention = Retention::demanded(&policy);
     let decoding = context.admission.decode(body, move |body| read_batch(body, &policy));
     let Checked { plan, warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
-    let addresses: Vec<&str> = plan.urls().iter().map(Url::as_str).collect();
+    let addresses: Vec<&str> = plan.pages().iter().map(BatchPage::given).collect();
     job::note(&context, retention, plan.scrape(), &addresses);
     job::admit(&context, plan.scrape()).await?;
     let webhook = webhook::planned(&context, plan.webhook())?;
@@ -70,13 +69,14 @@ pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply
 /// # Errors
 /// 403 when all are blocked, or one is and the request wants all of them.
 fn screened(context: &Context<'_>, plan: &BatchPlan) -> Result<(Vec<JobUrl>, Vec<String>), Failure> {
-    let verdicts = context.engine.list_verdicts(plan.scrape(), plan.urls());
+    let addresses = plan.pages().iter().map(BatchPage::url);
+    let verdicts = context.engine.list_verdicts(plan.scrape(), addresses);
     let (mut urls, mut blocked, mut first_reason) = (Vec::new(), Vec::new(), None);
-    for (url, verdict) in plan.urls().iter().zip(verdicts) {
+    for (page, verdict) in plan.pages().iter().zip(verdicts) {
         match verdict {
-            None => urls.push(JobUrl { url: url.to_string(), key: url.to_string(), depth: 0 }),
+            None => urls.push(batch_url(page)),
             Some(reason) => {
-                blocked.push(url.to_string());
+                blocked.push(page.given().to_owned());
                 first_reason.get_or_insert(reason);
             }
         }

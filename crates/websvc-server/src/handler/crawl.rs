@@ -36,7 +36,7 @@ pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply
     let page_limit = Some(plan.limit());
     let site = Site::new(plan);
     let url = site.fetched(site.plan().url().clone());
-    let start = JobUrl { key: site.key(&url), url: url.into(), depth: 0 };
+    let start = JobUrl { key: site.key(&url), url: url.into(), depth: 0, entry: None };
     let stored = JobRequest {
         options: request.scrape_options.clone().unwrap_or_default(),
         base_url: base_url.clone(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::{Transaction, params};
 
 use super::create::later;
-use super::row::by_number;
+use super::row::{by_number, entry};
 use super::{JobLease, JobState, JobUrl};
 use crate::database::Durability;
 use crate::error::StoreError;
@@ -125,12 +125,17 @@ fn lease(
             "UPDATE job_urls SET state = 'leased', lease_until = ?2, attempts = attempts + 1 \
              WHERE job = ?1 AND place IN (SELECT place FROM job_urls WHERE job = ?1 \
              AND state IN ('waiting', 'leased') AND (state = 'waiting' OR lease_until <= ?3) \
-             ORDER BY place LIMIT ?4) RETURNING place, attempts, url, key, depth, retries",
+             AND (copy_of IS NULL OR EXISTS (SELECT 1 FROM job_urls AS original \
+             WHERE original.job = ?1 AND original.place = job_urls.copy_of \
+             AND original.state NOT IN ('waiting', 'leased'))) \
+             ORDER BY place LIMIT ?4) \
+             RETURNING place, attempts, url, key, depth, retries, copy_of, given, list_index",
         )?
         .query_map(params![number, later(now_ms, life), now_ms, room], |row| {
-            let url = JobUrl { url: row.get(2)?, key: row.get(3)?, depth: row.get(4)? };
-            let (place, attempt, retries) = (row.get(0)?, row.get(1)?, row.get(5)?);
-            Ok(JobLease { job: number, place, attempt, retries, url })
+            let url =
+                JobUrl { url: row.get(2)?, key: row.get(3)?, depth: row.get(4)?, entry: entry(row, 7)? };
+            let (place, attempt, retries, copy_of) = (row.get(0)?, row.get(1)?, row.get(5)?, row.get(6)?);
+            Ok(JobLease { job: number, place, attempt, retries, copy_of, url })
         })?
         .collect::<rusqlite::Result<_>>()?;
     leases.sort_by_key(|lease| lease.place);

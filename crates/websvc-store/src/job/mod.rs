@@ -108,6 +108,18 @@ pub struct JobUrl {
     pub key: String,
     /// Links from the start.
     pub depth: u32,
+    /// Its entry in the list of a batch; `None` in a crawl. Entries with a key that was met before are kept as copies of
+    /// the page that has it.
+    pub entry: Option<ListEntry>,
+}
+
+/// An entry of the list of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListEntry {
+    /// The URL as it was sent, without user and password.
+    pub given: String,
+    /// Its index in the list, from 0; entries that are added later count on from the last one.
+    pub index: u64,
 }
 
 /// What became of a job that was to begin.
@@ -180,6 +192,7 @@ pub struct JobLease {
     pub(crate) place: i64,
     pub(crate) attempt: u32,
     pub(crate) retries: u32,
+    pub(crate) copy_of: Option<i64>,
     /// The URL.
     pub url: JobUrl,
 }
@@ -195,6 +208,13 @@ impl JobLease {
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt
+    }
+
+    /// Returns whether the URL has the page of another one of the job, which has ended: see
+    /// [`Store::end_of_original`](crate::Store::end_of_original).
+    #[must_use]
+    pub fn is_copy(&self) -> bool {
+        self.copy_of.is_some()
     }
 
     /// Returns how often it was given back to be tried again.

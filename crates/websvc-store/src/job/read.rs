@@ -1,9 +1,9 @@
 //! What is known of jobs.
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
-use super::row::{COLUMNS, by_number, find, record};
-use super::{DocumentsPage, JobError, JobKind, JobRecord, JobUrl};
+use super::row::{COLUMNS, by_number, entry, find, record};
+use super::{DocumentsPage, JobError, JobKind, JobLease, JobRecord, JobUrl, PageEnd};
 use crate::error::StoreError;
 use crate::store::Store;
 
@@ -120,9 +120,16 @@ impl Store {
     pub fn job_urls(&self, job: i64) -> Result<Vec<JobUrl>, StoreError> {
         self.database().read(|connection| {
             connection
-                .prepare_cached("SELECT url, key, depth FROM job_urls WHERE job = ?1 ORDER BY place")?
+                .prepare_cached(
+                    "SELECT url, key, depth, given, list_index FROM job_urls WHERE job = ?1 ORDER BY place",
+                )?
                 .query_map([job], |row| {
-                    Ok(JobUrl { url: row.get(0)?, key: row.get(1)?, depth: row.get(2)? })
+                    Ok(JobUrl {
+                        url: row.get(0)?,
+                        key: row.get(1)?,
+                        depth: row.get(2)?,
+                        entry: entry(row, 3)?,
+                    })
                 })?
                 .collect()
         })
@@ -136,7 +143,7 @@ impl Store {
         self.database().read(|connection| {
             connection
                 .prepare_cached(
-                    "SELECT place, url, ifnull(ended_at, 0), state = 'blocked', ifnull(code, ''), ifnull(error, '') \
+                    "SELECT place, ifnull(given, url), ifnull(ended_at, 0), state = 'blocked', ifnull(code, ''), ifnull(error, '') \
                      FROM job_urls WHERE job = ?1 AND state IN ('failed', 'blocked') ORDER BY place LIMIT ?2",
                 )?
                 .query_map(params![job, most as u64], |row| {
@@ -150,6 +157,36 @@ impl Store {
                     })
                 })?
                 .collect()
+        })
+    }
+
+    /// Returns how the URL ended whose page a [copy](JobLease::is_copy) has; `None` for what is no copy.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when its document cannot be decoded; otherwise failures of the database.
+    pub fn end_of_original(&self, lease: &JobLease) -> Result<Option<PageEnd>, StoreError> {
+        let Some(original) = lease.copy_of else { return Ok(None) };
+        let found = self.database().read(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT state, ifnull(code, ''), ifnull(error, ''), bytes, document \
+                     FROM job_urls LEFT JOIN job_documents USING (job, place) WHERE job = ?1 AND place = ?2",
+                )?
+                .query_row(params![lease.job, original], |row| {
+                    let packed: Option<(u64, Vec<u8>)> = row.get::<_, Option<u64>>(3)?.zip(row.get(4)?);
+                    Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, packed))
+                })
+                .optional()
+        })?;
+        let Some((state, code, error, packed)) = found else { return Ok(None) };
+        Ok(match (state.as_str(), packed) {
+            ("document", Some((length, packed))) => {
+                Some(PageEnd::Document(self.unpack(lease.job, length, &packed)?))
+            }
+            ("failed", _) => Some(PageEnd::Failed { code, error }),
+            ("blocked", _) => Some(PageEnd::Blocked),
+            ("dropped", _) => Some(PageEnd::Dropped),
+            _ => None,
         })
     }
 

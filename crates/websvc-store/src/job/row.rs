@@ -3,7 +3,7 @@
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-use super::{JobKind, JobRecord, JobState, JobUrl, credentials};
+use super::{JobKind, JobRecord, JobState, JobUrl, ListEntry, credentials};
 use crate::key::KeyId;
 use crate::webhook::{JobEvent, enqueue};
 
@@ -83,8 +83,24 @@ pub(super) fn by_number(connection: &Connection, number: i64) -> rusqlite::Resul
         .optional()
 }
 
-/// Adds URLs to a job that its keys do not have yet, up to `most`, and returns how many; the others of these are counted
-/// as left out.
+/// Returns the entry of a row in the list of a batch, whose two columns begin with `column`.
+pub(super) fn entry(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<ListEntry>> {
+    let (given, index): (Option<String>, Option<u64>) = (row.get(column)?, row.get(column + 1)?);
+    Ok(given.zip(index).map(|(given, index)| ListEntry { given, index }))
+}
+
+/// Returns what is added to the indexes of entries: those of a list that is added to another count on.
+fn first_index(transaction: &Transaction<'_>, job: i64, urls: &[JobUrl]) -> rusqlite::Result<u64> {
+    if urls.iter().all(|url| url.entry.is_none()) {
+        return Ok(0);
+    }
+    transaction
+        .prepare_cached("SELECT ifnull(max(list_index) + 1, 0) FROM job_urls WHERE job = ?1")?
+        .query_row([job], |row| row.get(0))
+}
+
+/// Adds URLs to a job, up to `most`, and returns how many; the others are counted as left out. Of a crawl those are new
+/// whose keys the job does not have yet; of a batch all are, and those with a known key are copies.
 pub(super) fn add_urls(
     transaction: &Transaction<'_>,
     job: i64,
@@ -98,13 +114,16 @@ pub(super) fn add_urls(
         .prepare_cached("SELECT ifnull(max(place), 0) FROM job_urls WHERE job = ?1")?
         .query_row([job], |row| row.get(0))?;
     let room = most.saturating_sub(u64::try_from(last).unwrap_or_default());
-    let mut known = transaction.prepare_cached("SELECT 1 FROM job_urls WHERE job = ?1 AND key = ?2")?;
+    let mut known = transaction.prepare_cached("SELECT place FROM job_urls WHERE job = ?1 AND key = ?2")?;
     let mut insert = transaction.prepare_cached(
-        "INSERT INTO job_urls (job, place, key, url, depth, state) VALUES (?1, ?2, ?3, ?4, ?5, 'waiting')",
+        "INSERT INTO job_urls (job, place, key, url, depth, state, given, list_index, copy_of) \
+         VALUES (?1, ?2, ?3, ?4, ?5, 'waiting', ?6, ?7, ?8)",
     )?;
+    let first = first_index(transaction, job, urls)?;
     let (mut added, mut left_out) = (0_u64, 0_u64);
-    for JobUrl { url, key, depth } in urls {
-        if known.exists(params![job, key])? {
+    for JobUrl { url, key, depth, entry } in urls {
+        let original: Option<i64> = known.query_row(params![job, key], |row| row.get(0)).optional()?;
+        if original.is_some() && entry.is_none() {
             continue;
         }
         if added >= room {
@@ -112,7 +131,11 @@ pub(super) fn add_urls(
             continue;
         }
         added += 1;
-        insert.execute(params![job, last + i64::try_from(added).unwrap_or(i64::MAX), key, url, depth])?;
+        let place = last + i64::try_from(added).unwrap_or(i64::MAX);
+        // No URL has a line break, so that nothing else has the key of a copy.
+        let key = original.map_or_else(|| key.clone(), |_| format!("{key}\n{place}"));
+        let (given, index) = entry.as_ref().map(|entry| (&entry.given, first + entry.index)).unzip();
+        insert.execute(params![job, place, key, url, depth, given, index, original])?;
     }
     transaction
         .prepare_cached(

@@ -11,7 +11,7 @@ fn credentials_and_headers_leave_a_job_when_it_ends() {
     let address = "http://user:hunter2@a.test/x";
     let mut new = job("one", &[]);
     new.request = r#"{"options":{"headers":{"authorization":"hunter2"}}}"#.to_owned();
-    new.urls = vec![JobUrl { url: address.to_owned(), key: address.to_owned(), depth: 0 }];
+    new.urls = vec![JobUrl { url: address.to_owned(), key: address.to_owned(), depth: 0, entry: None }];
     let number = create(&store, &new);
     let lease = store.lease_job_urls(number, 1, 0, std::time::Duration::from_secs(60)).unwrap().remove(0);
     assert_eq!(lease.url.url, address, "the work needs it");
@@ -47,7 +47,8 @@ fn job_without_a_document_fails_with_the_error_of_its_first_page() {
     });
     assert_eq!(of_start, (JobState::Failed, Some("the crawl could not start: refused".to_owned())));
     let of_others = ended(JobKind::Crawl, &["start"], |store, job| {
-        let found = vec![JobUrl { url: "http://a.test/b".to_owned(), key: "b".to_owned(), depth: 1 }];
+        let found =
+            vec![JobUrl { url: "http://a.test/b".to_owned(), key: "b".to_owned(), depth: 1, entry: None }];
         let dropped = PageFinish { found, ..PageFinish::of(next(store, job), PageEnd::Dropped) };
         store.finish_job_url(dropped, &JobLimits::default(), 0).unwrap();
         finish(store, &next(store, job), failed("gone"));

@@ -18,7 +18,7 @@ const LIFE: Duration = Duration::from_secs(60);
 const DAY_MS: u64 = 86_400_000;
 
 pub(crate) fn url(name: &str) -> JobUrl {
-    JobUrl { url: format!("http://a.test/{name}"), key: name.to_owned(), depth: 0 }
+    JobUrl { url: format!("http://a.test/{name}"), key: name.to_owned(), depth: 0, entry: None }
 }
 
 pub(crate) fn job(id: &str, names: &[&str]) -> NewJob {

@@ -15,7 +15,12 @@ const LIFE: Duration = Duration::from_secs(60);
 const DAY_MS: u64 = 86_400_000;
 
 fn job(id: &str, pages: usize, events: &[JobEvent]) -> NewJob {
-    let url = |number| JobUrl { url: format!("http://a.test/{number}"), key: format!("{number}"), depth: 0 };
+    let url = |number| JobUrl {
+        url: format!("http://a.test/{number}"),
+        key: format!("{number}"),
+        depth: 0,
+        entry: None,
+    };
     NewJob {
         id: id.to_owned(),
         team: "tea".to_owned(),
@@ -308,7 +313,8 @@ fn open_pages_are_counted_as_they_come_and_go() {
     assert_eq!((open(Some("tea")), open(Some("cup")), open(None)), (3, 0, 3));
     let lease = store.lease_job_urls(number, 1, 0, LIFE).unwrap().remove(0);
     assert_eq!(open(Some("tea")), 3, "one that is worked on is open");
-    let found = vec![JobUrl { url: "http://a.test/x".to_owned(), key: "x".to_owned(), depth: 1 }];
+    let found =
+        vec![JobUrl { url: "http://a.test/x".to_owned(), key: "x".to_owned(), depth: 1, entry: None }];
     let finish =
         PageFinish { lease, end: PageEnd::Dropped, aliases: Vec::new(), led_to: None, found, charge: None };
     store.finish_job_url(finish, &JobLimits::default(), 0).unwrap();

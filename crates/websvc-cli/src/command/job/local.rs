@@ -10,7 +10,7 @@ use uuid::Uuid;
 use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobErrors};
 use websvc::types::limits::{JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_engine::crawl::Site;
-use websvc_jobs::{JobRequest, Jobs, job_errors, job_status};
+use websvc_jobs::{JobRequest, Jobs, batch_url, job_errors, job_status};
 use websvc_store::{Creating, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob};
 use websvc_validate::{BatchPlan, Checked, Policy, read_batch, read_crawl_request};
 
@@ -149,7 +149,7 @@ fn crawl(installation: &Installation, request: &CrawlRequest) -> Result<Beginnin
     let page_limit = Some(plan.limit());
     let site = Site::new(plan);
     let url = site.fetched(site.plan().url().clone());
-    let start = JobUrl { key: site.key(&url), url: url.into(), depth: 0 };
+    let start = JobUrl { key: site.key(&url), url: url.into(), depth: 0, entry: None };
     let stored = JobRequest {
         options: request.scrape_options.clone().unwrap_or_default(),
         max_concurrency: site.plan().max_concurrency(),
@@ -184,8 +184,7 @@ fn batch(installation: &Installation, requests: &[BatchScrapeRequest]) -> Result
 }
 
 fn urls(plan: &BatchPlan) -> Vec<JobUrl> {
-    let job_url = |url: &Url| JobUrl { url: url.to_string(), key: url.to_string(), depth: 0 };
-    plan.urls().iter().map(job_url).collect()
+    plan.pages().iter().map(batch_url).collect()
 }
 
 fn new_job(
@@ -233,7 +232,7 @@ async fn create(jobs: &Jobs, beginning: Beginning) -> Result<(String, Vec<String
     for urls in more {
         let (given, added) = (urls.len() as u64, jobs.extend(DEFAULT_TEAM, &id, urls).await?);
         if added.is_some_and(|added| added < given) {
-            show::note("warning: pages that are named twice, or found no room, are left out");
+            show::note("warning: pages that found no room are left out");
         }
     }
     Ok((id, invalid_urls))
