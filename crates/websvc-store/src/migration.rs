@@ -116,4 +116,24 @@ mod tests {
             db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
         assert_eq!(row, (0, "shared".to_owned(), None));
     }
+
+    #[test]
+    fn urls_of_jobs_from_before_the_list_entries_are_no_copies() {
+        let mut db = Connection::open_in_memory().unwrap();
+        let before = MIGRATIONS.iter().position(|step| step.contains("copy_of")).unwrap();
+        migrate(&mut db, &MIGRATIONS[..before]).unwrap();
+        db.execute_batch(
+            "INSERT INTO jobs (id, team, kind, state, request, created_at, expires_at) \
+             VALUES ('a', 'red', 'batch', 'running', '{}', 1, 2); \
+             INSERT INTO job_urls (job, place, key, url, state) VALUES (1, 1, 'k', 'http://a.test/', 'waiting');",
+        )
+        .unwrap();
+        migrate(&mut db, MIGRATIONS).unwrap();
+        let row: (Option<String>, Option<u64>, Option<i64>) = db
+            .query_row("SELECT given, list_index, copy_of FROM job_urls", [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .unwrap();
+        assert_eq!(row, (None, None, None));
+    }
 }

@@ -90,36 +90,80 @@ pub(crate) fn sources(documents: &[Value]) -> BTreeMap<String, usize> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_gets_each_of_its_pages_once() {
+async fn a_batch_has_a_document_for_each_url_and_gets_each_page_once() {
     let world = site_of(4, Duration::ZERO).await;
     let service = Service::of(&world);
-    let given = json!({
-        "urls": ["http://list.test/0", "list.test/1", "ftp://list.test/2", "http://list.test/0", "http://list.test/gone", ""],
-        "formats": ["markdown", "links"],
-        "origin": "test",
-    });
+    let urls = [
+        "http://list.test/0",
+        "list.test/1",
+        "ftp://list.test/2",
+        "http://list.test/0",
+        "HTTP://List.test:80/0",
+        "http://list.test/gone",
+        "",
+        "http://list.test/1",
+    ];
+    let given = json!({ "urls": urls, "formats": ["markdown", "links"], "origin": "test" });
     let answer = service.post(START, given.to_string()).await;
     assert_eq!(answer.body["invalidURLs"], json!(["ftp://list.test/2", ""]), "{}", answer.body);
     let path = format!("{START}/{}", answer.body["id"].as_str().unwrap());
     let status = ended(&service, &path).await;
     assert_eq!(status["status"], "completed", "{status}");
+    // A page that is named again costs nothing.
     assert_eq!(
         (&status["completed"], &status["total"], &status["creditsUsed"]),
-        (&json!(3), &json!(3), &json!(3))
+        (&json!(6), &json!(6), &json!(3))
     );
     assert!(status["next"].is_null() && status["expiresAt"].is_string() && status["duration"].is_number());
-    let expected = ["http://list.test/0", "http://list.test/1", "http://list.test/gone"];
-    let sources = sources(status["data"].as_array().unwrap());
-    assert!(sources.keys().eq(expected) && sources.values().all(|count| *count == 1), "{sources:?}");
-    let page =
-        status["data"].as_array().unwrap().iter().find(|page| page["metadata"]["sourceURL"] == expected[0]);
-    assert_eq!(page.unwrap()["markdown"], "# Page 0\n\nText 0.\n");
-    assert_eq!(world.count("http://list.test/0"), 1);
+    let mut documents = status["data"].as_array().unwrap().clone();
+    documents.sort_by_key(|document| document["metadata"]["index"].as_u64());
+    let found = |document: &Value| {
+        let metadata = &document["metadata"];
+        let index = usize::try_from(metadata["index"].as_u64().unwrap()).unwrap();
+        assert_eq!(metadata["sourceURL"], urls[index], "{metadata}");
+        (index, metadata["creditsUsed"].as_u64().unwrap())
+    };
+    let found: Vec<_> = documents.iter().map(found).collect();
+    assert_eq!(found, [(0, 1), (1, 1), (3, 0), (4, 0), (5, 1), (7, 0)]);
+    for (document, expected) in
+        [(0, "# Page 0\n\nText 0.\n"), (2, "# Page 0\n\nText 0.\n"), (5, "# Page 1\n\nText 1.\n")]
+    {
+        assert_eq!(documents[document]["markdown"], expected);
+    }
+    assert_eq!([0, 1].map(|page| world.count(&format!("http://list.test/{page}"))), [1, 1]);
     let errors = service.get(&format!("{path}/errors")).await;
     assert_eq!(errors.body, json!({ "success": true, "errors": [], "robotsBlocked": [] }));
     let again = delete(&service, &path).await;
     assert_eq!((again.status.as_u16(), &again.body["code"]), (409, &json!("JOB_ENDED")), "{}", again.body);
     assert_eq!(again.body["error"], "Batch scrape is already completed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn url_that_is_named_again_fails_as_its_page_and_is_added_without_another_fetch() {
+    let world = site_of(2, Duration::from_millis(300)).await;
+    let service = Service::of(&world);
+    let forbidden = "http://192.168.0.1/secret";
+    let urls = json!([forbidden, "http://list.test/0", forbidden]);
+    let path = start(&service, json!({ "urls": urls })).await;
+    let id = path.rsplit('/').next().unwrap();
+    let added = json!({ "urls": ["http://list.test/1", "http://list.test/0"], "appendToId": id });
+    let answer = service.post(START, added.to_string()).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let status = ended(&service, &path).await;
+    assert_eq!((&status["completed"], &status["total"]), (&json!(3), &json!(5)), "{status}");
+    let mut found: Vec<_> =
+        status["data"].as_array().unwrap().iter().map(|document| &document["metadata"]).collect();
+    found.sort_by_key(|metadata| metadata["index"].as_u64());
+    let found = found
+        .iter()
+        .map(|metadata| (metadata["index"].as_u64().unwrap(), metadata["sourceURL"].as_str().unwrap()));
+    // What is added counts on.
+    let expected = [(1, "http://list.test/0"), (3, "http://list.test/1"), (4, "http://list.test/0")];
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+    assert_eq!(world.count("http://list.test/0"), 1);
+    let errors = service.get(&format!("{path}/errors")).await.body;
+    let failed: Vec<_> = errors["errors"].as_array().unwrap().iter().map(|error| &error["url"]).collect();
+    assert_eq!(failed, [forbidden, forbidden], "{errors}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -230,7 +274,7 @@ async fn pages_are_added_to_a_batch_that_runs_and_a_word_is_used_once() {
     let added = service.post(START, more.to_string()).await;
     assert_eq!((added.status.as_u16(), &added.body["id"]), (200, &json!(id)), "{}", added.body);
     let status = ended(&service, &format!("{START}/{id}")).await;
-    assert_eq!((&status["completed"], &status["total"]), (&json!(2), &json!(2)), "{status}");
+    assert_eq!((&status["completed"], &status["creditsUsed"]), (&json!(3), &json!(2)), "{status}");
     let late = service.post(START, more.to_string()).await;
     assert_eq!((late.status.as_u16(), &late.body["code"]), (409, &json!("JOB_ENDED")));
 }

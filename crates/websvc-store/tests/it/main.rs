@@ -4,6 +4,7 @@
 
 mod artifacts;
 mod backup;
+mod copies;
 mod credits;
 mod ended;
 mod ends;

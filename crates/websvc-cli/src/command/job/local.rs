@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use tokio::task::JoinHandle;
-use url::Url;
 use uuid::Uuid;
 use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobErrors};
 use websvc::types::limits::{JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
