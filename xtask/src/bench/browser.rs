@@ -1,7 +1,7 @@
 //! `cargo xtask bench browser`: how long a page takes through our browser, beside Chromium alone and Playwright.
 
-mod memory;
 mod pages;
+mod resources;
 mod site;
 mod way;
 
@@ -87,8 +87,8 @@ fn playwright() -> Result<PathBuf> {
 
 /// Prints the time of each page by each way, one at a time.
 fn compare_pages(ways: &[Way], site: &str, pages: &[Page]) -> Result {
-    println!("\n| page | way | p50 ms | p99 ms | complete | ours / this, p50 |");
-    println!("|---|---|---|---|---|---|");
+    println!("\n| page | way | p50 ms | p99 ms | CPU ms a page | complete | ours / this, p50 |");
+    println!("|---|---|---|---|---|---|---|");
     for page in pages {
         let mut times: Vec<Times> = ways.iter().map(|_| Times::default()).collect();
         for _ in 0..ROUNDS {
@@ -101,10 +101,11 @@ fn compare_pages(ways: &[Way], site: &str, pages: &[Page]) -> Result {
         for (way, all) in ways.iter().zip(&times) {
             let (drawn, p50) = (all.pages_ms.len(), all.at(50));
             println!(
-                "| {} | {} | {p50:.0} | {:.0} | {} of {drawn} | {:.2} |",
+                "| {} | {} | {p50:.0} | {:.0} | {} | {} of {drawn} | {:.2} |",
                 page.name,
                 way.name(),
                 all.at(99),
+                all.cpu_ms().map(|cpu| format!("{cpu:.0}")).unwrap_or_default(),
                 drawn as u64 - all.incomplete,
                 ours / p50
             );
@@ -132,10 +133,10 @@ fn compare_many(ways: &[Way], site: &str, page: &Page) -> Result {
                 all.pages_per_second(),
                 all.at(50),
                 MANY as u64 - all.incomplete,
-                megabytes(all.peak.browser),
-                megabytes(all.peak.program)
+                megabytes(all.resources.browser),
+                megabytes(all.resources.program)
             );
-            memory.push((at_once, megabytes(all.peak.browser), megabytes(all.peak.program)));
+            memory.push((at_once, megabytes(all.resources.browser), megabytes(all.resources.program)));
         }
         if let [(few, browser, program), .., (many, more_browser, more_program)] = memory[..] {
             let pages = (many - few) as f64;

@@ -56,10 +56,32 @@ pub(super) fn own(files: &mut Files) -> Vec<Page> {
         add(files, &format!("/scripts/{name}.json"), JSON, format!("[{}]", rows.join(",")));
     }
     add(files, "/scripts", HTML, page);
+    add(files, "/hosts", HTML, page_of_hosts());
     vec![
         Page { name: "static, 25 kB", path: "/static".to_owned(), expected: "The end of the tables" },
         Page { name: "24 scripts, 200 kB", path: "/scripts".to_owned(), expected: "The end of the scripts" },
+        Page { name: "90 scripts of 30 hosts", path: "/hosts".to_owned(), expected: "The end of the hosts" },
     ]
+}
+
+/// Returns a page with scripts of many hosts, which are the loopback addresses that [`site`](super::site) listens on.
+fn page_of_hosts() -> String {
+    let last = super::site::HOSTS - 1;
+    format!(
+        "<!doctype html><title>Hosts</title><h1>Scripts of others</h1><main></main><script>
+            let left = 0;
+            const done = () => {{ left -= 1; if (left === 0) put('p', 'The end of ' + 'the hosts'); }};
+            for (let host = 2; host <= {last}; host += 1) {{
+                for (let at = 0; at < 3; at += 1) {{
+                    const script = document.createElement('script');
+                    script.src = `http://127.0.0.${{host}}:${{location.port}}/scripts/${{(host + at) % {SCRIPTS}}}.js?${{at}}`;
+                    script.onload = script.onerror = done;
+                    left += 1;
+                    document.head.append(script);
+                }}
+            }}
+        </script>"
+    )
 }
 
 /// Returns a script of functions that put rows into the page.

@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
 use crate::Result;
+
+/// The loopback addresses 127.0.0.1 to 127.0.0.31 are listened on: hosts of their own to a browser.
+pub(super) const HOSTS: u8 = 32;
 
 /// Files by their path.
 pub(super) type Files = HashMap<String, File>;
@@ -22,6 +25,15 @@ pub(super) fn serve(files: Files) -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let addr = listener.local_addr()?;
     let files = Arc::new(files);
+    accept(listener, &files);
+    for host in 2..HOSTS {
+        accept(TcpListener::bind((Ipv4Addr::new(127, 0, 0, host), addr.port()))?, &files);
+    }
+    Ok(addr)
+}
+
+fn accept(listener: TcpListener, files: &Arc<Files>) {
+    let files = Arc::clone(files);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let files = Arc::clone(&files);
@@ -29,7 +41,6 @@ pub(super) fn serve(files: Files) -> Result<SocketAddr> {
             thread::spawn(move || answer(&stream, &files));
         }
     });
-    Ok(addr)
 }
 
 /// Answers the requests of a connection until it ends.

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::memory::{Peak, Watch};
 use super::pages::Page;
+use super::resources::{Resources, Watch};
 use crate::Result;
 
 /// How a page is drawn.
@@ -27,7 +27,7 @@ pub(super) struct Times {
     seconds: f64,
     /// Pages without the text that tells that they are complete.
     pub(super) incomplete: u64,
-    pub(super) peak: Peak,
+    pub(super) resources: Resources,
 }
 
 impl Times {
@@ -36,12 +36,20 @@ impl Times {
         self.pages_ms.sort_by(f64::total_cmp);
         self.seconds += other.seconds;
         self.incomplete += other.incomplete;
+        self.resources.cpu_ms += other.resources.cpu_ms;
     }
 
     /// Returns the time that this share of the pages does not exceed, in milliseconds.
     pub(super) fn at(&self, percent: usize) -> f64 {
         let last = self.pages_ms.len().saturating_sub(1);
         self.pages_ms.get((last * percent).div_ceil(100)).copied().unwrap_or(f64::NAN)
+    }
+
+    /// Returns the processor time of the program and its browser for each page, in milliseconds; nothing where it was not
+    /// measured.
+    pub(super) fn cpu_ms(&self) -> Option<f64> {
+        let used = self.resources.cpu_ms;
+        (used > 0).then(|| used as f64 / self.pages_ms.len() as f64)
     }
 
     pub(super) fn pages_per_second(&self) -> f64 {
@@ -87,7 +95,7 @@ impl Way {
                         pages_ms: vec![took.as_secs_f64() * 1000.0],
                         seconds: took.as_secs_f64(),
                         incomplete: u64::from(!is_complete),
-                        peak: Peak::default(),
+                        resources: Resources::default(),
                     });
                 }
                 Ok(all)
@@ -101,18 +109,18 @@ fn read(command: &mut Command) -> Result<Times> {
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
     let watch = Watch::start(child.id());
     let output = child.wait_with_output()?;
-    let peak = watch.peak();
+    let resources = watch.finish();
     if !output.status.success() {
         return Err(format!("{command:?} failed").into());
     }
     let line = String::from_utf8(output.stdout)?;
     let said: Value = serde_json::from_str(line.trim())?;
-    let mut times = Times { peak, ..Times::default() };
+    let mut times = Times { resources: Resources { cpu_ms: 0, ..resources }, ..Times::default() };
     times.add(Times {
         pages_ms: said["times_ms"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect(),
         seconds: said["seconds"].as_f64().ok_or("no time was said")?,
         incomplete: said["incomplete"].as_u64().ok_or("nothing was said of complete pages")?,
-        peak,
+        resources,
     });
     Ok(times)
 }
