@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, Weak};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
-use websvc_transport::{Client, Proxy};
+use websvc_transport::{BoxFuture, Client, Proxy};
 
 use crate::authorities;
 use crate::backoff::Backoff;
@@ -135,12 +135,14 @@ impl Browser {
     /// # Errors
     /// [`BrowserError`]; a page that crashes, or whose Chromium ends, fails with [`BrowserError::Crashed`] once something
     /// of it has come. Before, that is not its fault, and it is opened again, in another Chromium if need be.
-    pub async fn open(&self, request: &PageRequest) -> Result<Rendered, BrowserError> {
-        let outcome = self.open_page(request).await;
-        if let Err(error) = &outcome {
-            self.0.counters.failed(error);
-        }
-        outcome
+    pub fn open<'a>(&'a self, request: &'a PageRequest) -> BoxFuture<'a, Result<Rendered, BrowserError>> {
+        Box::pin(async move {
+            let outcome = self.open_page(request).await;
+            if let Err(error) = &outcome {
+                self.0.counters.failed(error);
+            }
+            outcome
+        })
     }
 
     async fn open_page(&self, request: &PageRequest) -> Result<Rendered, BrowserError> {

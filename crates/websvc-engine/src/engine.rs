@@ -9,7 +9,7 @@ use websvc_model::{Model, Share};
 use websvc_scrape::{FileUpload, Files, OpenProfile, Page, Scraper, ShareConfig};
 use websvc_stage::{Stage, StageTimes};
 use websvc_threat::{Classifier, Inspection};
-use websvc_transport::UrlRule;
+use websvc_transport::{BoxFuture, UrlRule};
 use websvc_validate::{PathPatterns, ScrapePlan, SearchPlan};
 
 use crate::bill::Bill;
@@ -187,17 +187,19 @@ impl Engine {
     ///
     /// A page that could not be got is [`EngineError::NotSupported`], [`EngineError::Profile`], or
     /// [`EngineError::Page`].
-    pub async fn scrape(
-        &self,
-        url: &Url,
-        plan: &ScrapePlan,
-        team: &str,
-        files: &Files,
+    pub fn scrape<'a>(
+        &'a self,
+        url: &'a Url,
+        plan: &'a ScrapePlan,
+        team: &'a str,
+        files: &'a Files,
         deadline: Instant,
-    ) -> PageOutcome {
-        let mut bill = Bill::default();
-        let page = self.page(url, plan, (team, files), deadline, &mut bill).await;
-        PageOutcome { page, bill }
+    ) -> BoxFuture<'a, PageOutcome> {
+        Box::pin(async move {
+            let mut bill = Bill::default();
+            let page = self.page(url, plan, (team, files), deadline, &mut bill).await;
+            PageOutcome { page, bill }
+        })
     }
 
     async fn page(
@@ -237,10 +239,17 @@ impl Engine {
     /// Reads a file that the caller brought, and counts the credits. Nothing of it is kept.
     ///
     /// A file that could not be read is [`EngineError::NotSupported`] or [`EngineError::Page`].
-    pub async fn parse(&self, file: FileUpload, plan: &ScrapePlan, deadline: Instant) -> PageOutcome {
-        let mut bill = Bill::default();
-        let page = self.file(file, plan, deadline, &mut bill).await;
-        PageOutcome { page, bill }
+    pub fn parse<'a>(
+        &'a self,
+        file: FileUpload,
+        plan: &'a ScrapePlan,
+        deadline: Instant,
+    ) -> BoxFuture<'a, PageOutcome> {
+        Box::pin(async move {
+            let mut bill = Bill::default();
+            let page = self.file(file, plan, deadline, &mut bill).await;
+            PageOutcome { page, bill }
+        })
     }
 
     async fn file(
@@ -278,45 +287,53 @@ impl Engine {
     ///
     /// # Errors
     /// [`EngineError`], when the search as a whole has no answer.
-    pub async fn search(
-        &self,
-        plan: &SearchPlan,
-        team: &str,
-        files: &Files,
+    pub fn search<'a>(
+        &'a self,
+        plan: &'a SearchPlan,
+        team: &'a str,
+        files: &'a Files,
         started: Instant,
-    ) -> Result<SearchOutcome, EngineError> {
-        let deadline = started + plan.timeout();
-        let Review { mut warnings } = review(plan, &self.config.scraper, self.config.writer())?;
-        let scope = self.scope(team)?;
-        let sources = self.config.sources_in(scope).await?;
-        let profile = self.open_profile(team, plan.scrape()).await?;
-        let begun = Instant::now();
-        let stages = self.stages();
-        let finding = find(&sources, plan, deadline, Timestamp::now(), stages);
-        let mut found = stages.run(Stage::Find, finding).await?;
-        let gathering = Instant::now();
-        warnings.extend(found.warnings.iter().cloned());
-        let inspections = Inspections::of(plan, &self.config.threat);
-        let screening = inspections.screen(&mut found, plan, deadline, &mut warnings);
-        let pricing = &self.config.pricing;
-        if let Err(late) = stages.run(Stage::Screen, screening).await {
-            return Err(late.with_scans(inspections.finish(&mut warnings), pricing.threat_scan));
-        }
-        let scraper = inspections.scraper(&self.config.scraper).in_scope(scope);
-        let profile_used = profile.as_ref();
-        let means =
-            Means { engine: &self.config, scraper: &scraper, scope, profile: profile_used, files, deadline };
-        let gathered = stages.run(Stage::Gather, gather(means, plan, &found, &mut warnings)).await;
-        found.scanned = inspections.finish(&mut warnings);
-        let mut pages = gathered.map_err(|error| error.with_scans(found.scanned, pricing.threat_scan))?;
-        if let Some(profile) = profile {
-            warnings.extend(profile.close().await);
-        }
-        let took = Stages { find: gathering - begun, gather: gathering.elapsed() };
-        let bill = charge(pricing, plan, &found, &mut pages);
-        let miss_price = plan.scrape().and_then(|scrape| miss_price(pricing, scrape));
-        let data = stages.time(Stage::Assemble, || assemble(plan, found, pages, miss_price));
-        Ok(SearchOutcome { data, warnings, bill, stages: took })
+    ) -> BoxFuture<'a, Result<SearchOutcome, EngineError>> {
+        Box::pin(async move {
+            let deadline = started + plan.timeout();
+            let Review { mut warnings } = review(plan, &self.config.scraper, self.config.writer())?;
+            let scope = self.scope(team)?;
+            let sources = self.config.sources_in(scope).await?;
+            let profile = self.open_profile(team, plan.scrape()).await?;
+            let begun = Instant::now();
+            let stages = self.stages();
+            let finding = find(&sources, plan, deadline, Timestamp::now(), stages);
+            let mut found = stages.run(Stage::Find, finding).await?;
+            let gathering = Instant::now();
+            warnings.extend(found.warnings.iter().cloned());
+            let inspections = Inspections::of(plan, &self.config.threat);
+            let screening = inspections.screen(&mut found, plan, deadline, &mut warnings);
+            let pricing = &self.config.pricing;
+            if let Err(late) = stages.run(Stage::Screen, screening).await {
+                return Err(late.with_scans(inspections.finish(&mut warnings), pricing.threat_scan));
+            }
+            let scraper = inspections.scraper(&self.config.scraper).in_scope(scope);
+            let profile_used = profile.as_ref();
+            let means = Means {
+                engine: &self.config,
+                scraper: &scraper,
+                scope,
+                profile: profile_used,
+                files,
+                deadline,
+            };
+            let gathered = stages.run(Stage::Gather, gather(means, plan, &found, &mut warnings)).await;
+            found.scanned = inspections.finish(&mut warnings);
+            let mut pages = gathered.map_err(|error| error.with_scans(found.scanned, pricing.threat_scan))?;
+            if let Some(profile) = profile {
+                warnings.extend(profile.close().await);
+            }
+            let took = Stages { find: gathering - begun, gather: gathering.elapsed() };
+            let bill = charge(pricing, plan, &found, &mut pages);
+            let miss_price = plan.scrape().and_then(|scrape| miss_price(pricing, scrape));
+            let data = stages.time(Stage::Assemble, || assemble(plan, found, pages, miss_price));
+            Ok(SearchOutcome { data, warnings, bill, stages: took })
+        })
     }
 
     /// Returns what a page by this plan will be told, before anything is got.

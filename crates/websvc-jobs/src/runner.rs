@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use websvc_stage::RequestSpan;
 use websvc_store::{JobKind, JobLease, JobState};
+use websvc_transport::BoxFuture;
 
 use crate::active::{Active, Amiss, Asked, More, Next, Work};
 use crate::hosts::{Ended, Hosts};
@@ -67,17 +68,19 @@ struct Task {
 impl Jobs {
     /// Works on jobs and delivers their events for as long as it is awaited. What was under way when it is dropped is done
     /// by the next run.
-    pub async fn run(&self) -> Infallible {
-        tokio::select! {
-            never = self.work_on(None) => never,
-            never = deliver(self.clone()) => never,
-        }
+    pub fn run<'a>(&'a self) -> BoxFuture<'a, Infallible> {
+        Box::pin(async move {
+            tokio::select! {
+                never = self.work_on(None) => never,
+                never = deliver(self.clone()) => never,
+            }
+        })
     }
 
     /// Works on the job of this number and no other, for as long as it is awaited: for who is there for one job. Events
     /// wait for [`run`](Self::run), since those of other jobs are not this caller's to send.
-    pub async fn run_only(&self, number: i64) -> Infallible {
-        self.work_on(Some(number)).await
+    pub fn run_only<'a>(&'a self, number: i64) -> BoxFuture<'a, Infallible> {
+        Box::pin(async move { self.work_on(Some(number)).await })
     }
 
     async fn work_on(&self, only: Option<i64>) -> Infallible {

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use http::StatusCode;
 use url::Url;
+use websvc_transport::BoxFuture;
 use websvc_validate::ScrapePlan;
 
 use crate::browse::Need;
@@ -46,21 +47,23 @@ impl Scraper {
     ///
     /// # Errors
     /// [`ScrapeError`]; an answer of 400 and above is a page too.
-    pub async fn outline(
-        &self,
-        url: &Url,
-        plan: &ScrapePlan,
+    pub fn outline<'a>(
+        &'a self,
+        url: &'a Url,
+        plan: &'a ScrapePlan,
         deadline: Instant,
-    ) -> Result<Outline, ScrapeError> {
-        self.inspect(url).await?;
-        let page = Box::pin(self.received(url, plan, deadline)).await?;
-        let converted = self.convert(&page, options_of(plan), deadline).await?;
-        let turn = self.turn(&page, converted.as_ref()).await?;
-        self.work(move |_| {
-            let _turn = turn;
-            outline(page, converted.as_ref())
+    ) -> BoxFuture<'a, Result<Outline, ScrapeError>> {
+        Box::pin(async move {
+            self.inspect(url).await?;
+            let page = Box::pin(self.received(url, plan, deadline)).await?;
+            let converted = self.convert(&page, options_of(plan), deadline).await?;
+            let turn = self.turn(&page, converted.as_ref()).await?;
+            self.work(move |_| {
+                let _turn = turn;
+                outline(page, converted.as_ref())
+            })
+            .await
         })
-        .await
     }
 
     /// Gets a page as received, from the cache by its rules, else from the network.

@@ -9,7 +9,7 @@ use websvc_browser::Browser;
 use websvc_stage::{Stage, StageTimes, carried};
 use websvc_store::{PageKey, PageScope, Store};
 use websvc_threat::Inspection;
-use websvc_transport::Client;
+use websvc_transport::{BoxFuture, Client};
 use websvc_types::ErrorCode;
 use websvc_validate::ScrapePlan;
 
@@ -161,22 +161,29 @@ impl Scraper {
     ///
     /// # Errors
     /// [`ScrapeError`]; an answer of 400 and above is a page too.
-    pub async fn scrape(&self, url: &Url, plan: &ScrapePlan, deadline: Instant) -> Result<Page, ScrapeError> {
-        self.scrape_with(url, plan, None, deadline).await
+    pub fn scrape<'a>(
+        &'a self,
+        url: &'a Url,
+        plan: &'a ScrapePlan,
+        deadline: Instant,
+    ) -> BoxFuture<'a, Result<Page, ScrapeError>> {
+        Box::pin(async move { self.scrape_with(url, plan, None, deadline).await })
     }
 
     /// As [`Scraper::scrape`], with the profile that the plan names.
     ///
     /// # Errors
     /// As there, and [`ScrapeError::ProfileNotOpened`].
-    pub async fn scrape_with(
-        &self,
-        url: &Url,
-        plan: &ScrapePlan,
-        profile: Option<&OpenProfile>,
+    pub fn scrape_with<'a>(
+        &'a self,
+        url: &'a Url,
+        plan: &'a ScrapePlan,
+        profile: Option<&'a OpenProfile>,
         deadline: Instant,
-    ) -> Result<Page, ScrapeError> {
-        self.stages().run(Stage::Page, self.scrape_page(url, plan, profile, deadline)).await
+    ) -> BoxFuture<'a, Result<Page, ScrapeError>> {
+        Box::pin(async move {
+            self.stages().run(Stage::Page, self.scrape_page(url, plan, profile, deadline)).await
+        })
     }
 
     async fn scrape_page(
@@ -385,28 +392,30 @@ impl Scraper {
     ///
     /// # Errors
     /// [`ScrapeError`]
-    pub async fn survey(
-        &self,
-        url: &Url,
+    pub fn survey<'a>(
+        &'a self,
+        url: &'a Url,
         max_age: Duration,
         deadline: Instant,
-    ) -> Result<Survey, ScrapeError> {
-        let key = cache::plain_key(url).map(|key| key.owned_by(self.scope.owner()));
-        let freshness = Freshness { max_age, min_age: None, lockdown: false };
-        let (page, unchanged) = match self.cached(url, key.as_ref(), freshness).await? {
-            Found::Fresh(page, _) => (*page, false),
-            Found::NotFresh | Found::Nothing => self.refresh(url, key, deadline).await?,
-        };
-        let converted = self.convert(&page, Some(ReadOptions::default()), deadline).await?;
-        let turn = self.turn(&page, converted.as_ref()).await?;
-        let now_ms = self.clock().now_ms();
-        let surveying = self.work(move |store| {
-            let _turn = turn;
-            let mut survey = Survey { unchanged, ..survey(&page, converted.as_ref())? };
-            survey.index_copy.iter_mut().for_each(|copy| image::complete(store, copy, now_ms));
-            Ok(survey)
-        });
-        self.stages().run(Stage::Extract, surveying).await
+    ) -> BoxFuture<'a, Result<Survey, ScrapeError>> {
+        Box::pin(async move {
+            let key = cache::plain_key(url).map(|key| key.owned_by(self.scope.owner()));
+            let freshness = Freshness { max_age, min_age: None, lockdown: false };
+            let (page, unchanged) = match self.cached(url, key.as_ref(), freshness).await? {
+                Found::Fresh(page, _) => (*page, false),
+                Found::NotFresh | Found::Nothing => self.refresh(url, key, deadline).await?,
+            };
+            let converted = self.convert(&page, Some(ReadOptions::default()), deadline).await?;
+            let turn = self.turn(&page, converted.as_ref()).await?;
+            let now_ms = self.clock().now_ms();
+            let surveying = self.work(move |store| {
+                let _turn = turn;
+                let mut survey = Survey { unchanged, ..survey(&page, converted.as_ref())? };
+                survey.index_copy.iter_mut().for_each(|copy| image::complete(store, copy, now_ms));
+                Ok(survey)
+            });
+            self.stages().run(Stage::Extract, surveying).await
+        })
     }
 
     /// Fetches a page, or learns that it is as the cache has it; the cache has it anew in both cases. Returns whether

@@ -8,6 +8,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use url::Url;
 use websvc_documents::DocumentKind;
 use websvc_extract::binary_kind;
+use websvc_transport::BoxFuture;
 use websvc_types::{ParseFormat, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
@@ -155,37 +156,39 @@ impl Scraper {
     ///
     /// # Errors
     /// [`ScrapeError::UnsupportedFile`], and what is wrong with the file.
-    pub async fn read_file(
-        &self,
+    pub fn read_file<'a>(
+        &'a self,
         file: FileUpload,
-        plan: &ScrapePlan,
+        plan: &'a ScrapePlan,
         deadline: Instant,
-    ) -> Result<Page, ScrapeError> {
-        let name = file.file_name();
-        let media_type = file.read_as().ok_or_else(|| file.unsupported())?;
-        let mut headers = HeaderMap::new();
-        headers.extend(HeaderValue::from_str(&media_type).ok().map(|value| (CONTENT_TYPE, value)));
-        let url = address(&name);
-        let raw = RawPage {
-            source_url: url.clone(),
-            url,
-            status: StatusCode::OK,
-            headers,
-            body: file.bytes,
-            truncated: false,
-            warnings: Vec::new(),
-            proxy_used: ProxyUsed::Basic,
-            unverified: false,
-            sent_credentials: false,
-            cache_state: CacheState::Miss,
-            took: Duration::ZERO,
-            takings: None,
-        };
-        let reading = self.render(raw, None, plan.clone(), deadline);
-        let read = tokio::time::timeout_at(deadline.into(), reading).await;
-        let mut page = read.unwrap_or(Err(ScrapeError::Timeout))?;
-        page.metadata.source_url = Some(name);
-        Ok(page)
+    ) -> BoxFuture<'a, Result<Page, ScrapeError>> {
+        Box::pin(async move {
+            let name = file.file_name();
+            let media_type = file.read_as().ok_or_else(|| file.unsupported())?;
+            let mut headers = HeaderMap::new();
+            headers.extend(HeaderValue::from_str(&media_type).ok().map(|value| (CONTENT_TYPE, value)));
+            let url = address(&name);
+            let raw = RawPage {
+                source_url: url.clone(),
+                url,
+                status: StatusCode::OK,
+                headers,
+                body: file.bytes,
+                truncated: false,
+                warnings: Vec::new(),
+                proxy_used: ProxyUsed::Basic,
+                unverified: false,
+                sent_credentials: false,
+                cache_state: CacheState::Miss,
+                took: Duration::ZERO,
+                takings: None,
+            };
+            let reading = self.render(raw, None, plan.clone(), deadline);
+            let read = tokio::time::timeout_at(deadline.into(), reading).await;
+            let mut page = read.unwrap_or(Err(ScrapeError::Timeout))?;
+            page.metadata.source_url = Some(name);
+            Ok(page)
+        })
     }
 
     /// Returns the kinds of files, and whether they can be read here.

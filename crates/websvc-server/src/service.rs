@@ -17,7 +17,7 @@ use websvc_engine::Engine;
 use websvc_jobs::Jobs;
 use websvc_stage::{RequestSpan, Stage, TraceCounters};
 use websvc_store::{Caller, Store};
-use websvc_transport::{Body, ServerBody};
+use websvc_transport::{Body, BoxFuture, ServerBody};
 use websvc_types::ErrorCode;
 
 use crate::adapter;
@@ -210,25 +210,29 @@ impl Service {
     }
 
     /// Answers one request. Every answer has an `x-request-id`, and makes one line in the log.
-    pub async fn handle(&self, request: Request<ServerBody>) -> Reply {
-        let id = Uuid::now_v7().to_string();
-        let request_id = RequestId::of(request.headers(), &id);
-        let traceparent = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
-        let span = RequestSpan::new(request_id.as_str(), request.method().as_str(), traceparent);
-        let mut reply = span.run(self.handle_within(request, id, &request_id, &span)).await;
-        request_id.write(reply.headers_mut());
-        reply
+    pub fn handle<'a>(&'a self, request: Request<ServerBody>) -> BoxFuture<'a, Reply> {
+        Box::pin(async move {
+            let id = Uuid::now_v7().to_string();
+            let request_id = RequestId::of(request.headers(), &id);
+            let traceparent = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
+            let span = RequestSpan::new(request_id.as_str(), request.method().as_str(), traceparent);
+            let mut reply = span.run(self.handle_within(request, id, &request_id, &span)).await;
+            request_id.write(reply.headers_mut());
+            reply
+        })
     }
 
     /// Answers a request that came to the listener for metrics: `/metrics` without a key, `/health` and `/ready`, and nothing
     /// else.
-    pub async fn handle_metrics(&self, mut request: Request<ServerBody>) -> Reply {
-        let operation = route::find(request.method(), request.uri().path()).map(|route| route.operation);
-        if !matches!(operation, Ok(Operation::Metrics | Operation::Health | Operation::Ready)) {
-            return Self::error_reply(StatusCode::NOT_FOUND);
-        }
-        request.extensions_mut().insert(FromMetricsListener);
-        self.handle(request).await
+    pub fn handle_metrics<'a>(&'a self, mut request: Request<ServerBody>) -> BoxFuture<'a, Reply> {
+        Box::pin(async move {
+            let operation = route::find(request.method(), request.uri().path()).map(|route| route.operation);
+            if !matches!(operation, Ok(Operation::Metrics | Operation::Health | Operation::Ready)) {
+                return Self::error_reply(StatusCode::NOT_FOUND);
+            }
+            request.extensions_mut().insert(FromMetricsListener);
+            self.handle(request).await
+        })
     }
 
     /// Answers one request within its span.

@@ -13,11 +13,14 @@ pub struct Tunnel(Way);
 
 enum Way {
     Direct(TcpStream),
-    Through(Box<dyn Stream>),
+    Through(AnyStream),
 }
 
-/// What a proxy's tunnel is made of.
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+/// A stream of an unnamed type: TCP, TLS or a proxy's tunnel. What speaks over it is compiled once for all of them.
+pub(crate) type AnyStream = Box<dyn Stream>;
+
+/// Bytes both ways.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
@@ -26,8 +29,8 @@ impl Tunnel {
         Self(Way::Direct(stream))
     }
 
-    pub(crate) fn through(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
-        Self(Way::Through(Box::new(stream)))
+    pub(crate) fn through(stream: AnyStream) -> Self {
+        Self(Way::Through(stream))
     }
 }
 

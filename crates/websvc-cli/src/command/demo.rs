@@ -41,7 +41,7 @@ pub(crate) async fn demo(mut config: Config, arguments: &Demo) -> Result<()> {
     let address = running.address();
     step(3, &format!("The service answers at {address}"))?;
     let (stop_service, service_stopped) = stopper();
-    let serving = tokio::spawn(running.run(service_stopped));
+    let serving = tokio::spawn(running.run(Box::pin(service_stopped)));
 
     step(
         4,

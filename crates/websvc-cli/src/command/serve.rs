@@ -14,7 +14,7 @@ use websvc_server::audit::Audit;
 use websvc_server::{Authentication, Jobs, Limits, OriginConfig, Service, ServiceConfig};
 use websvc_stage::TraceCounters;
 use websvc_store::Store;
-use websvc_transport::{Server, ServerConfig, TlsFiles};
+use websvc_transport::{BoxFuture, Server, ServerConfig, TlsFiles};
 
 use crate::allocator;
 use crate::args::{Common, KEY_VARIABLE, Serve, check_listen, variable};
@@ -51,12 +51,12 @@ pub(crate) async fn serve(setting: Setting, arguments: Serve, tracing: Option<Tr
     // Before the line: whoever reads it may send a signal at once.
     let stop = stop_signal()?;
     show::line(&format!("websvc listening on {}", running.address()))?;
-    let Some((destination, exporter)) = exporting else { return running.run(stop).await };
+    let Some((destination, exporter)) = exporting else { return running.run(Box::pin(stop)).await };
     // What is in work at the end has spans, too: they are sent when all is done.
     let (done, ended) = oneshot::channel();
     let ended = async move { ended.await.unwrap_or_default() };
     let serving = async move {
-        let served = running.run(stop).await;
+        let served = running.run(Box::pin(stop)).await;
         // The exporter is there for as long as this is.
         let _ = done.send(());
         served
@@ -153,7 +153,7 @@ impl Running {
     }
 
     /// Serves until `stop` is ready, finishes what is in work and closes the index.
-    pub(crate) async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+    pub(crate) async fn run(self, stop: BoxFuture<'static, ()>) -> Result<()> {
         let Self { server, metrics, service, installation, audit } = self;
         let (told, counted) = (service.clone(), service.clone());
         let stop = async move {

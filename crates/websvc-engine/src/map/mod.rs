@@ -17,6 +17,7 @@ mod tests;
 
 use std::time::Instant;
 
+use websvc_transport::BoxFuture;
 use websvc_types::{MapLink, MapResponse};
 use websvc_validate::MapPlan;
 
@@ -59,29 +60,36 @@ impl Engine {
     /// One deadline, the plan's timeout from `started`, bounds it all. What was found until then is the answer, with a
     /// warning; only when nothing was found it is [`EngineError::MapTimeout`]. A site of which nothing can be had is
     /// [`EngineError::MapFailed`].
-    pub async fn map(&self, plan: &MapPlan, team: &str, started: Instant) -> MapOutcome {
-        let scope = match self.scope(team) {
-            Ok(scope) => scope,
-            Err(error) => return MapOutcome { result: Err(error), bill: Bill::default() },
-        };
-        let inspections = Inspections::of_page(plan.page(), self.threat());
-        let inspection = inspections.pages().cloned();
-        let scraper = inspections.scraper(self.scraper()).in_scope(scope);
-        let exploration = Exploration::new(plan, scraper, inspection, started + plan.timeout());
-        let indexes = if plan.index() { self.indexes_in(scope).await } else { Ok(Vec::new()) };
-        let mut result = match indexes {
-            Ok(indexes) => Box::pin(exploration.run(indexes)).await,
-            Err(error) => Err(error),
-        };
-        let mut late_notes = Vec::new();
-        let scanned = inspections.finish(&mut late_notes);
-        let mut bill = Bill::default();
-        if let Ok(mapped) = &mut result {
-            mapped.warnings.append(&mut late_notes);
-            bill.add(Item::Map, 1, self.pricing().map);
-        }
-        bill.add(Item::ThreatScan, scanned, self.pricing().threat_scan);
-        MapOutcome { result, bill }
+    pub fn map<'a>(
+        &'a self,
+        plan: &'a MapPlan,
+        team: &'a str,
+        started: Instant,
+    ) -> BoxFuture<'a, MapOutcome> {
+        Box::pin(async move {
+            let scope = match self.scope(team) {
+                Ok(scope) => scope,
+                Err(error) => return MapOutcome { result: Err(error), bill: Bill::default() },
+            };
+            let inspections = Inspections::of_page(plan.page(), self.threat());
+            let inspection = inspections.pages().cloned();
+            let scraper = inspections.scraper(self.scraper()).in_scope(scope);
+            let exploration = Exploration::new(plan, scraper, inspection, started + plan.timeout());
+            let indexes = if plan.index() { self.indexes_in(scope).await } else { Ok(Vec::new()) };
+            let mut result = match indexes {
+                Ok(indexes) => Box::pin(exploration.run(indexes)).await,
+                Err(error) => Err(error),
+            };
+            let mut late_notes = Vec::new();
+            let scanned = inspections.finish(&mut late_notes);
+            let mut bill = Bill::default();
+            if let Ok(mapped) = &mut result {
+                mapped.warnings.append(&mut late_notes);
+                bill.add(Item::Map, 1, self.pricing().map);
+            }
+            bill.add(Item::ThreatScan, scanned, self.pricing().threat_scan);
+            MapOutcome { result, bill }
+        })
     }
 
     /// Returns the most that a map may cost. URLs that are scanned because the site leads to them do not count: they are

@@ -10,6 +10,7 @@ mod words;
 use std::time::Instant;
 
 use url::Url;
+use websvc_transport::BoxFuture;
 use websvc_types::job::CrawlParams;
 use websvc_validate::check_crawl_params;
 
@@ -38,22 +39,24 @@ impl Engine {
     ///
     /// # Errors
     /// [`UnreadPrompt`], with what to write instead.
-    pub async fn crawl_params(
-        &self,
-        url: &Url,
-        prompt: &str,
+    pub fn crawl_params<'a>(
+        &'a self,
+        url: &'a Url,
+        prompt: &'a str,
         deadline: Instant,
-    ) -> Result<Prompted, UnreadPrompt> {
-        let Some(model) = self.model().filter(|model| model.completes()) else {
-            return by_words(prompt, "no language model is configured ([llm])");
-        };
-        match model::read(&**model, self.stages(), url, prompt, deadline).await {
-            Ok(prompted) => Ok(prompted),
-            Err(reason) => {
-                tracing::warn!(%reason, "the language model made no options of a prompt");
-                by_words(prompt, &format!("the language model gave no options: {reason}"))
+    ) -> BoxFuture<'a, Result<Prompted, UnreadPrompt>> {
+        Box::pin(async move {
+            let Some(model) = self.model().filter(|model| model.completes()) else {
+                return by_words(prompt, "no language model is configured ([llm])");
+            };
+            match model::read(&**model, self.stages(), url, prompt, deadline).await {
+                Ok(prompted) => Ok(prompted),
+                Err(reason) => {
+                    tracing::warn!(%reason, "the language model made no options of a prompt");
+                    by_words(prompt, &format!("the language model gave no options: {reason}"))
+                }
             }
-        }
+        })
     }
 }
 

@@ -8,7 +8,6 @@ use std::time::Duration;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
@@ -21,6 +20,7 @@ use super::resolve::Resolve;
 use crate::error::{FetchError, Stage};
 use crate::guard::{AddressGuard, Target};
 use crate::tls::{TrustStore, public_reason};
+use crate::tunnel::AnyStream;
 
 /// The most addresses of one host that are tried.
 const MAX_ATTEMPTS: usize = 6;
@@ -98,7 +98,7 @@ impl Connector {
                 let opening = async {
                     let stream = dial(&addresses, deadline).await.map_err(failed)?;
                     let remote_addr = stream.peer_addr().map_err(failed)?;
-                    self.open(endpoint, stream, remote_addr).await
+                    self.open(endpoint, Box::new(stream), remote_addr).await
                 };
                 timeout_at(deadline, opening).await.map_err(late(Stage::Connect))?
             }
@@ -174,15 +174,12 @@ impl Connector {
     }
 
     /// Starts TLS, if the endpoint wants it, and HTTP on a stream that leads to the endpoint.
-    pub(super) async fn open<T>(
+    pub(super) async fn open(
         &self,
         endpoint: &Endpoint,
-        stream: T,
+        stream: AnyStream,
         remote_addr: SocketAddr,
-    ) -> Result<Connection, FetchError>
-    where
-        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
+    ) -> Result<Connection, FetchError> {
         let host = endpoint.host.to_string();
         let broken = |error: hyper::Error| FetchError::Protocol { host: host.clone(), source: error.into() };
         let policy = match endpoint.security {
@@ -209,6 +206,7 @@ impl Connector {
         let stream = TlsConnector::from(config).connect(name, stream).await.map_err(insecure)?;
         let certificate_problem = problem.and_then(|problem| problem.get().cloned());
         let speaks_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        let stream: AnyStream = Box::new(stream);
         let started = if speaks_http2 { start_http2(stream).await } else { start_http1(stream).await };
         let facts = Facts { remote_addr, certificate_problem, forwarder: None };
         Ok(Connection { sender: started.map_err(broken)?, facts })
@@ -236,10 +234,7 @@ pub(super) async fn dial(addresses: &[SocketAddr], deadline: Instant) -> io::Res
     Err(last)
 }
 
-pub(super) async fn start_http1<T>(stream: T) -> hyper::Result<Sender>
-where
-    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
+pub(super) async fn start_http1(stream: AnyStream) -> hyper::Result<Sender> {
     let (sender, connection) = http1::Builder::new()
         .max_headers(MAX_RESPONSE_HEADERS)
         .max_buf_size(MAX_RESPONSE_HEADER_BYTES as usize)
@@ -253,10 +248,7 @@ where
     Ok(Sender::Http1(sender))
 }
 
-async fn start_http2<T>(stream: T) -> hyper::Result<Sender>
-where
-    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
+async fn start_http2(stream: AnyStream) -> hyper::Result<Sender> {
     let (sender, connection) = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .initial_stream_window_size(H2_WINDOW)

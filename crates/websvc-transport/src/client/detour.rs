@@ -4,11 +4,9 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use http::uri::Authority;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
 use url::Host;
 
 use super::connect::{Connector, Endpoint, Security, dial, server_name, start_http1};
@@ -16,7 +14,7 @@ use super::connection::{Connection, Facts};
 use super::proxy::{Proxy, ProxyScheme, authority};
 use crate::error::FetchError;
 use crate::tls::public_reason;
-use crate::tunnel::Tunnel;
+use crate::tunnel::{AnyStream, Tunnel};
 
 /// A proxy, where it is, and what it is to do.
 pub(super) struct Detour<'a> {
@@ -77,8 +75,8 @@ impl Connector {
         let unreachable = |source| proxy.failed("it cannot be reached", source);
         let stream = dial(&self.proxy_addresses(proxy).await?, deadline).await.map_err(unreachable)?;
         Ok(match proxy.scheme() {
-            ProxyScheme::Http => Tunnel::through(proxy.tunnel(stream, target).await?),
-            ProxyScheme::Socks5 => Tunnel::through(proxy.socks_tunnel(stream, &target).await?),
+            ProxyScheme::Http => Tunnel::through(proxy.tunnel(Box::new(stream), target).await?),
+            ProxyScheme::Socks5 => Tunnel::through(proxy.socks_tunnel(Box::new(stream), &target).await?),
             ProxyScheme::Https => {
                 let stream = self.secure(proxy, stream).await?;
                 Tunnel::through(proxy.tunnel(stream, target).await?)
@@ -86,11 +84,12 @@ impl Connector {
         })
     }
 
-    async fn secure(&self, proxy: &Proxy, stream: TcpStream) -> Result<TlsStream<TcpStream>, FetchError> {
+    async fn secure(&self, proxy: &Proxy, stream: TcpStream) -> Result<AnyStream, FetchError> {
         let insecure = |source: io::Error| proxy.failed(&public_reason(&source), source);
         let name = server_name(proxy.host()).map_err(insecure)?;
         let config = self.trust.for_http1().await.map_err(insecure)?;
-        TlsConnector::from(config).connect(name, stream).await.map_err(insecure)
+        let stream = TlsConnector::from(config).connect(name, stream).await.map_err(insecure)?;
+        Ok(Box::new(stream))
     }
 
     pub(super) async fn open_through(
@@ -103,28 +102,21 @@ impl Connector {
         let unreachable = |source| proxy.failed("it cannot be reached", source);
         let stream = dial(&addresses, deadline).await.map_err(unreachable)?;
         let remote_addr = stream.peer_addr().map_err(unreachable)?;
-        match proxy.scheme() {
-            ProxyScheme::Http | ProxyScheme::Socks5 => {
-                Box::pin(self.run_errand(endpoint, proxy, errand, stream, remote_addr)).await
-            }
-            ProxyScheme::Https => {
-                let stream = self.secure(proxy, stream).await?;
-                Box::pin(self.run_errand(endpoint, proxy, errand, stream, remote_addr)).await
-            }
-        }
+        let stream: AnyStream = match proxy.scheme() {
+            ProxyScheme::Http | ProxyScheme::Socks5 => Box::new(stream),
+            ProxyScheme::Https => self.secure(proxy, stream).await?,
+        };
+        self.run_errand(endpoint, proxy, errand, stream, remote_addr).await
     }
 
-    async fn run_errand<T>(
+    async fn run_errand(
         &self,
         endpoint: &Endpoint,
         proxy: &Proxy,
         errand: Errand,
-        stream: T,
+        stream: AnyStream,
         remote_addr: SocketAddr,
-    ) -> Result<Connection, FetchError>
-    where
-        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
+    ) -> Result<Connection, FetchError> {
         match errand {
             Errand::Forward => {
                 let started = start_http1(stream).await;

@@ -20,6 +20,7 @@ mod rule;
 mod tunnel;
 mod upgrade;
 
+use crate::BoxFuture;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -69,8 +70,8 @@ impl Client {
     ///
     /// # Errors
     /// [`FetchError`], whose text may be shown to whoever gave the URL.
-    pub async fn fetch(&self, request: FetchRequest) -> Result<Fetched, FetchError> {
-        fetch::fetch(&self.0, request).await
+    pub fn fetch<'a>(&'a self, request: FetchRequest) -> BoxFuture<'a, Result<Fetched, FetchError>> {
+        Box::pin(async move { fetch::fetch(&self.0, request).await })
     }
 
     /// Tells whether a URL names an address that the guard refuses, as `http://127.0.0.1/` and `http://localhost/` do. What

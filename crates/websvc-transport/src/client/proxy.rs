@@ -7,16 +7,15 @@ use bytes::Bytes;
 use http::header::{HOST, HeaderValue, PROXY_AUTHORIZATION};
 use http::uri::Authority;
 use http::{Method, Request, StatusCode, Uri};
-use http_body_util::Empty;
+use http_body_util::Full;
 use hyper::client::conn::http1;
-use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_socks::tcp::Socks5Stream;
 use url::{Host, Url};
 
 use super::headers::{basic_credentials, credentials};
 use crate::error::{ClientError, FetchError};
+use crate::tunnel::AnyStream;
 
 /// A forward proxy that speaks HTTP, in the clear or over TLS, or SOCKS5 (RFC 1928). Cheap to clone.
 ///
@@ -113,14 +112,7 @@ impl Proxy {
     }
 
     /// Asks the proxy on the other end of `stream` for a tunnel to `target` (RFC 9110, section 9.3.6).
-    pub(super) async fn tunnel<T>(
-        &self,
-        stream: T,
-        target: Authority,
-    ) -> Result<TokioIo<Upgraded>, FetchError>
-    where
-        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
+    pub(super) async fn tunnel(&self, stream: AnyStream, target: Authority) -> Result<AnyStream, FetchError> {
         let broken = |error: hyper::Error| self.failed("it gave no valid answer", error);
         let (mut sender, connection) =
             http1::Builder::new().handshake(TokioIo::new(stream)).await.map_err(broken)?;
@@ -134,18 +126,15 @@ impl Proxy {
         if !response.status().is_success() {
             return Err(self.refused(response.status()));
         }
-        Ok(TokioIo::new(hyper::upgrade::on(response).await.map_err(broken)?))
+        Ok(Box::new(TokioIo::new(hyper::upgrade::on(response).await.map_err(broken)?)))
     }
 
     /// Asks the SOCKS proxy on the other end of `stream` for a tunnel to `target` (RFC 1928, section 4).
-    pub(super) async fn socks_tunnel<T>(
+    pub(super) async fn socks_tunnel(
         &self,
-        stream: T,
+        stream: AnyStream,
         target: &Authority,
-    ) -> Result<Socks5Stream<T>, FetchError>
-    where
-        T: AsyncRead + AsyncWrite + Unpin,
-    {
+    ) -> Result<AnyStream, FetchError> {
         // An address of version 6 stands in brackets in a URL, and without them in SOCKS.
         let host = target.host().trim_start_matches('[').trim_end_matches(']');
         let target = (host, target.port_u16().unwrap_or_default());
@@ -155,13 +144,16 @@ impl Proxy {
             }
             None => Socks5Stream::connect_with_socket(stream, target).await,
         };
-        made.map_err(|error| self.failed(socks_reason(&error), error))
+        match made {
+            Ok(stream) => Ok(Box::new(stream)),
+            Err(error) => Err(self.failed(socks_reason(&error), error)),
+        }
     }
 
-    fn connect(&self, target: Authority) -> Result<Request<Empty<Bytes>>, FetchError> {
+    fn connect(&self, target: Authority) -> Result<Request<Full<Bytes>>, FetchError> {
         let host = HeaderValue::from_str(target.as_str())
             .map_err(|error| self.failed("it cannot be asked for this host", error))?;
-        let mut request = Request::new(Empty::new());
+        let mut request = Request::new(Full::default());
         *request.method_mut() = Method::CONNECT;
         *request.uri_mut() = Uri::from(target);
         request.headers_mut().insert(HOST, host);

@@ -55,7 +55,7 @@ impl Client {
             TlsConnector::from(config).connect(server_name(host)?, stream).await
         };
         let stream = timeout_at(deadline, securing).await.map_err(late)?.map_err(insecure)?;
-        Ok(Tunnel::through(stream))
+        Ok(Tunnel::through(Box::new(stream)))
     }
 
     /// Returns a socket whose datagrams go to a host and port; whether somebody is there to take them is not known. The

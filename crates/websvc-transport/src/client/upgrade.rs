@@ -7,10 +7,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONNECTION, HOST, HeaderMap, HeaderValue, UPGRADE};
 use http::{Request, StatusCode};
-use http_body_util::Empty;
+use http_body_util::Full;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
@@ -22,7 +21,7 @@ use super::headers::basic_credentials;
 use super::request::TlsPolicy;
 use crate::error::{FetchError, Stage};
 use crate::tls::public_reason;
-use crate::tunnel::Tunnel;
+use crate::tunnel::{AnyStream, Tunnel};
 
 /// What a server is asked to go on with.
 #[derive(Debug, Clone)]
@@ -91,7 +90,7 @@ impl Connector {
         let failed = |source| FetchError::Connect { host: host(), source };
         let ends = (stream.local_addr().map_err(failed)?, stream.peer_addr().map_err(failed)?);
         if endpoint.security == Security::Plain {
-            return switch(stream, ends, host(), request).await;
+            return switch(Box::new(stream), ends, host(), request).await;
         }
         let insecure =
             |source: io::Error| FetchError::Tls { host: host(), reason: public_reason(&source), source };
@@ -99,19 +98,16 @@ impl Connector {
         // HTTP/2 has no upgrades, so it must not be agreed on.
         let config = self.trust.for_http1().await.map_err(insecure)?;
         let stream = TlsConnector::from(config).connect(name, stream).await.map_err(insecure)?;
-        switch(stream, ends, host(), request).await
+        switch(Box::new(stream), ends, host(), request).await
     }
 }
 
-async fn switch<T>(
-    stream: T,
+async fn switch(
+    stream: AnyStream,
     (local_addr, remote_addr): (SocketAddr, SocketAddr),
     host: String,
     request: &UpgradeRequest,
-) -> Result<Upgrade, FetchError>
-where
-    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
+) -> Result<Upgrade, FetchError> {
     let broken = |error: hyper::Error| FetchError::Protocol { host: host.clone(), source: error.into() };
     let (mut sender, connection) =
         http1::Builder::new().handshake(TokioIo::new(stream)).await.map_err(broken)?;
@@ -127,13 +123,13 @@ where
     }
     let headers = response.headers().clone();
     let tunnel = TokioIo::new(hyper::upgrade::on(response).await.map_err(broken)?);
-    Ok(Upgrade::Switched { headers, tunnel: Tunnel::through(tunnel), local_addr, remote_addr })
+    Ok(Upgrade::Switched { headers, tunnel: Tunnel::through(Box::new(tunnel)), local_addr, remote_addr })
 }
 
-fn written(request: &UpgradeRequest) -> Result<Request<Empty<Bytes>>, FetchError> {
+fn written(request: &UpgradeRequest) -> Result<Request<Full<Bytes>>, FetchError> {
     let UpgradeRequest { url, protocol, headers, timeout: _ } = request;
     let bad = || FetchError::BadUrl { reason: "it cannot be written as a request".to_owned() };
-    let mut written = Request::new(Empty::new());
+    let mut written = Request::new(Full::default());
     *written.uri_mut() = url[Position::BeforePath..Position::AfterQuery].parse().map_err(|_| bad())?;
     let host = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort]).map_err(|_| bad())?;
     *written.headers_mut() = headers.clone();

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::{Request, Response, StatusCode};
+use http::StatusCode;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::{HttpService, service_fn};
@@ -20,11 +20,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
 use super::activity::{Activity, Expiry};
-use super::body::ServerBody;
 use super::dispatch::{Origin, Outgoing, SwitchSlot, dispatch};
 use super::stream::{Stream, Transport};
-use super::{ServerConfig, prepare};
-use crate::body::Body;
+use super::{Handler, ServerConfig, prepare};
 use crate::tls::ReloadingAcceptor;
 
 /// What an HTTP/2 client sends first.
@@ -51,11 +49,7 @@ enum Protocol {
 }
 
 /// Serves one connection until it ends or, once `draining` is true, until its requests in flight are done.
-pub(super) async fn serve<H, F>(accepted: Accepted, handler: H, draining: watch::Receiver<bool>)
-where
-    H: Fn(Request<ServerBody>) -> F + Clone + Send + Sync + 'static,
-    F: Future<Output = Response<Body>> + Send + 'static,
-{
+pub(super) async fn serve(accepted: Accepted, handler: Handler, draining: watch::Receiver<bool>) {
     let Accepted { stream, peer, tls, config } = accepted;
     prepare(&stream);
     let activity = Activity::new(&config);
@@ -121,16 +115,12 @@ async fn open_plain(mut stream: TcpStream, limit: Duration) -> io::Result<(Trans
     Ok((Transport::Plain(stream), prefix.freeze(), protocol))
 }
 
-async fn serve_http1<H, F>(
+async fn serve_http1(
     io: TokioIo<Stream>,
-    handler: H,
+    handler: Handler,
     origin: &Arc<Origin>,
     draining: watch::Receiver<bool>,
-) -> hyper::Result<()>
-where
-    H: Fn(Request<ServerBody>) -> F + Clone + Send + Sync + 'static,
-    F: Future<Output = Response<Body>> + Send + 'static,
-{
+) -> hyper::Result<()> {
     let config = &origin.config;
     let shared = Arc::clone(origin);
     let service = service_fn(move |request| dispatch(&handler, &shared, request));
@@ -182,16 +172,12 @@ async fn refuse_slow_head(mut stream: Stream, config: &ServerConfig) -> io::Resu
     stream.shutdown().await
 }
 
-async fn serve_http2<H, F>(
+async fn serve_http2(
     io: TokioIo<Stream>,
-    handler: H,
+    handler: Handler,
     origin: &Arc<Origin>,
     draining: watch::Receiver<bool>,
-) -> hyper::Result<()>
-where
-    H: Fn(Request<ServerBody>) -> F + Clone + Send + Sync + 'static,
-    F: Future<Output = Response<Body>> + Send + 'static,
-{
+) -> hyper::Result<()> {
     let config = &origin.config;
     origin.activity.stop_tracking_heads();
     let shared = Arc::clone(origin);

@@ -20,10 +20,10 @@ use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use hyper::upgrade::OnUpgrade;
 use pin_project_lite::pin_project;
 
-use super::ServerConfig;
 use super::activity::Activity;
 use super::body::{Leftover, ServerBody};
 use super::switch::Switch;
+use super::{Answer, Handler, ServerConfig};
 use crate::body::{Aborted, Body};
 
 /// An unread body up to this size is read before the answer, which saves the connection.
@@ -79,11 +79,11 @@ pub(super) struct Outgoing {
 }
 
 /// Calls the handler for one request.
-pub(super) fn dispatch<H, F>(handler: &H, origin: &Arc<Origin>, request: Request<Incoming>) -> Answering<F>
-where
-    H: Fn(Request<ServerBody>) -> F,
-    F: Future<Output = Response<Body>>,
-{
+pub(super) fn dispatch(
+    handler: &Handler,
+    origin: &Arc<Origin>,
+    request: Request<Incoming>,
+) -> Answering<Answer> {
     let in_flight = InFlight::begin(origin);
     let config = &origin.config;
     let (mut parts, incoming) = request.into_parts();

@@ -11,7 +11,6 @@ mod switch;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 
+use crate::BoxFuture;
 use crate::body::Body;
 use crate::error::ServerError;
 use crate::tls::ReloadingAcceptor;
@@ -31,6 +31,12 @@ pub(crate) use switch::Switch;
 
 /// How long accepting pauses when the system is out of file descriptors or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Answers a request. Its type is erased, so that connections are compiled once, and in this crate.
+type Handler = Arc<dyn Fn(Request<ServerBody>) -> Answer + Send + Sync>;
+
+/// An answer that is being worked on.
+type Answer = BoxFuture<'static, Response<Body>>;
 
 /// A bound, not yet running server.
 #[derive(Debug)]
@@ -89,34 +95,41 @@ impl Server {
     /// None today; failures to accept are logged and outlived.
     pub async fn run<H, F, S>(self, handler: H, shutdown: S) -> Result<DrainReport, ServerError>
     where
-        H: Fn(Request<ServerBody>) -> F + Clone + Send + Sync + 'static,
+        H: Fn(Request<ServerBody>) -> F + Send + Sync + 'static,
         F: Future<Output = Response<Body>> + Send + 'static,
         S: Future<Output = ()> + Send,
     {
-        let Self { listener, local_addr: _, tls, config } = self;
-        let config = Arc::new(config);
-        let (drain, draining) = watch::channel(false);
-        let mut connections = JoinSet::new();
-        let mut shutdown = pin!(shutdown);
-        loop {
-            // At the limit nothing is accepted: new clients wait in the listener's backlog.
-            let has_room = connections.len() < config.max_connections;
-            tokio::select! {
-                biased;
-                () = &mut shutdown => break,
-                Some(ended) = connections.join_next(), if !connections.is_empty() => note_end(ended),
-                accepted = listener.accept(), if has_room => match accepted {
-                    Ok((stream, peer)) => {
-                        let accepted = Accepted { stream, peer, tls: tls.clone(), config: Arc::clone(&config) };
-                        connections.spawn(connection::serve(accepted, handler.clone(), draining.clone()));
-                    }
-                    Err(error) => outlive(&error).await,
-                },
+        let handler: Handler = Arc::new(move |request| Box::pin(handler(request)));
+        Ok(self.accept(handler, Box::pin(shutdown)).await)
+    }
+
+    /// Accepts connections until `shutdown` completes, and drains.
+    fn accept(self, handler: Handler, mut shutdown: BoxFuture<'_, ()>) -> BoxFuture<'_, DrainReport> {
+        Box::pin(async move {
+            let Self { listener, local_addr: _, tls, config } = self;
+            let config = Arc::new(config);
+            let (drain, draining) = watch::channel(false);
+            let mut connections = JoinSet::new();
+            loop {
+                // At the limit nothing is accepted: new clients wait in the listener's backlog.
+                let has_room = connections.len() < config.max_connections;
+                tokio::select! {
+                    biased;
+                    () = &mut shutdown => break,
+                    Some(ended) = connections.join_next(), if !connections.is_empty() => note_end(ended),
+                    accepted = listener.accept(), if has_room => match accepted {
+                        Ok((stream, peer)) => {
+                            let accepted = Accepted { stream, peer, tls: tls.clone(), config: Arc::clone(&config) };
+                            connections.spawn(connection::serve(accepted, Arc::clone(&handler), draining.clone()));
+                        }
+                        Err(error) => outlive(&error).await,
+                    },
+                }
             }
-        }
-        drop(listener);
-        drain.send_replace(true);
-        Ok(finish(connections, config.drain_timeout).await)
+            drop(listener);
+            drain.send_replace(true);
+            finish(connections, config.drain_timeout).await
+        })
     }
 }
 

@@ -44,7 +44,7 @@ impl Switch {
         let Origin { activity, peer, .. } = origin;
         activity.switched();
         let mut told = Draining(draining);
-        let mut going = (self.0)(Tunnel::through(stream), told.clone());
+        let mut going = (self.0)(Tunnel::through(Box::new(stream)), told.clone());
         let going = std::future::poll_fn(move |cx| {
             // It is not polled again after a panic, so no broken state can be seen.
             catch_unwind(AssertUnwindSafe(|| going.as_mut().poll(cx))).unwrap_or_else(|panic| {
