@@ -17,13 +17,13 @@ const DOOR: &str = "teams_in_turn_all_pass_the_door";
 const PEER: &str = include_str!("bench/pages.rs");
 const PEER_DEPENDENCIES: &str = "dom_smoothie = \"=0.19.0\"\nhtmd = \"=0.5.6\"";
 
-/// Builds the service with the release profile and measures one side of it: "relevance" or "scale".
+/// Builds the service with the profile dist and measures one side of it: "relevance" or "scale".
 pub(crate) fn run_part(part: &str) -> Result {
     build_service()?;
     measure(&[part], Vec::new())
 }
 
-/// Builds with the release profile and measures crawls, beside wget and bare fetches.
+/// Builds with the profile dist and measures crawls, beside wget and bare fetches.
 pub(crate) fn run_crawl() -> Result {
     build_service()?;
     let environment = match corpus::prepare() {
@@ -36,19 +36,29 @@ pub(crate) fn run_crawl() -> Result {
     measure(&["crawl"], environment)
 }
 
-/// Builds with the release profile and measures the door: what it costs in process, ten thousand teams, an overload.
+/// Builds with the profile dist and measures the door: what it costs in process, ten thousand teams, an overload.
 pub(crate) fn run_access() -> Result {
     let mut door = Command::new(env!("CARGO"));
-    door.args(["test", "--release", "--package", "websvc-server", "--lib", "--", "--nocapture", DOOR]);
+    door.args([
+        "test",
+        "--profile",
+        "dist",
+        "--package",
+        "websvc-server",
+        "--lib",
+        "--",
+        "--nocapture",
+        DOOR,
+    ]);
     finish(door.env("WEBSVC_BENCH_TEAMS", "10000"))?;
     run_part("access")
 }
 
-/// Builds with the release profile and runs the benchmark, whose table goes to stdout.
+/// Builds with the profile dist and runs the benchmark, whose table goes to stdout.
 pub(crate) fn run() -> Result {
     build_service()?;
-    cargo(&["build", "--release", "--package", "websvc-transport", "--examples"])?;
-    cargo(&["build", "--release", "--package", "websvc-index", "--example", "bare_tantivy"])?;
+    cargo(&["build", "--profile", "dist", "--package", "websvc-transport", "--examples"])?;
+    cargo(&["build", "--profile", "dist", "--package", "websvc-index", "--example", "bare_tantivy"])?;
     let mut environment = vec![(corpus::VARIABLE, corpus::prepare()?)];
     match peer::build("pages", PEER_DEPENDENCIES, PEER) {
         Ok((_, program)) => environment.push((PEER_VARIABLE, program)),
@@ -58,12 +68,14 @@ pub(crate) fn run() -> Result {
 }
 
 fn build_service() -> Result {
-    cargo(&["build", "--release", "--package", "websvc-cli", "--bin", "websvc", "--example", "bench"])
+    cargo(&["build", "--profile", "dist", "--package", "websvc-cli", "--bin", "websvc", "--example", "bench"])
 }
 
 fn measure(arguments: &[&str], environment: Vec<(&str, PathBuf)>) -> Result {
     let mut command = Command::new(env!("CARGO"));
-    command.args(["run", "--release", "--package", "websvc-cli", "--example", "bench", "--"]).args(arguments);
+    command
+        .args(["run", "--profile", "dist", "--package", "websvc-cli", "--example", "bench", "--"])
+        .args(arguments);
     finish(command.envs(environment))
 }
 

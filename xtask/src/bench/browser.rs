@@ -34,7 +34,7 @@ pub(crate) fn run() -> Result {
             return Ok(());
         }
     };
-    let build = ["build", "--release", "--package", "websvc-browser", "--example", "render"];
+    let build = ["build", "--profile", "dist", "--package", "websvc-browser", "--example", "render"];
     run_command(Command::new(env!("CARGO")).args(build).current_dir(root()))?;
     let mut files = site::Files::new();
     let mut pages = pages::own(&mut files);
@@ -55,7 +55,7 @@ pub(crate) fn run() -> Result {
 
 /// Returns the ways that there are on this machine, ours first.
 fn ways(chromium: &Path) -> Vec<Way> {
-    let program = root().join("target/release/examples/render");
+    let program = root().join("target/dist/examples/render");
     let mut ways = vec![
         Way::Ours { program, chromium: chromium.to_owned() },
         Way::DumpDom { chromium: chromium.to_owned(), more: &[] },

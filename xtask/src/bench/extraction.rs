@@ -24,9 +24,9 @@ struct Row {
 /// Prints the table.
 pub(crate) fn run() -> Result {
     let folder = prepare()?;
-    let build = ["build", "--release", "--package", "websvc-extract", "--example", "score"];
+    let build = ["build", "--profile", "dist", "--package", "websvc-extract", "--example", "score"];
     run_command(Command::new(env!("CARGO")).args(build).current_dir(root()))?;
-    let score = root().join("target/release/examples/score");
+    let score = root().join("target/dist/examples/score");
     let peer = Peer::build();
     if let Err(error) = &peer {
         println!("dom_smoothie is absent: {error}\n");
