@@ -5,6 +5,7 @@
 mod apps;
 mod axe;
 mod bench;
+mod bloat;
 mod cache;
 mod chromium;
 mod conformance;
@@ -39,6 +40,8 @@ const USAGE: &str = "usage: cargo xtask TASK
                crawl: crawls beside wget and bare fetches;
                extraction: on pages whose main content is known, beside dom_smoothie;
                browser: pages that scripts draw, beside Chromium alone and Playwright)
+  bloat        build the program as it is shipped and print its code by crate and function
+               (--crates: only compare the number of crates with its budget)
   layers       check which crate depends on what
   tidy         check files, names and links
   corpus       fetch the pages that the relevance tests search";
@@ -59,6 +62,8 @@ fn run(arguments: &[&str]) -> Result {
     match arguments {
         ["test"] => test::run(),
         ["layers"] => layers::run(),
+        ["bloat"] => bloat::run(),
+        ["bloat", "--crates"] => bloat::check_crates(),
         ["tidy"] => tidy::run(),
         ["corpus"] => corpus::run(),
         ["bench"] => bench::run(),

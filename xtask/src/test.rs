@@ -50,6 +50,7 @@ const CHECKS: &[Step] = &[
     cargo("fmt", &["fmt", "--all", "--check"]),
     xtask("tidy", &["tidy"]),
     xtask("layers", &["layers"]),
+    xtask("budget", &["bloat", "--crates"]),
     cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
     xtask("schema", &["schema", "--check"]),
     // So that the tests are silent only when they hang.
