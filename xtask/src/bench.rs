@@ -8,6 +8,7 @@ mod peer;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::cargo::cargo;
 use crate::{Result, corpus, root};
 
 /// Names the program around htmd and dom_smoothie to the benchmark.
@@ -38,7 +39,7 @@ pub(crate) fn run_crawl() -> Result {
 
 /// Builds with the profile dist and measures the door: what it costs in process, ten thousand teams, an overload.
 pub(crate) fn run_access() -> Result {
-    let mut door = Command::new(env!("CARGO"));
+    let mut door = cargo();
     door.args([
         "test",
         "--profile",
@@ -57,8 +58,8 @@ pub(crate) fn run_access() -> Result {
 /// Builds with the profile dist and runs the benchmark, whose table goes to stdout.
 pub(crate) fn run() -> Result {
     build_service()?;
-    cargo(&["build", "--profile", "dist", "--package", "websvc-transport", "--examples"])?;
-    cargo(&["build", "--profile", "dist", "--package", "websvc-index", "--example", "bare_tantivy"])?;
+    run_cargo(&["build", "--profile", "dist", "--package", "websvc-transport", "--examples"])?;
+    run_cargo(&["build", "--profile", "dist", "--package", "websvc-index", "--example", "bare_tantivy"])?;
     let mut environment = vec![(corpus::VARIABLE, corpus::prepare()?)];
     match peer::build("pages", PEER_DEPENDENCIES, PEER) {
         Ok((_, program)) => environment.push((PEER_VARIABLE, program)),
@@ -68,19 +69,29 @@ pub(crate) fn run() -> Result {
 }
 
 fn build_service() -> Result {
-    cargo(&["build", "--profile", "dist", "--package", "websvc-cli", "--bin", "websvc", "--example", "bench"])
+    run_cargo(&[
+        "build",
+        "--profile",
+        "dist",
+        "--package",
+        "websvc-cli",
+        "--bin",
+        "websvc",
+        "--example",
+        "bench",
+    ])
 }
 
 fn measure(arguments: &[&str], environment: Vec<(&str, PathBuf)>) -> Result {
-    let mut command = Command::new(env!("CARGO"));
+    let mut command = cargo();
     command
         .args(["run", "--profile", "dist", "--package", "websvc-cli", "--example", "bench", "--"])
         .args(arguments);
     finish(command.envs(environment))
 }
 
-fn cargo(arguments: &[&str]) -> Result {
-    finish(Command::new(env!("CARGO")).args(arguments))
+fn run_cargo(arguments: &[&str]) -> Result {
+    finish(cargo().args(arguments))
 }
 
 fn finish(command: &mut Command) -> Result {

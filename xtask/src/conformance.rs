@@ -11,7 +11,6 @@ mod site;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Instant;
 
 use report::Report;
@@ -19,6 +18,7 @@ use serde_json::Value;
 use service::Service;
 use site::Site;
 
+use crate::cargo::cargo;
 use crate::{Result, root};
 
 /// Whether callers have to show a key.
@@ -129,7 +129,7 @@ fn scratch() -> Result<PathBuf> {
 fn build() -> Result<PathBuf> {
     let arguments = ["build", "--package", "websvc-cli", "--bin", "websvc"];
     println!("==> cargo {}", arguments.join(" "));
-    let output = Command::new(env!("CARGO"))
+    let output = cargo()
         .args(arguments)
         .arg("--message-format=json-render-diagnostics")
         .current_dir(root())

@@ -4,11 +4,10 @@
 //! crate: tests are no part of the layers.
 
 use std::collections::{BTreeSet, HashMap};
-use std::env;
-use std::process::Command;
 
 use serde_json::Value;
 
+use crate::cargo::cargo;
 use crate::debian::run as run_command;
 use crate::{Result, report, root};
 
@@ -187,9 +186,7 @@ const WITHOUT_TOKIO: &[&str] = &[
 const TEST_KIT: &str = "websvc-testkit";
 
 pub(crate) fn run() -> Result {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output =
-        run_command(Command::new(cargo).args(["metadata", "--format-version", "1"]).current_dir(root()))?;
+    let output = run_command(cargo().args(["metadata", "--format-version", "1"]).current_dir(root()))?;
     let metadata: Value = serde_json::from_slice(&output.stdout)?;
     report("layers", &check(&metadata))
 }

@@ -7,6 +7,7 @@ mod axe;
 mod bench;
 mod bloat;
 mod cache;
+mod cargo;
 mod chromium;
 mod conformance;
 mod corpus;

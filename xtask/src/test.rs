@@ -4,7 +4,6 @@
 //! with one line that sums it up: `N passed, N failed, N skipped`.
 
 use std::env;
-use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -14,7 +13,7 @@ use std::time::{Duration, Instant};
 use crate::bench::extraction;
 use crate::summary::Summary;
 use crate::watch::Watch;
-use crate::{Result, apps, axe, chromium, corpus, python, root};
+use crate::{Result, apps, axe, cargo as cargo_command, chromium, corpus, python, root};
 
 /// Names a file in which a test that has to skip itself adds one line, `name: reason`.
 ///
@@ -104,11 +103,10 @@ impl Step {
     }
 
     fn command(&self) -> Result<Command> {
-        let program = match self.program {
-            Program::Cargo => cargo_program(),
-            Program::Xtask => env::current_exe()?.into_os_string(),
+        let mut command = match self.program {
+            Program::Cargo => cargo_command::cargo(),
+            Program::Xtask => Command::new(env::current_exe()?),
         };
-        let mut command = Command::new(program);
         command.args(self.arguments).envs(self.variables.iter().copied()).current_dir(root());
         Ok(command)
     }
@@ -127,10 +125,6 @@ impl Step {
         words.extend(self.arguments.iter().map(|&argument| argument.to_owned()));
         words.join(" ")
     }
-}
-
-fn cargo_program() -> OsString {
-    env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// What the tests need from elsewhere, told to them in their environment.

@@ -7,9 +7,9 @@ mod way;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::cache::Cache;
+use crate::cargo::cargo;
 use crate::debian::run as run_command;
 use crate::{Result, apps, chromium, npm, root};
 
@@ -35,7 +35,7 @@ pub(crate) fn run() -> Result {
         }
     };
     let build = ["build", "--profile", "dist", "--package", "websvc-browser", "--example", "render"];
-    run_command(Command::new(env!("CARGO")).args(build).current_dir(root()))?;
+    run_command(cargo().args(build).current_dir(root()))?;
     let mut files = site::Files::new();
     let mut pages = pages::own(&mut files);
     match apps::prepare().and_then(|built| pages::applications(&built, &mut files)) {

@@ -6,6 +6,7 @@ use std::process::Command;
 
 pub(crate) use super::data::{VARIABLE, prepare};
 use super::{data, peer};
+use crate::cargo::cargo;
 use crate::debian::run as run_command;
 use crate::{Result, root};
 
@@ -25,7 +26,7 @@ struct Row {
 pub(crate) fn run() -> Result {
     let folder = prepare()?;
     let build = ["build", "--profile", "dist", "--package", "websvc-extract", "--example", "score"];
-    run_command(Command::new(env!("CARGO")).args(build).current_dir(root()))?;
+    run_command(cargo().args(build).current_dir(root()))?;
     let score = root().join("target/dist/examples/score");
     let peer = Peer::build();
     if let Err(error) = &peer {

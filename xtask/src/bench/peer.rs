@@ -4,10 +4,10 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
 use crate::Result;
 use crate::cache::Cache;
+use crate::cargo::cargo;
 use crate::debian::run;
 
 /// The manifest of a program, but for its dependencies. The profile is that of the workspace.
@@ -32,7 +32,7 @@ pub(crate) fn build(name: &str, dependencies: &str, source: &str) -> Result<(Pat
     fs::create_dir_all(folder.join("src"))?;
     fs::write(folder.join("Cargo.toml"), format!("{MANIFEST}{dependencies}\n"))?;
     fs::write(folder.join("src/main.rs"), source)?;
-    let mut build = Command::new(env!("CARGO"));
+    let mut build = cargo();
     build.args(["build", "--release", "--target-dir", "target"]).current_dir(&folder);
     run(&mut build)?;
     let program = folder.join("target/release/peer");
