@@ -13,19 +13,11 @@
 mod body;
 mod client;
 mod error;
+mod future;
 mod guard;
 mod server;
 mod tls;
 mod tunnel;
-
-use std::future::Future;
-use std::pin::Pin;
-
-/// A future of an unnamed type, on the heap.
-///
-/// The entry points of the crates return their futures so. The code of such a future is compiled in the crate of its
-/// entry point, once, and not again in every crate that awaits it.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 pub use body::{Aborted, Body, BodySender};
 pub use client::{
@@ -34,6 +26,7 @@ pub use client::{
     is_forbidden_header, without_credentials,
 };
 pub use error::{BodyError, ClientError, FetchError, REFUSED_ADDRESS, ServerError, Stage};
+pub use future::BoxFuture;
 pub use guard::{AddressGuard, GuardError, IpNetwork, is_public};
 pub use server::{
     BodyTimeout, DrainReport, Draining, ErrorReply, Server, ServerBody, ServerConfig, TlsFiles,
