@@ -16,6 +16,7 @@ mod s3;
 #[cfg(feature = "s3-fs")]
 mod s3_fs;
 mod searxng;
+mod skip;
 mod socks_proxy;
 mod syslog;
 mod until;
@@ -31,6 +32,7 @@ pub use s3::{S3Object, S3StandIn};
 #[cfg(feature = "s3-fs")]
 pub use s3_fs::S3Fs;
 pub use searxng::SearxngStandIn;
+pub use skip::{skip, skip_test};
 pub use socks_proxy::SocksProxy;
 pub use syslog::SyslogStandIn;
 pub use until::until;

@@ -27,9 +27,8 @@ pub(crate) fn config() -> Option<BrowserConfig> {
     let client = ClientConfig::new(AddressGuard::public());
     match Browser::new(config.clone(), Client::new(client).unwrap()).executable() {
         Ok(_) => Some(config),
-        #[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
         Err(error) => {
-            println!("skipped: {error}");
+            websvc_testkit::skip(&error.to_string());
             None
         }
     }

@@ -1,6 +1,6 @@
 //! Starts the program with a data directory of its own and asks it over HTTP.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -261,10 +261,7 @@ pub(crate) fn wait(process: &mut Child) -> ExitStatus {
 
 /// Notes that a test did nothing, where the gate counts it.
 pub(crate) fn skip(test: &str, reason: &str) {
-    println!("skipped {test}: {reason}");
-    let Some(path) = std::env::var_os("WEBSVC_SKIP_LOG") else { return };
-    let mut log = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
-    writeln!(log, "{test}: {reason}").unwrap();
+    websvc_testkit::skip_test(test, reason);
 }
 
 /// A site of several hosts that link to each other.

@@ -27,9 +27,8 @@ async fn bench_with(world: WorldBuilder, lists: Blocklist) -> Option<Bench> {
             config.browser = Some(browser);
             config.blocklist = Arc::new(lists);
         })),
-        #[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
         Err(error) => {
-            println!("skipped: {error}");
+            websvc_testkit::skip(&error.to_string());
             None
         }
     }
