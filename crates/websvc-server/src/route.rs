@@ -439,7 +439,11 @@ mod tests {
             for (method, operation) in methods.as_object().unwrap() {
                 let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).unwrap();
                 let route = find(&method, path).expect("a documented operation exists");
-                let public = operation["security"].as_array().is_some_and(Vec::is_empty);
+                // No way to prove who asks, or one that needs nothing.
+                let public = operation["security"].as_array().is_some_and(|ways| {
+                    ways.is_empty()
+                        || ways.iter().any(|way| way.as_object().is_some_and(|way| way.is_empty()))
+                });
                 assert_eq!(route.access == Access::Public, public, "{method} {path}");
             }
         }

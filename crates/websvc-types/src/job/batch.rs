@@ -15,7 +15,7 @@ use crate::scrape::ScrapeOptions;
 #[schemars(transform = add_rules)]
 pub struct BatchScrapeRequest {
     /// The addresses of the pages, http or https; without a scheme they are read as if they began with `http://`. A page
-    /// that is named twice is got once.
+    /// that is named several times is fetched once and has a document for each time.
     #[schemars(length(min = BATCH_URLS_MIN, max = BATCH_URLS_MAX))]
     pub urls: Vec<String>,
     /// Leaves out what is no address of a page, and names it in `invalidURLs`; false refuses the request. Default: true.
