@@ -441,8 +441,7 @@ mod tests {
                 let route = find(&method, path).expect("a documented operation exists");
                 // No way to prove who asks, or one that needs nothing.
                 let public = operation["security"].as_array().is_some_and(|ways| {
-                    ways.is_empty()
-                        || ways.iter().any(|way| way.as_object().is_some_and(|way| way.is_empty()))
+                    ways.is_empty() || ways.iter().any(|way| *way == serde_json::json!({}))
                 });
                 assert_eq!(route.access == Access::Public, public, "{method} {path}");
             }
