@@ -33,6 +33,8 @@ struct Function {
 pub(crate) fn check_crates() -> Result {
     let output = cargo()
         .args(["tree", "--package", "websvc-cli", "--edges", "normal", "--prefix", "none", "--format", "{p}"])
+        // The same tree on every machine.
+        .args(["--target", "x86_64-unknown-linux-gnu"])
         .current_dir(root())
         .output()?;
     if !output.status.success() {
