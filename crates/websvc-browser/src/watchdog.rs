@@ -4,6 +4,8 @@
 //! A thread, because tasks and the blocking pool wait behind other work when the machine is busy, which is when this
 //! is needed. Control groups do the same where they can be written, which is in few places.
 
+mod load;
+mod tolerance;
 mod verdict;
 
 use std::collections::{HashSet, VecDeque};
@@ -14,7 +16,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getpgid, kill_process, kill_process_group};
 
-use crate::memory::{Census, processor_ticks};
+use crate::memory::Census;
+use load::Load;
+use tolerance::Tolerance;
 use verdict::{Sample, Verdict, judge};
 
 /// The time between two looks while pages are open.
@@ -225,8 +229,8 @@ struct Round {
     /// Processes that were ended and have not gone yet.
     dying: HashSet<Pid>,
     last_shared_end: Option<Instant>,
-    /// Processor time of renderers, as of the last look.
-    ticks: Vec<(Pid, u64)>,
+    load: Load,
+    tolerance: Tolerance,
 }
 
 impl Round {
@@ -236,33 +240,18 @@ impl Round {
         for (browser, watched) in browsers.iter().enumerate() {
             let members = lock(&watched.census).take();
             watched.total.store(members.iter().map(|member| member.bytes).sum(), Ordering::Relaxed);
-            samples.extend(members.into_iter().map(|member| Sample { browser, member, ticks: 0 }));
+            samples.extend(members.into_iter().map(|member| Sample::new(browser, member)));
         }
         self.dying.retain(|process| samples.iter().any(|sample| sample.member.process == *process));
         samples.retain(|sample| !self.dying.contains(&sample.member.process));
         let is_near = samples.iter().any(|sample| sample.member.bytes > bounds.page / 2);
-        if is_near {
-            self.add_ticks(&mut samples);
-        }
+        self.load.measure(&mut samples, is_near);
         let has_taken_effect = self.last_shared_end.is_none_or(|at| at.elapsed() >= EFFECT);
+        self.tolerance.apply(&mut samples, bounds.page, has_taken_effect);
         for verdict in judge(&samples, bounds) {
             self.carry_out(&verdict, &samples, browsers, has_taken_effect);
         }
         if is_near { NEAR_INTERVAL } else { INTERVAL }
-    }
-
-    /// Adds to each sample the processor time that was used since the last look.
-    fn add_ticks(&mut self, samples: &mut [Sample]) {
-        let read: Vec<(Pid, u64)> = samples
-            .iter()
-            .map(|sample| sample.member.process)
-            .map(|process| (process, processor_ticks(process)))
-            .collect();
-        for (sample, (process, now)) in samples.iter_mut().zip(&read) {
-            let before = self.ticks.iter().find(|(known, _)| known == process).map_or(0, |(_, ticks)| *ticks);
-            sample.ticks = now.saturating_sub(before);
-        }
-        self.ticks = read;
     }
 
     fn carry_out(
@@ -281,6 +270,7 @@ impl Round {
                 if has_taken_effect {
                     self.end(&samples[*sample], *excess, browsers);
                     self.last_shared_end = Some(Instant::now());
+                    self.tolerance.grant(samples, *spoiled);
                 }
             }
             Verdict::Whole { browser } if has_taken_effect => {

@@ -11,8 +11,27 @@ pub(super) struct Sample {
     /// The place of its Chromium in the list.
     pub(super) browser: usize,
     pub(super) member: Member,
-    /// Processor time since the last look, when something is near its bound.
+    /// Processor time of a page's process in the last moments, when something is near its bound.
     pub(super) ticks: u64,
+    /// Bytes that one of Chromium's own processes may have beyond the bound of a page, because a page has been ended
+    /// for them; otherwise 0.
+    pub(super) tolerated: u64,
+}
+
+impl Sample {
+    pub(super) fn new(browser: usize, member: Member) -> Self {
+        Self { browser, member, ticks: 0, tolerated: 0 }
+    }
+
+    /// Returns whether this is one of Chromium's own processes, which run no page.
+    pub(super) fn is_own(&self) -> bool {
+        self.member.role != Role::Renderer
+    }
+
+    /// Returns whether this is one of Chromium's own processes and too large.
+    pub(super) fn is_swollen(&self, bounds: Bounds) -> bool {
+        self.is_own() && self.member.bytes > bounds.page.max(self.tolerated)
+    }
 }
 
 /// An end that is due. Processes are named by their place in the list of samples.
@@ -49,9 +68,7 @@ pub(super) fn judge(samples: &[Sample], bounds: Bounds) -> Vec<Verdict> {
     };
     // What a page keeps in Chromium's own processes, such as blobs, goes with the page that makes it: most likely the
     // one that works most.
-    let swollen = samples
-        .iter()
-        .find(|Sample { member, .. }| !matches!(member.role, Role::Renderer) && member.bytes > bounds.page);
+    let swollen = samples.iter().find(|sample| sample.is_swollen(bounds));
     if let Some(Sample { browser, .. }) = swollen
         && verdicts.is_empty()
     {
@@ -89,7 +106,7 @@ mod tests {
     fn samples(processes: &[(usize, Role, u64, u64)]) -> Vec<Sample> {
         let sample = |(place, &(browser, role, bytes, ticks)): (usize, &(usize, Role, u64, u64))| {
             let process = Pid::from_raw(i32::try_from(place).unwrap() + 1).unwrap();
-            Sample { browser, member: Member { process, role, bytes }, ticks }
+            Sample { ticks, ..Sample::new(browser, Member { process, role, bytes }) }
         };
         processes.iter().enumerate().map(sample).collect()
     }
@@ -137,6 +154,18 @@ mod tests {
         ]);
         let excess = Excess { limit_bytes: 100, is_shared: false };
         assert_eq!(judge(&blobs, BOUNDS), [Verdict::Shared { sample: 1, excess, spoiled: Some(0) }]);
+    }
+
+    #[test]
+    fn no_second_page_goes_for_what_is_tolerated() {
+        let mut blobs = samples(&[(0, Role::Browser, 150, 0), (0, Role::Renderer, 60, 2)]);
+        blobs[0].tolerated = 150;
+        assert_eq!(judge(&blobs, BOUNDS), []);
+        blobs[0].member.bytes = 151;
+        assert!(matches!(judge(&blobs, BOUNDS)[..], [Verdict::Shared { sample: 1, spoiled: Some(0), .. }]));
+        (blobs[0].member.bytes, blobs[0].tolerated) = (290, 290);
+        let excess = Excess { limit_bytes: 300, is_shared: true };
+        assert_eq!(judge(&blobs, BOUNDS), [Verdict::Shared { sample: 1, excess, spoiled: None }]);
     }
 
     #[test]
