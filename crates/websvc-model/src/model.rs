@@ -1,15 +1,15 @@
 //! What a model is asked, and what it gives back.
 
 use std::fmt;
-use std::pin::Pin;
 use std::time::Instant;
 
 use serde_json::Value;
+use websvc_transport::BoxFuture;
 
 use crate::error::ModelError;
 
 /// What is on its way from a model.
-pub type Asking<'a, T> = Pin<Box<dyn Future<Output = Result<T, ModelError>> + Send + 'a>>;
+pub type Asking<'a, T> = BoxFuture<'a, Result<T, ModelError>>;
 
 /// A language model.
 pub trait Model: fmt::Debug + Send + Sync {

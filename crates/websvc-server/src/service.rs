@@ -4,7 +4,6 @@ mod watching;
 mod within;
 
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -433,7 +432,7 @@ fn perform(operation: Operation, context: Context<'_>, request: Request<ServerBo
     Box::pin(dispatch(operation, context, request))
 }
 
-type Performing<'a, T = Reply> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
+type Performing<'a, T = Reply> = BoxFuture<'a, Result<T, Failure>>;
 
 async fn dispatch(
     operation: Operation,

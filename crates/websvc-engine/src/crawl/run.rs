@@ -5,7 +5,7 @@ mod measure;
 use std::collections::{HashMap, hash_map};
 use std::future::Future;
 use std::ops::ControlFlow;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
@@ -14,7 +14,7 @@ use url::Url;
 use websvc_address::without_visit;
 use websvc_scrape::{FileAnswer, ImageAnswer, ScrapeError, Scraper, Survey};
 use websvc_sitemap::Item;
-use websvc_transport::TlsPolicy;
+use websvc_transport::{BoxFuture, TlsPolicy};
 use websvc_types::index::IndexDocument;
 use websvc_validate::PathFilter;
 
@@ -133,7 +133,7 @@ enum Outcome {
     Image(Result<ImageAnswer, ScrapeError>),
 }
 
-type Running<'a> = Pin<Box<dyn Future<Output = Done> + Send + 'a>>;
+type Running<'a> = BoxFuture<'a, Done>;
 
 struct Crawl<'a> {
     scraper: &'a Scraper,

@@ -1,10 +1,9 @@
 //! Where crawled pages go: the index of this process, or a server's.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use websvc_index::Index;
+use websvc_transport::BoxFuture;
 use websvc_types::index::IndexDocument;
 
 use crate::ingest::ingest;
@@ -15,7 +14,7 @@ use crate::ingest::ingest;
 pub struct SinkError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 
 /// The future a sink returns.
-pub type SinkFuture<'a> = Pin<Box<dyn Future<Output = Result<(), SinkError>> + Send + 'a>>;
+pub type SinkFuture<'a> = BoxFuture<'a, Result<(), SinkError>>;
 
 /// Something that takes pages into an index.
 pub trait Sink: Send + Sync {

@@ -1,7 +1,5 @@
 //! The map itself: robots.txt, the start page, the files that list pages, the index, in this order.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +9,7 @@ use url::{Position, Url};
 use websvc_index::Index;
 use websvc_scrape::{FileAnswer, Outline, ScrapeError, Scraper};
 use websvc_threat::Inspection;
+use websvc_transport::BoxFuture;
 use websvc_types::limits::MAP_LIMIT_MAX;
 use websvc_types::{ErrorCode, MapLink, SitemapUse};
 use websvc_validate::MapPlan;
@@ -35,7 +34,7 @@ const MAX_FEEDS: usize = 3;
 /// Of so many pages of the index the titles are looked up.
 const INDEX_TITLES: usize = 1_000;
 
-type Fetching<'a> = Pin<Box<dyn Future<Output = (Listing, Result<FileAnswer, ScrapeError>)> + Send + 'a>>;
+type Fetching<'a> = BoxFuture<'a, (Listing, Result<FileAnswer, ScrapeError>)>;
 
 /// A map while it is made.
 pub(super) struct Exploration<'a> {

@@ -17,12 +17,11 @@ mod region;
 mod searxng;
 mod wording;
 
-use std::future::Future;
-use std::pin::Pin;
 use std::time::Instant;
 
 use jiff::Timestamp;
 use websvc_query::Query;
+use websvc_transport::BoxFuture;
 use websvc_validate::{DomainFilter, SourceKind};
 
 pub(crate) use counted::Counted;
@@ -109,7 +108,7 @@ pub struct HitImage {
 }
 
 /// A future that a source returns.
-pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
+pub type AnswerFuture<'a> = BoxFuture<'a, Answer>;
 
 /// How far a source applies the filters of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,18 +5,18 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::future::Future;
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
+use crate::BoxFuture;
+
 /// The addresses of a host, on their way.
-pub type Resolving<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
+pub type Resolving<'a> = BoxFuture<'a, io::Result<Vec<IpAddr>>>;
 
 /// Finds the addresses of a host. What it answers is checked by the guard and then connected to; it is asked once
 /// per connection.

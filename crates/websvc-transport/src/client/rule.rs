@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use url::Url;
 
-type Asking = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
+use crate::BoxFuture;
+
+type Asking = BoxFuture<'static, Result<(), String>>;
 type Rule = dyn Fn(Url) -> Asking + Send + Sync;
 
 /// Decides whether a URL that a page leads on to may be gone to; asked before anything is sent there. The guard's rules

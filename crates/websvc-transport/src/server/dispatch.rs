@@ -18,7 +18,6 @@ use http::{Request, Response, StatusCode, Version};
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use hyper::upgrade::OnUpgrade;
-use pin_project_lite::pin_project;
 
 use super::activity::Activity;
 use super::body::{Leftover, ServerBody};
@@ -79,11 +78,7 @@ pub(super) struct Outgoing {
 }
 
 /// Calls the handler for one request.
-pub(super) fn dispatch(
-    handler: &Handler,
-    origin: &Arc<Origin>,
-    request: Request<Incoming>,
-) -> Answering<Answer> {
+pub(super) fn dispatch(handler: &Handler, origin: &Arc<Origin>, request: Request<Incoming>) -> Answering {
     let in_flight = InFlight::begin(origin);
     let config = &origin.config;
     let (mut parts, incoming) = request.into_parts();
@@ -98,70 +93,65 @@ pub(super) fn dispatch(
     let rest = leftover.map(|leftover| (leftover, unread));
     let request = Request::from_parts(parts, body);
     let step = match catch_unwind(AssertUnwindSafe(|| handler(request))) {
-        Ok(call) => Step::Handling { call },
+        Ok(call) => Step::Handling(call),
         Err(panic) => Step::answered(excuse(&*panic, config)),
     };
     Answering::with(in_flight, step, rest, may_switch)
 }
 
-pin_project! {
-    /// The answer to one request on its way. By hand rather than an async block, because it is moved for every
-    /// request and so should be no larger than the handler's future.
-    pub(super) struct Answering<F> {
-        #[pin]
-        step: Step<F>,
-        in_flight: Option<InFlight>,
-        rest: Option<(Leftover, Unread)>,
-        may_switch: bool,
-    }
+/// The answer to one request on its way.
+pub(super) struct Answering {
+    step: Step,
+    in_flight: Option<InFlight>,
+    rest: Option<(Leftover, Unread)>,
+    may_switch: bool,
 }
 
-pin_project! {
-    #[project = StepNow]
-    enum Step<F> {
-        Handling { #[pin] call: F },
-        Answered { response: Option<Response<Body>> },
-        Settling { settled: Pin<Box<dyn Future<Output = Response<Body>> + Send>> },
-    }
+enum Step {
+    /// The handler works on it.
+    Handling(Answer),
+    Answered(Option<Response<Body>>),
+    /// The handler has answered; what it has not read of the request is read.
+    Settling(Answer),
 }
 
-impl<F> Answering<F> {
-    fn with(in_flight: InFlight, step: Step<F>, rest: Option<(Leftover, Unread)>, may_switch: bool) -> Self {
+impl Answering {
+    fn with(in_flight: InFlight, step: Step, rest: Option<(Leftover, Unread)>, may_switch: bool) -> Self {
         Self { step, in_flight: Some(in_flight), rest, may_switch }
     }
 }
 
-impl<F> Step<F> {
+impl Step {
     fn answered(response: Response<Body>) -> Self {
-        Self::Answered { response: Some(response) }
+        Self::Answered(Some(response))
     }
 }
 
-impl<F: Future<Output = Response<Body>>> Future for Answering<F> {
+impl Future for Answering {
     type Output = Result<Response<Outgoing>, Infallible>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut this = self.project();
+        let this = self.get_mut();
         let in_flight = this.in_flight.as_ref().expect("a future is not polled after it is ready");
         let response = loop {
-            let response = match this.step.as_mut().project() {
-                StepNow::Settling { settled } => break ready!(settled.as_mut().poll(cx)),
-                StepNow::Answered { response } => response.take().expect("an answer is taken once"),
+            let response = match &mut this.step {
+                Step::Settling(settled) => break ready!(settled.as_mut().poll(cx)),
+                Step::Answered(response) => response.take().expect("an answer is taken once"),
                 // The future is not polled again after a panic, so no broken state can be seen.
-                StepNow::Handling { call } => match catch_unwind(AssertUnwindSafe(|| call.poll(cx))) {
+                Step::Handling(call) => match catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(cx))) {
                     Ok(polled) => ready!(polled),
                     Err(panic) => excuse(&*panic, &in_flight.0.config),
                 },
             };
             // Leaving the step drops the handler's future, and with it a body that it has not read.
-            this.step.set(Step::Answered { response: None });
+            this.step = Step::Answered(None);
             let unread = this.rest.take().and_then(|(leftover, unread)| Some((leftover.take()?, unread)));
             let Some((incoming, unread)) = unread else { break response };
-            let settled = Box::pin(settle(incoming, unread, Arc::clone(&in_flight.0), response));
-            this.step.set(Step::Settling { settled });
+            let settled = settle(incoming, unread, Arc::clone(&in_flight.0), response);
+            this.step = Step::Settling(Box::pin(settled));
         };
         let in_flight = this.in_flight.take().expect("it was there above");
-        let response = switching(response, &in_flight.0, *this.may_switch);
+        let response = switching(response, &in_flight.0, this.may_switch);
         Poll::Ready(Ok(response.map(|body| Outgoing { body, _in_flight: in_flight })))
     }
 }

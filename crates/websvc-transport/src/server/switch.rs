@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::task::Poll;
 
 use tokio::sync::watch;
@@ -12,9 +12,10 @@ use tokio::time::sleep;
 use super::connection::{Alarm, FAREWELL};
 use super::dispatch::{Origin, message};
 use super::stream::Stream;
+use crate::BoxFuture;
 use crate::tunnel::Tunnel;
 
-type Going = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Going = BoxFuture<'static, ()>;
 
 /// Another protocol.
 pub(crate) struct Switch(Box<dyn FnOnce(Tunnel, Draining) -> Going + Send>);

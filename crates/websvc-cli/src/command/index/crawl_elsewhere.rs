@@ -1,8 +1,6 @@
 //! `websvc index crawl --server`: a server crawls sites into its own index, by its own configuration.
 
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -11,6 +9,7 @@ use websvc::types::ScrapeOptions;
 use websvc::types::job::{CrawlRequest, JobErrors, JobPhase, JobStatusResponse};
 use websvc::{Client, Job, JobKind};
 use websvc_engine::crawl::CrawlReport;
+use websvc_transport::BoxFuture;
 
 use crate::args::{Crawl, Patterns};
 use crate::command::crawl::given;
@@ -26,7 +25,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// Has the server crawl from each start in turn, until there are as many pages as were asked for.
 pub(super) async fn crawl(arguments: &Crawl, starts: &[Url]) -> Result<CrawlReport> {
     let client = remote(&arguments.remote)?;
-    let mut stop: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(stop_signal()?);
+    let mut stop: BoxFuture<'static, ()> = Box::pin(stop_signal()?);
     let mut report = CrawlReport::default();
     let mut progress = Progress::start("crawling");
     let started = Instant::now();

@@ -1,6 +1,5 @@
 //! One socket: frames out, next to nothing in, and the signs that the client is still there.
 
-use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,6 +9,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
+use websvc_transport::BoxFuture;
 
 use super::farewell::Farewell;
 
@@ -35,7 +35,7 @@ struct Patience {
 }
 
 /// The word that the server stops.
-pub(super) type Stopping = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub(super) type Stopping = BoxFuture<'static, ()>;
 
 /// A socket.
 pub(super) struct Line<S> {
