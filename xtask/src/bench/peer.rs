@@ -10,15 +10,15 @@ use crate::cache::Cache;
 use crate::cargo::cargo;
 use crate::debian::run;
 
-/// The manifest of a program, but for its dependencies. The profile is that of the workspace.
+/// The manifest of a program, but for its dependencies. The profile is `dist` of the workspace, which ours is built with.
 const MANIFEST: &str = r#"[package]
 name = "peer"
 version = "0.1.0"
 edition = "2024"
 
 [profile.release]
-lto = "thin"
-codegen-units = 4
+lto = "fat"
+codegen-units = 1
 
 [workspace]
 
