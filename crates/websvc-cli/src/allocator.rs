@@ -43,14 +43,14 @@ mod glibc {
         unsafe { libc::mallopt(libc::M_ARENA_MAX, ARENAS) };
     }
 
-    /// Returns freed memory to the system for as long as the program runs, whenever [`Rhythm`] says so.
+    /// Returns freed memory to the system for as long as the program runs, whenever [`TrimSchedule`] says so.
     pub(crate) async fn trim_when_quiet() {
-        let mut rhythm = Rhythm::new(processor_time());
+        let mut schedule = TrimSchedule::new(processor_time());
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            if rhythm.is_due(processor_time()) && tokio::task::spawn_blocking(trim).await.is_err() {
+            if schedule.is_due(processor_time()) && tokio::task::spawn_blocking(trim).await.is_err() {
                 return;
             }
         }
@@ -71,7 +71,7 @@ mod glibc {
 
     /// Decides when freed memory is returned: in quiet moments after work, and now and then during lasting work.
     #[derive(Debug)]
-    pub(super) struct Rhythm {
+    pub(super) struct TrimSchedule {
         /// Processor time at the last tick.
         last: Duration,
         /// Processor time at the last trim.
@@ -80,7 +80,7 @@ mod glibc {
         ticks: u32,
     }
 
-    impl Rhythm {
+    impl TrimSchedule {
         /// Less processor time between two trims frees too little to look for.
         const WORK: Duration = Duration::from_millis(500);
         /// A tick with less processor time than this is quiet: a tenth of a processor.
@@ -113,7 +113,7 @@ mod glibc {
 mod tests {
     use std::time::Duration;
 
-    use super::glibc::{Rhythm, trim};
+    use super::glibc::{TrimSchedule, trim};
 
     /// Returns the anonymous memory of this process in bytes.
     fn anonymous() -> usize {
@@ -124,18 +124,18 @@ mod tests {
 
     #[test]
     fn memory_is_returned_in_the_first_quiet_moment_after_work() {
-        let mut rhythm = Rhythm::new(Duration::ZERO);
-        assert!(!rhythm.is_due(Duration::from_secs(1)), "work goes on");
-        assert!(!rhythm.is_due(Duration::from_secs(2)), "work goes on");
-        assert!(rhythm.is_due(Duration::from_millis(2_010)));
-        assert!(!rhythm.is_due(Duration::from_millis(2_020)), "nothing has been freed since");
-        assert!(!rhythm.is_due(Duration::from_millis(2_030)), "nothing has been freed since");
+        let mut schedule = TrimSchedule::new(Duration::ZERO);
+        assert!(!schedule.is_due(Duration::from_secs(1)), "work goes on");
+        assert!(!schedule.is_due(Duration::from_secs(2)), "work goes on");
+        assert!(schedule.is_due(Duration::from_millis(2_010)));
+        assert!(!schedule.is_due(Duration::from_millis(2_020)), "nothing has been freed since");
+        assert!(!schedule.is_due(Duration::from_millis(2_030)), "nothing has been freed since");
     }
 
     #[test]
     fn memory_is_returned_now_and_then_while_work_goes_on() {
-        let mut rhythm = Rhythm::new(Duration::ZERO);
-        let trims = (1..=60).filter(|&second| rhythm.is_due(Duration::from_secs(second))).count();
+        let mut schedule = TrimSchedule::new(Duration::ZERO);
+        let trims = (1..=60).filter(|&second| schedule.is_due(Duration::from_secs(second))).count();
         assert_eq!(trims, 4);
     }
 
