@@ -204,8 +204,9 @@ impl Active {
     pub(crate) fn lent(&mut self, leases: Vec<JobLease>) {
         self.is_dry = leases.is_empty();
         let with_host = |lease: JobLease| {
-            let host = Url::parse(&lease.url.url).map(|url| pace_key(&url)).unwrap_or_default();
-            (host, lease)
+            // Of a copy no host is asked, so that it waits for none.
+            let url = Url::parse(&lease.url.url).ok().filter(|_| !lease.is_copy());
+            (url.map(|url| pace_key(&url)).unwrap_or_default(), lease)
         };
         self.queue.extend(leases.into_iter().map(with_host));
     }

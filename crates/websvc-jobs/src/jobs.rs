@@ -140,10 +140,18 @@ impl Jobs {
     ///
     /// # Errors
     /// [`JobsError`]
-    pub async fn extend(&self, team: &str, id: &str, urls: Vec<JobUrl>) -> Result<Option<u64>, JobsError> {
+    pub async fn extend(
+        &self,
+        team: &str,
+        id: &str,
+        urls: Vec<JobUrl>,
+        listed: u64,
+    ) -> Result<Option<u64>, JobsError> {
         let (team, id) = (team.to_owned(), id.to_owned());
         let added = self
-            .with_store(move |store, config| store.extend_job(&team, &id, &urls, &config.limits, now_ms()))
+            .with_store(move |store, config| {
+                store.extend_job(&team, &id, &urls, listed, &config.limits, now_ms())
+            })
             .await?;
         self.inner.changed.notify_one();
         Ok(added)

@@ -119,7 +119,6 @@ pub(crate) async fn work(jobs: Jobs, work: Arc<Work>, lease: JobLease, known: St
         end: DoneEnd::Left,
     };
     let attempted = match known {
-        _ if lease.is_copy() => copies::finish_copy(&jobs, work.record.kind, lease).await,
         Standing::GivenUp => {
             let end = failed(ErrorCode::ScrapeSiteError, GIVEN_UP);
             finish(&jobs, work.record.kind, PageFinish::of(lease, end)).await
@@ -165,15 +164,13 @@ async fn attempt(
     done: &mut Done,
 ) -> Result<DoneEnd, JobsError> {
     let started = Instant::now();
-    if lease.attempt() > MAX_ATTEMPTS {
-        let error = format!("it was taken up {MAX_ATTEMPTS} times and never ended");
-        let end = failed(ErrorCode::UnknownError, error);
-        return finish(jobs, work.record.kind, PageFinish::of(lease, end)).await;
-    }
-    let Ok(url) = Url::parse(&lease.url.url) else {
-        let end = failed(ErrorCode::BadRequest, "it is no URL");
-        return finish(jobs, work.record.kind, PageFinish::of(lease, end)).await;
+    let url = match url_of(&lease) {
+        Ok(url) => url,
+        Err(end) => return finish(jobs, work.record.kind, PageFinish::of(lease, end)).await,
     };
+    if lease.is_copy() {
+        return copies::finish_copy(jobs, work.record.kind, lease).await;
+    }
     let rules = match &work.crawling {
         Some(_) => Some(rules_of(jobs, work, &url, started + ROBOTS_TIME).await),
         None => None,
@@ -235,6 +232,15 @@ async fn attempt(
     let (ended, more) = conclude(jobs, work.record.kind, Arc::clone(crawling), page).await?;
     done.more = more;
     Ok(ended)
+}
+
+/// Returns the URL to fetch, or the end of a page that is not to be taken up again.
+fn url_of(lease: &JobLease) -> Result<Url, PageEnd> {
+    if lease.attempt() > MAX_ATTEMPTS {
+        let error = format!("it was taken up {MAX_ATTEMPTS} times and never ended");
+        return Err(failed(ErrorCode::UnknownError, error));
+    }
+    Url::parse(&lease.url.url).map_err(|_| failed(ErrorCode::BadRequest, "it is no URL"))
 }
 
 async fn rules_of(jobs: &Jobs, work: &Work, url: &Url, deadline: Instant) -> Arc<OnceCell<Rules>> {
@@ -412,9 +418,9 @@ fn got(mut page: Page, bill: Bill, took: Duration, entry: Option<&ListEntry>) ->
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
     let mut document = JobDocument { content: page_content(page), warning };
     if let Some(entry) = entry {
-        copies::name(&mut document, entry);
+        copies::set_entry(&mut document, entry);
     }
-    let end = copies::end(&document);
+    let end = copies::document_end(&document);
     Got { end, bill, status: 200, elapsed: (!is_cached).then_some(elapsed), said, leads, reached }
 }
 

@@ -46,6 +46,7 @@ impl BatchPage {
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchPlan {
     pub(crate) pages: Vec<BatchPage>,
+    pub(crate) listed: u64,
     pub(crate) invalid_urls: Option<Vec<String>>,
     pub(crate) append_to: Option<String>,
     pub(crate) max_concurrency: Option<usize>,
@@ -59,6 +60,12 @@ impl BatchPlan {
     #[must_use]
     pub fn pages(&self) -> &[BatchPage] {
         &self.pages
+    }
+
+    /// Returns how many URLs were sent, those that are no address of a page among them.
+    #[must_use]
+    pub fn listed(&self) -> u64 {
+        self.listed
     }
 
     /// Returns what is no address of a page; `None` when the request wanted all of them to be.
@@ -120,8 +127,18 @@ pub(crate) fn check(report: &mut Report, request: BatchScrapeRequest, policy: &P
     let webhook = webhook::check(report, webhook, WebhookKind::Batch);
     let max_concurrency = job::check_concurrency(report, max_concurrency);
     let scrape = scrape::check_single(report, options.clone(), policy);
+    let listed = urls.len() as u64;
     let (pages, invalid_urls) = pages(report, urls, ignore_invalid_urls.unwrap_or(true));
-    BatchPlan { pages, invalid_urls, append_to: append_to_id, max_concurrency, webhook, options, scrape }
+    BatchPlan {
+        pages,
+        listed,
+        invalid_urls,
+        append_to: append_to_id,
+        max_concurrency,
+        webhook,
+        options,
+        scrape,
+    }
 }
 
 fn pages(report: &mut Report, given: Vec<String>, ignores: bool) -> (Vec<BatchPage>, Option<Vec<String>>) {

@@ -138,11 +138,10 @@ async fn version_1_crawls_and_its_urls_stay_its_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn version_1_gets_lists_of_pages() {
     let (_world, service) = filled().await;
-    let body =
-        json!({ "urls": [PAGE, "http://tea.test/oolong.html"], "formats": ["markdown"], "parsePDF": true });
+    let body = json!({ "urls": [PAGE, "http://tea.test/oolong.html", PAGE], "formats": ["markdown"], "parsePDF": true });
     let path = start_at(&service, "/v1/batch/scrape", body).await;
     let status = ended(&service, &path).await;
-    assert_eq!((&status["status"], &status["completed"]), (&json!("completed"), &json!(2)), "{status}");
+    assert_eq!((&status["status"], &status["completed"]), (&json!("completed"), &json!(3)), "{status}");
     let bad = json!({ "urls": [PAGE, "ftp://x"] }).to_string();
     assert_eq!(service.post("/v1/batch/scrape", bad).await.status, 400);
 }

@@ -89,6 +89,13 @@ pub(crate) fn sources(documents: &[Value]) -> BTreeMap<String, usize> {
     sources
 }
 
+/// Returns the index of a document in the list, and its URL there.
+fn listed(document: &Value) -> (usize, &str) {
+    let metadata = &document["metadata"];
+    let index = metadata["index"].as_u64().unwrap();
+    (usize::try_from(index).unwrap(), metadata["sourceURL"].as_str().unwrap())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_has_a_document_for_each_url_and_gets_each_page_once() {
     let world = site_of(4, Duration::ZERO).await;
@@ -118,10 +125,9 @@ async fn a_batch_has_a_document_for_each_url_and_gets_each_page_once() {
     let mut documents = status["data"].as_array().unwrap().clone();
     documents.sort_by_key(|document| document["metadata"]["index"].as_u64());
     let found = |document: &Value| {
-        let metadata = &document["metadata"];
-        let index = usize::try_from(metadata["index"].as_u64().unwrap()).unwrap();
-        assert_eq!(metadata["sourceURL"], urls[index], "{metadata}");
-        (index, metadata["creditsUsed"].as_u64().unwrap())
+        let (index, source) = listed(document);
+        assert_eq!(source, urls[index]);
+        (index, document["metadata"]["creditsUsed"].as_u64().unwrap())
     };
     let found: Vec<_> = documents.iter().map(found).collect();
     assert_eq!(found, [(0, 1), (1, 1), (3, 0), (4, 0), (5, 1), (7, 0)]);
@@ -151,19 +157,40 @@ async fn url_that_is_named_again_fails_as_its_page_and_is_added_without_another_
     assert_eq!(answer.status, 200, "{}", answer.body);
     let status = ended(&service, &path).await;
     assert_eq!((&status["completed"], &status["total"]), (&json!(3), &json!(5)), "{status}");
-    let mut found: Vec<_> =
-        status["data"].as_array().unwrap().iter().map(|document| &document["metadata"]).collect();
-    found.sort_by_key(|metadata| metadata["index"].as_u64());
-    let found = found
-        .iter()
-        .map(|metadata| (metadata["index"].as_u64().unwrap(), metadata["sourceURL"].as_str().unwrap()));
+    let mut found: Vec<_> = status["data"].as_array().unwrap().iter().map(listed).collect();
+    found.sort_unstable();
     // What is added counts on.
-    let expected = [(1, "http://list.test/0"), (3, "http://list.test/1"), (4, "http://list.test/0")];
-    assert_eq!(found.collect::<Vec<_>>(), expected);
+    assert_eq!(found, [(1, "http://list.test/0"), (3, "http://list.test/1"), (4, "http://list.test/0")]);
     assert_eq!(world.count("http://list.test/0"), 1);
     let errors = service.get(&format!("{path}/errors")).await.body;
     let failed: Vec<_> = errors["errors"].as_array().unwrap().iter().map(|error| &error["url"]).collect();
     assert_eq!(failed, [forbidden, forbidden], "{errors}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn url_that_is_named_again_fails_when_the_document_of_its_page_cannot_be_read() {
+    let world = World::builder()
+        .page("http://list.test/0", Page::html("<title>0</title><p>Page 0."))
+        .page("http://slow.test/", Page::silence())
+        .start()
+        .await;
+    let site = Site::new(&world);
+    let service = site.serve();
+    let path = start(&service, json!({ "urls": ["http://list.test/0", "http://slow.test/"] })).await;
+    ask_until(&service, &path, |status| status["completed"] == 1).await;
+    let store = rusqlite::Connection::open(site.data_dir().join("websvc.db")).unwrap();
+    store.busy_timeout(Duration::from_secs(30)).unwrap();
+    assert_eq!(store.execute("UPDATE job_documents SET document = x'00'", []).unwrap(), 1);
+    let id = path.rsplit('/').next().unwrap();
+    let added = json!({ "urls": ["http://list.test/0"], "appendToId": id });
+    assert_eq!(service.post(START, added.to_string()).await.status, 200);
+    let errors = format!("{path}/errors");
+    let errors = ask_until(&service, &errors, |answer| answer["errors"].as_array().unwrap().len() == 1).await;
+    let error = &errors["errors"][0];
+    assert_eq!(error["url"], "http://list.test/0");
+    assert!(error["error"].as_str().unwrap().contains("taken up 10 times"), "{error}");
+    assert_eq!(world.count("http://list.test/0"), 1);
+    delete(&service, &path).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -307,13 +334,16 @@ async fn who_follows_next_without_a_pause_comes_to_an_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_that_is_killed_goes_on_and_every_page_is_charged_once() {
     const PAGES: usize = 50;
+    // Each of them is named twice.
+    const LISTED: usize = 2 * PAGES;
     let world = site_of(PAGES, Duration::from_millis(20)).await;
     let site = Site::new(&world);
     site.succeed(&["teams", "set", "default", "--credits", "1000"]);
     let mut service = site.serve();
-    let path = start(&service, json!({ "urls": urls(PAGES) })).await;
+    let list = [urls(PAGES), urls(PAGES)].concat();
+    let path = start(&service, json!({ "urls": list })).await;
     for part in 1..=4 {
-        ask_until(&service, &path, |body| body["completed"].as_u64() >= Some(part * 9)).await;
+        ask_until(&service, &path, |body| body["completed"].as_u64() >= Some(part * 20)).await;
         service.kill();
         drop(service);
         service = site.serve();
@@ -321,9 +351,12 @@ async fn a_batch_that_is_killed_goes_on_and_every_page_is_charged_once() {
     let status = ended(&service, &path).await;
     assert_eq!(status["status"], "completed", "{status}");
     let (documents, _) = read_all(&service, &path).await;
-    let sources = sources(&documents);
-    assert_eq!((sources.len(), documents.len()), (PAGES, PAGES), "{sources:?}");
-    assert_eq!((&status["completed"], &status["total"]), (&json!(PAGES), &json!(PAGES)));
+    let mut found: Vec<_> = documents.iter().map(listed).collect();
+    found.sort_unstable();
+    assert!(
+        found.iter().map(|(index, source)| (*index, *source)).eq(list.iter().map(String::as_str).enumerate())
+    );
+    assert_eq!((&status["completed"], &status["total"]), (&json!(LISTED), &json!(LISTED)));
     assert_eq!(status["creditsUsed"], json!(PAGES));
     let balance = service.get("/v2/team/credit-usage").await.body;
     assert_eq!(balance["data"]["remainingCredits"], json!(1000 - PAGES), "{balance}");

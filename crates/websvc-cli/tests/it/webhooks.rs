@@ -109,9 +109,11 @@ async fn the_events_of_a_batch_arrive_whole_signed_and_in_their_order() {
     let service = site.serve();
     let webhook = json!({ "url": format!("{HOOK}?key=1"), "headers": { "X-Mine": "one", "Authorization": "Bearer two" },
         "metadata": { "of": { "a": [1, "ü"] } }, "events": null });
-    let path = start_at(&service, BATCH, json!({ "urls": urls(3), "webhook": webhook })).await;
+    // A page that is named twice has an event for each.
+    let list = [urls(3), urls(1)].concat();
+    let path = start_at(&service, BATCH, json!({ "urls": list, "webhook": webhook })).await;
     let status = ended(&service, &path).await;
-    until("all events are there", || received(&world).len() >= 5).await;
+    until("all events are there", || received(&world).len() >= 6).await;
     let secret = site.succeed(&["teams", "webhook-secret", "default"]).trim().to_owned();
     let events = received(&world);
     let mut documents = Vec::new();
@@ -120,7 +122,7 @@ async fn the_events_of_a_batch_arrive_whole_signed_and_in_their_order() {
         assert_eq!((seen.method.as_str(), seen.header("content-type")), ("POST", Some("application/json")));
         assert_eq!((seen.header("x-mine"), seen.header("authorization")), (Some("one"), Some("Bearer two")));
         assert_eq!(seen.url, format!("{HOOK}?key=1"));
-        let name = ["started", "page", "page", "page", "completed"][at];
+        let name = ["started", "page", "page", "page", "page", "completed"][at];
         let mut body = body(seen);
         documents.append(body["data"].as_array_mut().unwrap());
         let id = path.rsplit('/').next().unwrap();
@@ -133,10 +135,10 @@ async fn the_events_of_a_batch_arrive_whole_signed_and_in_their_order() {
     assert_eq!(sorted(&documents), sorted(status["data"].as_array().unwrap()), "as the status has them");
     let ids: BTreeSet<String> =
         events.iter().map(|seen| seen.header("webhook-id").unwrap().to_owned()).collect();
-    assert_eq!((ids.len(), events.len()), (5, 5));
+    assert_eq!((ids.len(), events.len()), (6, 6));
     let metrics = service.text("/metrics").await;
     for line in [
-        "websvc_webhook_deliveries_total{outcome=\"delivered\"} 5",
+        "websvc_webhook_deliveries_total{outcome=\"delivered\"} 6",
         "websvc_webhook_deliveries_total{outcome=\"dead\"} 0",
         "websvc_webhook_events{state=\"waiting\"} 0",
     ] {
@@ -145,8 +147,8 @@ async fn the_events_of_a_batch_arrive_whole_signed_and_in_their_order() {
     let other = site.succeed(&["teams", "webhook-secret", "default", "--rotate"]).trim().to_owned();
     assert!(other.starts_with("whsec_") && other != secret);
     start_at(&service, BATCH, json!({ "urls": urls(1), "webhook": HOOK })).await;
-    until("they are signed anew", || received(&world).len() >= 8).await;
-    verify(&received(&world)[7], &other);
+    until("they are signed anew", || received(&world).len() >= 9).await;
+    verify(&received(&world)[8], &other);
 }
 
 #[tokio::test(flavor = "multi_thread")]

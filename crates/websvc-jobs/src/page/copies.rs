@@ -27,18 +27,18 @@ pub(super) async fn finish_copy(jobs: &Jobs, kind: JobKind, lease: JobLease) -> 
 fn copied(json: &[u8], entry: &ListEntry) -> PageEnd {
     match serde_json::from_slice::<JobDocument>(json) {
         Ok(mut document) => {
-            name(&mut document, entry);
+            set_entry(&mut document, entry);
             if let Some(metadata) = &mut document.content.metadata {
                 metadata.credits_used = metadata.credits_used.map(|_| 0);
             }
-            end(&document)
+            document_end(&document)
         }
         Err(error) => failed(ErrorCode::UnknownError, error.to_string()),
     }
 }
 
 /// Writes the URL of an entry as it was sent, and its index, into its document.
-pub(super) fn name(document: &mut JobDocument, entry: &ListEntry) {
+pub(super) fn set_entry(document: &mut JobDocument, entry: &ListEntry) {
     if let Some(metadata) = &mut document.content.metadata {
         metadata.source_url = Some(entry.given.clone());
         metadata.index = Some(entry.index);
@@ -46,7 +46,7 @@ pub(super) fn name(document: &mut JobDocument, entry: &ListEntry) {
 }
 
 /// Returns the end of a page with a document.
-pub(super) fn end(document: &JobDocument) -> PageEnd {
+pub(super) fn document_end(document: &JobDocument) -> PageEnd {
     match serde_json::to_vec(document) {
         Ok(json) => PageEnd::Document(json),
         // Our own types always serialise.

@@ -27,7 +27,7 @@ pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply
     let webhook = webhook::planned(&context, plan.webhook())?;
     let (urls, blocked) = screened(&context, &plan)?;
     let id = match plan.append_to() {
-        Some(id) => append(&context, id, urls).await?,
+        Some(id) => append(&context, id, urls, plan.listed()).await?,
         None => {
             let request = JobRequest {
                 options: plan.options().clone(),
@@ -45,6 +45,7 @@ pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply
                 idempotency,
                 page_limit: None,
                 urls,
+                listed: plan.listed(),
                 webhook,
             };
             job::create(&context, new).await?
@@ -89,11 +90,11 @@ fn screened(context: &Context<'_>, plan: &BatchPlan) -> Result<(Vec<JobUrl>, Vec
     }
 }
 
-async fn append(context: &Context<'_>, id: &str, urls: Vec<JobUrl>) -> Result<String, Failure> {
+async fn append(context: &Context<'_>, id: &str, urls: Vec<JobUrl>, listed: u64) -> Result<String, Failure> {
     let id = job::parse_id(id)?;
     let record = job::find(context, JobKind::Batch, &id).await?;
     let added = match record.state {
-        JobState::Running => context.jobs.extend(team(context), &id, urls).await?,
+        JobState::Running => context.jobs.extend(team(context), &id, urls, listed).await?,
         JobState::Completed | JobState::Cancelled | JobState::Failed => None,
     };
     match added {

@@ -54,6 +54,7 @@ pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply
         idempotency,
         page_limit,
         urls: vec![start],
+        listed: 0,
         webhook,
     };
     let id = job::create(&context, new).await?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::{Transaction, params};
 
-use super::row::{add_urls, end, find, stored_bytes};
+use super::row::{add_list, end, find, stored_bytes};
 use super::{Cancelling, Creating, JobKind, JobLimits, JobState, JobUrl, NewJob};
 use crate::database::Durability;
 use crate::error::StoreError;
@@ -20,8 +20,8 @@ impl Store {
         self.database().write(Durability::Power, |transaction| create(transaction, job, limits, now_ms))
     }
 
-    /// Adds URLs to a job of a team that runs, and returns how many were new; `None` when it does not run, or is not
-    /// there.
+    /// Adds URLs to a job of a team that runs, of a list of `listed` URLs as sent, and returns how many were added; `None`
+    /// when it does not run, or is not there.
     ///
     /// # Errors
     /// Failures of the database.
@@ -30,12 +30,13 @@ impl Store {
         team: &str,
         id: &str,
         urls: &[JobUrl],
+        listed: u64,
         limits: &JobLimits,
         now_ms: u64,
     ) -> Result<Option<u64>, StoreError> {
         self.database().write(Durability::Power, |transaction| match find(transaction, team, id, now_ms)? {
             Some(job) if job.state == JobState::Running => {
-                add_urls(transaction, job.number, urls, limits.urls).map(Some)
+                add_list(transaction, job.number, urls, listed, limits.urls).map(Some)
             }
             Some(_) | None => Ok(None),
         })
@@ -86,7 +87,7 @@ fn create(
     limits: &JobLimits,
     now_ms: u64,
 ) -> rusqlite::Result<Creating> {
-    let NewJob { id, team, key, kind, request, idempotency, page_limit, urls, webhook } = job;
+    let NewJob { id, team, key, kind, request, idempotency, page_limit, urls, listed, webhook } = job;
     if let Some(word) = idempotency {
         // What is no longer kept is forgotten, also before it is swept.
         transaction.execute(
@@ -132,7 +133,7 @@ fn create(
             later(now_ms, limits.keep),
         ])?;
     let number = transaction.last_insert_rowid();
-    let urls = add_urls(transaction, number, urls, limits.urls)?;
+    let urls = add_list(transaction, number, urls, *listed, limits.urls)?;
     if let Some(webhook) = webhook {
         begin(transaction, number, webhook, now_ms)?;
     }

@@ -134,6 +134,9 @@ fn write(
         return Ok(PageFinished::Noted { state, charged: 0, has_event: true });
     }
     note(transaction, lease, end, now_ms)?;
+    if job.kind == JobKind::Batch {
+        release_copies(transaction, lease)?;
+    }
     if matches!(end, PageEnd::Document(_)) {
         // Before what was found, which may name them.
         aliases.note(transaction, lease)?;
@@ -235,6 +238,18 @@ fn note(transaction: &Transaction<'_>, lease: &JobLease, end: &PageEnd, now_ms: 
             "UPDATE jobs SET open = open - 1, urls = urls - ?2, blocked = blocked + ?3 WHERE number = ?1",
         )?
         .execute(params![lease.job, is_left_out, matches!(end, PageEnd::Blocked)])
+        .map(drop)
+}
+
+/// Lets the URLs go on that waited for the end of this one, whose page they have.
+fn release_copies(transaction: &Transaction<'_>, lease: &JobLease) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached(
+            // The condition on the state is that of the index.
+            "UPDATE job_urls SET waits_for = NULL \
+             WHERE job = ?1 AND waits_for = ?2 AND state IN ('waiting', 'leased')",
+        )?
+        .execute(params![lease.job, lease.place])
         .map(drop)
 }
 

@@ -113,7 +113,8 @@ fn lease(
             let leased: u64 = transaction
                 .prepare_cached(
                     "SELECT count(*) FROM (SELECT state, lease_until FROM job_urls \
-                     WHERE job = ?1 AND state IN ('waiting', 'leased') ORDER BY place LIMIT ?3) \
+                     WHERE job = ?1 AND state IN ('waiting', 'leased') AND waits_for IS NULL \
+                     ORDER BY place LIMIT ?3) \
                      WHERE state = 'leased' AND lease_until > ?2",
                 )?
                 .query_row(params![number, now_ms, LENT], |row| row.get(0))?;
@@ -125,10 +126,7 @@ fn lease(
             "UPDATE job_urls SET state = 'leased', lease_until = ?2, attempts = attempts + 1 \
              WHERE job = ?1 AND place IN (SELECT place FROM job_urls WHERE job = ?1 \
              AND state IN ('waiting', 'leased') AND (state = 'waiting' OR lease_until <= ?3) \
-             AND (copy_of IS NULL OR EXISTS (SELECT 1 FROM job_urls AS original \
-             WHERE original.job = ?1 AND original.place = job_urls.copy_of \
-             AND original.state NOT IN ('waiting', 'leased'))) \
-             ORDER BY place LIMIT ?4) \
+             AND waits_for IS NULL ORDER BY place LIMIT ?4) \
              RETURNING place, attempts, url, key, depth, retries, copy_of, given, list_index",
         )?
         .query_map(params![number, later(now_ms, life), now_ms, room], |row| {

@@ -95,6 +95,8 @@ pub struct NewJob {
     pub page_limit: Option<u64>,
     /// Its first URLs.
     pub urls: Vec<JobUrl>,
+    /// How many URLs the list of a batch has as sent, those that are left out among them; 0 for a crawl.
+    pub listed: u64,
     /// Where its events go, if anybody wants them.
     pub webhook: Option<NewWebhook>,
 }
@@ -118,7 +120,7 @@ pub struct JobUrl {
 pub struct ListEntry {
     /// The URL as it was sent, without user and password.
     pub given: String,
-    /// Its index in the list, from 0; entries that are added later count on from the last one.
+    /// Its index in the list as sent, from 0; entries of a list that is added later count on from the end of the one before.
     pub index: u64,
 }
 

@@ -89,14 +89,19 @@ pub(super) fn entry(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Lis
     Ok(given.zip(index).map(|(given, index)| ListEntry { given, index }))
 }
 
-/// Returns what is added to the indexes of entries: those of a list that is added to another count on.
-fn first_index(transaction: &Transaction<'_>, job: i64, urls: &[JobUrl]) -> rusqlite::Result<u64> {
-    if urls.iter().all(|url| url.entry.is_none()) {
-        return Ok(0);
-    }
+/// Adds URLs of a list of `listed` URLs as sent: see [`add_urls`]. Their indexes count on from the end of the list before.
+pub(super) fn add_list(
+    transaction: &Transaction<'_>,
+    job: i64,
+    urls: &[JobUrl],
+    listed: u64,
+    most: u64,
+) -> rusqlite::Result<u64> {
+    let added = add_urls(transaction, job, urls, most)?;
     transaction
-        .prepare_cached("SELECT ifnull(max(list_index) + 1, 0) FROM job_urls WHERE job = ?1")?
-        .query_row([job], |row| row.get(0))
+        .prepare_cached("UPDATE jobs SET listed = listed + ?2 WHERE number = ?1")?
+        .execute(params![job, listed])?;
+    Ok(added)
 }
 
 /// Adds URLs to a job, up to `most`, and returns how many; the others are counted as left out. Of a crawl those are new
@@ -114,15 +119,17 @@ pub(super) fn add_urls(
         .prepare_cached("SELECT ifnull(max(place), 0) FROM job_urls WHERE job = ?1")?
         .query_row([job], |row| row.get(0))?;
     let room = most.saturating_sub(u64::try_from(last).unwrap_or_default());
-    let mut known = transaction.prepare_cached("SELECT place FROM job_urls WHERE job = ?1 AND key = ?2")?;
-    let mut insert = transaction.prepare_cached(
-        "INSERT INTO job_urls (job, place, key, url, depth, state, given, list_index, copy_of) \
-         VALUES (?1, ?2, ?3, ?4, ?5, 'waiting', ?6, ?7, ?8)",
+    let mut known = transaction.prepare_cached(
+        "SELECT place, state IN ('waiting', 'leased') FROM job_urls WHERE job = ?1 AND key = ?2",
     )?;
-    let first = first_index(transaction, job, urls)?;
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO job_urls (job, place, key, url, depth, state, given, list_index, copy_of, waits_for) \
+         SELECT ?1, ?2, ?3, ?4, ?5, 'waiting', ?6, listed + ?7, ?8, ?9 FROM jobs WHERE number = ?1",
+    )?;
     let (mut added, mut left_out) = (0_u64, 0_u64);
     for JobUrl { url, key, depth, entry } in urls {
-        let original: Option<i64> = known.query_row(params![job, key], |row| row.get(0)).optional()?;
+        let original: Option<(i64, bool)> =
+            known.query_row(params![job, key], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
         if original.is_some() && entry.is_none() {
             continue;
         }
@@ -134,8 +141,10 @@ pub(super) fn add_urls(
         let place = last + i64::try_from(added).unwrap_or(i64::MAX);
         // No URL has a line break, so that nothing else has the key of a copy.
         let key = original.map_or_else(|| key.clone(), |_| format!("{key}\n{place}"));
-        let (given, index) = entry.as_ref().map(|entry| (&entry.given, first + entry.index)).unzip();
-        insert.execute(params![job, place, key, url, depth, given, index, original])?;
+        let copy_of = original.map(|(place, _)| place);
+        let waits_for = original.and_then(|(place, is_open)| is_open.then_some(place));
+        let (given, index) = entry.as_ref().map(|entry| (&entry.given, entry.index)).unzip();
+        insert.execute(params![job, place, key, url, depth, given, index, copy_of, waits_for])?;
     }
     transaction
         .prepare_cached(

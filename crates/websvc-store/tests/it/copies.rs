@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use websvc_store::{JobLimits, JobState, JobUrl, ListEntry, PageEnd, PageFinished};
 
-use crate::fresh;
 use crate::jobs::{create, document, finish, job, names, url};
+use crate::{fresh, sqlite};
 
 const LIFE: Duration = Duration::from_secs(60);
 
@@ -51,6 +51,8 @@ fn copies_survive_the_end_of_the_process_and_are_added_to_pages_that_are_done() 
     let (_dir, store) = fresh();
     let mut new = job("one", &[]);
     new.urls = vec![entry("a", 0), entry("a", 1), entry("b", 2)];
+    // A fourth is no URL.
+    new.listed = 4;
     let number = create(&store, &new);
     let leases = store.lease_job_urls(number, 1, 0, LIFE).unwrap();
     finish(&store, &leases[0], document("page a"));
@@ -59,11 +61,11 @@ fn copies_survive_the_end_of_the_process_and_are_added_to_pages_that_are_done() 
     store.end_job_leases().unwrap();
 
     let limits = JobLimits::default();
-    let added = store.extend_job("tea", "one", &[entry("a", 0), entry("c", 1)], &limits, 0).unwrap();
+    let added = store.extend_job("tea", "one", &[entry("a", 0), entry("c", 1)], 2, &limits, 0).unwrap();
     assert_eq!(added, Some(2));
     let leases = store.lease_job_urls(number, 9, 0, LIFE).unwrap();
     let indexes = leases.iter().map(|lease| (lease.is_copy(), lease.url.entry.as_ref().unwrap().index));
-    assert_eq!(indexes.collect::<Vec<_>>(), [(true, 1), (false, 2), (true, 3), (false, 4)]);
+    assert_eq!(indexes.collect::<Vec<_>>(), [(true, 1), (false, 2), (true, 4), (false, 5)]);
     let ended: Vec<_> = leases.iter().map(|lease| finish(&store, lease, document("x"))).collect();
     assert!(matches!(ended[3], PageFinished::Noted { state: JobState::Completed, .. }), "{ended:?}");
     assert_eq!(store.job_by_number(number).unwrap().unwrap().documents, 5);
@@ -75,7 +77,27 @@ fn copies_count_for_the_bound_of_urls() {
     let number = create(&store, &job("one", &["a"]));
     let limits = JobLimits { urls: 3, ..JobLimits::default() };
     let more = [entry("a", 0), entry("a", 1), entry("a", 2)];
-    assert_eq!(store.extend_job("tea", "one", &more, &limits, 0).unwrap(), Some(2));
+    assert_eq!(store.extend_job("tea", "one", &more, 3, &limits, 0).unwrap(), Some(2));
     let record = store.job_by_number(number).unwrap().unwrap();
     assert_eq!((record.urls, record.left_out), (3, 1));
+}
+
+#[test]
+fn lease_does_not_pass_over_copies_that_wait() {
+    let (dir, store) = fresh();
+    let mut new = job("one", &[]);
+    new.urls = (0..1_000).map(|index| entry("a", index)).chain([entry("b", 1_000)]).collect();
+    let number = create(&store, &new);
+    assert_eq!(names(&store.lease_job_urls(number, 9, 0, LIFE).unwrap()), ["a", "b"]);
+    let plan: Vec<String> = sqlite(dir.path())
+        .prepare(
+            "EXPLAIN QUERY PLAN SELECT place FROM job_urls WHERE job = 1 AND state IN ('waiting', 'leased') \
+             AND (state = 'waiting' OR lease_until <= 1) AND waits_for IS NULL ORDER BY place LIMIT 9",
+        )
+        .unwrap()
+        .query_map([], |row| row.get(3))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    assert_eq!(plan, ["SEARCH job_urls USING INDEX job_urls_open (job=? AND waits_for=?)"]);
 }

@@ -31,6 +31,7 @@ pub(crate) fn job(id: &str, names: &[&str]) -> NewJob {
         idempotency: None,
         page_limit: None,
         urls: names.iter().map(|name| url(name)).collect(),
+        listed: 0,
         webhook: None,
     }
 }
@@ -192,7 +193,7 @@ fn a_cancelled_job_takes_no_more_and_charges_no_more() {
     };
     assert_eq!(store.finish_job_url(late, &JobLimits::default(), 6).unwrap(), PageFinished::LeaseLost);
     assert_eq!(remaining(&store, "tea"), 10);
-    assert_eq!(store.extend_job("tea", "j", &[url("c")], &JobLimits::default(), 6).unwrap(), None);
+    assert_eq!(store.extend_job("tea", "j", &[url("c")], 1, &JobLimits::default(), 6).unwrap(), None);
     assert_eq!(store.job_documents(number, 0, 9, 100).unwrap().documents, [b"a"]);
 }
 
@@ -204,7 +205,7 @@ fn bounds_are_kept() {
     assert_eq!(start("j", &["a", "b", "c"]), Creating::TooManyUrls);
     assert_eq!(start("j", &["a", "b"]), Creating::Created { urls: 2 });
     assert_eq!(start("k", &["a"]), Creating::TooManyRunning);
-    assert_eq!(store.extend_job("tea", "j", &[url("c")], &limits, 0).unwrap(), Some(0));
+    assert_eq!(store.extend_job("tea", "j", &[url("c")], 1, &limits, 0).unwrap(), Some(0));
     let number = store.job("tea", JobKind::Batch, "j", 0).unwrap().unwrap().number;
     assert_eq!(store.job_by_number(number).unwrap().unwrap().left_out, 1);
     let lease = store.lease_job_urls(number, 1, 0, LIFE).unwrap().remove(0);

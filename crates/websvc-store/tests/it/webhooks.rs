@@ -30,6 +30,7 @@ fn job(id: &str, pages: usize, events: &[JobEvent]) -> NewJob {
         idempotency: None,
         page_limit: None,
         urls: (0..pages).map(url).collect(),
+        listed: 0,
         webhook: Some(NewWebhook {
             url: "http://hook.test/x?token=secret".to_owned(),
             host: "hook.test".to_owned(),

@@ -11,7 +11,7 @@ use websvc::types::limits::{JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_engine::crawl::Site;
 use websvc_jobs::{JobRequest, Jobs, batch_url, job_errors, job_status};
 use websvc_store::{Creating, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob};
-use websvc_validate::{BatchPlan, Checked, Policy, read_batch, read_crawl_request};
+use websvc_validate::{Checked, Policy, read_batch, read_crawl_request};
 
 use super::{Asked, Part, State};
 use crate::Setting;
@@ -39,11 +39,18 @@ pub(super) struct Local {
     pub(super) invalid_urls: Vec<String>,
 }
 
+/// URLs of a job.
+struct List {
+    urls: Vec<JobUrl>,
+    /// How many URLs of a batch were named, those that are left out among them.
+    listed: u64,
+}
+
 /// A job before it is there.
 struct Beginning {
     job: NewJob,
-    /// URLs that are added before the work begins.
-    more: Vec<Vec<JobUrl>>,
+    /// Lists that are added before the work begins.
+    more: Vec<List>,
     invalid_urls: Vec<String>,
 }
 
@@ -156,7 +163,8 @@ fn crawl(installation: &Installation, request: &CrawlRequest) -> Result<Beginnin
         crawl: Some(Box::new(request)),
         ..JobRequest::default()
     };
-    let job = new_job(JobKind::Crawl, &stored, page_limit, vec![start])?;
+    let list = List { urls: vec![start], listed: 0 };
+    let job = new_job(JobKind::Crawl, &stored, page_limit, list)?;
     Ok(Beginning { job, more: Vec::new(), invalid_urls: Vec::new() })
 }
 
@@ -167,7 +175,8 @@ fn batch(installation: &Installation, requests: &[BatchScrapeRequest]) -> Result
         let body = serde_json::to_vec(request)?;
         let Checked { plan, warnings } = read_batch(&body, &Policy::default()).map_err(refused)?;
         installation.engine.review(plan.scrape())?;
-        parts.push(urls(&plan));
+        let urls = plan.pages().iter().map(batch_url).collect();
+        parts.push(List { urls, listed: plan.listed() });
         invalid_urls.extend(plan.invalid_urls().into_iter().flatten().cloned());
         stored.get_or_insert_with(|| JobRequest {
             options: plan.options().clone(),
@@ -182,15 +191,11 @@ fn batch(installation: &Installation, requests: &[BatchScrapeRequest]) -> Result
     Ok(Beginning { job, more: parts.collect(), invalid_urls })
 }
 
-fn urls(plan: &BatchPlan) -> Vec<JobUrl> {
-    plan.pages().iter().map(batch_url).collect()
-}
-
 fn new_job(
     kind: JobKind,
     request: &JobRequest,
     page_limit: Option<u64>,
-    urls: Vec<JobUrl>,
+    List { urls, listed }: List,
 ) -> Result<NewJob> {
     Ok(NewJob {
         id: Uuid::now_v7().to_string(),
@@ -201,6 +206,7 @@ fn new_job(
         idempotency: None,
         page_limit,
         urls,
+        listed,
         webhook: None,
     })
 }
@@ -228,8 +234,8 @@ async fn create(jobs: &Jobs, beginning: Beginning) -> Result<(String, Vec<String
             bail!("the documents of all jobs take {} bytes (jobs.max_total_bytes)", limits.total_bytes)
         }
     }
-    for urls in more {
-        let (given, added) = (urls.len() as u64, jobs.extend(DEFAULT_TEAM, &id, urls).await?);
+    for List { urls, listed } in more {
+        let (given, added) = (urls.len() as u64, jobs.extend(DEFAULT_TEAM, &id, urls, listed).await?);
         if added.is_some_and(|added| added < given) {
             show::note("warning: pages that found no room are left out");
         }
