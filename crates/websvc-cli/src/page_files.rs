@@ -1,5 +1,6 @@
 //! Pages as files: a Markdown file for each with what is known of it in front, and its other formats beside it.
 
+mod draft;
 mod front_matter;
 mod name;
 
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 use websvc::types::{Metadata, PageContent};
 
 use crate::drawing::decode_file;
+pub(crate) use draft::{draft_in, sweep};
 pub(crate) use front_matter::{front_matter, quoted};
 use name::{MARKDOWN, Names};
 
@@ -51,6 +53,7 @@ impl PageFiles {
     pub(crate) fn open(root: &Path, others: Others) -> Result<Self> {
         std::fs::create_dir_all(root)
             .with_context(|| format!("cannot make the directory {}", root.display()))?;
+        sweep(root);
         Ok(Self { root: root.to_owned(), others, taken: HashMap::new() })
     }
 
@@ -66,7 +69,7 @@ impl PageFiles {
             .with_context(|| format!("cannot make the directory {}", folder.display()))?;
         let text = self.write_others(&stem, page, fetched)?;
         let path = self.root.join(format!("{stem}.{MARKDOWN}"));
-        replace(&path, text.as_bytes())?;
+        replace(&self.root, &path, text.as_bytes())?;
         Ok(Written::Into(path))
     }
 
@@ -96,7 +99,7 @@ impl PageFiles {
         let path = |after: &str| self.root.join(format!("{stem}.{after}"));
         for (after, text) in [("html", page.html.take()), ("raw.html", page.raw_html.take())] {
             if let Some(text) = text {
-                replace(&path(after), text.as_bytes())?;
+                replace(&self.root, &path(after), text.as_bytes())?;
             }
         }
         if let Some(picture) = &mut page.screenshot {
@@ -115,7 +118,7 @@ impl PageFiles {
             rest.remove("metadata");
             rest.remove("screenshot");
             if !rest.is_empty() {
-                replace(&path("json"), format!("{:#}\n", json!(rest)).as_bytes())?;
+                replace(&self.root, &path("json"), format!("{:#}\n", json!(rest)).as_bytes())?;
             }
         }
         Ok(text)
@@ -125,7 +128,7 @@ impl PageFiles {
     fn write_file(&self, stem: &str, what: &str, url: &str) -> Result<String> {
         let Some((extension, bytes)) = decode_file(url)? else { return Ok(url.to_owned()) };
         let path = self.root.join(format!("{stem}.{what}{extension}"));
-        replace(&path, &bytes)?;
+        replace(&self.root, &path, &bytes)?;
         Ok(path.file_name().unwrap_or_default().to_string_lossy().into_owned())
     }
 }
@@ -197,24 +200,13 @@ fn owner(path: &Path) -> Result<Owner> {
     Ok(if first == "---" && second.starts_with("url: ") { Owner::Page(second) } else { Owner::Somebody })
 }
 
-/// Writes a file, which is there whole or not at all.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+/// Writes a file, which is there whole or not at all, below `root`.
+fn replace(root: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
     let cannot = || format!("cannot write {}", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut draft = draft_in(folder).with_context(cannot)?;
+    let mut draft = draft_in(root).with_context(cannot)?;
     draft.write_all(bytes).with_context(cannot)?;
     draft.persist(path).with_context(cannot)?;
     Ok(())
-}
-
-/// Begins a file that gets its name when it is whole.
-pub(crate) fn draft_in(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".websvc-");
-    // Others may read it as any file that is made here, and not as those that nobody should see.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
 }
 
 #[cfg(test)]

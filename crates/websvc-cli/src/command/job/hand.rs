@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 use websvc::types::job::JobDocument;
 
 use crate::args::Handing;
-use crate::page_files::{Others, PageFiles, Written, address, draft_in, page_text};
+use crate::page_files::{Others, PageFiles, Written, address, draft_in, page_text, sweep};
 use crate::show;
 
 /// So many files that are in the way are named.
@@ -122,6 +122,7 @@ impl Lines {
             return Ok(Self::Printed);
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        sweep(folder);
         let draft = draft_in(folder).with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Self::Into(path.to_owned(), BufWriter::new(draft)))
     }
