@@ -7,7 +7,7 @@ use tantivy::TantivyDocument;
 use url::Url;
 
 use crate::address::{Address, extension_of_type, host_terms};
-use crate::analysis::{Language, detect, head};
+use crate::analysis::{FormCache, Language, detect, head};
 use crate::anchors::{Anchor, Anchors, target_key, telling};
 use crate::card::{self, Head};
 use crate::document::{Document, Link, News};
@@ -79,6 +79,7 @@ pub(crate) fn encode(
     document: &Document,
     first_seen: Option<i64>,
     anchors: &Anchors,
+    forms: &mut FormCache,
 ) -> Option<Encoded> {
     let Address { sites, text: url_text, topic, extension } = Address::parse(&document.url)?;
     let body = head(&document.body, MAX_BODY_BYTES);
@@ -90,7 +91,7 @@ pub(crate) fn encode(
     let date = published.or_else(|| document.modified.map(Timestamp::as_second)).or(first_seen);
     let linked = linked_hosts(document, &sites);
 
-    let mut words = Words::new(Language::from_code(&language));
+    let mut words = Words::new(Language::from_code(&language), forms);
     words.title(&document.title, TITLE_WEIGHT);
     let news_image = document.news.as_ref().and_then(|News { image_url }| image_url.as_deref());
     let card_head = Head {
@@ -143,7 +144,7 @@ pub(crate) fn encode(
     Some(Encoded { page: out, facts })
 }
 
-fn labels(document: &Document, words: &Words) -> Vec<String> {
+fn labels(document: &Document, words: &Words<'_>) -> Vec<String> {
     let mut labels = Vec::new();
     if document.news.is_some() {
         labels.push(NEWS.to_owned());

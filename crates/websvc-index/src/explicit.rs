@@ -82,6 +82,9 @@ pub(crate) fn is_explicit<'a>(url: &str, words: impl Iterator<Item = &'a str>) -
     let (mut seen, mut distinct, mut hits, mut all) = ([false; STRONG.len()], 0usize, 0usize, 0usize);
     for word in words {
         all += 1;
+        if !may_be_listed(word) {
+            continue;
+        }
         if let Ok(at) = STRONG.binary_search(&word) {
             hits += 1;
             distinct += usize::from(!std::mem::replace(&mut seen[at], true));
@@ -93,6 +96,24 @@ pub(crate) fn is_explicit<'a>(url: &str, words: impl Iterator<Item = &'a str>) -
     (distinct >= 3 && dense(200)) || (distinct >= 2 && dense(50)) || has_explicit_domain(url)
 }
 
+/// For each first byte the lengths of the words in both lists, as bits.
+static LENGTHS: [u32; 256] = {
+    let mut lengths = [0; 256];
+    let mut at = 0;
+    while at < STRONG.len() + WEAK.len() {
+        let word = if at < STRONG.len() { STRONG[at] } else { WEAK[at - STRONG.len()] };
+        lengths[word.as_bytes()[0] as usize] |= 1 << word.len();
+        at += 1;
+    }
+    lengths
+};
+
+/// Tells whether a word may be in a list: a look at its length and first byte spares most words two searches.
+fn may_be_listed(word: &str) -> bool {
+    let lengths = word.bytes().next().map_or(0, |first| LENGTHS[usize::from(first)]);
+    word.len() < 32 && lengths >> word.len() & 1 == 1
+}
+
 fn has_explicit_domain(url: &str) -> bool {
     let url = Url::parse(url).ok();
     let top = url.as_ref().and_then(Url::domain).and_then(|domain| domain.rsplit('.').next());
@@ -101,7 +122,7 @@ fn has_explicit_domain(url: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{STRONG, WEAK, is_explicit};
+    use super::{STRONG, WEAK, is_explicit, may_be_listed};
 
     #[track_caller]
     fn check(text: &str, expected: bool) {
@@ -113,6 +134,12 @@ mod tests {
     #[test]
     fn the_lists_are_sorted() {
         assert!(STRONG.is_sorted() && WEAK.is_sorted());
+    }
+
+    #[test]
+    fn all_words_of_the_lists_are_looked_up() {
+        assert!(STRONG.iter().chain(&WEAK).all(|word| may_be_listed(word)));
+        assert!(!["", "the", &"p".repeat(40)].into_iter().any(may_be_listed));
     }
 
     #[test]

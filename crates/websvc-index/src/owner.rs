@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use tantivy::{TantivyDocument, TantivyError};
 
+use crate::analysis::FormCache;
 use crate::anchors::{Anchors, gather};
 use crate::backlog::{Backlog, PENDING};
 use crate::card::Card;
@@ -47,6 +48,7 @@ pub(crate) struct Owner {
     live: Arc<AtomicBool>,
     pub(crate) pages: Desk,
     images: Desk,
+    pub(crate) forms: FormCache,
     /// When the first document came that is not committed yet.
     pub(crate) dirty_since: Option<Instant>,
     /// The pages whose anchors are to be applied.
@@ -68,6 +70,7 @@ impl Owner {
             live,
             pages: Desk::default(),
             images: Desk::default(),
+            forms: FormCache::default(),
             dirty_since: None,
             backlog: Backlog::default(),
             applied: 0,
@@ -247,10 +250,13 @@ impl Owner {
             Ok((known.unwrap_or_default(), anchors))
         };
         let (known, anchors) = reading().map_err(|error| self.failed(&error))?;
-        let Some(Encoded { page, facts }) = encode(fields, document, known.first_seen, &anchors) else {
+        let forms = &mut self.forms;
+        let Some(Encoded { page, facts }) = encode(fields, document, known.first_seen, &anchors, forms)
+        else {
             return Ok(()); // `Index::add` has refused such URLs.
         };
-        self.replace(&document.url, Some(page), encode_images(fields, document, &facts))?;
+        let images = encode_images(fields, document, &facts, forms);
+        self.replace(&document.url, Some(page), images)?;
         self.backlog.add_changed(&document.url, &known.links, &document.links);
         Ok(())
     }
@@ -314,6 +320,7 @@ impl Owner {
 
     fn release(&mut self) -> Result<(), IndexError> {
         self.live.store(false, Ordering::Release);
+        self.forms = FormCache::default();
         // While the lock is held: the next process is to find the files as they stay.
         self.shared.journal.release().map_err(|source| self.shared.io(source))?;
         let released = self.images.release().and_then(|()| self.pages.release());

@@ -3,7 +3,7 @@
 use tantivy::TantivyDocument;
 
 use crate::address::Address;
-use crate::analysis::Language;
+use crate::analysis::{FormCache, Language};
 use crate::card::{self, Head};
 use crate::document::{Document, Image, fingerprint_of_text};
 use crate::encode::Facts;
@@ -20,14 +20,19 @@ const MIN_SIDE: u32 = 16;
 const MAX_CONTEXT_BYTES: usize = 2_000;
 
 /// Turns the images of `document` into fields, without icons, trackers, embedded data and repetitions.
-pub(crate) fn encode_images(fields: &Fields, document: &Document, facts: &Facts) -> Vec<TantivyDocument> {
+pub(crate) fn encode_images(
+    fields: &Fields,
+    document: &Document,
+    facts: &Facts,
+    forms: &mut FormCache,
+) -> Vec<TantivyDocument> {
     let mut images: Vec<&Image> = Vec::new();
     for image in document.images.iter().filter(|image| is_shown(image)) {
         if images.len() < MAX_IMAGES && !images.iter().any(|known| known.url == image.url) {
             images.push(image);
         }
     }
-    images.into_iter().filter_map(|image| encode_image(fields, document, facts, image)).collect()
+    images.into_iter().filter_map(|image| encode_image(fields, document, facts, image, forms)).collect()
 }
 
 fn is_shown(image: &Image) -> bool {
@@ -43,11 +48,12 @@ fn encode_image(
     document: &Document,
     facts: &Facts,
     image: &Image,
+    forms: &mut FormCache,
 ) -> Option<TantivyDocument> {
     let Address { text: url_text, topic, extension, .. } = Address::parse(&image.url)?;
     let own_title = [&image.alt, &image.caption].into_iter().find(|text| !text.trim().is_empty());
     let title = own_title.unwrap_or(&document.title);
-    let mut words = Words::new(Language::from_code(&facts.language));
+    let mut words = Words::new(Language::from_code(&facts.language), forms);
     words.title(title, 1);
     let head = Head {
         url: &document.url,

@@ -67,7 +67,8 @@ impl Owner {
         let Ok(document) = view.document(address) else {
             return Ok(());
         };
-        let Some(encoded) = encode(&view.fields, &document, view.first_seen(address), &anchors) else {
+        let first_seen = view.first_seen(address);
+        let Some(encoded) = encode(&view.fields, &document, first_seen, &anchors, &mut self.forms) else {
             return Ok(());
         };
         let shared = Arc::clone(&self.shared);

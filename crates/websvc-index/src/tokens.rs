@@ -1,30 +1,28 @@
 //! Texts as the tokens of fields.
 
-use crate::analysis::{Kind, Language, each_word, fold};
+use crate::analysis::{FormCache, Forms, Kind, Language, each_word, fold};
 use crate::packed::Tokens;
 use crate::schema::{SECTION_GAP, STEM_MARK, TITLE_WORDS};
 
 /// The tokens of the three text fields while a document is read once from front to back.
-pub(crate) struct Words {
+pub(crate) struct Words<'a> {
     language: Option<Language>,
+    forms: &'a mut FormCache,
     pub(crate) position: u32,
     pub(crate) titles: Tokens,
     pub(crate) terms: Tokens,
     pub(crate) exact: Tokens,
-    folded: String,
-    stem: String,
 }
 
-impl Words {
-    pub(crate) fn new(language: Option<Language>) -> Self {
+impl<'a> Words<'a> {
+    pub(crate) fn new(language: Option<Language>, forms: &'a mut FormCache) -> Self {
         Self {
             language,
+            forms,
             position: 0,
             titles: Tokens::default(),
             terms: Tokens::default(),
             exact: Tokens::default(),
-            folded: String::new(),
-            stem: String::new(),
         }
     }
 
@@ -34,16 +32,20 @@ impl Words {
 
     /// Adds the title at the current position, which is the start.
     pub(crate) fn title(&mut self, text: &str, weight: usize) {
+        let mut marked = String::new();
         each_word(text, |word| {
             if self.position < TITLE_WORDS {
                 self.word(word.lower, word.kind, weight);
-                self.titles.push(&self.folded, self.position, 1);
-                for form in [&mut self.stem, &mut self.folded] {
-                    form.insert(0, STEM_MARK);
-                }
-                self.titles.push(&self.stem, self.position, 1);
-                if self.language.is_some_and(Language::has_accents) && self.stem != self.folded {
-                    self.titles.push(&self.folded, self.position, 1);
+                let language = self.language_of(word.kind);
+                let forms = self.forms.get(language, word.lower);
+                self.titles.push(&forms.folded, self.position, 1);
+                let has_accents = self.language.is_some_and(Language::has_accents);
+                let whole = Some(&forms.folded).filter(|folded| has_accents && **folded != forms.stem);
+                for form in [Some(&forms.stem), whole].into_iter().flatten() {
+                    marked.clear();
+                    marked.push(STEM_MARK);
+                    marked.push_str(form);
+                    self.titles.push(&marked, self.position, 1);
                 }
             }
             self.position += 1;
@@ -67,25 +69,23 @@ impl Words {
         self.exact.truncate(own);
     }
 
-    /// Adds one word and leaves its forms in `folded` and `stem`.
+    /// Adds one word.
     fn word(&mut self, lower: &str, kind: Kind, weight: usize) {
-        self.folded.clear();
-        fold(lower, &mut self.folded);
-        self.stem.clear();
-        self.exact.push(&self.folded, self.position, 1);
-        let language = self.language.filter(|_| kind == Kind::Letters);
-        let Some(language) = language else {
-            self.stem.push_str(&self.folded);
-            return self.terms.push(&self.folded, self.position, weight);
-        };
-        language.stem(lower, &mut self.stem);
-        if language.is_stop_word(&self.folded) {
+        let language = self.language_of(kind);
+        let Forms { folded, stem, is_stop_word, .. } = self.forms.get(language, lower);
+        self.exact.push(folded, self.position, 1);
+        if *is_stop_word {
             return;
         }
-        self.terms.push(&self.stem, self.position, weight);
-        if language.has_accents() && self.stem != self.folded {
-            self.terms.push(&self.folded, self.position, weight);
+        self.terms.push(stem, self.position, weight);
+        if language.is_some_and(Language::has_accents) && stem != folded {
+            self.terms.push(folded, self.position, weight);
         }
+    }
+
+    /// Returns the language in which units of this kind have stems.
+    fn language_of(&self, kind: Kind) -> Option<Language> {
+        self.language.filter(|_| kind == Kind::Letters)
     }
 }
 

@@ -1,10 +1,12 @@
 //! Text analysis: the same words from documents and from queries.
 
 mod fold;
+mod forms;
 mod language;
 mod segment;
 mod stopwords;
 
 pub(crate) use fold::{fold, folded};
+pub(crate) use forms::{FormCache, Forms};
 pub(crate) use language::{Language, detect};
 pub(crate) use segment::{Kind, each_word, head};
