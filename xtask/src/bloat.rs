@@ -18,7 +18,7 @@ const CRATES_MAX: usize = 414;
 
 /// Bytes of the program without its symbols, at most. To raise this, say in the commit what the bytes are for, with the
 /// difference that `cargo xtask bloat` shows, and in docs/benchmarks.md the new size.
-const PROGRAM_BYTES_MAX: u64 = 46_000_000;
+const PROGRAM_BYTES_MAX: u64 = 40_000_000;
 
 /// Rows of each table.
 const ROWS: usize = 40;
@@ -65,7 +65,12 @@ pub(crate) fn run() -> Result {
     let folder = root().join("target/bloat");
     let mut build = cargo();
     build.args(["build", "--profile", "dist", "--package", "websvc-cli", "--bin", "websvc", "--target-dir"]);
-    run_command(build.arg(&folder).args(["--config", "profile.dist.strip=false"]).current_dir(root()))?;
+    run_command(
+        build
+            .arg(&folder)
+            .args(["--config", "profile.dist.package.websvc-cli.strip=false"])
+            .current_dir(root()),
+    )?;
     let program = folder.join("dist/websvc");
     let functions = functions(&program)?;
     print_table("crate", &by_crate(&functions));

@@ -6,8 +6,10 @@
 use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::bench::extraction;
@@ -22,6 +24,14 @@ const SKIP_LOG_VARIABLE: &str = "WEBSVC_SKIP_LOG";
 
 /// Tells the tests where to leave pictures of what they saw, for people to look at.
 const PICTURES_VARIABLE: &str = "WEBSVC_PICTURES";
+
+/// How many tests of a program run at once; the test runner reads it.
+const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
+
+/// Tests wait for servers, browsers and clocks more than they compute: so many run at once on each processor, ...
+const TESTS_PER_PROCESSOR: usize = 3;
+/// ... as long as there are no more than this, because some start a Chromium each.
+const TESTS_AT_ONCE: usize = 8;
 
 /// A command of the gate.
 struct Step {
@@ -162,6 +172,12 @@ impl Provided {
     }
 }
 
+/// Returns how many tests run at once, in digits.
+fn threads() -> String {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    (processors * TESTS_PER_PROCESSOR).min(TESTS_AT_ONCE.max(processors)).to_string()
+}
+
 /// Runs the tests, showing their output as it comes, and sums up their results.
 fn run_tests(provided: &Provided) -> Result<(Summary, Duration)> {
     println!("==> {}: {}", TESTS.name, TESTS.shown());
@@ -173,6 +189,7 @@ fn run_tests(provided: &Provided) -> Result<(Summary, Duration)> {
         .command()?
         .envs(provided.variables.iter().map(|(name, path)| (name, path)))
         .env(SKIP_LOG_VARIABLE, &skip_log)
+        .env(THREADS_VARIABLE, env::var_os(THREADS_VARIABLE).unwrap_or_else(|| threads().into()))
         .env(PICTURES_VARIABLE, root().join("target/pictures"))
         .stdout(Stdio::piped())
         .spawn()?;

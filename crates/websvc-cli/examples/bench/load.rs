@@ -55,6 +55,16 @@ impl Load {
         requests: &[Request],
     ) -> Self {
         Self::measure(&process.address, connections, span / 10, requests).await;
+        Self::once(process, connections, span, requests).await
+    }
+
+    /// The same without the warm-up, for requests that are not to be sent twice.
+    pub(crate) async fn once(
+        process: &Process,
+        connections: usize,
+        span: Duration,
+        requests: &[Request],
+    ) -> Self {
         let before = process.cpu_seconds();
         let mut load = Self::measure(&process.address, connections, span, requests).await;
         load.cpu_seconds = process.cpu_seconds() - before;

@@ -142,6 +142,7 @@ async fn service(world: &World, data: &TempDir, corpus: &Path, queries: &[String
     report.load("search with markdown of 10 results, cached", &load);
     scrapes::cached(&process, corpus, report).await;
     scrapes::fetched(&process, world, corpus, report).await;
+    scrapes::stored(&process, corpus, report).await;
     report.figure("memory after the load", process.memory_mb(), "MB", "");
     assert!(warm.failures + load.failures == 0, "every request is answered with 200");
 }

@@ -1,4 +1,5 @@
-//! Searches with one page: from the cache, and fetched each time beside a bare GET of the same page.
+//! Searches with one page: from the cache, and fetched each time beside a bare GET of the same page; and scrapes that are
+//! kept.
 
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,9 @@ const FETCHED_PAGES: usize = 50;
 
 /// The bytes of the pages that are fetched: those of the rivals' measurements.
 const PAGE_BYTES: u64 = 22_000;
+
+/// More than are scraped within the time of the row, so that none is asked for twice.
+const STORED_PAGES: usize = 40_000;
 
 /// Measures pages of about 20 KB of markdown from the cache, many in turn and with other words each time.
 pub(crate) async fn cached(process: &Process, corpus: &Path, report: &mut Report) {
@@ -55,6 +59,23 @@ pub(crate) async fn fetched(process: &Process, world: &World, corpus: &Path, rep
     report.figure("  more than the bare GET, p50", p50_ms - bare.p50_ms, "ms", "under 5");
     report.figure("  more than the bare GET, CPU", load.cpu_ms() - bare.cpu_ms, "ms", "under 3");
     assert!(many.failures + load.failures == 0, "every request is answered with 200");
+}
+
+/// Measures scrapes of pages of about 22 kB, each under a URL that was not seen before, as they are by default: fetched,
+/// extracted, cached and indexed. Commits and merges of the index while the load runs are part of it.
+pub(crate) async fn stored(process: &Process, corpus: &Path, report: &mut Report) {
+    let pages = pages_of_22_kb(corpus);
+    let requests: Vec<_> = (0..STORED_PAGES).map(|number| stored_page(corpus, &pages, number)).collect();
+    let load = Load::once(process, CONNECTIONS, 3 * SPAN, &requests).await;
+    report.load("scrape of a new page of about 22 kB, cached and indexed", &load);
+    report.figure("CPU per stored scrape of 22 kB", load.cpu_ms(), "ms", "1.6");
+    assert!(load.failures == 0, "every request is answered with 200");
+}
+
+/// Asks for one page with its markdown under a URL of its own.
+fn stored_page(corpus: &Path, pages: &[PathBuf], number: usize) -> Request {
+    let url = format!("{}?number={number}", url_of(corpus, &pages[number % pages.len()]));
+    Request::post("/v2/scrape", &json!({ "url": url, "formats": ["markdown"] }).to_string())
 }
 
 /// Asks for one page of the cache with its markdown; `words` stand in it.
