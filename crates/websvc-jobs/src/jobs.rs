@@ -136,7 +136,8 @@ impl Jobs {
         Ok(created)
     }
 
-    /// Adds URLs to a job of a team that runs, and returns how many were new; `None` when none of this name runs.
+    /// Adds URLs to a job of a team that runs, of a list of `listed` URLs as sent, and returns how many were added; `None`
+    /// when none of this name runs.
     ///
     /// # Errors
     /// [`JobsError`]

@@ -1,4 +1,4 @@
-//! What Chromium's own processes may have after a page has been ended for them.
+//! The memory that Chromium's own processes may keep after a page has been ended for them.
 //!
 //! Chromium frees what a page has kept in them, such as blobs, some time after the page has gone, later on a busy
 //! machine, and its allocator may keep it for good. As long as they do not grow, no other page is ended for it.
@@ -24,8 +24,8 @@ impl Tolerance {
         }
     }
 
-    /// Adds to the samples what is tolerated. It follows what a process has: upwards until the end of the page `has_taken_effect`,
-    /// then only downwards.
+    /// Sets what is tolerated of each sample. It follows the memory of the process: upwards until the end of the page
+    /// `has_taken_effect`, then only downwards.
     pub(super) fn apply(&mut self, samples: &mut [Sample], bound: u64, has_taken_effect: bool) {
         self.0.retain_mut(|(process, level)| {
             let Some(sample) = samples.iter_mut().find(|sample| sample.member.process == *process) else {

@@ -13,8 +13,8 @@ pub(super) struct Sample {
     pub(super) member: Member,
     /// Processor time of a page's process in the last moments, when something is near its bound.
     pub(super) ticks: u64,
-    /// Bytes that one of Chromium's own processes may have beyond the bound of a page, because a page has been ended
-    /// for them; otherwise 0.
+    /// Bytes that one of Chromium's own processes may have, even if they are more than the bound of a page, because a
+    /// page has been ended for them; otherwise 0.
     pub(super) tolerated: u64,
 }
 

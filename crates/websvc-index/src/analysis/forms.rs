@@ -3,6 +3,7 @@
 //! Few words make up most of every text, and a stem costs many times what it takes to find it here.
 
 use super::{Language, fold};
+use crate::document::fingerprint_of_text;
 
 /// So many words are kept: those that most texts of a language consist of.
 const SLOTS: usize = 4_096;
@@ -16,7 +17,7 @@ pub(crate) struct Forms {
     pub(crate) folded: String,
     /// The stem in the language, folded; without a language the same as `folded`.
     pub(crate) stem: String,
-    /// Whether it says nothing about a text in the language.
+    /// True for a word that says nothing about a text in the language.
     pub(crate) is_stop_word: bool,
 }
 
@@ -39,25 +40,24 @@ impl FormCache {
 impl Forms {
     fn set(&mut self, language: Option<Language>, lower: &str) {
         let Self { lower: known, language: known_language, folded, stem, is_stop_word } = self;
-        *known_language = language;
         for text in [&mut *known, folded, stem] {
             text.clear();
         }
-        known.push_str(lower);
         fold(lower, folded);
         match language {
             Some(language) => language.stem(lower, stem),
             None => stem.push_str(folded),
         }
         *is_stop_word = language.is_some_and(|language| language.is_stop_word(folded));
+        // Last, so that a panic in the stemmer leaves no unfinished forms under this word.
+        known.push_str(lower);
+        *known_language = language;
     }
 }
 
-/// Returns the slot of a word, by FNV-1a with 32 bits.
 fn slot(word: &str) -> usize {
-    let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    let hash = word.bytes().fold(0x811c_9dc5, mix);
-    (hash ^ (hash >> 16)) as usize % SLOTS
+    // The rest is less than the number of slots.
+    (fingerprint_of_text(word) % SLOTS as u64) as usize
 }
 
 #[cfg(test)]
