@@ -1,40 +1,35 @@
 //! Contents in a bucket of an S3-compatible service, through the guarded client.
 //!
-//! Contents are never read through us: a signed URL of ours leads to one of the service, which is valid for minutes.
+//! Requests are signed in their URLs (Signature Version 4). Contents are never read through us: a signed URL of ours leads to
+//! one of the service, which is valid for minutes.
 
+use std::borrow::Cow;
 use std::fmt;
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use bytes::{Bytes, BytesMut};
-use http::header::{CONTENT_LENGTH, HOST};
-use http::{HeaderValue, Method};
-use http_body::Body as _;
-use object_store::aws::{AmazonS3, AmazonS3Builder};
-use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse,
-    HttpService,
-};
-use object_store::path::Path;
-use object_store::signer::Signer;
-use object_store::{Attribute, Attributes, ClientOptions, ObjectStore, PutOptions, RetryConfig};
+use bytes::Bytes;
+use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use rusty_s3::{Credentials, S3Action, UrlStyle};
 use url::Url;
-use websvc_transport::{Client, FetchError, FetchRequest, RedirectPolicy, Stage};
+use websvc_transport::{Client, FetchError, FetchRequest, Fetched, RedirectPolicy, Stage};
 
 use crate::error::ArtifactError;
 use crate::kind::Kind;
 
 /// How long the URL is valid that a reader is led to: time to follow it, not to hand it on.
 const SIGNED_URL_LIFE: Duration = Duration::from_secs(300);
+/// How long the URL of a request of ours is valid: the clocks of the two machines may differ by some minutes.
+const REQUEST_LIFE: Duration = Duration::from_secs(900);
 /// The time for one request to the service.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often, and for how long, a request that failed is tried again.
-const RETRIES: usize = 3;
-const RETRY_TIMEOUT: Duration = Duration::from_secs(120);
+/// Pauses before a request that failed is tried again.
+const RETRY_PAUSES: [Duration; 3] =
+    [Duration::from_millis(200), Duration::from_millis(800), Duration::from_millis(3_200)];
 /// The service's answers are short: errors in XML.
 const MAX_ANSWER_BYTES: u64 = 1024 * 1024;
+/// Characters of what the service said that an error repeats.
+const MAX_REASON_CHARS: usize = 300;
 
 /// A bucket and how it is reached.
 #[derive(Clone)]
@@ -68,15 +63,17 @@ impl fmt::Debug for S3Config {
 
 /// An open bucket.
 pub(crate) struct Bucket {
-    name: String,
-    prefix: Path,
-    service: AmazonS3,
+    client: Client,
+    service: rusty_s3::Bucket,
+    credentials: Credentials,
+    /// Empty, or ends with a slash.
+    prefix: String,
 }
 
 impl fmt::Debug for Bucket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bucket")
-            .field("name", &self.name)
+            .field("name", &self.service.name())
             .field("prefix", &self.prefix)
             .finish_non_exhaustive()
     }
@@ -86,131 +83,143 @@ impl Bucket {
     /// Checks the settings; nothing is asked of the service yet.
     pub(crate) fn open(config: S3Config) -> Result<Self, ArtifactError> {
         let S3Config { client, endpoint, region, bucket, prefix, access_key_id, secret_access_key } = config;
-        let service = AmazonS3Builder::new()
-            .with_endpoint(endpoint.as_str().trim_end_matches('/'))
-            .with_allow_http(true)
-            .with_region(region)
-            .with_bucket_name(&bucket)
-            .with_access_key_id(access_key_id)
-            .with_secret_access_key(secret_access_key)
-            .with_disable_bulk_delete(true)
-            .with_retry(RetryConfig {
-                max_retries: RETRIES,
-                retry_timeout: RETRY_TIMEOUT,
-                ..RetryConfig::default()
-            })
-            .with_http_connector(Guarded(client))
-            .build();
-        let service = service.map_err(|source| failure(&bucket, source))?;
-        Ok(Self { prefix: Path::from(prefix), name: bucket, service })
+        let service = rusty_s3::Bucket::new(endpoint, UrlStyle::Path, bucket.clone(), region)
+            .map_err(|source| ArtifactError::Bucket { bucket, source: Box::new(source) })?;
+        let prefix = match prefix.trim_matches('/') {
+            "" => String::new(),
+            folder => format!("{folder}/"),
+        };
+        Ok(Self { client, service, credentials: Credentials::new(access_key_id, secret_access_key), prefix })
     }
 
     pub(crate) async fn write(&self, id: &str, kind: Kind, content: Bytes) -> Result<(), ArtifactError> {
-        let mut attributes = Attributes::new();
-        attributes.insert(Attribute::ContentType, kind.media_type().into());
-        attributes.insert(Attribute::ContentDisposition, kind.content_disposition(id).into());
-        attributes.insert(Attribute::CacheControl, "private, immutable".into());
-        let options = PutOptions { attributes, ..PutOptions::default() };
-        let put = self.service.put_opts(&self.object(id, kind), content.into(), options).await;
-        put.map(drop).map_err(|source| failure(&self.name, source))
+        let described: [(HeaderName, Cow<'static, str>); 3] = [
+            (CACHE_CONTROL, "private, immutable".into()),
+            (CONTENT_DISPOSITION, kind.content_disposition(id).into()),
+            (CONTENT_TYPE, kind.media_type().into()),
+        ];
+        let object = self.object(id, kind);
+        let mut put = self.service.put_object(Some(&self.credentials), &object);
+        let mut headers = HeaderMap::new();
+        for (name, value) in described {
+            let sent = HeaderValue::from_str(&value).map_err(|error| self.failure(error))?;
+            put.headers_mut().insert(name.as_str().to_owned(), value);
+            headers.insert(name, sent);
+        }
+        let request =
+            Request { method: Method::PUT, url: put.sign(REQUEST_LIFE), headers, body: Some(content) };
+        self.perform(request).await?;
+        Ok(())
     }
 
     /// Removes an object; nothing to remove is fine.
     pub(crate) async fn remove(&self, id: &str, kind: Kind) -> Result<(), ArtifactError> {
-        use object_store::ObjectStoreExt;
-        match self.service.delete(&self.object(id, kind)).await {
-            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(source) => Err(failure(&self.name, source)),
-        }
+        let object = self.object(id, kind);
+        let url = self.service.delete_object(Some(&self.credentials), &object).sign(REQUEST_LIFE);
+        let request = Request { method: Method::DELETE, url, headers: HeaderMap::new(), body: None };
+        self.perform(request).await
     }
 
     /// Returns a URL of the service by which the object can be read with this method.
-    pub(crate) async fn signed_url(
-        &self,
-        id: &str,
-        kind: Kind,
-        method: &Method,
-        remaining_s: u64,
-    ) -> Result<Url, ArtifactError> {
-        let life = SIGNED_URL_LIFE.min(Duration::from_secs(remaining_s));
-        let signed = self.service.signed_url(method.clone(), &self.object(id, kind), life).await;
-        signed.map_err(|source| failure(&self.name, source))
+    pub(crate) fn signed_url(&self, id: &str, kind: Kind, method: &Method, remaining_s: u64) -> Url {
+        let life = SIGNED_URL_LIFE.min(Duration::from_secs(remaining_s.max(1)));
+        let object = self.object(id, kind);
+        if *method == Method::HEAD {
+            self.service.head_object(Some(&self.credentials), &object).sign(life)
+        } else {
+            self.service.get_object(Some(&self.credentials), &object).sign(life)
+        }
     }
 
-    fn object(&self, id: &str, kind: Kind) -> Path {
-        self.prefix.clone().join(format!("{id}.{}", kind.extension()))
+    fn object(&self, id: &str, kind: Kind) -> String {
+        format!("{}{id}.{}", self.prefix, kind.extension())
+    }
+
+    /// Sends a request, again where that may help: writing and removing twice does no harm.
+    async fn perform(&self, request: Request) -> Result<(), ArtifactError> {
+        for pause in RETRY_PAUSES {
+            match request.send(&self.client).await {
+                Err(failure) if failure.may_pass() => {
+                    tracing::debug!(bucket = self.service.name(), %failure, "a request to the bucket is tried again");
+                    tokio::time::sleep(pause).await;
+                }
+                done => return done.map_err(|failure| self.failure(failure)),
+            }
+        }
+        request.send(&self.client).await.map_err(|failure| self.failure(failure))
+    }
+
+    fn failure(&self, source: impl std::error::Error + Send + Sync + 'static) -> ArtifactError {
+        ArtifactError::Bucket { bucket: self.service.name().to_owned(), source: Box::new(source) }
     }
 }
 
-fn failure(bucket: &str, source: object_store::Error) -> ArtifactError {
-    ArtifactError::Bucket { bucket: bucket.to_owned(), source: Box::new(source) }
+/// A signed request.
+struct Request {
+    method: Method,
+    url: Url,
+    /// Those that are signed.
+    headers: HeaderMap,
+    body: Option<Bytes>,
 }
 
-/// The guarded client as the store of objects wants one.
-#[derive(Debug, Clone)]
-struct Guarded(Client);
-
-impl HttpConnector for Guarded {
-    fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(self.clone()))
-    }
-}
-
-#[async_trait]
-impl HttpService for Guarded {
-    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let (parts, body) = request.into_parts();
-        let url: Url = parts
-            .uri
-            .to_string()
-            .parse()
-            .map_err(|error: url::ParseError| HttpError::new(HttpErrorKind::Unknown, error))?;
-        let mut headers = parts.headers;
-        // The client sets these itself, to the same values.
-        headers.remove(HOST);
-        headers.remove(CONTENT_LENGTH);
-        // An answer is read as it is signed for, not in another coding.
-        headers.insert(http::header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        let body = whole(body).await?;
+impl Request {
+    async fn send(&self, client: &Client) -> Result<(), RequestFailure> {
+        let mut headers = self.headers.clone();
+        // An answer is read as it is, not in another coding.
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let fetch = FetchRequest {
-            body: (parts.method == Method::PUT || !body.is_empty()).then_some(body),
-            method: parts.method,
+            body: self.body.clone(),
+            method: self.method.clone(),
             headers,
             timeout: REQUEST_TIMEOUT,
             max_body_bytes: MAX_ANSWER_BYTES,
             max_decoded_bytes: MAX_ANSWER_BYTES,
             redirects: RedirectPolicy::None,
-            ..FetchRequest::get(url)
+            ..FetchRequest::get(self.url.clone())
         };
-        let fetched = self.0.fetch(fetch).await.map_err(|error| HttpError::new(kind_of(&error), error))?;
-        let mut response = HttpResponse::new(fetched.body.into());
-        *response.status_mut() = fetched.status;
-        *response.headers_mut() = fetched.headers;
-        Ok(response)
+        let fetched = client.fetch(fetch).await?;
+        let is_gone = self.method == Method::DELETE && fetched.status == StatusCode::NOT_FOUND;
+        if fetched.status.is_success() || is_gone { Ok(()) } else { Err(RequestFailure::refused(&fetched)) }
     }
 }
 
-/// Returns a body in one piece; what we send is one already.
-async fn whole(mut body: HttpRequestBody) -> Result<Bytes, HttpError> {
-    let mut pieces: Vec<Bytes> = Vec::new();
-    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
-        pieces.extend(frame?.into_data());
-    }
-    if pieces.len() == 1 {
-        return Ok(pieces.remove(0));
-    }
-    let mut joined = BytesMut::new();
-    pieces.iter().for_each(|piece| joined.extend_from_slice(piece));
-    Ok(joined.freeze())
+/// Why a request to the service failed.
+#[derive(Debug, thiserror::Error)]
+enum RequestFailure {
+    #[error("the service cannot be reached")]
+    Fetch(#[from] FetchError),
+    #[error("the service answered {status}: {reason}")]
+    Refused { status: StatusCode, reason: String },
 }
 
-/// Sorts a failure by whether trying again may help.
-fn kind_of(error: &FetchError) -> HttpErrorKind {
-    match error {
-        FetchError::Dns { .. }
-        | FetchError::Connect { .. }
-        | FetchError::Timeout { stage: Stage::Resolve | Stage::Connect, .. } => HttpErrorKind::Connect,
-        FetchError::Timeout { .. } => HttpErrorKind::Timeout,
-        _ => HttpErrorKind::Unknown,
+impl RequestFailure {
+    fn refused(fetched: &Fetched) -> Self {
+        let text = String::from_utf8_lossy(&fetched.body);
+        let parts: Vec<&str> = ["Code", "Message"].iter().filter_map(|name| element(&text, name)).collect();
+        let reason = if parts.is_empty() { "no reason is given".to_owned() } else { parts.join(", ") };
+        Self::Refused { status: fetched.status, reason: reason.chars().take(MAX_REASON_CHARS).collect() }
     }
+
+    /// Returns `true` if the same request may succeed later.
+    fn may_pass(&self) -> bool {
+        match self {
+            Self::Fetch(
+                FetchError::Dns { .. }
+                | FetchError::Connect { .. }
+                | FetchError::Timeout { stage: Stage::Resolve | Stage::Connect, .. },
+            ) => true,
+            Self::Fetch(_) => false,
+            Self::Refused { status, .. } => {
+                *status == StatusCode::TOO_MANY_REQUESTS
+                    || (status.is_server_error() && *status != StatusCode::INSUFFICIENT_STORAGE)
+            }
+        }
+    }
+}
+
+/// Returns the text of the first element of this name in an error of the service, which has neither attributes nor nesting.
+fn element<'a>(xml: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = xml.split_once(&format!("<{name}>"))?;
+    Some(rest.split_once('<')?.0)
 }

@@ -27,7 +27,7 @@ pub enum Place {
 #[derive(Debug)]
 pub(crate) enum OpenPlace {
     Directory(Directory),
-    Bucket(Bucket),
+    Bucket(Box<Bucket>),
 }
 
 /// An artifact that may be read.
@@ -78,7 +78,7 @@ impl OpenPlace {
     pub(crate) fn open(place: Place) -> Result<Self, ArtifactError> {
         match place {
             Place::Directory(path) => Ok(Self::Directory(Directory::new(path))),
-            Place::S3(config) => Ok(Self::Bucket(Bucket::open(*config)?)),
+            Place::S3(config) => Ok(Self::Bucket(Box::new(Bucket::open(*config)?))),
         }
     }
 
@@ -96,7 +96,7 @@ impl OpenPlace {
                 Ok(Some(Found::Here(Content { id: id.to_owned(), kind, bytes, remaining_s, file })))
             }
             Self::Bucket(bucket) => {
-                let url = bucket.signed_url(name.id, name.kind, method, remaining_s).await?;
+                let url = bucket.signed_url(name.id, name.kind, method, remaining_s);
                 Ok(Some(Found::Elsewhere(url)))
             }
         }

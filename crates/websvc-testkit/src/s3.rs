@@ -41,6 +41,8 @@ struct State {
     objects: BTreeMap<String, S3Object>,
     refused: Vec<String>,
     is_full: bool,
+    /// How many further requests are answered with 503.
+    busy: usize,
 }
 
 /// A running service with one bucket; it ends when dropped.
@@ -105,6 +107,11 @@ impl S3StandIn {
     pub fn fill(&self) {
         lock(&self.state).is_full = true;
     }
+
+    /// Answers so many further requests with 503.
+    pub fn be_busy(&self, requests: usize) {
+        lock(&self.state).busy = requests;
+    }
 }
 
 impl Drop for S3StandIn {
@@ -133,6 +140,10 @@ async fn answer(request: Request<ServerBody>, account: &Account, state: &Mutex<S
     if let Err(reason) = asked.check(account, now_s()) {
         state.refused.push(reason);
         return failure(StatusCode::FORBIDDEN, "SignatureDoesNotMatch");
+    }
+    if let Some(left) = state.busy.checked_sub(1) {
+        state.busy = left;
+        return failure(StatusCode::SERVICE_UNAVAILABLE, "SlowDown");
     }
     let prefix = format!("/{}/", S3StandIn::BUCKET);
     let Some(name) = asked.path.strip_prefix(&prefix).filter(|name| !name.is_empty()) else {

@@ -108,6 +108,26 @@ async fn a_bucket_without_room_is_an_error() {
 }
 
 #[tokio::test]
+async fn a_service_that_is_busy_is_asked_again() {
+    let service = S3StandIn::start().await;
+    let site = site(&service);
+    service.be_busy(2);
+    site.put(b"picture").await;
+    assert_eq!(service.objects().len(), 1);
+}
+
+#[tokio::test]
+async fn an_error_says_what_the_service_said() {
+    let service = S3StandIn::start().await;
+    let site = site(&service);
+    service.fill();
+    let artifacts = site.artifacts.of("default", Retention::Stored);
+    let error = artifacts.put(Kind::Png, Bytes::from_static(b"picture"), DAY).await.unwrap_err();
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert!(source.contains("507") && source.contains("XMinioStorageFull"), "{source}");
+}
+
+#[tokio::test]
 async fn the_secret_is_not_in_what_is_printed() {
     let service = S3StandIn::start().await;
     let printed = format!("{:?} {:?}", s3(&service, S3StandIn::SECRET), site(&service).artifacts);
