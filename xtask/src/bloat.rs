@@ -14,11 +14,11 @@ use crate::{Result, root};
 
 /// Crates in the normal dependency tree of the program, at most. Each costs time in every build from nothing; to raise
 /// this, say in the commit what the new crate is for, and why nothing that is there already does it.
-const CRATES_MAX: usize = 414;
+const CRATES_MAX: usize = 406;
 
 /// Bytes of the program without its symbols, at most. To raise this, say in the commit what the bytes are for, with the
 /// difference that `cargo xtask bloat` shows, and in docs/benchmarks.md the new size.
-const PROGRAM_BYTES_MAX: u64 = 40_000_000;
+const PROGRAM_BYTES_MAX: u64 = 32_000_000;
 
 /// Rows of each table.
 const ROWS: usize = 40;
