@@ -1,11 +1,15 @@
-//! Takes the renderer of the API reference, Swagger UI, out of the crate that carries it.
+//! Compresses the OpenAPI document, and takes the renderer of the API reference, Swagger UI, out of the crate that carries it.
 //!
-//! The archive holds its files deflated; they become gzip members as they are, so that nothing is compressed at build
-//! time, and browsers get what they can read without work for the service.
+//! The archive of the renderer holds its files deflated; they become gzip members as they are. Browsers get what they can
+//! read without work for the service.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use rawzip::{CompressionMethod, ZipArchive};
 use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
@@ -18,9 +22,27 @@ const FILES: [(&str, &str); 4] = [
     ("NOTICE", "NOTICE"),
 ];
 
+/// The document as `cargo xtask schema` writes it, from the folder of this crate.
+const OPENAPI: &str = "../../docs/openapi.json";
+
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
+    compress_openapi(&out)?;
+    take_renderer(&out)
+}
+
+fn compress_openapi(out: &Path) -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={OPENAPI}");
+    let document =
+        fs::read(OPENAPI).map_err(|error| format!("{OPENAPI}: {error}; cargo xtask schema writes it"))?;
+    let mut gzip = GzEncoder::new(fs::File::create(out.join("openapi.json.gz"))?, Compression::best());
+    gzip.write_all(&document)?;
+    gzip.finish()?;
+    Ok(())
+}
+
+fn take_renderer(out: &Path) -> Result<(), Box<dyn Error>> {
     let archive = ZipArchive::from_slice(SWAGGER_UI_VENDORED)?;
     let mut entries = archive.entries();
     let mut missing = FILES.to_vec();

@@ -461,7 +461,7 @@ async fn dispatch(
         Operation::Health => Ok(handler::health()),
         Operation::Ready => Ok(handler::ready(&context).await),
         Operation::Metrics => Ok(handler::metrics(&context).await),
-        Operation::OpenApi => Ok(handler::openapi()),
+        Operation::OpenApi => handler::openapi(request.headers()).await,
         Operation::Adapter(operation) => adapter::perform(operation, context, request).await,
         Operation::Artifact => handler::artifact(&context, &request).await,
         Operation::Docs(file) => handler::docs(file, request.headers()).await,

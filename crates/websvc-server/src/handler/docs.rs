@@ -3,18 +3,14 @@
 //! Everything comes from this process: the renderer is in the program, compressed as browsers take it, and the
 //! policy of the page forbids to load anything from elsewhere.
 
-use std::io::Read;
 use std::sync::LazyLock;
 
 use bytes::Bytes;
-use flate2::read::GzDecoder;
-use http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, REFERRER_POLICY, VARY,
-    X_CONTENT_TYPE_OPTIONS,
-};
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use websvc_transport::Body;
 
+use super::compressed::{Compressed, compressed};
 use crate::reply::{Failure, Reply, with_type};
 
 /// A file of the reference.
@@ -52,21 +48,6 @@ const TEXT: &str = "text/plain; charset=utf-8";
 /// Only what this service sends, in nobody's frame. The renderer has icons in its style sheet, hence `data:`.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-/// A file as the program holds it.
-#[derive(Debug)]
-struct Compressed {
-    gzip: &'static [u8],
-    /// For clients without gzip; unpacked when the first of them comes.
-    plain: LazyLock<Bytes>,
-}
-
-macro_rules! compressed {
-    ($file:literal) => {{
-        const GZIP: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".gz"));
-        Compressed { gzip: GZIP, plain: LazyLock::new(|| unpack(GZIP)) }
-    }};
-}
 
 static RENDERER_FILE: Compressed = compressed!("swagger-ui-bundle.js");
 static RENDERER_STYLE_FILE: Compressed = compressed!("swagger-ui.css");
@@ -107,70 +88,15 @@ async fn bundled(
     file: &'static Compressed,
     headers: &HeaderMap,
 ) -> Result<Reply, Failure> {
-    let packed = accepts_gzip(headers);
-    let content = if packed {
-        Bytes::from_static(file.gzip)
-    } else {
-        tokio::task::spawn_blocking(|| file.plain.clone())
-            .await
-            .map_err(|error| Failure::internal(&error, "a file of the reference could not be unpacked"))?
-    };
-    let mut reply = with_type(StatusCode::OK, media_type, Body::from(content));
+    let mut reply = file.reply(media_type, headers).await?;
     let headers = reply.headers_mut();
-    if packed {
-        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    }
-    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
     Ok(reply)
-}
-
-fn unpack(gzip: &[u8]) -> Bytes {
-    let mut plain = Vec::new();
-    GzDecoder::new(gzip).read_to_end(&mut plain).expect("the build script wrote a whole gzip member");
-    plain.into()
-}
-
-/// Tells whether `Accept-Encoding` has gzip, by its name or by `*`, with a weight above zero (RFC 9110, 12.5.3).
-fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let values = headers.get_all(ACCEPT_ENCODING).into_iter().filter_map(|value| value.to_str().ok());
-    let codings: Vec<(&str, bool)> = values.flat_map(|value| value.split(',')).map(coding).collect();
-    let find = |name: &str| codings.iter().find(|(coding, _)| coding.eq_ignore_ascii_case(name));
-    find("gzip").or_else(|| find("x-gzip")).or_else(|| find("*")).is_some_and(|(_, wanted)| *wanted)
-}
-
-/// Returns the name of a coding, and whether its weight is above zero.
-fn coding(item: &str) -> (&str, bool) {
-    let mut parts = item.split(';').map(str::trim);
-    let name = parts.next().unwrap_or_default();
-    let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-    (name, weight.is_none_or(|weight| weight.parse::<f32>().is_ok_and(|weight| weight > 0.0)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn gzip_is_sent_to_those_who_accept_it() {
-        let check = |accepted: &'static str, expected: bool| {
-            let headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(accepted))]);
-            assert_eq!(accepts_gzip(&headers), expected, "{accepted:?}");
-        };
-        check("gzip", true);
-        check("GZIP", true);
-        check("br, gzip;q=0.5", true);
-        check("x-gzip", true);
-        check("*", true);
-        check("", false);
-        check("br", false);
-        check("identity", false);
-        check("gzip;q=0", false);
-        check("gzip; q=0.000, *", false);
-        check("*;q=0", false);
-        check("gzip;q=nonsense", false);
-        assert!(!accepts_gzip(&HeaderMap::new()));
-    }
 
     #[test]
     fn every_bundled_file_unpacks() {

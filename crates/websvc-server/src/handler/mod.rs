@@ -3,6 +3,7 @@
 mod artifact;
 mod batch;
 mod body;
+mod compressed;
 mod crawl;
 mod crawl_prompt;
 pub(crate) mod docs;
