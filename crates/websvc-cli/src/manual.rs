@@ -1,8 +1,13 @@
 //! This project's manual, the pages of `docs/`, as a small website on loopback.
+//!
+//! The program holds the pages compressed, as its build script wrote them.
 
 use std::future::Future;
+use std::io::Read;
+use std::sync::LazyLock;
 
 use anyhow::Result;
+use flate2::read::GzDecoder;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
@@ -11,49 +16,60 @@ use websvc_transport::{Body, Server, ServerBody, ServerConfig};
 /// A page of the manual.
 struct Page {
     name: &'static str,
-    markdown: &'static str,
+    markdown: String,
 }
 
 macro_rules! pages {
     ($($name:literal),* $(,)?) => {
-        &[$(Page { name: $name, markdown: include_str!(concat!("../../../docs/", $name, ".md")) }),*]
+        vec![$(Page {
+            name: $name,
+            markdown: unpack(include_bytes!(concat!(env!("OUT_DIR"), "/manual/", $name, ".md.gz"))),
+        }),*]
     };
 }
 
 /// The pages in reading order; the first is the start page.
-static PAGES: &[Page] = pages![
-    "index",
-    "getting-started",
-    "search",
-    "scraping",
-    "batch",
-    "crawl",
-    "watching",
-    "webhooks",
-    "map",
-    "documents",
-    "parsing",
-    "adapters",
-    "indexing",
-    "sources",
-    "configuration",
-    "teams",
-    "credits",
-    "dashboard",
-    "mcp",
-    "observability",
-    "security",
-    "models",
-    "threat-protection",
-    "audit",
-    "clients",
-    "statuses",
-    "conformance",
-    "benchmarks",
-    "architecture",
-    "contributing",
-    "changelog",
-];
+static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
+    pages![
+        "index",
+        "getting-started",
+        "search",
+        "scraping",
+        "batch",
+        "crawl",
+        "watching",
+        "webhooks",
+        "map",
+        "documents",
+        "parsing",
+        "adapters",
+        "indexing",
+        "sources",
+        "configuration",
+        "teams",
+        "credits",
+        "dashboard",
+        "mcp",
+        "observability",
+        "security",
+        "models",
+        "threat-protection",
+        "audit",
+        "clients",
+        "statuses",
+        "conformance",
+        "benchmarks",
+        "architecture",
+        "contributing",
+        "changelog",
+    ]
+});
+
+fn unpack(gzip: &[u8]) -> String {
+    let mut markdown = String::new();
+    GzDecoder::new(gzip).read_to_string(&mut markdown).expect("the build script wrote a whole page");
+    markdown
+}
 
 /// The website, bound to a free port of the loopback address.
 #[derive(Debug)]
@@ -99,10 +115,10 @@ fn not_found() -> String {
 
 fn render(page: &Page) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    let events = Parser::new_ext(page.markdown, options).map(to_page_link);
+    let events = Parser::new_ext(&page.markdown, options).map(to_page_link);
     let mut body = String::new();
     html::push_html(&mut body, events);
-    document(&title(page.markdown), page.name, &body)
+    document(&title(&page.markdown), page.name, &body)
 }
 
 /// A link to another file of the manual becomes one to its page.
@@ -136,7 +152,7 @@ fn document(title: &str, name: &str, body: &str) -> String {
     let links: String = PAGES
         .iter()
         .map(|page| {
-            format!("<li><a href=\"/{}.html\">{}</a></li>", page.name, escape(&self::title(page.markdown)))
+            format!("<li><a href=\"/{}.html\">{}</a></li>", page.name, escape(&self::title(&page.markdown)))
         })
         .collect();
     format!(
@@ -169,7 +185,7 @@ mod tests {
 
     #[test]
     fn every_link_between_pages_leads_somewhere() {
-        for page in PAGES {
+        for page in PAGES.iter() {
             let html = render(page);
             for link in html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
                 let name = link.split('#').next().unwrap_or_default();
