@@ -140,7 +140,7 @@ impl Answer {
         if self.retention == UsageRetention::Whole
             && let Some(id) = id.and_then(|id| Uuid::try_parse(&id).ok())
         {
-            context.results.keep(id, team(context), json.clone());
+            context.results.keep(id, team(context), &json);
         }
         Ok(json)
     }
