@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::cargo::cargo;
-use crate::{Result, corpus, root};
+use crate::{Result, chromium, corpus, root};
 
 /// Names the program around htmd and dom_smoothie to the benchmark.
 const PEER_VARIABLE: &str = "WEBSVC_BENCH_PEER";
@@ -35,6 +35,17 @@ pub(crate) fn run_crawl() -> Result {
         }
     };
     measure(&["crawl"], environment)
+}
+
+/// Builds with the profile dist and measures memory after searches, scrapes and rendered pages.
+pub(crate) fn run_memory() -> Result {
+    build_service()?;
+    let mut environment = vec![(corpus::VARIABLE, corpus::prepare()?)];
+    match chromium::prepare() {
+        Ok(program) => environment.push((chromium::VARIABLE, program)),
+        Err(error) => println!("there is no Chromium: {error}"),
+    }
+    measure(&["memory"], environment)
 }
 
 /// Builds with the profile dist and measures the door: what it costs in process, ten thousand teams, an overload.

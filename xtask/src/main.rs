@@ -39,6 +39,7 @@ const USAGE: &str = "usage: cargo xtask TASK
                (relevance: on judged collections; scale: in growing indexes;
                access: the door, ten thousand teams, an overload;
                crawl: crawls beside wget and bare fetches;
+               memory: what is resident after many searches, scrapes and rendered pages;
                extraction: on pages whose main content is known, beside dom_smoothie;
                browser: pages that scripts draw, beside Chromium alone and Playwright)
   bloat        build the program as it is shipped and print its code by crate and function
@@ -72,6 +73,7 @@ fn run(arguments: &[&str]) -> Result {
         ["bench", "extraction"] => bench::extraction::run(),
         ["bench", "access"] => bench::run_access(),
         ["bench", "crawl"] => bench::run_crawl(),
+        ["bench", "memory"] => bench::run_memory(),
         ["bench", part @ ("relevance" | "scale")] => bench::run_part(part),
         ["conformance", options @ ..] => conformance::run(&conformance::Options::read(options)?),
         ["schema"] => schema::run(schema::Mode::Write),

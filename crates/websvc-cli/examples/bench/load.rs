@@ -71,15 +71,36 @@ impl Load {
         load
     }
 
+    /// Sends each request once, however long it takes.
+    pub(crate) async fn each_once(process: &Process, connections: usize, requests: &[Request]) -> Self {
+        let before = process.cpu_seconds();
+        let share = requests.len().div_ceil(connections);
+        let mut running = JoinSet::new();
+        for requests in requests.chunks(share) {
+            let (address, requests) = (process.address.clone(), requests.to_vec());
+            running.spawn(async move { drive(&address, None, requests.iter()).await });
+        }
+        let mut load = Self::gather(Instant::now(), running).await;
+        load.cpu_seconds = process.cpu_seconds() - before;
+        load
+    }
+
     async fn measure(address: &str, connections: usize, span: Duration, requests: &[Request]) -> Self {
         let started = Instant::now();
         let mut running = JoinSet::new();
         for offset in 0..connections {
             let (address, requests) = (address.to_owned(), requests.to_vec());
             let offset = offset * requests.len() / connections;
-            running.spawn(async move { drive(&address, started + span, &requests, offset).await });
+            running.spawn(async move {
+                drive(&address, Some(started + span), requests.iter().cycle().skip(offset)).await
+            });
         }
-        let mut load = Self { times: Vec::new(), elapsed: span, failures: 0, cpu_seconds: 0.0 };
+        Self::gather(started, running).await
+    }
+
+    /// Waits for the connections of a load.
+    async fn gather(started: Instant, mut running: JoinSet<(Vec<Duration>, usize)>) -> Self {
+        let mut load = Self { times: Vec::new(), elapsed: Duration::ZERO, failures: 0, cpu_seconds: 0.0 };
         while let Some(done) = running.join_next().await {
             let (times, failures) = done.unwrap();
             load.times.extend(times);
@@ -109,14 +130,19 @@ impl Load {
     }
 }
 
-async fn drive(address: &str, end: Instant, requests: &[Request], offset: usize) -> (Vec<Duration>, usize) {
+/// Sends the requests one after the other until `end`, and returns the time of each answer, and how many were not 200.
+async fn drive<'a>(
+    address: &str,
+    end: Option<Instant>,
+    requests: impl Iterator<Item = &'a Request>,
+) -> (Vec<Duration>, usize) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.set_nodelay(true).unwrap();
     let mut buffer = vec![0; 1 << 20];
     let (mut times, mut failures) = (Vec::new(), 0);
-    for request in requests.iter().cycle().skip(offset) {
+    for request in requests {
         let started = Instant::now();
-        if started >= end {
+        if end.is_some_and(|end| started >= end) {
             break;
         }
         stream.write_all(&request.0).await.unwrap();

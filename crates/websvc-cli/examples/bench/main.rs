@@ -1,5 +1,5 @@
 //! Measures the service: beside its parts, in one run, by `cargo xtask bench`; its relevance by `bench relevance`; how
-//! it grows by `bench scale`; its door by `bench access`; and its crawls by `bench crawl`.
+//! it grows by `bench scale`; its door by `bench access`; its crawls by `bench crawl`; and its memory by `bench memory`.
 //!
 //! The machine is shared and noisy, so what counts are the ratios between rows of one run. The process under test is
 //! pinned to the first core and the load to the second, where there are two.
@@ -16,6 +16,7 @@ mod contract;
 mod crawl;
 mod crowd;
 mod load;
+mod memory;
 mod pages;
 mod parts;
 mod pdf;
@@ -63,6 +64,7 @@ async fn main() {
             access::run(&mut report).await;
             report.print();
         }
+        Some("memory") => memory_after_work().await,
         Some(other) => println!("bench: there is no part \"{other}\""),
         None => parts_and_service().await,
     }
@@ -70,10 +72,7 @@ async fn main() {
 
 /// Measures the service beside its parts.
 async fn parts_and_service() {
-    let Some(corpus) = std::env::var_os("WEBSVC_CORPUS_DIR").map(PathBuf::from) else {
-        println!("bench: skipped, WEBSVC_CORPUS_DIR is not set (cargo xtask corpus)");
-        return;
-    };
+    let Some(corpus) = corpus() else { return };
     let mut report = Report::default();
     bare_server(&mut report).await;
     parts::query(&mut report);
@@ -92,6 +91,23 @@ async fn parts_and_service() {
     parts::index(data.path(), &queries, &mut report);
     service(&world, &data, &corpus, &queries, &mut report).await;
     report.print();
+}
+
+/// Measures memory after many requests of each kind.
+async fn memory_after_work() {
+    let Some(corpus) = corpus() else { return };
+    let mut report = Report::default();
+    memory::run(&corpus, &mut report).await;
+    report.print();
+}
+
+/// Returns the folder of the Python manual, or says that it is not named.
+fn corpus() -> Option<PathBuf> {
+    let named = std::env::var_os("WEBSVC_CORPUS_DIR").map(PathBuf::from);
+    if named.is_none() {
+        println!("bench: skipped, WEBSVC_CORPUS_DIR is not set (cargo xtask corpus)");
+    }
+    named
 }
 
 /// A bare `200 OK` through our server and through plain hyper.
@@ -116,11 +132,16 @@ async fn idle(world: &World, report: &mut Report) {
 
 async fn crawl(world: &World, data: &TempDir, report: &mut Report) {
     let started = std::time::Instant::now();
+    let pages = crawl_manual(world, data).await;
+    report.figure("crawl into the index", pages / started.elapsed().as_secs_f64(), "pages/s", "");
+}
+
+/// Crawls the manual into the index, and returns the number of pages.
+async fn crawl_manual(world: &World, data: &TempDir) -> f64 {
     let said =
         Process::run(world, data.path(), &["index", "crawl", "http://docs.test/index.html", "--json"]).await;
     let said: Value = serde_json::from_str(&said).unwrap();
-    let pages = said["pages"].as_f64().unwrap();
-    report.figure("crawl into the index", pages / started.elapsed().as_secs_f64(), "pages/s", "");
+    said["pages"].as_f64().unwrap()
 }
 
 /// The service with the corpus.
@@ -142,6 +163,7 @@ async fn service(world: &World, data: &TempDir, corpus: &Path, queries: &[String
     report.load("search with markdown of 10 results, cached", &load);
     scrapes::cached(&process, corpus, report).await;
     scrapes::fetched(&process, world, corpus, report).await;
+    scrapes::unstored(&process, corpus, report).await;
     scrapes::stored(&process, corpus, report).await;
     report.figure("memory after the load", process.memory_mb(), "MB", "");
     assert!(warm.failures + load.failures == 0, "every request is answered with 200");

@@ -115,6 +115,11 @@ impl Process {
         self.figure_mb("VmRSS:")
     }
 
+    /// Returns the resident memory without mapped files.
+    pub(crate) fn anonymous_memory_mb(&self) -> f64 {
+        self.figure_mb("RssAnon:")
+    }
+
     /// Returns the most resident memory that there was.
     pub(crate) fn peak_memory_mb(&self) -> f64 {
         self.figure_mb("VmHWM:")

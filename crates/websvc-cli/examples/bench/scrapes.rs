@@ -1,5 +1,5 @@
 //! Searches with one page: from the cache, and fetched each time beside a bare GET of the same page; and scrapes that are
-//! kept.
+//! kept, and that are not.
 
 use std::path::{Path, PathBuf};
 
@@ -61,21 +61,39 @@ pub(crate) async fn fetched(process: &Process, world: &World, corpus: &Path, rep
     assert!(many.failures + load.failures == 0, "every request is answered with 200");
 }
 
+/// Measures scrapes of pages of about 22 kB that keep nothing.
+pub(crate) async fn unstored(process: &Process, corpus: &Path, report: &mut Report) {
+    let requests: Vec<_> = new_urls(corpus, "unstored", STORED_PAGES)
+        .map(|url| json!({ "url": url, "formats": ["markdown"], "maxAge": 0, "storeInCache": false }))
+        .map(|body| Request::post("/v2/scrape", &body.to_string()))
+        .collect();
+    let load = Load::once(process, CONNECTIONS, SPAN, &requests).await;
+    report.load("scrape of a page of about 22 kB, not stored", &load);
+    report.figure("CPU per scrape of 22 kB, not stored", load.cpu_ms(), "ms", "1.0");
+    assert!(load.failures == 0, "every request is answered with 200");
+}
+
 /// Measures scrapes of pages of about 22 kB, each under a URL that was not seen before, as they are by default: fetched,
 /// extracted, cached and indexed. Commits and merges of the index while the load runs are part of it.
 pub(crate) async fn stored(process: &Process, corpus: &Path, report: &mut Report) {
-    let pages = pages_of_22_kb(corpus);
-    let requests: Vec<_> = (0..STORED_PAGES).map(|number| stored_page(corpus, &pages, number)).collect();
+    let requests = new_pages(corpus, STORED_PAGES);
     let load = Load::once(process, CONNECTIONS, 3 * SPAN, &requests).await;
     report.load("scrape of a new page of about 22 kB, cached and indexed", &load);
     report.figure("CPU per stored scrape of 22 kB", load.cpu_ms(), "ms", "1.6");
     assert!(load.failures == 0, "every request is answered with 200");
 }
 
-/// Asks for one page with its markdown under a URL of its own.
-fn stored_page(corpus: &Path, pages: &[PathBuf], number: usize) -> Request {
-    let url = format!("{}?number={number}", url_of(corpus, &pages[number % pages.len()]));
-    Request::post("/v2/scrape", &json!({ "url": url, "formats": ["markdown"] }).to_string())
+/// Asks for pages of about 22 kB with their markdown, each under a URL of its own.
+pub(crate) fn new_pages(corpus: &Path, count: usize) -> Vec<Request> {
+    new_urls(corpus, "number", count)
+        .map(|url| Request::post("/v2/scrape", &json!({ "url": url, "formats": ["markdown"] }).to_string()))
+        .collect()
+}
+
+/// Returns URLs of pages of about 22 kB, made different by a parameter of this name.
+pub(crate) fn new_urls(corpus: &Path, parameter: &str, count: usize) -> impl Iterator<Item = String> {
+    let urls: Vec<String> = pages_of_22_kb(corpus).iter().map(|page| url_of(corpus, page)).collect();
+    (0..count).map(move |number| format!("{}?{parameter}={number}", urls[number % urls.len()]))
 }
 
 /// Asks for one page of the cache with its markdown; `words` stand in it.
