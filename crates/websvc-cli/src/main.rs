@@ -29,7 +29,7 @@ use crate::data_use::{DataUse, server_of};
 use crate::installation::TraceSettings;
 
 fn main() -> ExitCode {
-    allocator::limit_arenas();
+    allocator::configure();
     let Cli { command, common } = Cli::parse();
     let common = common.with_variables();
     // Before anything is read or opened: what a hostile document is read in should hold nothing.
