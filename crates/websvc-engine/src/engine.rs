@@ -6,7 +6,7 @@ use std::time::Instant;
 use jiff::Timestamp;
 use url::Url;
 use websvc_model::{Model, Share};
-use websvc_scrape::{FileUpload, Files, OpenProfile, Page, Scraper, ShareConfig};
+use websvc_scrape::{BackgroundLimits, FilePublisher, FileUpload, OpenProfile, Page, Scraper};
 use websvc_stage::{Stage, StageTimes};
 use websvc_threat::{Classifier, Inspection};
 use websvc_transport::{BoxFuture, UrlRule};
@@ -111,9 +111,9 @@ impl Engine {
 
     /// Returns the engine for pages that nobody waits for: it takes a share of the scraper's pools only, and half of the model.
     #[must_use]
-    pub fn with_share(&self, share: ShareConfig) -> Self {
+    pub fn with_share(&self, share: BackgroundLimits) -> Self {
         let model = self.config.model.clone().map(|model| Arc::new(Share::half_of(model)) as Arc<dyn Model>);
-        Self { scraper: Some(self.config.scraper.with_share(share)), model, ..self.clone() }
+        Self { scraper: Some(self.config.scraper.with_background_limits(share)), model, ..self.clone() }
     }
 
     /// Returns the engine for one page, which asks a rule before it goes to where the page leads on to. Rules of one name decide
@@ -192,7 +192,7 @@ impl Engine {
         url: &'a Url,
         plan: &'a ScrapePlan,
         team: &'a str,
-        files: &'a Files,
+        files: &'a FilePublisher,
         deadline: Instant,
     ) -> BoxFuture<'a, PageOutcome> {
         Box::pin(async move {
@@ -206,7 +206,7 @@ impl Engine {
         &self,
         url: &Url,
         plan: &ScrapePlan,
-        (team, files): (&str, &Files),
+        (team, files): (&str, &FilePublisher),
         deadline: Instant,
         bill: &mut Bill,
     ) -> Result<Page, EngineError> {
@@ -291,7 +291,7 @@ impl Engine {
         &'a self,
         plan: &'a SearchPlan,
         team: &'a str,
-        files: &'a Files,
+        files: &'a FilePublisher,
         started: Instant,
     ) -> BoxFuture<'a, Result<SearchOutcome, EngineError>> {
         Box::pin(async move {

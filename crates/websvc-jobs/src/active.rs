@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use url::Url;
 use websvc_engine::crawl::Site;
 use websvc_engine::{PolicyError, team_policy};
-use websvc_scrape::Files;
+use websvc_scrape::FilePublisher;
 use websvc_store::{DEFAULT_TEAM, JobLease, JobRecord, StoreError, Team};
 use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, check_crawl, check_scrape_options};
 
@@ -35,7 +35,7 @@ pub(crate) struct Work {
     pub(crate) plan: ScrapePlan,
     /// Whose it is, as it was a moment ago.
     pub(crate) team: TeamRead,
-    pub(crate) files: Files,
+    pub(crate) files: FilePublisher,
     /// A crawl; `None` for a batch.
     pub(crate) crawling: Option<Arc<Crawling>>,
 }
@@ -80,9 +80,9 @@ impl Work {
                 // As for any request: files of nobody's team have no owner.
                 let owner = record.key.as_ref().map_or("", |_| record.team.as_str());
                 let kept = inner.artifacts.of(owner, websvc_artifacts::Retention::Stored);
-                Files::kept(kept, base_url.clone())
+                FilePublisher::storing(kept, base_url.clone())
             }
-            None => Files::inline(),
+            None => FilePublisher::inline(),
         };
         Ok(Self { record, request, plan, team: TeamRead::default(), files, crawling })
     }

@@ -1,7 +1,7 @@
 //! What jobs are told.
 
 use serde::Deserialize;
-use websvc_scrape::ShareConfig;
+use websvc_scrape::BackgroundLimits;
 use websvc_store::JobLimits;
 
 use crate::webhook::WebhookConfig;
@@ -30,7 +30,7 @@ pub struct JobsConfig {
     /// The pause after each of them.
     pub pause: Pause,
     /// The part of the engine's pools that jobs may take.
-    pub share: ShareConfig,
+    pub share: BackgroundLimits,
     /// How events of jobs are delivered.
     pub webhooks: WebhookConfig,
     /// Sockets of one team that tell how jobs go.
@@ -44,7 +44,7 @@ impl Default for JobsConfig {
             concurrency: 8,
             per_host: 2,
             pause: Pause::default(),
-            share: ShareConfig::default(),
+            share: BackgroundLimits::default(),
             webhooks: WebhookConfig::default(),
             sockets_per_team: 100,
         }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use url::Url;
 use websvc_engine::crawl::{Budgets, Site};
-use websvc_scrape::Leads;
+use websvc_scrape::OutLinks;
 use websvc_store::JobUrl;
 use websvc_types::job::SitemapMode;
 
@@ -46,7 +46,7 @@ impl Crawling {
     }
 
     /// Returns what is new of the links of a page at this depth.
-    pub(crate) fn follow(&self, leads: &Leads, depth: u32) -> Vec<JobUrl> {
+    pub(crate) fn follow(&self, leads: &OutLinks, depth: u32) -> Vec<JobUrl> {
         if self.site.plan().sitemap() == SitemapMode::Only {
             return Vec::new();
         }
@@ -94,7 +94,7 @@ impl Crawling {
 
     /// Returns the other keys under which a page is known that was reached here: by where it led, and by what it calls
     /// itself.
-    pub(crate) fn aliases(&self, own: &str, reached: Option<&Url>, leads: Option<&Leads>) -> Vec<String> {
+    pub(crate) fn aliases(&self, own: &str, reached: Option<&Url>, leads: Option<&OutLinks>) -> Vec<String> {
         let canonical = leads.and_then(|leads| leads.canonical.as_ref());
         let canonical = canonical.filter(|_| self.site.plan().deduplicates());
         let mut keys: Vec<String> = Vec::new();

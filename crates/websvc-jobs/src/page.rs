@@ -9,7 +9,7 @@ use tokio::sync::OnceCell;
 use url::Url;
 use websvc_engine::crawl::{Listing, Rules};
 use websvc_engine::{Bill, Engine, EngineError, PageOutcome, page_content};
-use websvc_scrape::{Leads, Page, ScrapeError, tls_policy};
+use websvc_scrape::{OutLinks, Page, ScrapeError, tls_policy};
 use websvc_store::{
     Hold, JobKind, JobLease, JobState, JobUrl, ListEntry, PageEnd, PageFinish, PageFinished, Usage,
     UsageRetention,
@@ -103,7 +103,7 @@ struct Got {
     status: u16,
     elapsed: Option<Duration>,
     said: Said,
-    leads: Option<Box<Leads>>,
+    leads: Option<Box<OutLinks>>,
     /// The URL after redirects.
     reached: Option<Url>,
 }

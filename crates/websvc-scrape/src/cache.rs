@@ -11,7 +11,7 @@ use websvc_transport::has_credentials;
 use websvc_types::ProxyUsed;
 use websvc_validate::ScrapePlan;
 
-use crate::browse::{Need, variant as drawn_variant};
+use crate::browse::{RenderMode, cache_variant as drawn_variant};
 use crate::personal::{SET_COOKIES, is_personal};
 use crate::proxies::ProxyConfig;
 use crate::raw::{CacheState, DRAWN, RawPage};
@@ -28,24 +28,29 @@ const TRUNCATED: &str = "the body broke off when the page was fetched; only its 
 
 /// Whether a fetched page is in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum StoreOutcome {
     /// Whoever fetched it did not want that.
-    NotWanted,
+    NotRequested,
     /// It was tried in vain.
-    No,
+    Failed,
     /// It was put there at this time, in milliseconds since the Unix epoch.
-    At(u64),
+    StoredAt(u64),
 }
 
 /// Returns the name of a page in the cache, with whatever of the plan changes what its host answers. A personal
 /// page has no name: it is nobody else's.
-pub(crate) fn page_key(url: &Url, plan: &ScrapePlan, proxies: &ProxyConfig, need: Need) -> Option<PageKey> {
+pub(crate) fn page_key(
+    url: &Url,
+    plan: &ScrapePlan,
+    proxies: &ProxyConfig,
+    need: RenderMode,
+) -> Option<PageKey> {
     if is_personal(url, plan) {
         return None;
     }
     let mut variant = match need {
-        Need::IfShell => String::new(),
-        Need::Drawn | Need::Now => drawn_variant(plan),
+        RenderMode::IfShell => String::new(),
+        RenderMode::Render | RenderMode::RenderUncached => drawn_variant(plan),
     };
     if plan.mobile() {
         variant.push_str("mobile;");
@@ -115,7 +120,7 @@ pub(crate) fn fetched_at(fetched_at_ms: u64) -> Option<Timestamp> {
 }
 
 /// Returns a cached page as it was received; `None` when the entry cannot be read, so that it is fetched again.
-pub(crate) fn raw_page(source_url: &Url, cached: CachedPage) -> Option<RawPage> {
+pub(crate) fn to_raw_page(source_url: &Url, cached: CachedPage) -> Option<RawPage> {
     let mut headers = HeaderMap::new();
     for (name, value) in &cached.headers {
         headers.append(name.parse::<HeaderName>().ok()?, value.parse().ok()?);

@@ -88,7 +88,7 @@ const WORDS: &[&str] = &[
 /// Returns whose wall an answer is; `None` for what seems to be the page.
 ///
 /// The text of a PDF or a picture is not looked at: walls are HTML.
-pub(crate) fn wall(
+pub(crate) fn detect_challenge(
     status: StatusCode,
     headers: &HeaderMap,
     is_html: bool,
@@ -140,7 +140,8 @@ mod tests {
 
     #[track_caller]
     fn check(status: u16, body: &str, expected: Option<&str>) {
-        let found = wall(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), true, body.as_bytes());
+        let found =
+            detect_challenge(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), true, body.as_bytes());
         assert_eq!(found, expected, "{status} {body}");
     }
 
@@ -196,14 +197,14 @@ mod tests {
     fn a_header_may_say_it() {
         let mut headers = HeaderMap::new();
         headers.insert("cf-mitigated", HeaderValue::from_static("challenge"));
-        assert_eq!(wall(StatusCode::FORBIDDEN, &headers, false, b""), Some("Cloudflare"));
+        assert_eq!(detect_challenge(StatusCode::FORBIDDEN, &headers, false, b""), Some("Cloudflare"));
         headers.insert("cf-mitigated", HeaderValue::from_static("none"));
-        assert_eq!(wall(StatusCode::FORBIDDEN, &headers, false, b""), None);
+        assert_eq!(detect_challenge(StatusCode::FORBIDDEN, &headers, false, b""), None);
     }
 
     #[test]
     fn what_is_no_html_is_no_wall() {
         let text = b"{\"title\": \"Just a moment...\"}";
-        assert_eq!(wall(StatusCode::OK, &HeaderMap::new(), false, text), None);
+        assert_eq!(detect_challenge(StatusCode::OK, &HeaderMap::new(), false, text), None);
     }
 }

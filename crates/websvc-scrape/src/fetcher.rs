@@ -11,7 +11,7 @@ use websvc_types::{Proxy as ProxyChoice, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
 use crate::error::ScrapeError;
-use crate::proxies::{Proxies, ProxyConfig, Tier};
+use crate::proxies::{Proxies, ProxyConfig, ProxyTier};
 use crate::raw::RawPage;
 use crate::refresh;
 
@@ -23,12 +23,12 @@ const MAX_REFRESHES: usize = 5;
 
 /// Which ways to a host a plan allows.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Route {
+pub(crate) struct ProxyRoute {
     choice: ProxyChoice,
     country: &'static str,
 }
 
-impl Route {
+impl ProxyRoute {
     pub(crate) fn of(plan: &ScrapePlan) -> Self {
         Self { choice: plan.proxy(), country: plan.location().country() }
     }
@@ -63,10 +63,10 @@ impl Fetcher {
     pub(crate) async fn page(
         &self,
         request: FetchRequest,
-        route: Route,
+        route: ProxyRoute,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        self.by_route(request, route, deadline, Onward::Go).await
+        self.by_route(request, route, deadline, RefreshPolicy::Follow).await
     }
 
     /// Fetches what is no page by the ways that `route` allows; what the host answers is the answer.
@@ -76,23 +76,23 @@ impl Fetcher {
     pub(crate) async fn file(
         &self,
         request: FetchRequest,
-        route: Route,
+        route: ProxyRoute,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        self.by_route(request, route, deadline, Onward::Stay).await
+        self.by_route(request, route, deadline, RefreshPolicy::Ignore).await
     }
 
     async fn by_route(
         &self,
         request: FetchRequest,
-        route: Route,
+        route: ProxyRoute,
         deadline: Instant,
-        onward: Onward,
+        onward: RefreshPolicy,
     ) -> Result<RawPage, ScrapeError> {
         let (first, second) = self.tiers(route);
         let retried = second.map(|tier| (tier, request.clone()));
         let fetched = self.by_tier(request, first, route.country, deadline, onward).await;
-        let Some((second, request)) = retried.filter(|_| is_turned_away(&fetched.as_ref())) else {
+        let Some((second, request)) = retried.filter(|_| is_rejected(&fetched.as_ref())) else {
             return fetched;
         };
         match self.by_tier(request, second, route.country, deadline, onward).await {
@@ -103,17 +103,17 @@ impl Fetcher {
     }
 
     /// Returns the tier that is tried first, and the one that is tried when the first was turned away.
-    pub(crate) fn tiers(&self, route: Route) -> (Tier, Option<Tier>) {
+    pub(crate) fn tiers(&self, route: ProxyRoute) -> (ProxyTier, Option<ProxyTier>) {
         let enhanced = self.proxies.config().has_enhanced();
         match route.choice {
-            ProxyChoice::Enhanced if enhanced => (Tier::Enhanced, None),
-            ProxyChoice::Auto if enhanced => (Tier::Basic, Some(Tier::Enhanced)),
-            ProxyChoice::Basic | ProxyChoice::Auto | ProxyChoice::Enhanced => (Tier::Basic, None),
+            ProxyChoice::Enhanced if enhanced => (ProxyTier::Enhanced, None),
+            ProxyChoice::Auto if enhanced => (ProxyTier::Basic, Some(ProxyTier::Enhanced)),
+            ProxyChoice::Basic | ProxyChoice::Auto | ProxyChoice::Enhanced => (ProxyTier::Basic, None),
         }
     }
 
     /// Returns the proxy of the tier that is best for a host; `None` when there is none and it is reached directly.
-    pub(crate) fn way(&self, tier: Tier, country: &str, url: &Url) -> Option<Proxy> {
+    pub(crate) fn pick_proxy(&self, tier: ProxyTier, country: &str, url: &Url) -> Option<Proxy> {
         self.proxies.ranked(tier, country, url.host_str().unwrap_or_default()).into_iter().next()
     }
 
@@ -121,27 +121,27 @@ impl Fetcher {
     ///
     /// # Errors
     /// As [`Fetcher::page`].
-    pub(crate) async fn plain(
+    pub(crate) async fn fetch_plain_file(
         &self,
         request: FetchRequest,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        self.tries(request, Tier::Basic, "", deadline, Onward::Stay).await
+        self.fetch_via_proxies(request, ProxyTier::Basic, "", deadline, RefreshPolicy::Ignore).await
     }
 
     async fn by_tier(
         &self,
         request: FetchRequest,
-        tier: Tier,
+        tier: ProxyTier,
         country: &str,
         deadline: Instant,
-        onward: Onward,
+        onward: RefreshPolicy,
     ) -> Result<RawPage, ScrapeError> {
-        let page = self.tries(request, tier, country, deadline, onward).await?;
+        let page = self.fetch_via_proxies(request, tier, country, deadline, onward).await?;
         Ok(RawPage {
             proxy_used: match tier {
-                Tier::Basic => ProxyUsed::Basic,
-                Tier::Enhanced => ProxyUsed::Stealth,
+                ProxyTier::Basic => ProxyUsed::Basic,
+                ProxyTier::Enhanced => ProxyUsed::Stealth,
             },
             ..page
         })
@@ -149,13 +149,13 @@ impl Fetcher {
 
     /// Fetches through the first proxy of the tier that works, or directly when it has none. The fetch itself is
     /// boxed: it is awaited in several places, each of which would hold it whole.
-    async fn tries(
+    async fn fetch_via_proxies(
         &self,
         request: FetchRequest,
-        tier: Tier,
+        tier: ProxyTier,
         country: &str,
         deadline: Instant,
-        onward: Onward,
+        onward: RefreshPolicy,
     ) -> Result<RawPage, ScrapeError> {
         let host = request.url.host_str().unwrap_or_default().to_owned();
         let proxies = self.proxies.ranked(tier, country, &host);
@@ -168,7 +168,7 @@ impl Fetcher {
                 last = Some(fetched);
                 continue;
             }
-            self.note(&proxy, &host, &fetched);
+            self.record_proxy_result(&proxy, &host, &fetched);
             return fetched;
         }
         match last {
@@ -177,10 +177,10 @@ impl Fetcher {
         }
     }
 
-    fn note(&self, proxy: &Proxy, host: &str, fetched: &Result<RawPage, ScrapeError>) {
-        self.proxies.worked(proxy);
-        if is_turned_away(&fetched.as_ref()) {
-            self.proxies.turned_away(proxy, host);
+    fn record_proxy_result(&self, proxy: &Proxy, host: &str, fetched: &Result<RawPage, ScrapeError>) {
+        self.proxies.record_success(proxy);
+        if is_rejected(&fetched.as_ref()) {
+            self.proxies.record_rejection(proxy, host);
         }
     }
 
@@ -189,7 +189,7 @@ impl Fetcher {
         &self,
         request: FetchRequest,
         deadline: Instant,
-        onward: Onward,
+        onward: RefreshPolicy,
     ) -> Result<RawPage, ScrapeError> {
         let source_url = request.url.clone();
         let mut request = request;
@@ -198,10 +198,10 @@ impl Fetcher {
             let (mut page, cookies) = self.send(request.clone(), deadline).await?;
             sent_credentials |= page.sent_credentials;
             page.sent_credentials = sent_credentials;
-            if onward == Onward::Stay {
+            if onward == RefreshPolicy::Ignore {
                 return Ok(page);
             }
-            if let Some(by) = page.wall() {
+            if let Some(by) = page.challenge_vendor() {
                 return Err(ScrapeError::Blocked { by, status: page.status });
             }
             match refresh::target(&page) {
@@ -210,7 +210,7 @@ impl Fetcher {
                         let refused = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
                         rule.admit(&next).await.map_err(refused)?;
                     }
-                    request = going_on(request, &page.url, next, cookies);
+                    request = refresh_request(request, &page.url, next, cookies);
                 }
                 None => return Ok(RawPage { source_url, ..page }),
             }
@@ -239,14 +239,19 @@ impl Fetcher {
 
 /// Whether a page that leads on by itself is gone on from, and a wall is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Onward {
-    Go,
-    Stay,
+enum RefreshPolicy {
+    Follow,
+    Ignore,
 }
 
 /// Returns the request for where a page leads on to. What the caller gave is for the origin it was given for, and
 /// conditions are for the page they were made for.
-pub(crate) fn going_on(request: FetchRequest, from: &Url, next: Url, cookies: CookieJar) -> FetchRequest {
+pub(crate) fn refresh_request(
+    request: FetchRequest,
+    from: &Url,
+    next: Url,
+    cookies: CookieJar,
+) -> FetchRequest {
     let mut headers = request.headers;
     if request.url.origin() == from.origin() && from.origin() == next.origin() {
         headers.remove(IF_NONE_MATCH);
@@ -260,7 +265,7 @@ pub(crate) fn going_on(request: FetchRequest, from: &Url, next: Url, cookies: Co
 }
 
 /// Returns whether another way to the host may get more.
-pub(crate) fn is_turned_away(fetched: &Result<&RawPage, &ScrapeError>) -> bool {
+pub(crate) fn is_rejected(fetched: &Result<&RawPage, &ScrapeError>) -> bool {
     match fetched {
         Ok(page) => {
             matches!(page.status, StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS)

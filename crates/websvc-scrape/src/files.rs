@@ -11,26 +11,26 @@ use websvc_browser::{ImageKind, Picture, Returned, Scraped};
 use websvc_types::action::{ActionResults, ActionScrape, JavascriptReturn};
 use websvc_types::limits::SCREENSHOT_LIFETIME_S;
 
-use crate::browse::Takings;
+use crate::browse::RenderArtifacts;
 use crate::page::Page;
 
 /// Where the files of a request go.
 #[derive(Debug, Clone)]
-pub struct Files(Option<Kept>);
+pub struct FilePublisher(Option<ArtifactTarget>);
 
 #[derive(Debug, Clone)]
-struct Kept {
+struct ArtifactTarget {
     artifacts: TeamArtifacts,
     base_url: String,
 }
 
-impl Files {
+impl FilePublisher {
     /// Files are kept for a team, and the answer has their URLs, which begin with `base_url`. Where the team's request
-    /// may leave nothing, they are as with [`Files::inline`].
+    /// may leave nothing, they are as with [`FilePublisher::inline`].
     #[must_use]
-    pub fn kept(artifacts: TeamArtifacts, base_url: String) -> Self {
+    pub fn storing(artifacts: TeamArtifacts, base_url: String) -> Self {
         match artifacts.retention() {
-            Retention::Stored => Self(Some(Kept { artifacts, base_url })),
+            Retention::Stored => Self(Some(ArtifactTarget { artifacts, base_url })),
             Retention::Nothing => Self(None),
         }
     }
@@ -44,7 +44,7 @@ impl Files {
     /// Gives the files of a page their URLs. A file that cannot be kept is told in the page's warnings.
     pub async fn publish(&self, page: &mut Page) {
         let Some(takings) = page.takings.take() else { return };
-        let Takings { screenshot, screenshots, scrapes, returns, pdfs } = *takings;
+        let RenderArtifacts { screenshot, screenshots, scrapes, returns, pdfs } = *takings;
         let mut results = ActionResults {
             scrapes: scrapes.into_iter().map(scrape).collect(),
             javascript_returns: returns.into_iter().map(javascript_return).collect(),
@@ -83,7 +83,7 @@ impl Files {
     }
 
     async fn put(&self, kind: Kind, bytes: Bytes) -> Result<String, ArtifactError> {
-        let Some(Kept { artifacts, base_url }) = &self.0 else {
+        let Some(ArtifactTarget { artifacts, base_url }) = &self.0 else {
             return Ok(format!("data:{};base64,{}", kind.media_type(), STANDARD.encode(&bytes)));
         };
         let life = Duration::from_secs(SCREENSHOT_LIFETIME_S);

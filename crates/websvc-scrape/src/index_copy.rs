@@ -140,7 +140,7 @@ mod tests {
         }
         let status = StatusCode::from_u16(status).unwrap();
         let raw = RawPage { headers, body: html.into(), ..RawPage::empty(url.as_str(), status) };
-        let document = crate::render::parse(&raw, None).unwrap();
+        let document = crate::format::parse(&raw, None).unwrap();
         let content = document.content(&ContentOptions::default());
         index_copy(&raw, &document, &content, document.metadata())
     }

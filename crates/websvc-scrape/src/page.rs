@@ -7,8 +7,8 @@ use websvc_types::Metadata;
 use websvc_types::action::ActionResults;
 use websvc_types::index::IndexDocument;
 
-use crate::browse::Takings;
-use crate::leads::Leads;
+use crate::browse::RenderArtifacts;
+use crate::out_links::OutLinks;
 use crate::raw::CacheState;
 
 /// A scraped page: the formats that were asked for, and what is known of the page.
@@ -27,7 +27,7 @@ pub struct Page {
     /// Whether personal data was removed from the markdown and the metadata.
     pub is_redacted: bool,
     /// What was written of the content afterwards.
-    pub written: Written,
+    pub written: GeneratedContent,
     /// What the page says about itself and how it was got.
     pub metadata: Metadata,
     /// What the caller should be told about this page.
@@ -39,7 +39,7 @@ pub struct Page {
     /// What the actions gave, once their files have URLs.
     pub actions: Option<ActionResults>,
     /// Files and other things that only a browser gives, until they are published.
-    pub takings: Option<Box<Takings>>,
+    pub takings: Option<Box<RenderArtifacts>>,
     /// The page as the index takes it, when it may be stored.
     pub index_copy: Option<Box<IndexDocument>>,
     /// How long its host took; zero when it was not asked.
@@ -47,13 +47,13 @@ pub struct Page {
     /// How long its host asks to be left alone.
     pub retry_after: Option<Duration>,
     /// Where it leads, for who follows it.
-    pub leads: Option<Box<Leads>>,
+    pub leads: Option<Box<OutLinks>>,
 }
 
 /// What is written of the content of a page, by a language model or by the words of a query. It is of one request, and never
 /// kept with the page.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Written {
+pub struct GeneratedContent {
     /// The content, condensed.
     pub summary: Option<String>,
     /// Data out of the content; null when there is none.

@@ -6,10 +6,10 @@ use url::Url;
 use websvc_transport::{ExcessPolicy, FetchRequest, TlsPolicy};
 use websvc_validate::ScrapePlan;
 
-use crate::browse::Source;
+use crate::browse::FetchContext;
 use crate::error::ScrapeError;
-use crate::fetcher::{Route, remaining};
-use crate::raw::{FileAnswer, RawPage};
+use crate::fetcher::{ProxyRoute, remaining};
+use crate::raw::{FileResponse, RawPage};
 use crate::request;
 use crate::scraper::Scraper;
 
@@ -30,9 +30,9 @@ impl Scraper {
         max_bytes: u64,
         tls: TlsPolicy,
         deadline: Instant,
-    ) -> Result<FileAnswer, ScrapeError> {
+    ) -> Result<FileResponse, ScrapeError> {
         let page = self.fetch_plain(asking(url, max_bytes, tls, deadline)?, deadline).await?;
-        Ok(FileAnswer { url: page.url, status: page.status, body: page.body })
+        Ok(FileResponse { url: page.url, status: page.status, body: page.body })
     }
 
     /// Gets the beginning of a file that is no page: its first `max_bytes`, or all of it when it is shorter. A packed one
@@ -46,7 +46,7 @@ impl Scraper {
         max_bytes: u64,
         tls: TlsPolicy,
         deadline: Instant,
-    ) -> Result<FileAnswer, ScrapeError> {
+    ) -> Result<FileResponse, ScrapeError> {
         let request = cut(asking(url, max_bytes, tls, deadline)?, max_bytes);
         let page = self.fetch_plain(request, deadline).await?;
         Ok(first(page, max_bytes))
@@ -64,11 +64,15 @@ impl Scraper {
         plan: &ScrapePlan,
         max_bytes: u64,
         deadline: Instant,
-    ) -> Result<FileAnswer, ScrapeError> {
-        let source =
-            Source { fetcher: &self.inner.fetcher, max_bytes, rule: self.rule(), stages: self.stages() };
+    ) -> Result<FileResponse, ScrapeError> {
+        let source = FetchContext {
+            fetcher: &self.inner.fetcher,
+            max_bytes,
+            rule: self.rule(),
+            stages: self.stages(),
+        };
         let request = cut(source.request(url, plan, deadline)?, max_bytes);
-        let page = self.inner.fetcher.file(request, Route::of(plan), deadline).await?;
+        let page = self.inner.fetcher.file(request, ProxyRoute::of(plan), deadline).await?;
         Ok(first(page, max_bytes))
     }
 
@@ -78,7 +82,7 @@ impl Scraper {
         request: FetchRequest,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        self.inner.fetcher.plain(request, deadline).await
+        self.inner.fetcher.fetch_plain_file(request, deadline).await
     }
 }
 
@@ -97,8 +101,8 @@ fn cut(mut request: FetchRequest, max_bytes: u64) -> FetchRequest {
 }
 
 /// Returns the beginning of what was fetched.
-fn first(page: RawPage, max_bytes: u64) -> FileAnswer {
+fn first(page: RawPage, max_bytes: u64) -> FileResponse {
     let RawPage { url, status, mut body, .. } = page;
     body.truncate(usize::try_from(max_bytes).unwrap_or(usize::MAX));
-    FileAnswer { url, status, body }
+    FileResponse { url, status, body }
 }

@@ -24,18 +24,18 @@ const RENEWAL: Duration = Duration::from_secs(10);
 /// One that saves has the right to it alone, until it is closed or dropped; what its pages change is saved by
 /// [`OpenProfile::close`] alone, all at once.
 pub struct OpenProfile {
-    held: Mutex<Held>,
-    saver: Option<Saver>,
+    held: Mutex<SessionState>,
+    saver: Option<SaveLock>,
 }
 
 /// What the next page finds.
-struct Held {
+struct SessionState {
     state: Arc<State>,
     is_changed: bool,
 }
 
 /// The right to save.
-struct Saver {
+struct SaveLock {
     store: Store,
     clock: Clock,
     /// None once it is given back.
@@ -57,7 +57,7 @@ impl Scraper {
         };
         let (team, name) = (team.to_owned(), name.clone());
         let state = self
-            .work(move |store| {
+            .run_cpu_task(move |store| {
                 let Some(profile) = store.profile(&team, &name).map_err(ScrapeError::Store)? else {
                     return Ok(State::default());
                 };
@@ -65,20 +65,23 @@ impl Scraper {
                     .map_err(|source| ScrapeError::ProfileUnreadable { name, source })
             })
             .await?;
-        Ok(OpenProfile { held: Mutex::new(Held { state: Arc::new(state), is_changed: false }), saver })
+        Ok(OpenProfile {
+            held: Mutex::new(SessionState { state: Arc::new(state), is_changed: false }),
+            saver,
+        })
     }
 
-    async fn lock_profile(&self, team: &str, name: &str) -> Result<Saver, ScrapeError> {
+    async fn lock_profile(&self, team: &str, name: &str) -> Result<SaveLock, ScrapeError> {
         let (team, name, clock) = (team.to_owned(), name.to_owned(), self.clock().clone());
         let runtime = tokio::runtime::Handle::current();
         // The guard is made where the lease is, so that who stops waiting in between loses neither.
-        self.work(move |store| {
+        self.run_cpu_task(move |store| {
             let locked =
                 store.lock_profile(&team, &name, clock.now_ms(), LEASE).map_err(ScrapeError::Store)?;
             match locked {
                 ProfileLocking::Leased(lease) => {
                     let renewing = runtime.spawn(renew(store.clone(), clock.clone(), lease.clone()));
-                    Ok(Saver { store: store.clone(), clock, lease: Some(lease), renewing })
+                    Ok(SaveLock { store: store.clone(), clock, lease: Some(lease), renewing })
                 }
                 ProfileLocking::Busy { until_ms: _ } => Err(ScrapeError::ProfileLocked { name }),
                 ProfileLocking::TooMany => Err(ScrapeError::TooManyProfiles { most: PROFILES_MAX }),
@@ -100,7 +103,7 @@ impl OpenProfile {
     pub async fn close(self) -> Option<String> {
         let Self { held, saver } = self;
         let mut saver = saver?;
-        let Held { state, is_changed } = held.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let SessionState { state, is_changed } = held.into_inner().unwrap_or_else(PoisonError::into_inner);
         let closing = tokio::task::spawn_blocking(move || saver.finish(is_changed.then_some(&*state)));
         closing.await.unwrap_or_else(|_| Some("the profile could not be saved".to_owned()))
     }
@@ -108,20 +111,20 @@ impl OpenProfile {
     /// Returns what a page begins with.
     pub(crate) fn session(&self) -> Session {
         let changes = if self.saves() { Changes::Kept } else { Changes::Forgotten };
-        Session { state: Arc::clone(&self.held().state), changes }
+        Session { state: Arc::clone(&self.current_session().state), changes }
     }
 
     /// Takes what a page has left.
-    pub(crate) fn became(&self, state: State) {
-        *self.held() = Held { state: Arc::new(state), is_changed: true };
+    pub(crate) fn set_state(&self, state: State) {
+        *self.current_session() = SessionState { state: Arc::new(state), is_changed: true };
     }
 
     /// Returns the cookies for a file that is fetched without a browser.
     pub(crate) fn cookies_for(&self, url: &Url) -> Vec<Cookie> {
-        self.held().state.cookies_for(url, SystemTime::now())
+        self.current_session().state.cookies_for(url, SystemTime::now())
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn current_session(&self) -> MutexGuard<'_, SessionState> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -132,7 +135,7 @@ impl fmt::Debug for OpenProfile {
     }
 }
 
-impl Saver {
+impl SaveLock {
     /// Saves a state, if there is one, and gives the right back, so that whoever has the answer can have it. Returns what
     /// to tell when nothing was saved. It blocks.
     fn finish(&mut self, state: Option<&State>) -> Option<String> {
@@ -160,7 +163,7 @@ impl Saver {
     }
 }
 
-impl Drop for Saver {
+impl Drop for SaveLock {
     /// Gives the right back when the request ended otherwise.
     fn drop(&mut self) {
         self.renewing.abort();
@@ -217,14 +220,14 @@ mod tests {
         let is_saved = || store.profile("default", "shop").unwrap().is_some();
 
         let changed = open().await;
-        changed.became(State::default());
+        changed.set_state(State::default());
         assert!(!is_saved());
         assert_eq!(changed.close().await, None);
         assert!(is_saved());
 
         // Whoever has the answer can save at once.
         let late = open().await;
-        late.became(State::default());
+        late.set_state(State::default());
         assert!(store.delete_profile("default", "shop").unwrap());
         let told = late.close().await.unwrap();
         assert!(told.contains("deleted meanwhile"), "{told}");

@@ -38,7 +38,7 @@ impl ProxyConfig {
 
 /// Which proxies a fetch may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Tier {
+pub(crate) enum ProxyTier {
     /// Those of the country when there are any, else the basic ones, else none.
     Basic,
     /// The enhanced ones.
@@ -82,11 +82,11 @@ impl Proxies {
     /// Returns the proxies of a tier for a host, best first; an empty list means to connect directly.
     ///
     /// Those that stepped back come last: they are better than nothing when all did.
-    pub(crate) fn ranked(&self, tier: Tier, country: &str, host: &str) -> Vec<Proxy> {
+    pub(crate) fn ranked(&self, tier: ProxyTier, country: &str, host: &str) -> Vec<Proxy> {
         let pool = match (tier, self.config.by_country.get(country)) {
-            (Tier::Enhanced, _) => &self.config.enhanced,
-            (Tier::Basic, Some(proxies)) if !proxies.is_empty() => proxies,
-            (Tier::Basic, _) => &self.config.basic,
+            (ProxyTier::Enhanced, _) => &self.config.enhanced,
+            (ProxyTier::Basic, Some(proxies)) if !proxies.is_empty() => proxies,
+            (ProxyTier::Basic, _) => &self.config.basic,
         };
         if pool.len() < 2 {
             return pool.clone();
@@ -102,7 +102,7 @@ impl Proxies {
     }
 
     /// Notes that a proxy worked.
-    pub(crate) fn worked(&self, proxy: &Proxy) {
+    pub(crate) fn record_success(&self, proxy: &Proxy) {
         self.health.lock().unwrap_or_else(PoisonError::into_inner).failing.remove(proxy);
     }
 
@@ -116,7 +116,7 @@ impl Proxies {
     }
 
     /// Notes that a host turned away what came through a proxy.
-    pub(crate) fn turned_away(&self, proxy: &Proxy, host: &str) {
+    pub(crate) fn record_rejection(&self, proxy: &Proxy, host: &str) {
         let now = Instant::now();
         let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
         if health.turned_away.len() >= MAX_NOTES {
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn a_host_keeps_its_proxy_and_hosts_are_spread() {
         let proxies = proxies();
-        let first = |host: &str| proxies.ranked(Tier::Basic, "US", host)[0].clone();
+        let first = |host: &str| proxies.ranked(ProxyTier::Basic, "US", host)[0].clone();
         assert_eq!(first("x.test"), first("x.test"));
         let used: HashSet<_> = (0..50).map(|number| first(&format!("{number}.test"))).collect();
         assert_eq!(used.len(), 3);
@@ -175,24 +175,24 @@ mod tests {
     #[test]
     fn a_proxy_that_fails_or_is_turned_away_steps_back() {
         let proxies = proxies();
-        let order = proxies.ranked(Tier::Basic, "US", "x.test");
+        let order = proxies.ranked(ProxyTier::Basic, "US", "x.test");
         proxies.failed(&order[0]);
-        assert_eq!(proxies.ranked(Tier::Basic, "US", "x.test")[2], order[0]);
-        proxies.worked(&order[0]);
-        assert_eq!(proxies.ranked(Tier::Basic, "US", "x.test"), order);
+        assert_eq!(proxies.ranked(ProxyTier::Basic, "US", "x.test")[2], order[0]);
+        proxies.record_success(&order[0]);
+        assert_eq!(proxies.ranked(ProxyTier::Basic, "US", "x.test"), order);
 
-        let elsewhere = proxies.ranked(Tier::Basic, "US", "y.test");
-        proxies.turned_away(&order[0], "x.test");
-        assert_eq!(proxies.ranked(Tier::Basic, "US", "x.test")[2], order[0]);
-        assert_eq!(proxies.ranked(Tier::Basic, "US", "y.test"), elsewhere);
+        let elsewhere = proxies.ranked(ProxyTier::Basic, "US", "y.test");
+        proxies.record_rejection(&order[0], "x.test");
+        assert_eq!(proxies.ranked(ProxyTier::Basic, "US", "x.test")[2], order[0]);
+        assert_eq!(proxies.ranked(ProxyTier::Basic, "US", "y.test"), elsewhere);
     }
 
     #[test]
     fn the_tier_and_the_country_choose_the_pool() {
         let proxies = proxies();
-        assert_eq!(proxies.ranked(Tier::Enhanced, "DE", "x.test"), [proxy("d")]);
-        assert_eq!(proxies.ranked(Tier::Basic, "DE", "x.test"), [proxy("e")]);
-        assert_eq!(proxies.ranked(Tier::Basic, "FR", "x.test").len(), 3);
-        assert!(Proxies::new(ProxyConfig::default()).ranked(Tier::Basic, "DE", "x.test").is_empty());
+        assert_eq!(proxies.ranked(ProxyTier::Enhanced, "DE", "x.test"), [proxy("d")]);
+        assert_eq!(proxies.ranked(ProxyTier::Basic, "DE", "x.test"), [proxy("e")]);
+        assert_eq!(proxies.ranked(ProxyTier::Basic, "FR", "x.test").len(), 3);
+        assert!(Proxies::new(ProxyConfig::default()).ranked(ProxyTier::Basic, "DE", "x.test").is_empty());
     }
 }

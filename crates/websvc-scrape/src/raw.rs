@@ -9,7 +9,7 @@ use url::Url;
 use websvc_transport::Fetched;
 use websvc_types::ProxyUsed;
 
-use crate::browse::Takings;
+use crate::browse::RenderArtifacts;
 use crate::challenge;
 use crate::personal::{SET_COOKIES, depends_on_cookies};
 
@@ -55,12 +55,12 @@ pub struct RawPage {
     /// How long its host took; zero when it was not asked.
     pub took: Duration,
     /// What the browser that drew it gave beside it; not stored.
-    pub takings: Option<Box<Takings>>,
+    pub takings: Option<Box<RenderArtifacts>>,
 }
 
 /// A file that is no page, such as a robots.txt.
 #[derive(Debug)]
-pub struct FileAnswer {
+pub struct FileResponse {
     /// The URL after all redirects.
     pub url: Url,
     /// The HTTP status.
@@ -93,13 +93,13 @@ impl RawPage {
     }
 
     /// Returns whether a browser drew it, scripts and all.
-    pub(crate) fn is_drawn(&self) -> bool {
+    pub(crate) fn is_rendered(&self) -> bool {
         self.headers.contains_key(DRAWN)
     }
 
     /// Returns whose wall stands in place of the page, if one does.
-    pub(crate) fn wall(&self) -> Option<&'static str> {
-        challenge::wall(self.status, &self.headers, self.is_html(), &self.body)
+    pub(crate) fn challenge_vendor(&self) -> Option<&'static str> {
+        challenge::detect_challenge(self.status, &self.headers, self.is_html(), &self.body)
     }
 
     #[cfg(test)]
@@ -149,7 +149,7 @@ impl RawPage {
 }
 
 /// Returns the page as it is now, and whether that is as it was: `known` is what the request asked to compare with.
-pub(crate) fn renewed(url: &Url, known: Option<RawPage>, fetched: RawPage) -> (RawPage, bool) {
+pub(crate) fn merge_not_modified(url: &Url, known: Option<RawPage>, fetched: RawPage) -> (RawPage, bool) {
     let unchanged = fetched.status == StatusCode::NOT_MODIFIED && fetched.url == *url;
     match known {
         Some(known) if unchanged => {

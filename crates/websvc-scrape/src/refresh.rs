@@ -4,7 +4,7 @@ use http::header::REFRESH;
 use url::Url;
 
 use crate::raw::RawPage;
-use crate::visible::{Piece, attribute, is_named, pieces};
+use crate::visible::{SourceToken, attribute, is_named, scan_tags};
 
 /// A page that stays for longer than this many seconds is meant to be read.
 const LONGEST_WAIT_SECONDS: f64 = 5.0;
@@ -28,8 +28,8 @@ pub(crate) fn target(page: &RawPage) -> Option<Url> {
 /// Returns the content of the first refreshing meta tag of the head. What stands in `noscript` is for browsers
 /// without scripts, and often leads to a page that says no more than that.
 fn in_head(body: &[u8]) -> Option<String> {
-    for piece in pieces(&body[..body.len().min(LOOKED_AT)]) {
-        let Piece::Tag(tag) = piece else { continue };
+    for piece in scan_tags(&body[..body.len().min(LOOKED_AT)]) {
+        let SourceToken::Tag(tag) = piece else { continue };
         if is_named(tag, "body") {
             return None;
         }

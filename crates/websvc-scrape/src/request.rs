@@ -12,7 +12,7 @@ use websvc_browser::Cookie;
 use websvc_transport::{ExcessPolicy, FetchError, FetchRequest, TlsPolicy};
 use websvc_validate::ScrapePlan;
 
-use crate::browse::Place;
+use crate::browse::CountryProfile;
 use crate::error::ScrapeError;
 use crate::raw::RawPage;
 
@@ -46,7 +46,7 @@ const DEFAULT_LANGUAGES: [&str; 2] = ["en-US", "en"];
 pub(crate) const DEFAULT_ACCEPT_LANGUAGE: &str = "en-US,en;q=0.9";
 
 /// Returns the request for a page as a plan wants it.
-pub(crate) fn for_page(
+pub(crate) fn page_request(
     url: &Url,
     plan: &ScrapePlan,
     timeout: Duration,
@@ -119,7 +119,7 @@ pub(crate) fn for_image(url: &Url, timeout: Duration) -> FetchRequest {
 
 /// Makes a request ask only for what has changed since `known` was fetched. Returns whether that can be asked: `known`
 /// was answered under its own URL, whole, and its host gave it a validator (RFC 9110, section 13.1).
-pub(crate) fn unless_unchanged(request: &mut FetchRequest, known: &RawPage) -> bool {
+pub(crate) fn add_conditional_headers(request: &mut FetchRequest, known: &RawPage) -> bool {
     if known.url != known.source_url || known.truncated {
         return false;
     }
@@ -137,7 +137,7 @@ pub(crate) fn unless_unchanged(request: &mut FetchRequest, known: &RawPage) -> b
 /// browser there has them.
 pub(crate) fn accept_language(plan: &ScrapePlan) -> HeaderValue {
     let location = plan.location();
-    let own = Place::of(location.country()).and_then(Place::languages);
+    let own = CountryProfile::of(location.country()).and_then(CountryProfile::languages);
     let own = own.unwrap_or_else(|| DEFAULT_LANGUAGES.map(str::to_owned));
     let languages = if location.languages().is_empty() { &own[..] } else { location.languages() };
     // Languages are letters, digits and hyphens.

@@ -13,28 +13,28 @@ use websvc_transport::{BoxFuture, Client};
 use websvc_types::ErrorCode;
 use websvc_validate::ScrapePlan;
 
-use crate::browse::{Drawer, Need, Source, wants_picture};
-use crate::cache::{self, Kept};
+use crate::background_limits::{BackgroundPermits, BackgroundPool};
+use crate::browse::{FetchContext, PageRenderer, RenderMode, wants_screenshot};
+use crate::cache::{self, StoreOutcome};
+use crate::cache_lookup::{CacheLookup, CacheSlot, CacheStatus};
+use crate::cache_writer::CacheWriter;
 use crate::clock::Clock;
 use crate::config::ScrapeConfig;
+use crate::crawl_page::{CrawlPage, to_crawl_page};
 use crate::documents::{DocumentReader, ReadOptions};
 use crate::error::ScrapeError;
-use crate::fetcher::{Fetcher, Route, remaining};
-use crate::flight::Flights;
+use crate::fetcher::{Fetcher, ProxyRoute, remaining};
 use crate::freshness::Freshness;
 use crate::google_export::{export_url, exported};
-use crate::image;
-use crate::inspecting::{FlightKey, RedirectRule};
-use crate::keeping::Keeping;
-use crate::lookup::{Found, Held, Slot};
+use crate::image_size;
+use crate::output_cache::OutputCache;
 use crate::page::Page;
 use crate::profile::OpenProfile;
 use crate::proxies::ProxyConfig;
-use crate::raw::{RawPage, renewed};
-use crate::rendered::Rendered;
+use crate::raw::{RawPage, merge_not_modified};
 use crate::request::{self, ROBOTS_NAME};
-use crate::share::{Pool, Share};
-use crate::survey::{Survey, survey};
+use crate::single_flight::SingleFlight;
+use crate::url_check::{FlightKey, RedirectRule};
 
 /// Reads from the store at one time.
 const READS: usize = 4;
@@ -42,25 +42,25 @@ const READS: usize = 4;
 /// Gets pages. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Scraper {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<ScraperInner>,
     /// What the URLs of one request are checked by.
     pub(crate) inspection: Option<Inspection>,
     /// What is asked about where a page leads on to, beside the inspection.
     pub(crate) redirect_rule: Option<RedirectRule>,
     /// The part of the pools that it may take; `None` is all.
-    pub(crate) share: Option<Arc<Share>>,
+    pub(crate) share: Option<Arc<BackgroundPermits>>,
     /// The copies of pages that it reads and stores.
     pub(crate) scope: PageScope,
 }
 
 #[derive(Debug)]
-pub(crate) struct Inner {
+pub(crate) struct ScraperInner {
     pub(crate) fetcher: Fetcher,
-    pub(crate) drawer: Drawer,
+    pub(crate) drawer: PageRenderer,
     pub(crate) store: Store,
     pub(crate) config: ScrapeConfig,
-    pub(crate) rendered: Rendered,
-    flights: Flights<FlightKey, Landed>,
+    pub(crate) rendered: OutputCache,
+    flights: SingleFlight<FlightKey, SharedFetchResult>,
     pub(crate) documents: DocumentReader,
     /// As many pages are parsed at one time as there are cores: more would only wait for each other.
     parsing: Arc<Semaphore>,
@@ -68,11 +68,11 @@ pub(crate) struct Inner {
     reading: Arc<Semaphore>,
     /// One large page is parsed at one time: what it takes while it is written is a multiple of its size.
     pub(crate) large: Arc<Semaphore>,
-    pub(crate) keeping: Keeping,
+    pub(crate) keeping: CacheWriter,
 }
 
 /// What a fetch that several wait for ends with: the page and whether it was stored, or what all of them would meet.
-type Landed = Result<(RawPage, Kept), Arc<ScrapeError>>;
+type SharedFetchResult = Result<(RawPage, StoreOutcome), Arc<ScrapeError>>;
 
 impl Scraper {
     /// Makes a scraper.
@@ -80,12 +80,12 @@ impl Scraper {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let fetcher = Fetcher::new(client, config.concurrency, config.proxies.clone());
         let (parsing, reading) = (Arc::new(Semaphore::new(cores)), Arc::new(Semaphore::new(READS)));
-        let rendered = Rendered::new(config.rendered_bytes);
-        let flights = Flights::new();
+        let rendered = OutputCache::new(config.rendered_bytes);
+        let flights = SingleFlight::new();
         let documents = DocumentReader::new(config.documents.clone());
-        let (large, keeping) = (Arc::new(Semaphore::new(1)), Keeping::default());
-        let drawer = Drawer::new(config.browser.clone(), Arc::clone(&config.blocklist));
-        let inner = Inner {
+        let (large, keeping) = (Arc::new(Semaphore::new(1)), CacheWriter::default());
+        let drawer = PageRenderer::new(config.browser.clone(), Arc::clone(&config.blocklist));
+        let inner = ScraperInner {
             fetcher,
             drawer,
             store,
@@ -153,7 +153,7 @@ impl Scraper {
     }
 
     /// Returns the name by which a robots.txt addresses us.
-    pub fn robots_name(&self) -> &'static str {
+    pub fn robots_user_agent(&self) -> &'static str {
         ROBOTS_NAME
     }
 
@@ -193,69 +193,71 @@ impl Scraper {
         profile: Option<&OpenProfile>,
         deadline: Instant,
     ) -> Result<Page, ScrapeError> {
-        self.inspect(url).await?;
+        self.check_url(url).await?;
         let freshness = Freshness::of(plan);
-        match self.inner.drawer.need(plan) {
-            Need::Now if freshness.is_cache_only() => {
-                let mut page = self.scrape_by(url, plan, freshness, Need::IfShell, deadline).await?;
+        match self.inner.drawer.render_mode(plan) {
+            RenderMode::RenderUncached if freshness.is_cache_only() => {
+                let mut page =
+                    self.scrape_cached(url, plan, freshness, RenderMode::IfShell, deadline).await?;
                 let missing =
-                    wants_picture(plan).then_some("there is no screenshot: the cache holds no pictures");
+                    wants_screenshot(plan).then_some("there is no screenshot: the cache holds no pictures");
                 page.warnings.extend(missing.map(str::to_owned));
                 Ok(page)
             }
-            Need::Now if plan.profile().is_some() => {
+            RenderMode::RenderUncached if plan.profile().is_some() => {
                 let profile = Some(profile.ok_or(ScrapeError::ProfileNotOpened)?);
-                let place = self.place(Pool::Drawing).await?;
-                let page = self.inner.drawer.page(url, plan, profile, &self.source(), deadline).await?;
+                let place = self.acquire(BackgroundPool::Rendering).await?;
+                let page =
+                    self.inner.drawer.page(url, plan, profile, &self.fetch_context(), deadline).await?;
                 drop(place);
                 self.render(page, None, plan.clone(), deadline).await
             }
-            need => self.scrape_by(url, plan, freshness, need, deadline).await,
+            need => self.scrape_cached(url, plan, freshness, need, deadline).await,
         }
     }
 
-    async fn scrape_by(
+    async fn scrape_cached(
         &self,
         url: &Url,
         plan: &ScrapePlan,
         freshness: Freshness,
-        need: Need,
+        need: RenderMode,
         deadline: Instant,
     ) -> Result<Page, ScrapeError> {
         let key = self.page_key(url, plan, need);
         let mut is_empty = false;
-        if need != Need::Now {
-            match self.held(url, key.as_ref(), plan, freshness).await? {
-                Held::Written(page) => {
+        if need != RenderMode::RenderUncached {
+            match self.lookup(url, key.as_ref(), plan, freshness).await? {
+                CacheLookup::Output(page) => {
                     if let Some(end) = page.metadata.url.as_deref().and_then(|end| Url::parse(end).ok()) {
-                        self.admit_end(url, &end).await?;
+                        self.check_final_url(url, &end).await?;
                     }
                     return Ok(*page);
                 }
-                Held::Found(Found::Fresh(page, kept)) => {
-                    self.admit_end(url, &page.url).await?;
+                CacheLookup::Response(CacheStatus::Fresh(page, kept)) => {
+                    self.check_final_url(url, &page.url).await?;
                     return self.render(*page, Some(kept), plan.clone(), deadline).await;
                 }
-                Held::Found(Found::NotFresh) => {}
-                Held::Found(Found::Nothing) => is_empty = true,
+                CacheLookup::Response(CacheStatus::Stale) => {}
+                CacheLookup::Response(CacheStatus::Miss) => is_empty = true,
             }
         }
         let Some(key) = key else {
-            let page = self.fetch_anew(url, None, plan, need, deadline).await?.0;
+            let page = self.fetch_uncached(url, None, plan, need, deadline).await?.0;
             return self.render(page, None, plan.clone(), deadline).await;
         };
-        let slot = Slot { key: &key, is_empty };
-        if need == Need::Now {
-            let (page, _) = self.fetch_anew(url, Some(slot), plan, need, deadline).await?;
+        let slot = CacheSlot { key: &key, is_empty };
+        if need == RenderMode::RenderUncached {
+            let (page, _) = self.fetch_uncached(url, Some(slot), plan, need, deadline).await?;
             return self.render(page, None, plan.clone(), deadline).await;
         }
-        let (page, kept) = self.fetch_once(url, slot, plan, need, deadline).await?;
+        let (page, kept) = self.fetch_coalesced(url, slot, plan, need, deadline).await?;
         self.render(page, Some(key).zip(kept), plan.clone(), deadline).await
     }
 
     /// Returns the name of a page in the cache. Sheets of one document differ in the fragment, which is no part of a name,
     /// so a document has that of its export.
-    pub(crate) fn page_key(&self, url: &Url, plan: &ScrapePlan, need: Need) -> Option<PageKey> {
+    pub(crate) fn page_key(&self, url: &Url, plan: &ScrapePlan, need: RenderMode) -> Option<PageKey> {
         let export = export_url(url);
         let key = cache::page_key(export.as_ref().unwrap_or(url), plan, self.proxies(), need)?;
         Some(key.owned_by(self.scope.owner()))
@@ -263,17 +265,17 @@ impl Scraper {
 
     /// Fetches a page together with all who ask for it now under the same policy, and stores it when the plan says so.
     /// Returns with it when it was fetched, if the cache has it now.
-    pub(crate) async fn fetch_once(
+    pub(crate) async fn fetch_coalesced(
         &self,
         url: &Url,
-        slot: Slot<'_>,
+        slot: CacheSlot<'_>,
         plan: &ScrapePlan,
-        need: Need,
+        need: RenderMode,
         deadline: Instant,
     ) -> Result<(RawPage, Option<u64>), ScrapeError> {
         // Boxed, because every one who waits holds it.
         let fetching = Box::pin(async {
-            match self.fetch_anew(url, Some(slot), plan, need, deadline).await {
+            match self.fetch_uncached(url, Some(slot), plan, need, deadline).await {
                 Ok(landed) => Ok(Ok(landed)),
                 // Somebody else may have more time.
                 Err(error) if error.code() == ErrorCode::ScrapeTimeout => Err(error),
@@ -294,63 +296,65 @@ impl Scraper {
             Err(error) => return Err(Arc::try_unwrap(error).unwrap_or_else(ScrapeError::Shared)),
         };
         // Who fetched it asked for each step; who waited counts and is told of the end alone, as with a cached page.
-        self.admit_end(url, &page.url).await?;
+        self.check_final_url(url, &page.url).await?;
         let kept = match kept {
-            Kept::NotWanted if plan.store_in_cache() => return self.put(page, slot.key.clone()).await,
-            Kept::NotWanted | Kept::No => None,
-            Kept::At(at) => Some(at),
+            StoreOutcome::NotRequested if plan.store_in_cache() => {
+                return self.put(page, slot.key.clone()).await;
+            }
+            StoreOutcome::NotRequested | StoreOutcome::Failed => None,
+            StoreOutcome::StoredAt(at) => Some(at),
         };
         Ok((RawPage { source_url: url.clone(), ..page }, kept))
     }
 
     /// Gets a page that the cache cannot answer: from its host, or drawn by the browser. It is stored in its slot when
     /// the plan says so.
-    pub(crate) async fn fetch_anew(
+    pub(crate) async fn fetch_uncached(
         &self,
         url: &Url,
-        slot: Option<Slot<'_>>,
+        slot: Option<CacheSlot<'_>>,
         plan: &ScrapePlan,
-        need: Need,
+        need: RenderMode,
         deadline: Instant,
-    ) -> Result<(RawPage, Kept), ScrapeError> {
+    ) -> Result<(RawPage, StoreOutcome), ScrapeError> {
         let started = Instant::now();
         let mut page = match need {
             // A browser makes no more of a file.
-            Need::IfShell | Need::Drawn if export_url(url).is_some() => {
+            RenderMode::IfShell | RenderMode::Render if export_url(url).is_some() => {
                 self.fetch(url, None, plan, deadline).await?
             }
-            Need::IfShell => self.fetch_or_fill(url, slot, plan, deadline).await?,
-            Need::Drawn | Need::Now => {
-                let _place = self.place(Pool::Drawing).await?;
-                self.inner.drawer.page(url, plan, None, &self.source(), deadline).await?
+            RenderMode::IfShell => self.fetch_or_render(url, slot, plan, deadline).await?,
+            RenderMode::Render | RenderMode::RenderUncached => {
+                let _place = self.acquire(BackgroundPool::Rendering).await?;
+                self.inner.drawer.page(url, plan, None, &self.fetch_context(), deadline).await?
             }
         };
         page.took = started.elapsed();
         match slot.filter(|_| plan.store_in_cache()) {
             Some(slot) => {
                 let (page, kept) = self.put(page, slot.key.clone()).await?;
-                Ok((page, kept.map_or(Kept::No, Kept::At)))
+                Ok((page, kept.map_or(StoreOutcome::Failed, StoreOutcome::StoredAt)))
             }
-            None => Ok((page, Kept::NotWanted)),
+            None => Ok((page, StoreOutcome::NotRequested)),
         }
     }
 
     /// Fetches a page, or learns that it is as the cache has it; the browser renders it if it is a shell page.
-    async fn fetch_or_fill(
+    async fn fetch_or_render(
         &self,
         url: &Url,
-        slot: Option<Slot<'_>>,
+        slot: Option<CacheSlot<'_>>,
         plan: &ScrapePlan,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
         let drawer = &self.inner.drawer;
         let page = self.fetch(url, slot, plan, deadline).await?;
-        if !drawer.would_fill(&page) {
+        if !drawer.needs_rendering(&page) {
             return Ok(page);
         }
-        let _place = self.place(Pool::Drawing).await?;
+        let _place = self.acquire(BackgroundPool::Rendering).await?;
         let privacy = page.privacy();
-        let filled = Box::pin(drawer.fill(page, plan, &self.source(), deadline)).await?;
+        let filled = Box::pin(drawer.render_shell(page, plan, &self.fetch_context(), deadline)).await?;
         Ok(filled.standing_in_for(privacy))
     }
 
@@ -358,29 +362,29 @@ impl Scraper {
     async fn fetch(
         &self,
         url: &Url,
-        slot: Option<Slot<'_>>,
+        slot: Option<CacheSlot<'_>>,
         plan: &ScrapePlan,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
         let export = export_url(url);
-        let mut request = self.source().request(export.as_ref().unwrap_or(url), plan, deadline)?;
+        let mut request = self.fetch_context().request(export.as_ref().unwrap_or(url), plan, deadline)?;
         // Who wants nothing cached wants no opinion of the host about what is cached either.
         let known = match slot.filter(|slot| !slot.is_empty && !plan.max_age().is_zero()) {
-            Some(slot) => self.known(url, slot.key).await?,
+            Some(slot) => self.stored_response(url, slot.key).await?,
             None => None,
         };
-        let known = known.filter(|known| request::unless_unchanged(&mut request, known));
-        let fetching = self.inner.fetcher.page(request, Route::of(plan), deadline);
+        let known = known.filter(|known| request::add_conditional_headers(&mut request, known));
+        let fetching = self.inner.fetcher.page(request, ProxyRoute::of(plan), deadline);
         let fetched = self.stages().run(Stage::Fetch, fetching).await?;
         Ok(match export {
             Some(_) => exported(url, fetched),
-            None => renewed(url, known, fetched).0,
+            None => merge_not_modified(url, known, fetched).0,
         })
     }
 
     /// Returns what gets the pages that are drawn, and the files that are not.
-    fn source(&self) -> Source<'_> {
-        Source {
+    fn fetch_context(&self) -> FetchContext<'_> {
+        FetchContext {
             fetcher: &self.inner.fetcher,
             max_bytes: self.inner.config.max_body_bytes,
             rule: self.rule(),
@@ -392,26 +396,29 @@ impl Scraper {
     ///
     /// # Errors
     /// [`ScrapeError`]
-    pub fn survey<'a>(
+    pub fn scrape_for_crawl<'a>(
         &'a self,
         url: &'a Url,
         max_age: Duration,
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Survey, ScrapeError>> {
+    ) -> BoxFuture<'a, Result<CrawlPage, ScrapeError>> {
         Box::pin(async move {
             let key = cache::plain_key(url).map(|key| key.owned_by(self.scope.owner()));
             let freshness = Freshness { max_age, min_age: None, lockdown: false };
-            let (page, unchanged) = match self.cached(url, key.as_ref(), freshness).await? {
-                Found::Fresh(page, _) => (*page, false),
-                Found::NotFresh | Found::Nothing => self.refresh(url, key, deadline).await?,
+            let (page, unchanged) = match self.lookup_response(url, key.as_ref(), freshness).await? {
+                CacheStatus::Fresh(page, _) => (*page, false),
+                CacheStatus::Stale | CacheStatus::Miss => self.revalidate(url, key, deadline).await?,
             };
-            let converted = self.convert(&page, Some(ReadOptions::default()), deadline).await?;
-            let turn = self.turn(&page, converted.as_ref()).await?;
+            let converted = self.convert_document(&page, Some(ReadOptions::default()), deadline).await?;
+            let turn = self.acquire_large_page_permit(&page, converted.as_ref()).await?;
             let now_ms = self.clock().now_ms();
-            let surveying = self.work(move |store| {
+            let surveying = self.run_cpu_task(move |store| {
                 let _turn = turn;
-                let mut survey = Survey { unchanged, ..survey(&page, converted.as_ref())? };
-                survey.index_copy.iter_mut().for_each(|copy| image::complete(store, copy, now_ms));
+                let mut survey = CrawlPage { unchanged, ..to_crawl_page(&page, converted.as_ref())? };
+                survey
+                    .index_copy
+                    .iter_mut()
+                    .for_each(|copy| image_size::fill_known_sizes(store, copy, now_ms));
                 Ok(survey)
             });
             self.stages().run(Stage::Extract, surveying).await
@@ -420,21 +427,21 @@ impl Scraper {
 
     /// Fetches a page, or learns that it is as the cache has it; the cache has it anew in both cases. Returns whether
     /// it is unchanged.
-    async fn refresh(
+    async fn revalidate(
         &self,
         url: &Url,
         key: Option<PageKey>,
         deadline: Instant,
     ) -> Result<(RawPage, bool), ScrapeError> {
         let known = match &key {
-            Some(key) => self.known(url, key).await?,
+            Some(key) => self.stored_response(url, key).await?,
             None => None,
         };
         let mut request = request::plain(url, remaining(deadline)?, self.inner.config.max_body_bytes);
-        let known = known.filter(|known| request::unless_unchanged(&mut request, known));
-        let fetching = self.inner.fetcher.plain(request, deadline);
+        let known = known.filter(|known| request::add_conditional_headers(&mut request, known));
+        let fetching = self.inner.fetcher.fetch_plain_file(request, deadline);
         let fetched = self.stages().run(Stage::Fetch, fetching).await?;
-        let (page, unchanged) = renewed(url, known, fetched);
+        let (page, unchanged) = merge_not_modified(url, known, fetched);
         Ok(match key {
             Some(key) => (self.put(page, key).await?.0, unchanged),
             None => (page, unchanged),
@@ -446,23 +453,23 @@ impl Scraper {
     }
 
     /// Does what computes, or writes to the store, off the async threads.
-    pub(crate) async fn work<T: Send + 'static>(
+    pub(crate) async fn run_cpu_task<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
-        let place = self.place(Pool::Parsing).await?;
-        self.apart(&self.inner.parsing, place, work).await
+        let place = self.acquire(BackgroundPool::Parsing).await?;
+        self.run_blocking(&self.inner.parsing, place, work).await
     }
 
     /// Reads from the store off the async threads. That waits for nobody who computes.
-    pub(crate) async fn read<T: Send + 'static>(
+    pub(crate) async fn run_store_read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
-        self.apart(&self.inner.reading, None, read).await
+        self.run_blocking(&self.inner.reading, None, read).await
     }
 
-    async fn apart<T: Send + 'static>(
+    async fn run_blocking<T: Send + 'static>(
         &self,
         pool: &Arc<Semaphore>,
         place: Option<OwnedSemaphorePermit>,

@@ -2,7 +2,7 @@
 
 /// A tag of the source, or the text before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Piece<'a> {
+pub(crate) enum SourceToken<'a> {
     /// Text between tags.
     Text(&'a [u8]),
     /// What stands between `<` and `>`: the name, with a slash before it at the end of an element, and attributes.
@@ -15,12 +15,12 @@ pub(crate) enum Piece<'a> {
 const UNSEEN: &[&str] = &["script", "style", "noscript", "template", "svg", "title", "textarea"];
 
 /// Returns the pieces of the source without comments. Takes linear time whatever the source is.
-pub(crate) fn pieces(source: &[u8]) -> impl Iterator<Item = Piece<'_>> {
+pub(crate) fn scan_tags(source: &[u8]) -> impl Iterator<Item = SourceToken<'_>> {
     let mut rest = source;
     let mut unseen = None;
     std::iter::from_fn(move || {
         if let Some(content) = unseen.take() {
-            return Some(Piece::Unseen(content));
+            return Some(SourceToken::Unseen(content));
         }
         loop {
             if rest.is_empty() {
@@ -30,7 +30,7 @@ pub(crate) fn pieces(source: &[u8]) -> impl Iterator<Item = Piece<'_>> {
             if open > 0 {
                 let (text, tail) = rest.split_at(open);
                 rest = tail;
-                return Some(Piece::Text(text));
+                return Some(SourceToken::Text(text));
             }
             if let Some(comment) = rest.strip_prefix(b"<!--") {
                 rest = after(comment, b"-->");
@@ -44,16 +44,16 @@ pub(crate) fn pieces(source: &[u8]) -> impl Iterator<Item = Piece<'_>> {
                 unseen = Some(without_end_tag(&rest[..rest.len() - tail.len()]));
                 rest = tail;
             }
-            return Some(Piece::Tag(tag));
+            return Some(SourceToken::Tag(tag));
         }
     })
 }
 
 /// Counts the words that a reader would see, at most `enough`.
 pub(crate) fn visible_words(source: &[u8], enough: usize) -> usize {
-    let texts = pieces(source).filter_map(|piece| match piece {
-        Piece::Text(text) => Some(text),
-        Piece::Tag(_) | Piece::Unseen(_) => None,
+    let texts = scan_tags(source).filter_map(|piece| match piece {
+        SourceToken::Text(text) => Some(text),
+        SourceToken::Tag(_) | SourceToken::Unseen(_) => None,
     });
     let words = texts.flat_map(|text| text.split(u8::is_ascii_whitespace));
     words
@@ -167,8 +167,8 @@ mod tests {
     #[test]
     fn unseen_content_follows_its_tag() {
         let source = b"<p>one<script>a('</b>')</script><noscript>two</noscript><style>x";
-        let unseen: Vec<_> = pieces(source)
-            .filter_map(|piece| if let Piece::Unseen(content) = piece { Some(content) } else { None })
+        let unseen: Vec<_> = scan_tags(source)
+            .filter_map(|piece| if let SourceToken::Unseen(content) = piece { Some(content) } else { None })
             .collect();
         assert_eq!(unseen, [&b"a('</b>')"[..], b"two", b"x"]);
     }
@@ -193,8 +193,8 @@ mod tests {
     #[test]
     fn any_bytes_are_read_to_their_end() {
         for source in ["<", "<<<<", "<a b=\"", "<!-", "</", "<script", "<a =>", "< >", "<a b = >"] {
-            let _ = pieces(source.as_bytes())
-                .map(|piece| matches!(piece, Piece::Tag(tag) if attribute(tag, "x").is_some()))
+            let _ = scan_tags(source.as_bytes())
+                .map(|piece| matches!(piece, SourceToken::Tag(tag) if attribute(tag, "x").is_some()))
                 .count();
         }
     }

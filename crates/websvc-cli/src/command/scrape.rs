@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::json;
 use url::Url;
 use websvc::types::ScrapeOptions;
-use websvc_scrape::{Files, Page};
+use websvc_scrape::{FilePublisher, Page};
 use websvc_store::DEFAULT_TEAM;
 use websvc_validate::{Checked, Policy, check_scrape_options};
 
@@ -29,7 +29,8 @@ pub(crate) async fn scrape(setting: Setting, arguments: Scrape) -> Result<()> {
     let access = setting.data_dir.try_lock()?.map_or(IndexAccess::Read, IndexAccess::Write);
     let installation = installation::open(&setting.config, &setting.data_dir, access)?;
     let deadline = Instant::now() + plan.timeout().max(Duration::from_secs(1));
-    let outcome = installation.engine.scrape(&url, &plan, DEFAULT_TEAM, &Files::inline(), deadline).await;
+    let outcome =
+        installation.engine.scrape(&url, &plan, DEFAULT_TEAM, &FilePublisher::inline(), deadline).await;
     let mut page = outcome.page?;
     for warning in std::mem::take(&mut page.warnings) {
         show::note(&format!("warning: {warning}"));

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use websvc::types::{Format, PageContent, ScrapeOptions, SearchRequest, SearchResponse};
-use websvc_scrape::Files;
+use websvc_scrape::FilePublisher;
 use websvc_store::DEFAULT_TEAM;
 use websvc_validate::{Checked, Policy, Rejection, check_search};
 
@@ -76,7 +76,7 @@ async fn local(setting: &Setting, request: SearchRequest) -> Result<SearchRespon
     let installation = installation::open(&setting.config, &setting.data_dir, access)?;
     let Checked { plan, warnings } = check_search(request, &Policy::default()).map_err(refused)?;
     let mut outcome =
-        installation.engine.search(&plan, DEFAULT_TEAM, &Files::inline(), Instant::now()).await?;
+        installation.engine.search(&plan, DEFAULT_TEAM, &FilePublisher::inline(), Instant::now()).await?;
     outcome.warnings.splice(..0, warnings);
     installation.close().await?;
     let credits = outcome.bill.total();

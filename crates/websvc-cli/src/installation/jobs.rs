@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use websvc_scrape::ShareConfig;
+use websvc_scrape::BackgroundLimits;
 use websvc_server::JobsConfig;
 use websvc_store::JobLimits;
 
@@ -37,7 +37,7 @@ pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
         per_host: per_host.get(),
         pause,
         sockets_per_team: max_sockets_per_team,
-        share: ShareConfig { drawing: config.browser.concurrency / 2, ..ShareConfig::default() },
+        share: BackgroundLimits { drawing: config.browser.concurrency / 2, ..BackgroundLimits::default() },
         webhooks: config.webhooks.bounds(),
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn url(origin: &Url) -> Url {
 /// Asks the host of a URL for its rules, until `deadline`.
 pub async fn ask_robots(scraper: &Scraper, of: &Url, tls: TlsPolicy, deadline: Instant) -> Rules {
     match scraper.beginning(&url(of), MAX_BYTES, tls, deadline).await {
-        Ok(file) => Rules::read(file.status, &file.body, scraper.robots_name()),
+        Ok(file) => Rules::read(file.status, &file.body, scraper.robots_user_agent()),
         Err(error) if error.is_for_every_request() => Rules::Unreachable,
         Err(error) if error.is_unreachable() => Rules::Unanswered,
         // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4).

@@ -12,7 +12,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use url::Url;
 use websvc_address::without_visit;
-use websvc_scrape::{FileAnswer, ImageAnswer, ScrapeError, Scraper, Survey};
+use websvc_scrape::{CrawlPage, FileResponse, ImageProbe, ScrapeError, Scraper};
 use websvc_sitemap::Item;
 use websvc_transport::{BoxFuture, TlsPolicy};
 use websvc_types::index::IndexDocument;
@@ -128,9 +128,9 @@ enum Work {
 }
 
 enum Outcome {
-    File(Result<FileAnswer, ScrapeError>),
-    Page(Result<Box<Survey>, ScrapeError>),
-    Image(Result<ImageAnswer, ScrapeError>),
+    File(Result<FileResponse, ScrapeError>),
+    Page(Result<Box<CrawlPage>, ScrapeError>),
+    Image(Result<ImageProbe, ScrapeError>),
 }
 
 type Running<'a> = BoxFuture<'a, Done>;
@@ -276,9 +276,9 @@ impl<'a> Crawl<'a> {
         if self.batch.len() >= BATCH { self.hand_over().await } else { Ok(()) }
     }
 
-    fn rules(&mut self, origin: &Url, answer: Result<FileAnswer, ScrapeError>, now: Instant) {
+    fn rules(&mut self, origin: &Url, answer: Result<FileResponse, ScrapeError>, now: Instant) {
         let rules = match answer {
-            Ok(file) => Rules::read(file.status, &file.body, self.scraper.robots_name()),
+            Ok(file) => Rules::read(file.status, &file.body, self.scraper.robots_user_agent()),
             // The pages of the host fail by the same cause, and say it.
             Err(error) if error.is_for_every_request() => Rules::Unreachable,
             // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4); its pages are left out.
@@ -303,7 +303,7 @@ impl<'a> Crawl<'a> {
 
     /// Takes in the pages that a sitemap or a feed names. It is the site's own list, so that its pages are as near as a
     /// link of the seed, and none of them is suspected of being a trap.
-    fn listing(&mut self, url: &Url, answer: Result<FileAnswer, ScrapeError>, now: Instant) {
+    fn listing(&mut self, url: &Url, answer: Result<FileResponse, ScrapeError>, now: Instant) {
         let Ok(file) = answer else { return };
         if !file.status.is_success() || self.options.depth == Some(0) {
             return;
@@ -369,7 +369,7 @@ impl<'a> Crawl<'a> {
         }
     }
 
-    fn page(&mut self, task: PageTask, survey: Result<Box<Survey>, ScrapeError>, now: Instant) {
+    fn page(&mut self, task: PageTask, survey: Result<Box<CrawlPage>, ScrapeError>, now: Instant) {
         let survey = match survey {
             Ok(survey) => *survey,
             Err(ScrapeError::Extract(_)) => return self.skip(task.url, "not a page of text"),
@@ -387,7 +387,7 @@ impl<'a> Crawl<'a> {
         self.accept(&task, survey, now);
     }
 
-    fn accept(&mut self, task: &PageTask, survey: Survey, now: Instant) {
+    fn accept(&mut self, task: &PageTask, survey: CrawlPage, now: Instant) {
         let reached = without_visit(survey.url.clone());
         if survey.url != task.url && reached != task.url {
             if task.depth == 0 {
@@ -452,7 +452,9 @@ async fn perform(scraper: &Scraper, max_age: Duration, origin: Url, task: Task, 
             Outcome::File(scraper.file(url, websvc_sitemap::MAX_BYTES, TlsPolicy::Verify, deadline).await)
         }
         Task::Image(url) => Outcome::Image(scraper.image_size(url, deadline).await),
-        Task::Page(page) => Outcome::Page(scraper.survey(&page.url, max_age, deadline).await.map(Box::new)),
+        Task::Page(page) => {
+            Outcome::Page(scraper.scrape_for_crawl(&page.url, max_age, deadline).await.map(Box::new))
+        }
     };
     Done { origin, task, work, elapsed: started.elapsed(), result }
 }

@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use url::{Position, Url};
 use websvc_index::Index;
-use websvc_scrape::{FileAnswer, Outline, ScrapeError, Scraper};
+use websvc_scrape::{FileResponse, MapPage, ScrapeError, Scraper};
 use websvc_threat::Inspection;
 use websvc_transport::BoxFuture;
 use websvc_types::limits::MAP_LIMIT_MAX;
@@ -34,7 +34,7 @@ const MAX_FEEDS: usize = 3;
 /// Of so many pages of the index the titles are looked up.
 const INDEX_TITLES: usize = 1_000;
 
-type Fetching<'a> = BoxFuture<'a, (Listing, Result<FileAnswer, ScrapeError>)>;
+type Fetching<'a> = BoxFuture<'a, (Listing, Result<FileResponse, ScrapeError>)>;
 
 /// A map while it is made.
 pub(super) struct Exploration<'a> {
@@ -111,7 +111,7 @@ impl<'a> Exploration<'a> {
         let is_start = url.host_str() == self.plan.url().host_str();
         let rules = match fetched {
             Ok(file) => {
-                let rules = Rules::read(file.status, &file.body, self.scraper.robots_name());
+                let rules = Rules::read(file.status, &file.body, self.scraper.robots_user_agent());
                 if matches!(rules, Rules::DisallowAll) {
                     self.notes.add(format!(
                         "{place} answered {}: nothing of the host was fetched",
@@ -153,14 +153,14 @@ impl<'a> Exploration<'a> {
         }
         self.pause().await;
         let deadline = Instant::now() + self.left() / 2;
-        match self.scraper.outline(url, self.plan.page(), deadline).await {
+        match self.scraper.scrape_for_map(url, self.plan.page(), deadline).await {
             Ok(outline) => self.outline(outline),
             Err(error) => self.failed(url, error),
         }
     }
 
-    fn outline(&mut self, outline: Outline) {
-        let Outline { url, status, title, description, links, feeds } = outline;
+    fn outline(&mut self, outline: MapPage) {
+        let MapPage { url, status, title, description, links, feeds } = outline;
         if !status.is_success() {
             self.notes.add(format!("the start page answered {}", status.as_u16()));
             return;
@@ -272,7 +272,7 @@ impl<'a> Exploration<'a> {
     async fn listed(
         &mut self,
         listing: Listing,
-        answer: Result<FileAnswer, ScrapeError>,
+        answer: Result<FileResponse, ScrapeError>,
     ) -> Result<usize, EngineError> {
         let (url, is_named) = (listing.url.clone(), listing.is_named);
         let file = match answer {

@@ -1,6 +1,6 @@
 //! Stage 9, assemble: plan, hits and pages to the data of the answer.
 
-use websvc_scrape::{Page, ScrapeError, Written};
+use websvc_scrape::{GeneratedContent, Page, ScrapeError};
 use websvc_types::{
     Category, ImageResult, Metadata, NewsResult, PageContent, ProxyUsed, SearchData, WebResult,
 };
@@ -88,7 +88,7 @@ pub fn page_content(page: Page) -> PageContent {
         raw_html,
         links,
         images,
-        written: Written { summary, json, answer, highlights, by_model: _charged_for },
+        written: GeneratedContent { summary, json, answer, highlights, by_model: _charged_for },
         metadata,
         warnings: _said_in_the_answer,
         cache_state: _said_in_the_metadata,

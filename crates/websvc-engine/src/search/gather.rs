@@ -5,7 +5,7 @@ use std::time::Instant;
 use futures_util::StreamExt;
 use futures_util::stream;
 use url::Url;
-use websvc_scrape::{Files, OpenProfile, Page, ScrapeError, Scraper};
+use websvc_scrape::{FilePublisher, OpenProfile, Page, ScrapeError, Scraper};
 use websvc_stage::Stage;
 use websvc_store::PageScope;
 use websvc_types::ErrorCode;
@@ -29,7 +29,7 @@ pub(crate) struct Means<'a> {
     /// The copies of pages that the request reads and stores.
     pub(crate) scope: PageScope,
     pub(crate) profile: Option<&'a OpenProfile>,
-    pub(crate) files: &'a Files,
+    pub(crate) files: &'a FilePublisher,
     pub(crate) deadline: Instant,
 }
 

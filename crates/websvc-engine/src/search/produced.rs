@@ -1,7 +1,7 @@
 //! The formats that a page was produced in, compared with those that were asked for.
 
 use serde_json::Value;
-use websvc_scrape::{Page, Takings};
+use websvc_scrape::{Page, RenderArtifacts};
 use websvc_types::Format;
 
 /// Tells whether a page is in one of the formats, or has results of actions, before or after its files are published.
@@ -12,7 +12,7 @@ pub(crate) fn has_any(formats: &[Format], page: &Page) -> bool {
         || takings.is_some_and(has_results_of_actions)
 }
 
-fn has(format: &Format, page: &Page, takings: Option<&Takings>) -> bool {
+fn has(format: &Format, page: &Page, takings: Option<&RenderArtifacts>) -> bool {
     let written = &page.written;
     match format {
         Format::Markdown(_) => page.markdown.is_some(),
@@ -41,7 +41,7 @@ fn has(format: &Format, page: &Page, takings: Option<&Takings>) -> bool {
     }
 }
 
-fn has_results_of_actions(takings: &Takings) -> bool {
-    let Takings { screenshot: _, screenshots, scrapes, returns, pdfs } = takings;
+fn has_results_of_actions(takings: &RenderArtifacts) -> bool {
+    let RenderArtifacts { screenshot: _, screenshots, scrapes, returns, pdfs } = takings;
     !(screenshots.is_empty() && scrapes.is_empty() && returns.is_empty() && pdfs.is_empty())
 }

@@ -74,7 +74,7 @@ impl Inspections {
     /// Returns what gets the pages.
     pub(crate) fn scraper(&self, scraper: &Scraper) -> Scraper {
         match &self.pages {
-            Some(inspection) => scraper.inspecting(inspection.clone()),
+            Some(inspection) => scraper.with_url_checker(inspection.clone()),
             None => scraper.clone(),
         }
     }

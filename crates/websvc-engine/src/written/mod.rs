@@ -14,7 +14,7 @@ mod passages;
 use std::time::Instant;
 
 use websvc_model::Model;
-use websvc_scrape::{Page, Written};
+use websvc_scrape::{GeneratedContent, Page};
 use websvc_stage::StageTimes;
 use websvc_types::Format;
 use websvc_validate::ScrapePlan;
@@ -71,9 +71,9 @@ pub(crate) async fn write(
     page.markdown = has_markdown.then_some(markdown);
 }
 
-async fn formats(desk: &mut Desk<'_>, plan: &ScrapePlan, page: &Page, markdown: &str) -> Written {
+async fn formats(desk: &mut Desk<'_>, plan: &ScrapePlan, page: &Page, markdown: &str) -> GeneratedContent {
     let content = content(plan, page, markdown);
-    let mut written = Written::default();
+    let mut written = GeneratedContent::default();
     for format in plan.formats() {
         let by_model = match format {
             Format::Summary(_) => {

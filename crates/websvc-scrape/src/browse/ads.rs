@@ -23,7 +23,7 @@ impl Ads {
     }
 
     /// Makes a request leave advertising out. Returns a warning when the lists cannot be read.
-    pub(crate) async fn leave_out(&self, request: &mut PageRequest) -> Option<String> {
+    pub(crate) async fn block_ads(&self, request: &mut PageRequest) -> Option<String> {
         let blocker = match self.blocker().await {
             Ok(blocker) => blocker,
             Err(why) => return Some(format!("blockAds: {why}")),

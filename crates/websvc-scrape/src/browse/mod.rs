@@ -1,23 +1,23 @@
 //! Pages through a browser: which need one, what it is asked for, and what its answer is as a page.
 
 mod ads;
-mod answer;
-mod ask;
-mod drawer;
-mod need;
-mod places;
+mod country_profile;
+mod render_mode;
+mod render_request;
+mod renderer;
+mod to_raw_page;
 
-pub(crate) use answer::shortened;
-pub(crate) use ask::variant;
-pub(crate) use drawer::{Drawer, Source};
-pub(crate) use need::{Need, wants_picture};
-pub(crate) use places::Place;
+pub(crate) use country_profile::CountryProfile;
+pub(crate) use render_mode::{RenderMode, wants_screenshot};
+pub(crate) use render_request::cache_variant;
+pub(crate) use renderer::{FetchContext, PageRenderer};
+pub(crate) use to_raw_page::shortened;
 
 use websvc_browser::{Picture, Returned, Scraped};
 
 /// What came of a page beside its content: files, and what its actions gave.
 #[derive(Debug, Clone, Default)]
-pub struct Takings {
+pub struct RenderArtifacts {
     /// The picture of the format `screenshot`.
     pub screenshot: Option<Picture>,
     /// Of the actions `screenshot`, in their order.
@@ -30,7 +30,7 @@ pub struct Takings {
     pub pdfs: Vec<bytes::Bytes>,
 }
 
-impl Takings {
+impl RenderArtifacts {
     /// Returns whether there is nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -12,7 +12,7 @@ mod reader;
 mod worker;
 
 pub use error::ReadError;
-pub use reader::{DocumentReader, DocumentWorkers, Mode, ReadOptions};
+pub use reader::{DocumentReader, DocumentWorkers, ReadMode, ReadOptions};
 pub use worker::{WorkerLimits, run_tool, run_worker};
 
-pub(crate) use page::{Converted, as_base64, document_kind, options_of};
+pub(crate) use page::{ConvertedDocument, as_base64, document_kind, options_of};

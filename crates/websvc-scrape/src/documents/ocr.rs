@@ -9,7 +9,7 @@ use tokio::process::Command;
 use websvc_documents::{Parsed, page_mark};
 
 use super::error::ReadError;
-use super::reader::{DocumentWorkers, Mode};
+use super::reader::{DocumentWorkers, ReadMode};
 
 /// Draws pages.
 const DRAW: &str = "pdftoppm";
@@ -19,17 +19,17 @@ const RECOGNISE: &str = "tesseract";
 const PIXELS: &str = "2339";
 
 /// Puts recognised text in the place of the pages without, or of all, as the mode says.
-pub(super) async fn complete(
+pub(super) async fn add_recognized_text(
     workers: &DocumentWorkers,
     parsed: &mut Parsed,
     document: &[u8],
-    mode: Mode,
+    mode: ReadMode,
 ) -> Result<(), ReadError> {
     let Some(pages) = parsed.pages.clone() else { return Ok(()) };
     let wanted: Vec<u32> = match mode {
-        Mode::Fast => Vec::new(),
-        Mode::Auto => pages.without_text.clone(),
-        Mode::Ocr => (1..=pages.read).collect(),
+        ReadMode::Fast => Vec::new(),
+        ReadMode::Auto => pages.without_text.clone(),
+        ReadMode::Ocr => (1..=pages.read).collect(),
     };
     if wanted.is_empty() {
         if !pages.without_text.is_empty() {
@@ -41,19 +41,19 @@ pub(super) async fn complete(
         return Ok(());
     }
     if let Some(program) = missing().await {
-        if mode == Mode::Ocr {
+        if mode == ReadMode::Ocr {
             return Err(ReadError::OcrMissing { program });
         }
         let missing = ReadError::OcrMissing { program };
         parsed.warnings.push(format!("{}, and {missing}", lacking(wanted.len(), pages.read)));
         return Ok(());
     }
-    if mode == Mode::Ocr {
+    if mode == ReadMode::Ocr {
         parsed.html = wanted.iter().map(|page| page_mark(*page)).collect();
     }
     let mut empty = 0;
     for page in wanted {
-        let html = as_html(&recognise(workers, document, page).await?);
+        let html = as_html(&recognize(workers, document, page).await?);
         empty += usize::from(html.is_empty());
         parsed.html = parsed.html.replacen(&page_mark(page), &html, 1);
     }
@@ -86,7 +86,7 @@ async fn missing() -> Option<&'static str> {
     None
 }
 
-async fn recognise(workers: &DocumentWorkers, document: &[u8], page: u32) -> Result<String, ReadError> {
+async fn recognize(workers: &DocumentWorkers, document: &[u8], page: u32) -> Result<String, ReadError> {
     let page = page.to_string();
     let drawing = ["-f", &page, "-l", &page, "-scale-to", PIXELS, "-gray", "-"];
     let picture = run(workers, DRAW, &drawing, document).await?;

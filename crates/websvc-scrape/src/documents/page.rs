@@ -4,12 +4,12 @@ use websvc_documents::{About, DocumentKind, Parsed};
 use websvc_types::{Parser, ParserKind, ParserMode};
 use websvc_validate::ScrapePlan;
 
-use super::reader::{Mode, ReadOptions};
+use super::reader::{ReadMode, ReadOptions};
 use crate::raw::RawPage;
 
 /// A document that was turned into a page.
 #[derive(Debug)]
-pub(crate) struct Converted {
+pub(crate) struct ConvertedDocument {
     /// The page.
     pub(crate) html: String,
     /// How many pages were read and how many there are, of a PDF.
@@ -17,7 +17,7 @@ pub(crate) struct Converted {
     pub(crate) warnings: Vec<String>,
 }
 
-impl Converted {
+impl ConvertedDocument {
     pub(crate) fn new(kind: DocumentKind, parsed: Parsed) -> Self {
         let Parsed { html, about, pages, warnings } = parsed;
         let pages = pages.filter(|_| kind == DocumentKind::Pdf).map(|pages| (pages.read, pages.total));
@@ -38,9 +38,9 @@ pub(crate) fn options_of(plan: &ScrapePlan) -> Option<ReadOptions> {
     let Parser { kind: _, mode, max_pages } = parser;
     Some(ReadOptions {
         mode: match mode.unwrap_or(ParserMode::Auto) {
-            ParserMode::Fast => Mode::Fast,
-            ParserMode::Auto => Mode::Auto,
-            ParserMode::Ocr => Mode::Ocr,
+            ParserMode::Fast => ReadMode::Fast,
+            ParserMode::Auto => ReadMode::Auto,
+            ParserMode::Ocr => ReadMode::Ocr,
         },
         max_pages: max_pages.unwrap_or(ReadOptions::default().max_pages),
     })

@@ -13,7 +13,7 @@ const MAX_HEADER_BYTES: u32 = 64 * 1024;
 
 /// What a worker is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Question {
+pub(super) struct WorkerRequest {
     pub(super) kind: DocumentKind,
     pub(super) max_pages: u32,
     pub(super) max_output_bytes: usize,
@@ -23,10 +23,10 @@ pub(super) struct Question {
 }
 
 /// What a worker answers.
-pub(super) type Answer = Result<Parsed, DocumentError>;
+pub(super) type WorkerResponse = Result<Parsed, DocumentError>;
 
 /// Returns what is sent before the document.
-pub(super) fn header(question: &Question) -> io::Result<Vec<u8>> {
+pub(super) fn header(question: &WorkerRequest) -> io::Result<Vec<u8>> {
     let json = serde_json::to_vec(question)?;
     let length = u32::try_from(json.len()).map_err(io::Error::other)?;
     let mut header = length.to_be_bytes().to_vec();
@@ -35,7 +35,7 @@ pub(super) fn header(question: &Question) -> io::Result<Vec<u8>> {
 }
 
 /// Reads a question and its document.
-pub(super) fn read_question(input: &mut impl Read) -> io::Result<(Question, Vec<u8>)> {
+pub(super) fn read_question(input: &mut impl Read) -> io::Result<(WorkerRequest, Vec<u8>)> {
     let mut length = [0; 4];
     input.read_exact(&mut length)?;
     let length = u32::from_be_bytes(length);
@@ -50,7 +50,7 @@ pub(super) fn read_question(input: &mut impl Read) -> io::Result<(Question, Vec<
 }
 
 /// Writes an answer.
-pub(super) fn write_answer(output: &mut impl Write, answer: &Answer) -> io::Result<()> {
+pub(super) fn write_answer(output: &mut impl Write, answer: &WorkerResponse) -> io::Result<()> {
     serde_json::to_writer(&mut *output, answer)?;
     output.flush()
 }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_question_arrives_as_it_was_sent() {
-        let question = Question {
+        let question = WorkerRequest {
             kind: DocumentKind::Pdf,
             max_pages: 3,
             max_output_bytes: 10,

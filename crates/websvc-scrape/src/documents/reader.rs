@@ -13,8 +13,8 @@ use websvc_documents::{DocumentError, DocumentKind, Parsed};
 
 use super::error::ReadError;
 use super::ocr;
-use super::page::Converted;
-use super::protocol::{Answer, Question, header};
+use super::page::ConvertedDocument;
+use super::protocol::{WorkerRequest, WorkerResponse, header};
 
 /// A worker ends by itself so long before it would be killed, with what it has read until then.
 const SOFT_SHARE: u32 = 8;
@@ -55,7 +55,7 @@ impl DocumentWorkers {
 
 /// How the text is got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
+pub enum ReadMode {
     /// The text that is in the file.
     Fast,
     /// The text that is in the file, and character recognition for pages without.
@@ -69,14 +69,14 @@ pub enum Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadOptions {
     /// How the text is got.
-    pub mode: Mode,
+    pub mode: ReadMode,
     /// At most so many pages are read.
     pub max_pages: u32,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { mode: Mode::Auto, max_pages: websvc_types::limits::MAX_PAGES_MAX }
+        Self { mode: ReadMode::Auto, max_pages: websvc_types::limits::MAX_PAGES_MAX }
     }
 }
 
@@ -110,7 +110,7 @@ impl DocumentReader {
         options: &ReadOptions,
         deadline: Instant,
     ) -> Result<String, ReadError> {
-        Ok(Converted::new(kind, self.read(kind, document, options, deadline).await?).html)
+        Ok(ConvertedDocument::new(kind, self.read(kind, document, options, deadline).await?).html)
     }
 
     /// Reads a document until `deadline`.
@@ -130,7 +130,7 @@ impl DocumentReader {
             let _permit = self.permits.acquire().await.map_err(|_closed| ReadError::NoWorkers)?;
             let mut parsed = ask(workers, kind, &document, options, deadline).await?;
             if kind == DocumentKind::Pdf {
-                ocr::complete(workers, &mut parsed, &document, options.mode).await?;
+                ocr::add_recognized_text(workers, &mut parsed, &document, options.mode).await?;
             }
             Ok(parsed)
         };
@@ -148,7 +148,7 @@ async fn ask(
 ) -> Result<Parsed, ReadError> {
     let left = deadline.saturating_duration_since(Instant::now());
     let soft = left.saturating_sub((left / SOFT_SHARE).max(Duration::from_millis(50)));
-    let question = Question {
+    let question = WorkerRequest {
         kind,
         max_pages: options.max_pages,
         max_output_bytes: workers.max_output_bytes,
@@ -179,7 +179,7 @@ async fn ask(
     };
     let ((), answer) = tokio::join!(sending, receiving);
     let status = worker.wait().await.map_err(ReadError::Start)?;
-    match serde_json::from_slice::<Answer>(&answer) {
+    match serde_json::from_slice::<WorkerResponse>(&answer) {
         Ok(answer) if status.success() => answer.map_err(ReadError::Document),
         Ok(_) | Err(_) if status.code() == Some(PANICKED) => {
             let reason = "its reader does not understand it".to_owned();

@@ -6,7 +6,7 @@
 use super::element::{Element, Region, Tag, is_block, is_void};
 use super::names;
 use super::script::{Script, ScriptFindings, look_at};
-use crate::visible::{Piece, is_named, pieces};
+use crate::visible::{SourceToken, is_named, scan_tags};
 
 /// A page with more words of content than this is not looked at any further.
 pub(super) const PLENTY: usize = 150;
@@ -62,11 +62,11 @@ pub(super) struct Evidence {
 /// Collects the evidence in the source of a page.
 pub(super) fn scan(source: &[u8]) -> Evidence {
     let mut scan = Scan::default();
-    for piece in pieces(source) {
+    for piece in scan_tags(source) {
         match piece {
-            Piece::Text(text) => scan.text(text),
-            Piece::Tag(tag) => scan.tag(tag),
-            Piece::Unseen(content) => scan.unseen(content),
+            SourceToken::Text(text) => scan.text(text),
+            SourceToken::Tag(tag) => scan.tag(tag),
+            SourceToken::Unseen(content) => scan.unseen(content),
         }
         if scan.found.words > PLENTY {
             return scan.found;

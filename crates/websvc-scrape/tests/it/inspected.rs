@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use websvc_scrape::{Page as Scraped, ScrapeError, Scraper, ShareConfig};
+use websvc_scrape::{BackgroundLimits, Page as Scraped, ScrapeError, Scraper};
 use websvc_testkit::{Page, World};
 use websvc_threat::{Classifier, Inspection};
 use websvc_transport::UrlRule;
@@ -22,7 +22,7 @@ async fn get(bench: &Bench, url: &str, mut options: Value) -> Result<Scraped, Sc
     let policy = Policy { threat: ThreatPolicy::On, threat_values: Arc::default(), ..Policy::default() };
     let plan = read_scrape_options(options.to_string().as_bytes(), &policy).unwrap().plan;
     let inspection = Inspection::new(plan.protection().unwrap(), &Classifier::none());
-    let scraper = bench.scraper.inspecting(inspection);
+    let scraper = bench.scraper.with_url_checker(inspection);
     let deadline = Instant::now() + Duration::from_secs(20);
     scraper.scrape(&url.parse().unwrap(), &plan, deadline).await
 }
@@ -96,7 +96,7 @@ async fn requests_of_the_same_rules_share_a_fetch() {
     }
     assert_eq!(bench.world.count("http://slow.test/"), 1);
 
-    let jobs = bench.scraper.with_share(ShareConfig::default());
+    let jobs = bench.scraper.with_background_limits(BackgroundLimits::default());
     let crawl = || jobs.with_redirect_rule("any", UrlRule::new(|_| async { Ok(()) }));
     let (one, other, stricter) = (crawl(), crawl(), jobs.with_redirect_rule("none", refusing()));
     let get_by = |scraper: &Scraper| {

@@ -66,7 +66,7 @@ async fn a_crawl_takes_where_a_page_leads_as_a_link() {
     let bench = Bench::new(World::builder().page("http://a.test/", leads_to("/next")).start().await);
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
     let (url, age) = ("http://a.test/".parse().unwrap(), std::time::Duration::ZERO);
-    let survey = bench.scraper.survey(&url, age, deadline).await.unwrap();
+    let survey = bench.scraper.scrape_for_crawl(&url, age, deadline).await.unwrap();
     assert_eq!(survey.links.iter().map(url::Url::as_str).collect::<Vec<_>>(), ["http://a.test/next"]);
     assert_eq!(bench.world.requests().len(), 1);
 }

@@ -77,8 +77,8 @@ async fn credentials_in_links_do_not_reach_the_index() {
     assert_eq!(copy.links[0].url, "http://c.test/");
 }
 
-async fn survey(bench: &Bench, url: &str) -> websvc_scrape::Survey {
+async fn survey(bench: &Bench, url: &str) -> websvc_scrape::CrawlPage {
     let deadline = Instant::now() + Duration::from_secs(20);
     let url: Url = url.parse().unwrap();
-    bench.scraper.survey(&url, Duration::from_secs(3600), deadline).await.unwrap()
+    bench.scraper.scrape_for_crawl(&url, Duration::from_secs(3600), deadline).await.unwrap()
 }

@@ -105,7 +105,7 @@ async fn map_reads_and_stores_the_copies_of_its_team() {
     let outline = async |scope: PageScope| {
         let scraper = bench.scraper.clone().in_scope(scope);
         let deadline = Instant::now() + Duration::from_secs(20);
-        scraper.outline(&URL.parse().unwrap(), &plan(json!({})), deadline).await.unwrap();
+        scraper.scrape_for_map(&URL.parse().unwrap(), &plan(json!({})), deadline).await.unwrap();
         bench.world.count(URL)
     };
     assert_eq!((outline(red).await, outline(red).await), (1, 1));

@@ -34,8 +34,11 @@ async fn a_wall_is_an_error_that_names_it_and_is_not_stored() {
 async fn a_crawl_keeps_no_wall() {
     let bench = Bench::new(World::builder().page(URL, wall().status(200)).start().await);
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
-    let survey =
-        bench.scraper.survey(&URL.parse().unwrap(), std::time::Duration::ZERO, deadline).await.unwrap();
+    let survey = bench
+        .scraper
+        .scrape_for_crawl(&URL.parse().unwrap(), std::time::Duration::ZERO, deadline)
+        .await
+        .unwrap();
     assert!(survey.index_copy.is_none() && survey.links.is_empty());
     assert_eq!(bench.store.cache_size().unwrap().pages, 0);
 }

@@ -9,7 +9,7 @@ use http::StatusCode;
 use websvc_audit::{AuditReport, SinkReport};
 use websvc_browser::{BrowserFigures, WAIT_BOUNDS_MS};
 use websvc_engine::{Condition, LATENCY_BOUNDS_MS, MirrorReport, SourceFigures};
-use websvc_scrape::CacheReport;
+use websvc_scrape::CacheMetrics;
 use websvc_store::JobKind;
 use websvc_threat::ThreatFigures;
 use websvc_transport::Body;
@@ -75,8 +75,8 @@ fn text(sources: &[SourceFigures], mirrors: &[MirrorReport]) -> String {
     out.0
 }
 
-fn cache(report: CacheReport) -> String {
-    let CacheReport { stored, failed, passed_over, is_full, hits_in_memory, hits, hit_bytes, misses } =
+fn cache(report: CacheMetrics) -> String {
+    let CacheMetrics { stored, failed, passed_over, is_full, hits_in_memory, hits, hit_bytes, misses } =
         report;
     let mut out = Lines::default();
     let name = "websvc_page_cache_pages_total";

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use websvc_engine::{Bill, EngineError, Stages, team_policy, team_retention};
-use websvc_scrape::Files;
+use websvc_scrape::FilePublisher;
 use websvc_stage::Stage;
 use websvc_store::{Caller, DEFAULT_TEAM, Store, Team, UsageRetention};
 use websvc_transport::ServerBody;
@@ -103,13 +103,13 @@ impl Context<'_> {
 
 /// Returns where the files of a request go: to the artifacts of the team, unless nothing may be kept or nobody knows
 /// under which URL the service is reached.
-pub(super) fn files(context: &Context<'_>, retention: Retention, origin: Option<String>) -> Files {
+pub(super) fn files(context: &Context<'_>, retention: Retention, origin: Option<String>) -> FilePublisher {
     let team = context.caller.as_ref().map_or("", |caller| caller.team.name.as_str());
     match (retention, origin) {
         // What is kept has an owner, which an anonymous request has not.
-        (Retention::Zero | Retention::Anonymous, _) | (_, None) => Files::inline(),
+        (Retention::Zero | Retention::Anonymous, _) | (_, None) => FilePublisher::inline(),
         (Retention::Normal, Some(origin)) => {
-            Files::kept(context.artifacts.of(team, websvc_artifacts::Retention::Stored), origin)
+            FilePublisher::storing(context.artifacts.of(team, websvc_artifacts::Retention::Stored), origin)
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use url::Url;
-use websvc_scrape::{ImageAnswer, ScrapeError};
+use websvc_scrape::{ImageProbe, ScrapeError};
 use websvc_types::index::IndexDocument;
 
 use super::{Crawl, Work};
@@ -53,7 +53,7 @@ impl Crawl<'_> {
         &mut self,
         origin: &Url,
         url: &Url,
-        answer: Result<ImageAnswer, ScrapeError>,
+        answer: Result<ImageProbe, ScrapeError>,
         elapsed: Duration,
         now: Instant,
     ) {

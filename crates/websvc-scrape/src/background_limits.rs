@@ -10,7 +10,7 @@ use crate::scraper::Scraper;
 
 /// How much of each pool the pages of jobs may take at one time; at least 1 each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ShareConfig {
+pub struct BackgroundLimits {
     /// Pages that are parsed.
     pub parsing: usize,
     /// Documents that are read.
@@ -19,7 +19,7 @@ pub struct ShareConfig {
     pub drawing: usize,
 }
 
-impl Default for ShareConfig {
+impl Default for BackgroundLimits {
     /// Half of the cores, one document, half of the browser's usual pages.
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
@@ -29,7 +29,7 @@ impl Default for ShareConfig {
 
 /// A bounded part of the pools.
 #[derive(Debug)]
-pub(crate) struct Share {
+pub(crate) struct BackgroundPermits {
     parsing: Arc<Semaphore>,
     documents: Arc<Semaphore>,
     drawing: Arc<Semaphore>,
@@ -37,16 +37,16 @@ pub(crate) struct Share {
 
 /// A pool of which there is a share.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Pool {
+pub(crate) enum BackgroundPool {
     Parsing,
     Documents,
-    Drawing,
+    Rendering,
 }
 
-impl Share {
-    pub(crate) fn new(config: ShareConfig) -> Self {
+impl BackgroundPermits {
+    pub(crate) fn new(config: BackgroundLimits) -> Self {
         let pool = |places: usize| Arc::new(Semaphore::new(places.max(1)));
-        let ShareConfig { parsing, documents, drawing } = config;
+        let BackgroundLimits { parsing, documents, drawing } = config;
         Self { parsing: pool(parsing), documents: pool(documents), drawing: pool(drawing) }
     }
 
@@ -54,11 +54,11 @@ impl Share {
     ///
     /// # Errors
     /// That the service is stopping.
-    pub(crate) async fn place(&self, pool: Pool) -> Result<OwnedSemaphorePermit, ScrapeError> {
+    pub(crate) async fn acquire(&self, pool: BackgroundPool) -> Result<OwnedSemaphorePermit, ScrapeError> {
         let places = match pool {
-            Pool::Parsing => &self.parsing,
-            Pool::Documents => &self.documents,
-            Pool::Drawing => &self.drawing,
+            BackgroundPool::Parsing => &self.parsing,
+            BackgroundPool::Documents => &self.documents,
+            BackgroundPool::Rendering => &self.drawing,
         };
         Arc::clone(places).acquire_owned().await.map_err(|_closed| ScrapeError::Stopping)
     }
@@ -67,14 +67,17 @@ impl Share {
 impl Scraper {
     /// Returns a scraper of the same pools that takes a share of them only: for pages that nobody waits for.
     #[must_use]
-    pub fn with_share(&self, config: ShareConfig) -> Self {
-        Self { share: Some(Arc::new(Share::new(config))), ..self.clone() }
+    pub fn with_background_limits(&self, config: BackgroundLimits) -> Self {
+        Self { share: Some(Arc::new(BackgroundPermits::new(config))), ..self.clone() }
     }
 
     /// Waits for a place of the share, where there is one.
-    pub(crate) async fn place(&self, pool: Pool) -> Result<Option<OwnedSemaphorePermit>, ScrapeError> {
+    pub(crate) async fn acquire(
+        &self,
+        pool: BackgroundPool,
+    ) -> Result<Option<OwnedSemaphorePermit>, ScrapeError> {
         match &self.share {
-            Some(share) => share.place(pool).await.map(Some),
+            Some(share) => share.acquire(pool).await.map(Some),
             None => Ok(None),
         }
     }

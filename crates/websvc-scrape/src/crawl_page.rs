@@ -6,17 +6,17 @@ use http::StatusCode;
 use url::Url;
 use websvc_types::index::IndexDocument;
 
-use crate::documents::Converted;
+use crate::documents::ConvertedDocument;
 use crate::error::ScrapeError;
+use crate::format;
 use crate::index_copy::index_copy;
-use crate::leads::links;
+use crate::out_links::links;
 use crate::raw::{CacheState, RawPage};
-use crate::render;
 use crate::robots::RobotsRules;
 
 /// A page as a crawl sees it.
 #[derive(Debug)]
-pub struct Survey {
+pub struct CrawlPage {
     /// The URL after redirects.
     pub url: Url,
     /// The HTTP status.
@@ -35,7 +35,7 @@ pub struct Survey {
     pub unchanged: bool,
 }
 
-impl Survey {
+impl CrawlPage {
     /// Returns whether the host said that it has too much to do.
     pub fn is_overload(&self) -> bool {
         matches!(self.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
@@ -43,8 +43,11 @@ impl Survey {
 }
 
 /// Reads a page for a crawl.
-pub(crate) fn survey(page: &RawPage, converted: Option<&Converted>) -> Result<Survey, ScrapeError> {
-    let mut survey = Survey {
+pub(crate) fn to_crawl_page(
+    page: &RawPage,
+    converted: Option<&ConvertedDocument>,
+) -> Result<CrawlPage, ScrapeError> {
+    let mut survey = CrawlPage {
         url: page.url.clone(),
         status: page.status,
         retry_after: page.retry_after(),
@@ -54,11 +57,11 @@ pub(crate) fn survey(page: &RawPage, converted: Option<&Converted>) -> Result<Su
         unchanged: false,
         from_cache: matches!(page.cache_state, CacheState::Hit(_)),
     };
-    if !page.status.is_success() || page.wall().is_some() {
+    if !page.status.is_success() || page.challenge_vendor().is_some() {
         return Ok(survey);
     }
-    let document = render::parse(page, converted)?;
-    let content = document.content(&render::index_options(page, converted)?);
+    let document = format::parse(page, converted)?;
+    let content = document.content(&format::index_options(page, converted)?);
     let metadata = document.metadata();
     let follow = RobotsRules::of(&page.headers, Some(&metadata)).follow;
     survey.index_copy = index_copy(page, &document, &content, metadata);

@@ -27,15 +27,15 @@ const LARGEST_SHARE: u64 = 4;
 const TRUSTED: Duration = Duration::from_secs(1);
 
 /// The renderings.
-pub(crate) struct Rendered {
-    cache: Cache<PageKey, Arc<Entry>, ByBytes>,
+pub(crate) struct OutputCache {
+    cache: Cache<PageKey, Arc<CachedOutput>, ByteWeighter>,
     /// A page that takes more than its share is not kept: it would displace all others.
     max_page_bytes: u64,
 }
 
 /// The part of a plan that decides what is written.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Recipe {
+pub(crate) struct OutputKey {
     formats: Vec<Format>,
     only_main_content: bool,
     block_ads: bool,
@@ -49,8 +49,8 @@ pub(crate) struct Recipe {
 
 /// A page as it was written.
 #[derive(Debug)]
-pub(crate) struct Entry {
-    recipe: Recipe,
+pub(crate) struct CachedOutput {
+    recipe: OutputKey,
     /// When the page was fetched, in milliseconds since the Unix epoch.
     pub(crate) fetched_at_ms: u64,
     pub(crate) page: Page,
@@ -58,7 +58,7 @@ pub(crate) struct Entry {
     compared: Mutex<Instant>,
 }
 
-impl Entry {
+impl CachedOutput {
     /// Returns whether the page cache still has this copy; `ask` tells when its copy was fetched.
     pub(crate) fn is_current(&self, ask: impl FnOnce() -> Option<u64>) -> bool {
         let compared = *self.compared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +73,7 @@ impl Entry {
     }
 }
 
-impl Recipe {
+impl OutputKey {
     pub(crate) fn of(plan: &ScrapePlan) -> Self {
         Self {
             formats: plan.formats().to_vec(),
@@ -89,23 +89,23 @@ impl Recipe {
     }
 }
 
-impl Rendered {
+impl OutputCache {
     /// Makes a cache of at most so many bytes.
     pub(crate) fn new(max_bytes: u64) -> Self {
         let entries = usize::try_from(max_bytes / USUAL_ENTRY_BYTES).unwrap_or(usize::MAX);
         Self {
-            cache: Cache::with_weighter(entries, max_bytes, ByBytes),
+            cache: Cache::with_weighter(entries, max_bytes, ByteWeighter),
             max_page_bytes: max_bytes / LARGEST_SHARE,
         }
     }
 
     /// Returns the page as it was written by this recipe.
-    pub(crate) fn find(&self, key: &PageKey, recipe: &Recipe) -> Option<Arc<Entry>> {
+    pub(crate) fn find(&self, key: &PageKey, recipe: &OutputKey) -> Option<Arc<CachedOutput>> {
         self.cache.get(key).filter(|entry| entry.recipe == *recipe)
     }
 
     /// Keeps a page that was written from the copy that the page cache has, unless it is a large one.
-    pub(crate) fn keep(&self, key: PageKey, recipe: Recipe, fetched_at_ms: u64, page: &Page) {
+    pub(crate) fn keep(&self, key: PageKey, recipe: OutputKey, fetched_at_ms: u64, page: &Page) {
         debug_assert!(page.takings.is_none(), "a picture is of now");
         if weight(&key, page) > self.max_page_bytes {
             // What was written from an older copy must not outlive it.
@@ -114,11 +114,11 @@ impl Rendered {
         }
         let page = Page { index_copy: None, ..page.clone() };
         let compared = Mutex::new(Instant::now());
-        self.cache.insert(key, Arc::new(Entry { recipe, fetched_at_ms, page, compared }));
+        self.cache.insert(key, Arc::new(CachedOutput { recipe, fetched_at_ms, page, compared }));
     }
 }
 
-impl fmt::Debug for Rendered {
+impl fmt::Debug for OutputCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rendered").field("bytes", &self.cache.weight()).finish_non_exhaustive()
     }
@@ -126,10 +126,10 @@ impl fmt::Debug for Rendered {
 
 /// Weighs an entry by its texts.
 #[derive(Debug, Clone)]
-struct ByBytes;
+struct ByteWeighter;
 
-impl Weighter<PageKey, Arc<Entry>> for ByBytes {
-    fn weight(&self, key: &PageKey, entry: &Arc<Entry>) -> u64 {
+impl Weighter<PageKey, Arc<CachedOutput>> for ByteWeighter {
+    fn weight(&self, key: &PageKey, entry: &Arc<CachedOutput>) -> u64 {
         weight(key, &entry.page)
     }
 }
@@ -149,10 +149,10 @@ mod tests {
 
     use super::*;
 
-    fn recipe(only_main_content: bool) -> Recipe {
+    fn recipe(only_main_content: bool) -> OutputKey {
         let options =
             ScrapeOptions { only_main_content: Some(only_main_content), ..ScrapeOptions::default() };
-        Recipe::of(&check_scrape_options(options, &Policy::default()).unwrap().plan)
+        OutputKey::of(&check_scrape_options(options, &Policy::default()).unwrap().plan)
     }
 
     fn page(markdown: &str) -> Page {
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_rendering_is_found_by_its_recipe_only() {
-        let rendered = Rendered::new(1_000_000);
+        let rendered = OutputCache::new(1_000_000);
         let key = PageKey::new("http://a.test/", "");
         rendered.keep(key.clone(), recipe(true), 7, &page("main"));
         assert_eq!(rendered.find(&key, &recipe(true)).unwrap().page.markdown.as_deref(), Some("main"));
@@ -170,12 +170,12 @@ mod tests {
 
     #[test]
     fn a_rendering_with_personal_data_answers_no_request_without() {
-        let rendered = Rendered::new(1_000_000);
+        let rendered = OutputCache::new(1_000_000);
         let key = PageKey::new("http://a.test/", "");
         rendered.keep(key.clone(), recipe(true), 7, &page("jane@a.test"));
         let redact_pii = Some(RedactPii::On(RedactOptions::default()));
         let options = ScrapeOptions { redact_pii, ..ScrapeOptions::default() };
-        let redacting = Recipe::of(&check_scrape_options(options, &Policy::default()).unwrap().plan);
+        let redacting = OutputKey::of(&check_scrape_options(options, &Policy::default()).unwrap().plan);
         assert!(rendered.find(&key, &redacting).is_none());
         rendered.keep(key.clone(), redacting.clone(), 7, &page("<EMAIL>"));
         assert!(rendered.find(&key, &recipe(true)).is_none());
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_newer_copy_takes_the_place_of_the_older() {
-        let rendered = Rendered::new(1_000_000);
+        let rendered = OutputCache::new(1_000_000);
         let key = PageKey::new("http://a.test/", "");
         rendered.keep(key.clone(), recipe(true), 7, &page("old"));
         rendered.keep(key.clone(), recipe(false), 9, &page("new"));
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_copy_that_was_purged_is_not_current() {
-        let rendered = Rendered::new(1_000_000);
+        let rendered = OutputCache::new(1_000_000);
         let key = PageKey::new("http://a.test/", "");
         rendered.keep(key.clone(), recipe(true), 7, &page("main"));
         let entry = rendered.find(&key, &recipe(true)).unwrap();
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn the_bytes_are_bounded() {
-        let rendered = Rendered::new(100_000);
+        let rendered = OutputCache::new(100_000);
         for number in 0..100 {
             let key = PageKey::new(format!("http://a.test/{number}"), "");
             rendered.keep(key, recipe(true), 7, &page(&"x".repeat(10_000)));

@@ -42,7 +42,7 @@ impl Hash for FlightKey {
 impl Scraper {
     /// Returns a scraper for one request: pages, where they lead, and what the cache has of them are checked.
     #[must_use]
-    pub fn inspecting(&self, inspection: Inspection) -> Self {
+    pub fn with_url_checker(&self, inspection: Inspection) -> Self {
         Self { inspection: Some(inspection), ..self.clone() }
     }
 
@@ -64,7 +64,7 @@ impl Scraper {
     }
 
     /// Checks a URL before anything is done about it.
-    pub(crate) async fn inspect(&self, url: &Url) -> Result<(), ScrapeError> {
+    pub(crate) async fn check_url(&self, url: &Url) -> Result<(), ScrapeError> {
         let Some(inspection) = &self.inspection else { return Ok(()) };
         // Boxed, because it is awaited in several places, and most requests have none.
         let checked = self.stages().run(Stage::Inspect, Box::pin(inspection.check(url))).await;
@@ -73,8 +73,8 @@ impl Scraper {
 
     /// Checks where a page that the cache has ended when it was fetched: the rules may be others now, and who fetched it
     /// may not have been asked by any.
-    pub(crate) async fn admit_end(&self, from: &Url, end: &Url) -> Result<(), ScrapeError> {
-        self.inspect(end).await?;
+    pub(crate) async fn check_final_url(&self, from: &Url, end: &Url) -> Result<(), ScrapeError> {
+        self.check_url(end).await?;
         match &self.redirect_rule {
             Some(RedirectRule { rule, .. }) if end != from => {
                 let refused = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
@@ -89,14 +89,14 @@ impl Scraper {
         let inspection = self.inspection.as_ref().map(Inspection::rule);
         let redirect_rule = self.redirect_rule.as_ref().map(|redirect| redirect.rule.clone());
         match (inspection, redirect_rule) {
-            (Some(one), Some(other)) => Some(both(one, other)),
+            (Some(one), Some(other)) => Some(all_of(one, other)),
             (one, other) => one.or(other),
         }
     }
 }
 
 /// Returns the rule that asks one and then the other.
-fn both(one: UrlRule, other: UrlRule) -> UrlRule {
+fn all_of(one: UrlRule, other: UrlRule) -> UrlRule {
     UrlRule::new(move |url| {
         let (one, other) = (one.clone(), other.clone());
         async move {

@@ -12,14 +12,14 @@ use websvc_types::ProxyUsed;
 use websvc_validate::ScrapePlan;
 
 use super::ads::Ads;
-use super::answer::{Drawn, drawn};
-use super::ask::page_request;
-use super::need::{Need, wants_picture};
+use super::render_mode::{RenderMode, wants_screenshot};
+use super::render_request::render_request;
+use super::to_raw_page::{RenderedPage, to_raw_page};
 use crate::error::ScrapeError;
-use crate::fetcher::{Fetcher, Route, is_turned_away, remaining};
-use crate::handover::hand_over;
+use crate::fetcher::{Fetcher, ProxyRoute, is_rejected, remaining};
+use crate::file_download::fetch_download;
 use crate::profile::OpenProfile;
-use crate::proxies::Tier;
+use crate::proxies::ProxyTier;
 use crate::raw::RawPage;
 use crate::request;
 use crate::shell::is_shell;
@@ -29,13 +29,13 @@ const READING: Duration = Duration::from_millis(300);
 
 /// The browser, when there is one.
 #[derive(Debug)]
-pub(crate) struct Drawer {
+pub(crate) struct PageRenderer {
     browser: Option<Browser>,
     ads: Ads,
 }
 
 /// What gets the pages of one request, and the files that a browser does not draw.
-pub(crate) struct Source<'a> {
+pub(crate) struct FetchContext<'a> {
     pub(crate) fetcher: &'a Fetcher,
     /// How large a file may be.
     pub(crate) max_bytes: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Source<'a> {
     pub(crate) stages: &'a StageTimes,
 }
 
-impl Source<'_> {
+impl FetchContext<'_> {
     /// Returns the request for a page as its host serves it.
     ///
     /// # Errors
@@ -56,13 +56,13 @@ impl Source<'_> {
         plan: &ScrapePlan,
         deadline: Instant,
     ) -> Result<FetchRequest, ScrapeError> {
-        let mut request = request::for_page(url, plan, remaining(deadline)?, self.max_bytes)?;
+        let mut request = request::page_request(url, plan, remaining(deadline)?, self.max_bytes)?;
         request.redirect_rule.clone_from(&self.rule);
         Ok(request)
     }
 }
 
-impl Drawer {
+impl PageRenderer {
     pub(crate) fn new(browser: Option<Browser>, lists: Arc<Blocklist>) -> Self {
         Self { browser, ads: Ads::new(lists) }
     }
@@ -78,42 +78,42 @@ impl Drawer {
     }
 
     /// Returns what a plan asks of the browser that there is: of none, nothing.
-    pub(crate) fn need(&self, plan: &ScrapePlan) -> Need {
-        let need = Need::of(plan);
-        if need == Need::IfShell || self.browser().is_some() { need } else { Need::IfShell }
+    pub(crate) fn render_mode(&self, plan: &ScrapePlan) -> RenderMode {
+        let need = RenderMode::of(plan);
+        if need == RenderMode::IfShell || self.browser().is_some() { need } else { RenderMode::IfShell }
     }
 
     /// Returns whether a page that was served should be rendered instead. The page alone decides: what other pages of
     /// its host are says nothing about it.
-    pub(crate) fn would_fill(&self, page: &RawPage) -> bool {
-        !page.is_drawn() && self.browser().is_some() && is_shell(page)
+    pub(crate) fn needs_rendering(&self, page: &RawPage) -> bool {
+        !page.is_rendered() && self.browser().is_some() && is_shell(page)
     }
 
     /// Draws a page, and leaves with the profile what the page has changed. What is no markup is better had as its host
     /// sends it: with what the browser gave beside it, and the cookies of the profile.
     ///
     /// # Errors
-    /// As [`Drawer::draw`], and as the fetcher has them.
+    /// As [`PageRenderer::render`], and as the fetcher has them.
     pub(crate) async fn page(
         &self,
         url: &Url,
         plan: &ScrapePlan,
         profile: Option<&OpenProfile>,
-        source: &Source<'_>,
+        source: &FetchContext<'_>,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
         let session = profile.map(OpenProfile::session);
-        let takings = match Box::pin(self.draw(url, plan, session.as_ref(), source, deadline)).await {
-            Ok(Drawn { page, is_markup, state, file }) => {
+        let takings = match Box::pin(self.render(url, plan, session.as_ref(), source, deadline)).await {
+            Ok(RenderedPage { page, is_markup, state, file }) => {
                 let keep = || {
                     if let Some((profile, state)) = profile.zip(state) {
-                        profile.became(state);
+                        profile.set_state(state);
                     }
                 };
                 if is_markup {
                     let page = match file {
                         None => page,
-                        Some(file) => hand_over(page, &file, plan, source, deadline).await?,
+                        Some(file) => fetch_download(page, &file, plan, source, deadline).await?,
                     };
                     keep();
                     return Ok(page);
@@ -128,9 +128,9 @@ impl Drawer {
         if let Some(profile) = profile {
             request::add_cookies(&mut request, &profile.cookies_for(url));
         }
-        let fetching = source.fetcher.page(request, Route::of(plan), deadline);
+        let fetching = source.fetcher.page(request, ProxyRoute::of(plan), deadline);
         let mut served = source.stages.run(Stage::Fetch, fetching).await?;
-        if takings.is_none() && wants_picture(plan) {
+        if takings.is_none() && wants_screenshot(plan) {
             served.warnings.push("there is no screenshot: the URL is a file, not a page".to_owned());
         }
         Ok(RawPage { takings, ..served })
@@ -140,23 +140,23 @@ impl Drawer {
     ///
     /// # Errors
     /// [`ScrapeError::Browser`], or [`ScrapeError::Blocked`] when there is a wall in place of the page.
-    pub(crate) async fn draw(
+    pub(crate) async fn render(
         &self,
         url: &Url,
         plan: &ScrapePlan,
         session: Option<&Session>,
-        source: &Source<'_>,
+        source: &FetchContext<'_>,
         deadline: Instant,
-    ) -> Result<Drawn, ScrapeError> {
-        let route = Route::of(plan);
+    ) -> Result<RenderedPage, ScrapeError> {
+        let route = ProxyRoute::of(plan);
         let (first, second) = source.fetcher.tiers(route);
-        let drawn = self.draw_by(url, plan, session, (source, first), deadline).await;
+        let drawn = self.render_via_proxy(url, plan, session, (source, first), deadline).await;
         let turned_away = match &drawn {
-            Ok(Drawn { page, .. }) => is_turned_away(&Ok(page)),
-            Err(error) => is_turned_away(&Err(error)),
+            Ok(RenderedPage { page, .. }) => is_rejected(&Ok(page)),
+            Err(error) => is_rejected(&Err(error)),
         };
         let Some(second) = second.filter(|_| turned_away) else { return drawn };
-        match self.draw_by(url, plan, session, (source, second), deadline).await {
+        match self.render_via_proxy(url, plan, session, (source, second), deadline).await {
             // What the first way brought is better than nothing, if it brought anything.
             Err(error) => drawn.map_err(|_| error),
             Ok(again) => Ok(again),
@@ -167,36 +167,37 @@ impl Drawer {
     ///
     /// # Errors
     /// That threat protection blocks where its scripts lead.
-    pub(crate) async fn fill(
+    pub(crate) async fn render_shell(
         &self,
         page: RawPage,
         plan: &ScrapePlan,
-        source: &Source<'_>,
+        source: &FetchContext<'_>,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        Ok(match self.draw(&page.source_url, plan, None, source, deadline).await {
-            Ok(Drawn { page: drawn, is_markup: true, .. }) => drawn,
-            Ok(Drawn { is_markup: false, .. }) => page,
+        Ok(match self.render(&page.source_url, plan, None, source, deadline).await {
+            Ok(RenderedPage { page: drawn, is_markup: true, .. }) => drawn,
+            Ok(RenderedPage { is_markup: false, .. }) => page,
             Err(error) if error.is_unsafe() => return Err(error),
-            Err(error) => undrawn(page, &error),
+            Err(error) => with_render_warning(page, &error),
         })
     }
 
-    async fn draw_by(
+    async fn render_via_proxy(
         &self,
         url: &Url,
         plan: &ScrapePlan,
         session: Option<&Session>,
-        (source, tier): (&Source<'_>, Tier),
+        (source, tier): (&FetchContext<'_>, ProxyTier),
         deadline: Instant,
-    ) -> Result<Drawn, ScrapeError> {
+    ) -> Result<RenderedPage, ScrapeError> {
         let browser =
             self.browser.as_ref().ok_or(ScrapeError::Browser(BrowserError::Missing { path: None }))?;
-        let proxy: Option<Proxy> = source.fetcher.way(tier, plan.location().country(), url);
-        let mut request = page_request(url, plan, proxy, deadline.checked_sub(READING).unwrap_or(deadline))?;
+        let proxy: Option<Proxy> = source.fetcher.pick_proxy(tier, plan.location().country(), url);
+        let mut request =
+            render_request(url, plan, proxy, deadline.checked_sub(READING).unwrap_or(deadline))?;
         request.session = session.cloned();
         request.navigation_rule.clone_from(&source.rule);
-        let warning = if plan.block_ads() { self.ads.leave_out(&mut request).await } else { None };
+        let warning = if plan.block_ads() { self.ads.block_ads(&mut request).await } else { None };
         let opening = source.stages.run(Stage::Browser, Box::pin(browser.open(&request)));
         let opened = opening.await;
         if matches!(opened, Err(BrowserError::Forbidden)) {
@@ -205,11 +206,11 @@ impl Drawer {
         let mut rendered = opened.map_err(ScrapeError::Browser)?;
         rendered.warnings.extend(warning);
         let proxy_used = match tier {
-            Tier::Basic => ProxyUsed::Basic,
-            Tier::Enhanced => ProxyUsed::Stealth,
+            ProxyTier::Basic => ProxyUsed::Basic,
+            ProxyTier::Enhanced => ProxyUsed::Stealth,
         };
-        let drawn = drawn(url, rendered, proxy_used);
-        match drawn.page.wall() {
+        let drawn = to_raw_page(url, rendered, proxy_used);
+        match drawn.page.challenge_vendor() {
             Some(by) => Err(ScrapeError::Blocked { by, status: drawn.page.status }),
             None => Ok(drawn),
         }
@@ -217,7 +218,7 @@ impl Drawer {
 }
 
 /// Returns a page as it was served, with why it is no more than that.
-fn undrawn(mut page: RawPage, error: &ScrapeError) -> RawPage {
+fn with_render_warning(mut page: RawPage, error: &ScrapeError) -> RawPage {
     page.warnings.push(format!("the page could not be drawn: {error}"));
     page
 }

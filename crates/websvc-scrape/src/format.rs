@@ -19,10 +19,10 @@ use websvc_transport::without_credentials;
 use websvc_types::{CacheState as WireCacheState, Format, Metadata, ProxyUsed};
 use websvc_validate::ScrapePlan;
 
-use crate::documents::{Converted, as_base64, document_kind};
+use crate::documents::{ConvertedDocument, as_base64, document_kind};
 use crate::error::ScrapeError;
 use crate::index_copy::index_copy;
-use crate::leads::leads;
+use crate::out_links::out_links;
 use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
 use crate::redaction;
@@ -36,14 +36,14 @@ const SHELL_WARNING: &str = "the page makes its content with scripts, which take
 ///
 /// # Errors
 /// A body that is no text of a known kind, or a selector that is none.
-pub(crate) fn render(
+pub(crate) fn format_page(
     mut raw: RawPage,
-    mut converted: Option<Converted>,
+    mut converted: Option<ConvertedDocument>,
     plan: &ScrapePlan,
 ) -> Result<Page, ScrapeError> {
     let mut options = options(plan).map_err(ScrapeError::Extract)?;
     if converted.is_none() && document_kind(&raw) == Some(DocumentKind::Pdf) {
-        return Ok(unread(&raw, plan));
+        return Ok(as_raw_file(&raw, plan));
     }
     if converted.is_some() {
         // A document has no navigation around it; its furniture is gone already.
@@ -55,15 +55,15 @@ pub(crate) fn render(
     }
     let document = parse(&raw, converted.as_ref())?;
     let metadata = document.metadata();
-    let leads = plan.leads().then(|| Box::new(leads(&raw, &document, &metadata)));
-    let is_empty_shell = is_shell(&raw) && !raw.is_drawn();
+    let leads = plan.leads().then(|| Box::new(out_links(&raw, &document, &metadata)));
+    let is_empty_shell = is_shell(&raw) && !raw.is_rendered();
     raw.body = Bytes::new();
     if let Some(converted) = &mut converted {
         converted.html = String::new();
     }
     let (raw, converted) = (&raw, converted.as_ref());
     let content = document.content(&options);
-    let mut page = Page { leads, ..as_got(raw) };
+    let mut page = Page { leads, ..page_without_formats(raw) };
     for format in plan.formats() {
         write(&mut page, format, &document, &content);
     }
@@ -101,7 +101,7 @@ pub(crate) fn render(
 }
 
 /// Returns a page without formats, got as this one was.
-fn as_got(raw: &RawPage) -> Page {
+fn page_without_formats(raw: &RawPage) -> Page {
     Page {
         cache_state: raw.cache_state,
         took: raw.took,
@@ -116,14 +116,14 @@ fn wants(plan: &ScrapePlan, format: &str) -> bool {
 }
 
 /// Returns a file that is not to be read, as it is (specification, section 2.2, `parsers`).
-fn unread(raw: &RawPage, plan: &ScrapePlan) -> Page {
+fn as_raw_file(raw: &RawPage, plan: &ScrapePlan) -> Page {
     let wanted = |name| wants(plan, name).then(|| as_base64(&raw.body));
     let mut page = Page {
         markdown: wanted("markdown"),
         html: wanted("html"),
         raw_html: wanted("rawHtml"),
         warnings: raw.warnings.clone(),
-        ..as_got(raw)
+        ..page_without_formats(raw)
     };
     page.metadata = wire_metadata(raw, PageMetadata::default());
     if plan.redact_pii().is_some() {
@@ -133,7 +133,7 @@ fn unread(raw: &RawPage, plan: &ScrapePlan) -> Page {
 }
 
 /// Makes a page that was written before the answer to a new request.
-pub(crate) fn as_cached(page: &mut Page, source_url: &Url, fetched_at: Timestamp) {
+pub(crate) fn mark_cached(page: &mut Page, source_url: &Url, fetched_at: Timestamp) {
     page.cache_state = CacheState::Hit(fetched_at);
     page.took = Duration::ZERO;
     page.metadata.source_url = Some(without_credentials(source_url).into());
@@ -143,7 +143,7 @@ pub(crate) fn as_cached(page: &mut Page, source_url: &Url, fetched_at: Timestamp
     page.metadata.scrape_id = Some(uuid::Uuid::now_v7().to_string());
 }
 
-pub(crate) fn parse(raw: &RawPage, converted: Option<&Converted>) -> Result<Document, ScrapeError> {
+pub(crate) fn parse(raw: &RawPage, converted: Option<&ConvertedDocument>) -> Result<Document, ScrapeError> {
     let (bytes, content_type) = match converted {
         Some(converted) => (converted.html.as_bytes(), Some("text/html; charset=utf-8")),
         None => (&raw.body[..], raw.content_type()),
@@ -155,14 +155,14 @@ pub(crate) fn parse(raw: &RawPage, converted: Option<&Converted>) -> Result<Docu
 /// Returns what the index takes of a page.
 pub(crate) fn index_options(
     raw: &RawPage,
-    converted: Option<&Converted>,
+    converted: Option<&ConvertedDocument>,
 ) -> Result<ContentOptions, ScrapeError> {
     let scope = if converted.is_some() { Scope::Full } else { Scope::Main };
     Ok(ContentOptions { scope, banners: banners(raw, converted)?, ..ContentOptions::default() })
 }
 
 /// Returns the questions about cookies that a page may hold; a document holds none.
-fn banners(raw: &RawPage, converted: Option<&Converted>) -> Result<Selectors, ScrapeError> {
+fn banners(raw: &RawPage, converted: Option<&ConvertedDocument>) -> Result<Selectors, ScrapeError> {
     let selectors = if converted.is_some() { Vec::new() } else { banner_selectors(&raw.body) };
     Selectors::parse(&selectors).map_err(ScrapeError::Extract)
 }

@@ -10,7 +10,7 @@ const PAUSE_MS: u64 = 60_000;
 
 /// What became of the pages that were to be kept, since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CacheReport {
+pub struct CacheMetrics {
     /// Pages that were stored.
     pub stored: u64,
     /// Pages that could not be stored.
@@ -31,25 +31,25 @@ pub struct CacheReport {
 
 /// What became of a question to the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lookup {
+pub(crate) enum LookupOutcome {
     /// It had the page in memory, in the formats that are asked for.
-    Written,
+    OutputHit,
     /// It had the page as received.
-    Received {
+    ResponseHit {
         /// Its length.
         bytes: usize,
     },
     /// It had no page that may answer.
-    Missed,
+    Miss,
 }
 
 /// A page was not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NotKept;
+pub(crate) struct CacheWriteError;
 
 /// Counts, and remembers that the disk is full.
 #[derive(Debug, Default)]
-pub(crate) struct Keeping {
+pub(crate) struct CacheWriter {
     paused_until_ms: AtomicU64,
     stored: AtomicU64,
     failed: AtomicU64,
@@ -60,17 +60,17 @@ pub(crate) struct Keeping {
     misses: AtomicU64,
 }
 
-impl Keeping {
+impl CacheWriter {
     /// Stores a page by `put`, unless the disk was full a moment ago. Returns when the page was fetched, if the cache has
     /// it now.
-    pub(crate) fn keep(
+    pub(crate) fn store(
         &self,
         now_ms: u64,
         put: impl FnOnce() -> Result<Option<u64>, StoreError>,
-    ) -> Result<Option<u64>, NotKept> {
+    ) -> Result<Option<u64>, CacheWriteError> {
         if now_ms < self.paused_until_ms.load(Relaxed) {
             self.passed_over.fetch_add(1, Relaxed);
-            return Err(NotKept);
+            return Err(CacheWriteError);
         }
         let error = match put() {
             Ok(kept) => {
@@ -87,11 +87,11 @@ impl Keeping {
         } else {
             tracing::error!(error = error_value, "a page did not reach the cache");
         }
-        Err(NotKept)
+        Err(CacheWriteError)
     }
 
-    pub(crate) fn report(&self, now_ms: u64) -> CacheReport {
-        CacheReport {
+    pub(crate) fn report(&self, now_ms: u64) -> CacheMetrics {
+        CacheMetrics {
             stored: self.stored.load(Relaxed),
             failed: self.failed.load(Relaxed),
             passed_over: self.passed_over.load(Relaxed),
@@ -104,14 +104,14 @@ impl Keeping {
     }
 
     /// Counts a question to the cache.
-    pub(crate) fn looked_up(&self, lookup: Lookup) {
+    pub(crate) fn record_lookup(&self, lookup: LookupOutcome) {
         match lookup {
-            Lookup::Written => self.hits_in_memory.fetch_add(1, Relaxed),
-            Lookup::Received { bytes } => {
+            LookupOutcome::OutputHit => self.hits_in_memory.fetch_add(1, Relaxed),
+            LookupOutcome::ResponseHit { bytes } => {
                 self.hit_bytes.fetch_add(u64::try_from(bytes).unwrap_or(u64::MAX), Relaxed);
                 self.hits.fetch_add(1, Relaxed)
             }
-            Lookup::Missed => self.misses.fetch_add(1, Relaxed),
+            LookupOutcome::Miss => self.misses.fetch_add(1, Relaxed),
         };
     }
 }

@@ -9,10 +9,10 @@ use websvc_browser::Download;
 use websvc_transport::{CookieJar, FetchError, FetchRequest};
 use websvc_validate::ScrapePlan;
 
-use crate::browse::{Source, shortened};
+use crate::browse::{FetchContext, shortened};
 use crate::documents::document_kind;
 use crate::error::ScrapeError;
-use crate::fetcher::{Route, going_on};
+use crate::fetcher::{ProxyRoute, refresh_request};
 use crate::raw::RawPage;
 
 /// Returns the file in place of the page that leads to it, with what the browser gave beside that; the page, with a
@@ -20,11 +20,11 @@ use crate::raw::RawPage;
 ///
 /// # Errors
 /// That threat protection blocks the file, or where it leads.
-pub(crate) async fn hand_over(
+pub(crate) async fn fetch_download(
     page: RawPage,
     file: &Download,
     plan: &ScrapePlan,
-    source: &Source<'_>,
+    source: &FetchContext<'_>,
     deadline: Instant,
 ) -> Result<RawPage, ScrapeError> {
     let fetching = async {
@@ -33,7 +33,7 @@ pub(crate) async fn hand_over(
             let refused = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
             rule.admit(&request.url).await.map_err(refused)?;
         }
-        source.fetcher.page(request, Route::of(plan), deadline).await
+        source.fetcher.page(request, ProxyRoute::of(plan), deadline).await
     };
     // Boxed, because who draws a page holds it, and few pages lead to files.
     let reason = match Box::pin(fetching).await {
@@ -57,12 +57,12 @@ fn request_for(
     page: &RawPage,
     file: &Download,
     plan: &ScrapePlan,
-    source: &Source<'_>,
+    source: &FetchContext<'_>,
     deadline: Instant,
 ) -> Result<FetchRequest, ScrapeError> {
     let url = Url::parse(&file.url).map_err(|_| ScrapeError::BadUrl { url: file.url.clone() })?;
     let request = source.request(&page.source_url, plan, deadline)?;
-    let mut request = going_on(request, &page.url, url, CookieJar::default());
+    let mut request = refresh_request(request, &page.url, url, CookieJar::default());
     // What the caller gave is among those of the page.
     request.headers.remove(COOKIE);
     let pairs: Vec<String> =

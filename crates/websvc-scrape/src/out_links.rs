@@ -9,7 +9,7 @@ use crate::robots::RobotsRules;
 
 /// Where a page leads, for who follows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Leads {
+pub struct OutLinks {
     /// Its links, without what it asks not to follow, and where it leads on to by itself.
     pub links: Vec<Url>,
     /// The URL on the same host that it names as its own.
@@ -17,9 +17,9 @@ pub struct Leads {
 }
 
 /// Returns where a page leads that says this of itself.
-pub(crate) fn leads(page: &RawPage, document: &Document, metadata: &PageMetadata) -> Leads {
-    if !page.status.is_success() || page.wall().is_some() {
-        return Leads::default();
+pub(crate) fn out_links(page: &RawPage, document: &Document, metadata: &PageMetadata) -> OutLinks {
+    if !page.status.is_success() || page.challenge_vendor().is_some() {
+        return OutLinks::default();
     }
     let follow = RobotsRules::of(&page.headers, Some(metadata)).follow;
     let links = if follow { links(page, document) } else { Vec::new() };
@@ -28,7 +28,7 @@ pub(crate) fn leads(page: &RawPage, document: &Document, metadata: &PageMetadata
             && canonical.port_or_known_default() == page.url.port_or_known_default()
     };
     let canonical = metadata.canonical.as_deref().and_then(|url| Url::parse(url).ok());
-    Leads { links, canonical: canonical.filter(is_own) }
+    OutLinks { links, canonical: canonical.filter(is_own) }
 }
 
 /// Returns the links of a page that asks nobody not to follow them.

@@ -2,7 +2,7 @@
 
 /// A country as a browser there sees it.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct CountryProfile {
     /// ISO 3166-1 alpha-2.
     country: &'static str,
     /// The time zone of the capital, as IANA names it.
@@ -15,7 +15,7 @@ pub(crate) struct Place {
     pub(crate) longitude: f32,
 }
 
-impl Place {
+impl CountryProfile {
     /// Returns the place of a country; `None` of the two that nobody lives in.
     pub(crate) fn of(country: &str) -> Option<&'static Self> {
         let found = PLACES.binary_search_by(|place| place.country.cmp(country));
@@ -39,12 +39,12 @@ const fn place(
     language: &'static str,
     latitude: f32,
     longitude: f32,
-) -> Place {
-    Place { country, timezone, language, latitude, longitude }
+) -> CountryProfile {
+    CountryProfile { country, timezone, language, latitude, longitude }
 }
 
 /// All countries, in the order of their codes.
-static PLACES: &[Place] = &[
+static PLACES: &[CountryProfile] = &[
     place("AD", "Europe/Andorra", "ca", 42.51, 1.52),
     place("AE", "Asia/Dubai", "ar", 24.45, 54.40),
     place("AF", "Asia/Kabul", "fa", 34.53, 69.17),
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn every_country_where_somebody_is_has_a_place() {
-        let missing: Vec<_> = CODES.iter().filter(|code| Place::of(code).is_none()).collect();
+        let missing: Vec<_> = CODES.iter().filter(|code| CountryProfile::of(code).is_none()).collect();
         assert_eq!(missing, [&"BV", &"HM"]);
         assert_eq!(PLACES.len() + missing.len(), CODES.len());
         assert!(PLACES.is_sorted_by_key(|place| place.country));
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_place_is_that_of_the_capital() {
-        let berlin = Place::of("DE").unwrap();
+        let berlin = CountryProfile::of("DE").unwrap();
         assert_eq!((berlin.timezone, berlin.locale().as_str()), ("Europe/Berlin", "de-DE"));
         assert!((berlin.latitude - 52.5).abs() < 0.5 && (berlin.longitude - 13.4).abs() < 0.5);
         for place in PLACES {

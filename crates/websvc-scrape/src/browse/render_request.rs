@@ -15,12 +15,12 @@ use websvc_types::limits::COUNTRY_DEFAULT;
 use websvc_types::{Action, Format, format};
 use websvc_validate::{LocationPlan, ScrapePlan};
 
-use super::places::Place;
+use super::country_profile::CountryProfile;
 use crate::error::ScrapeError;
 use crate::request::{bad_header, tls_policy};
 
 /// Returns the request for a page as a plan wants it.
-pub(crate) fn page_request(
+pub(crate) fn render_request(
     url: &Url,
     plan: &ScrapePlan,
     proxy: Option<Proxy>,
@@ -43,7 +43,7 @@ pub(crate) fn page_request(
 }
 
 /// Returns what of the plan changes how a browser draws the page, for its name in the cache.
-pub(crate) fn variant(plan: &ScrapePlan) -> String {
+pub(crate) fn cache_variant(plan: &ScrapePlan) -> String {
     let mut variant = "drawn;".to_owned();
     if !plan.wait_for().is_zero() {
         variant.push_str(&format!("wait={};", plan.wait_for().as_millis()));
@@ -78,9 +78,9 @@ fn cookies(headers: &mut HeaderMap) -> Vec<Cookie> {
 /// Returns what a browser in this place says of itself. The languages are those that were asked for, else those of
 /// the country.
 fn locale(location: &LocationPlan) -> Locale {
-    let place = Place::of(location.country());
+    let place = CountryProfile::of(location.country());
     let languages = match location.languages() {
-        [] => place.and_then(Place::languages).into_iter().flatten().collect(),
+        [] => place.and_then(CountryProfile::languages).into_iter().flatten().collect(),
         asked => asked.to_vec(),
     };
     Locale {
@@ -166,7 +166,7 @@ mod tests {
     fn ask(options: &Value) -> PageRequest {
         let read = read_scrape_options(options.to_string().as_bytes(), &Policy::default());
         let url = "https://a.test/".parse().unwrap();
-        page_request(&url, &read.unwrap().plan, None, Instant::now()).unwrap()
+        render_request(&url, &read.unwrap().plan, None, Instant::now()).unwrap()
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
     fn what_draws_a_page_otherwise_has_a_name_of_its_own_in_the_cache() {
         let name = |options: Value| {
             let read = read_scrape_options(options.to_string().as_bytes(), &Policy::default());
-            variant(&read.unwrap().plan)
+            cache_variant(&read.unwrap().plan)
         };
         let names = [
             name(json!({})),

@@ -9,36 +9,36 @@ use websvc_store::{CacheLimits, PageKey, PageScope, Store};
 use websvc_validate::ScrapePlan;
 
 use crate::cache;
+use crate::cache_writer::{CacheMetrics, LookupOutcome};
 use crate::error::ScrapeError;
+use crate::format;
 use crate::freshness::{Decision, Freshness};
-use crate::keeping::{CacheReport, Lookup};
+use crate::output_cache::OutputKey;
 use crate::page::Page;
 use crate::raw::RawPage;
-use crate::render;
-use crate::rendered::Recipe;
 use crate::scraper::Scraper;
 
 /// What the cache has of a page.
-pub(crate) enum Held {
+pub(crate) enum CacheLookup {
     /// The formats that are asked for, as they were written before.
-    Written(Box<Page>),
+    Output(Box<Page>),
     /// The page as its host sent it.
-    Found(Found),
+    Response(CacheStatus),
 }
 
 /// What the cache has of a page as its host sent it.
-pub(crate) enum Found {
+pub(crate) enum CacheStatus {
     /// A page that may answer, its name in the cache, and when it was fetched, in milliseconds since the Unix epoch.
     Fresh(Box<RawPage>, (PageKey, u64)),
     /// Nothing that may answer. There may be an older one, of which its host can say that it is unchanged.
-    NotFresh,
+    Stale,
     /// Nothing at all.
-    Nothing,
+    Miss,
 }
 
 /// Where the cache has a page, or would have it.
 #[derive(Clone, Copy)]
-pub(crate) struct Slot<'a> {
+pub(crate) struct CacheSlot<'a> {
     pub(crate) key: &'a PageKey,
     /// It was looked at a moment ago, and nothing was there.
     pub(crate) is_empty: bool,
@@ -46,14 +46,18 @@ pub(crate) struct Slot<'a> {
 
 impl Scraper {
     /// Returns what the cache has of a page, however old.
-    pub(crate) async fn known(&self, url: &Url, key: &PageKey) -> Result<Option<RawPage>, ScrapeError> {
+    pub(crate) async fn stored_response(
+        &self,
+        url: &Url,
+        key: &PageKey,
+    ) -> Result<Option<RawPage>, ScrapeError> {
         let key = key.clone();
-        let cached = self.read(move |store| store.page(&key).map_err(ScrapeError::Store)).await?;
-        Ok(cached.and_then(|cached| cache::raw_page(url, cached)))
+        let cached = self.run_store_read(move |store| store.page(&key).map_err(ScrapeError::Store)).await?;
+        Ok(cached.and_then(|cached| cache::to_raw_page(url, cached)))
     }
 
     /// Returns how the page cache fares.
-    pub fn cache_report(&self) -> CacheReport {
+    pub fn cache_report(&self) -> CacheMetrics {
         self.inner.keeping.report(self.clock().now_ms())
     }
 
@@ -64,27 +68,31 @@ impl Scraper {
     }
 
     /// Returns what the cache has of a page that may answer: the team's own copy, else that of all teams.
-    pub(crate) async fn held(
+    pub(crate) async fn lookup(
         &self,
         url: &Url,
         key: Option<&PageKey>,
         plan: &ScrapePlan,
         freshness: Freshness,
-    ) -> Result<Held, ScrapeError> {
+    ) -> Result<CacheLookup, ScrapeError> {
         let own = self.held_under(url, key, plan, freshness).await;
         let Some(shared) = key.and_then(PageKey::shared) else { return own };
         match own {
-            Ok(Held::Found(found @ (Found::NotFresh | Found::Nothing))) => {
+            Ok(CacheLookup::Response(found @ (CacheStatus::Stale | CacheStatus::Miss))) => {
                 match self.held_under(url, Some(&shared), plan, freshness).await? {
                     // Whether there is an older copy matters to the slot of the team's own.
-                    Held::Found(Found::NotFresh | Found::Nothing) => Ok(Held::Found(found)),
-                    answer @ (Held::Written(_) | Held::Found(Found::Fresh(..))) => Ok(answer),
+                    CacheLookup::Response(CacheStatus::Stale | CacheStatus::Miss) => {
+                        Ok(CacheLookup::Response(found))
+                    }
+                    answer @ (CacheLookup::Output(_) | CacheLookup::Response(CacheStatus::Fresh(..))) => {
+                        Ok(answer)
+                    }
                 }
             }
             Err(ScrapeError::NoCachedData | ScrapeError::LockdownMiss) => {
                 self.held_under(url, Some(&shared), plan, freshness).await
             }
-            Ok(Held::Written(_) | Held::Found(Found::Fresh(..))) | Err(_) => own,
+            Ok(CacheLookup::Output(_) | CacheLookup::Response(CacheStatus::Fresh(..))) | Err(_) => own,
         }
     }
 
@@ -95,16 +103,17 @@ impl Scraper {
         key: Option<&PageKey>,
         plan: &ScrapePlan,
         freshness: Freshness,
-    ) -> Result<Held, ScrapeError> {
-        if let Some(page) = self.stages().time(Stage::Cache, || self.rendered(url, key, plan, freshness)) {
-            self.inner.keeping.looked_up(Lookup::Written);
-            return Ok(Held::Written(Box::new(page)));
+    ) -> Result<CacheLookup, ScrapeError> {
+        if let Some(page) = self.stages().time(Stage::Cache, || self.cached_output(url, key, plan, freshness))
+        {
+            self.inner.keeping.record_lookup(LookupOutcome::OutputHit);
+            return Ok(CacheLookup::Output(Box::new(page)));
         }
-        self.cached_under(url, key, freshness).await.map(Held::Found)
+        self.cached_under(url, key, freshness).await.map(CacheLookup::Response)
     }
 
     /// Returns the page as it was written before, when that may answer.
-    fn rendered(
+    fn cached_output(
         &self,
         url: &Url,
         key: Option<&PageKey>,
@@ -112,7 +121,7 @@ impl Scraper {
         freshness: Freshness,
     ) -> Option<Page> {
         let key = key?;
-        let entry = self.inner.rendered.find(key, &Recipe::of(plan))?;
+        let entry = self.inner.rendered.find(key, &OutputKey::of(plan))?;
         // One lookup in an index, at most once a second for a page: not worth another thread. When all connections are in use
         // the page is read from the cache, off this thread.
         if !entry.is_current(|| self.inner.store.try_page_fetched_at(key).ok().flatten()) {
@@ -123,30 +132,30 @@ impl Scraper {
             Ok(Decision::Serve | Decision::Fetch) | Err(_) => return None,
         }
         let mut page = entry.page.clone();
-        render::as_cached(&mut page, url, cache::fetched_at(entry.fetched_at_ms)?);
+        format::mark_cached(&mut page, url, cache::fetched_at(entry.fetched_at_ms)?);
         Some(page)
     }
 
     /// Returns what the cache has of a page as its host sent it: the team's own copy, else that of all teams.
-    pub(crate) async fn cached(
+    pub(crate) async fn lookup_response(
         &self,
         url: &Url,
         key: Option<&PageKey>,
         freshness: Freshness,
-    ) -> Result<Found, ScrapeError> {
+    ) -> Result<CacheStatus, ScrapeError> {
         let own = self.cached_under(url, key, freshness).await;
         let Some(shared) = key.and_then(PageKey::shared) else { return own };
         match own {
-            Ok(found @ (Found::NotFresh | Found::Nothing)) => {
+            Ok(found @ (CacheStatus::Stale | CacheStatus::Miss)) => {
                 match self.cached_under(url, Some(&shared), freshness).await? {
-                    Found::NotFresh | Found::Nothing => Ok(found),
-                    answer @ Found::Fresh(..) => Ok(answer),
+                    CacheStatus::Stale | CacheStatus::Miss => Ok(found),
+                    answer @ CacheStatus::Fresh(..) => Ok(answer),
                 }
             }
             Err(ScrapeError::NoCachedData | ScrapeError::LockdownMiss) => {
                 self.cached_under(url, Some(&shared), freshness).await
             }
-            Ok(Found::Fresh(..)) | Err(_) => own,
+            Ok(CacheStatus::Fresh(..)) | Err(_) => own,
         }
     }
 
@@ -155,32 +164,38 @@ impl Scraper {
         url: &Url,
         key: Option<&PageKey>,
         freshness: Freshness,
-    ) -> Result<Found, ScrapeError> {
+    ) -> Result<CacheStatus, ScrapeError> {
         let Some(key) = key.filter(|_| freshness.asks_cache()) else {
             // Nothing cached can answer; what never fetches ends here.
-            return freshness.decide(None).map(|_fetch| Found::NotFresh);
+            return freshness.decide(None).map(|_fetch| CacheStatus::Stale);
         };
-        let found = self.stages().run(Stage::Cache, self.look_up(url, key.clone(), freshness)).await;
-        self.inner.keeping.looked_up(match &found {
-            Ok(Found::Fresh(page, _)) => Lookup::Received { bytes: page.body.len() },
-            Ok(Found::NotFresh | Found::Nothing) | Err(_) => Lookup::Missed,
+        let found =
+            self.stages().run(Stage::Cache, self.read_cached_response(url, key.clone(), freshness)).await;
+        self.inner.keeping.record_lookup(match &found {
+            Ok(CacheStatus::Fresh(page, _)) => LookupOutcome::ResponseHit { bytes: page.body.len() },
+            Ok(CacheStatus::Stale | CacheStatus::Miss) | Err(_) => LookupOutcome::Miss,
         });
         found
     }
 
-    async fn look_up(&self, url: &Url, key: PageKey, freshness: Freshness) -> Result<Found, ScrapeError> {
+    async fn read_cached_response(
+        &self,
+        url: &Url,
+        key: PageKey,
+        freshness: Freshness,
+    ) -> Result<CacheStatus, ScrapeError> {
         let read = move |store: &Store| Ok((store.page(&key).map_err(ScrapeError::Store)?, key));
-        let (cached, key) = self.read(read).await?;
+        let (cached, key) = self.run_store_read(read).await?;
         let fetched_at_ms = cached.as_ref().map(|cached| cached.fetched_at_ms);
         Ok(match (freshness.decide(fetched_at_ms.map(|at| self.age(at)))?, cached) {
-            (_, None) => Found::Nothing,
+            (_, None) => CacheStatus::Miss,
             (Decision::Serve, Some(cached)) => {
-                let page = cache::raw_page(url, cached).zip(fetched_at_ms);
+                let page = cache::to_raw_page(url, cached).zip(fetched_at_ms);
                 // It was stored before there was a browser to draw it.
-                page.filter(|(page, _)| freshness.is_cache_only() || !self.inner.drawer.would_fill(page))
-                    .map_or(Found::NotFresh, |(page, at)| Found::Fresh(Box::new(page), (key, at)))
+                page.filter(|(page, _)| freshness.is_cache_only() || !self.inner.drawer.needs_rendering(page))
+                    .map_or(CacheStatus::Stale, |(page, at)| CacheStatus::Fresh(Box::new(page), (key, at)))
             }
-            (Decision::Fetch, Some(_)) => Found::NotFresh,
+            (Decision::Fetch, Some(_)) => CacheStatus::Stale,
         })
     }
 
@@ -196,13 +211,13 @@ impl Scraper {
         key: PageKey,
     ) -> Result<(RawPage, Option<u64>), ScrapeError> {
         let is_kept = self.scope != PageScope::Off;
-        if !is_kept || page.unverified || page.is_personal() || page.wall().is_some() {
+        if !is_kept || page.unverified || page.is_personal() || page.challenge_vendor().is_some() {
             return Ok((page, None));
         }
         let (limits, now_ms) = (self.inner.config.cache, self.clock().now_ms());
         let inner = Arc::clone(&self.inner);
-        let storing = self.work(move |store| {
-            let kept = inner.keeping.keep(now_ms, || cache::put(store, &limits, key, &page, now_ms));
+        let storing = self.run_cpu_task(move |store| {
+            let kept = inner.keeping.store(now_ms, || cache::put(store, &limits, key, &page, now_ms));
             if kept.is_err() {
                 page.warnings.push("the page could not be kept in the cache".to_owned());
             }

@@ -9,14 +9,14 @@ use websvc_stage::Stage;
 use websvc_store::PageKey;
 use websvc_validate::ScrapePlan;
 
-use crate::documents::{Converted, ReadOptions, document_kind, options_of};
+use crate::background_limits::BackgroundPool;
+use crate::documents::{ConvertedDocument, ReadOptions, document_kind, options_of};
 use crate::error::ScrapeError;
+use crate::format;
+use crate::output_cache::OutputKey;
 use crate::page::Page;
 use crate::raw::RawPage;
-use crate::render;
-use crate::rendered::Recipe;
 use crate::scraper::Scraper;
-use crate::share::Pool;
 
 /// A page of more bytes than this is large.
 const LARGE_PAGE_BYTES: usize = 1024 * 1024;
@@ -30,13 +30,13 @@ impl Scraper {
         plan: ScrapePlan,
         deadline: Instant,
     ) -> Result<Page, ScrapeError> {
-        let recipe = Recipe::of(&plan);
+        let recipe = OutputKey::of(&plan);
         let kept = kept.filter(|_| plan.store_in_cache());
-        let converted = self.convert(&page, options_of(&plan), deadline).await?;
-        let turn = self.turn(&page, converted.as_ref()).await?;
-        let writing = self.work(move |_| {
+        let converted = self.convert_document(&page, options_of(&plan), deadline).await?;
+        let turn = self.acquire_large_page_permit(&page, converted.as_ref()).await?;
+        let writing = self.run_cpu_task(move |_| {
             let _turn = turn;
-            render::render(page, converted, &plan)
+            format::format_page(page, converted, &plan)
         });
         let page = self.stages().run(Stage::Extract, writing).await?;
         if let Some((key, fetched_at_ms)) = kept.filter(|_| page.takings.is_none()) {
@@ -46,10 +46,10 @@ impl Scraper {
     }
 
     /// Waits for the turn of a large page; others need none. It goes with the work, which outlives who waits for it.
-    pub(crate) async fn turn(
+    pub(crate) async fn acquire_large_page_permit(
         &self,
         page: &RawPage,
-        converted: Option<&Converted>,
+        converted: Option<&ConvertedDocument>,
     ) -> Result<Option<OwnedSemaphorePermit>, ScrapeError> {
         let bytes = converted.map_or(page.body.len(), |converted| converted.html.len());
         if bytes <= LARGE_PAGE_BYTES {
@@ -59,21 +59,21 @@ impl Scraper {
     }
 
     /// Turns a document into a page; `None` for what is a page already, and for PDFs without options.
-    pub(crate) async fn convert(
+    pub(crate) async fn convert_document(
         &self,
         page: &RawPage,
         options: Option<ReadOptions>,
         deadline: Instant,
-    ) -> Result<Option<Converted>, ScrapeError> {
+    ) -> Result<Option<ConvertedDocument>, ScrapeError> {
         let Some(kind) = document_kind(page) else { return Ok(None) };
         let options = match options {
             Some(options) => options,
             None if kind == DocumentKind::Pdf => return Ok(None),
             None => ReadOptions::default(),
         };
-        let _place = self.place(Pool::Documents).await?;
+        let _place = self.acquire(BackgroundPool::Documents).await?;
         let reading = self.inner.documents.read(kind, page.body.clone(), &options, deadline);
         let parsed = self.stages().run(Stage::Document, reading).await;
-        Ok(Some(Converted::new(kind, parsed.map_err(ScrapeError::Document)?)))
+        Ok(Some(ConvertedDocument::new(kind, parsed.map_err(ScrapeError::Document)?)))
     }
 }

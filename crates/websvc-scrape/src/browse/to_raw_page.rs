@@ -9,7 +9,7 @@ use websvc_browser::{Download, DownloadCause, Refusal, Rendered, State};
 use websvc_transport::{has_credentials, without_credentials};
 use websvc_types::ProxyUsed;
 
-use super::Takings;
+use super::RenderArtifacts;
 use crate::raw::{CacheState, DRAWN, RawPage};
 
 /// Headers that are of the bytes that were sent, which the drawn page is not. With a validator the cache would ask
@@ -19,7 +19,7 @@ const OF_THE_BYTES: [http::HeaderName; 5] =
 
 /// A drawn page.
 #[derive(Debug)]
-pub(crate) struct Drawn {
+pub(crate) struct RenderedPage {
     pub(crate) page: RawPage,
     /// What the host sent is markup. Around anything else the browser puts markup of its own.
     pub(crate) is_markup: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Drawn {
 }
 
 /// Returns what a browser drew as a page.
-pub(crate) fn drawn(source_url: &Url, rendered: Rendered, proxy_used: ProxyUsed) -> Drawn {
+pub(crate) fn to_raw_page(source_url: &Url, rendered: Rendered, proxy_used: ProxyUsed) -> RenderedPage {
     let Rendered {
         url,
         status,
@@ -48,14 +48,14 @@ pub(crate) fn drawn(source_url: &Url, rendered: Rendered, proxy_used: ProxyUsed)
         unverified,
         state,
     } = rendered;
-    warnings.extend(refusals(&refused));
+    warnings.extend(blocked_hosts_warning(&refused));
     let last = downloads.iter().rposition(|download| download.cause == DownloadCause::Action);
     let file = last.map(|place| downloads.remove(place));
     warnings.extend(downloads.iter().map(|download| {
         format!("the page started a download of {:?}, which was refused", shortened(&download.name))
     }));
     let is_markup = is_markup(&headers);
-    let takings = Takings { screenshot, screenshots, scrapes, returns, pdfs };
+    let takings = RenderArtifacts { screenshot, screenshots, scrapes, returns, pdfs };
     // A page may end at `about:blank` or with an address of its scripts' making.
     let url = Url::parse(&url).ok().filter(Url::has_host).unwrap_or_else(|| source_url.clone());
     let page = RawPage {
@@ -73,7 +73,7 @@ pub(crate) fn drawn(source_url: &Url, rendered: Rendered, proxy_used: ProxyUsed)
         took: Duration::ZERO,
         takings: (!takings.is_empty()).then(|| Box::new(takings)),
     };
-    Drawn { page, is_markup, state, file }
+    RenderedPage { page, is_markup, state, file }
 }
 
 /// Returns as much of a name as a warning has room for.
@@ -99,7 +99,7 @@ fn drawn_headers(mut headers: HeaderMap) -> HeaderMap {
 }
 
 /// Says which hosts the page could not reach: it may lack what it wanted from there.
-fn refusals(refused: &[Refusal]) -> Option<String> {
+fn blocked_hosts_warning(refused: &[Refusal]) -> Option<String> {
     let mut hosts: Vec<&str> = refused.iter().map(|refusal| refusal.host.as_str()).collect();
     hosts.sort_unstable();
     hosts.dedup();

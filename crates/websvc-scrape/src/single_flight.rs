@@ -8,11 +8,11 @@ use tokio::sync::OnceCell;
 
 /// Work under way, by what it is about.
 #[derive(Debug)]
-pub(crate) struct Flights<K, V> {
+pub(crate) struct SingleFlight<K, V> {
     under_way: Mutex<HashMap<K, Arc<OnceCell<V>>>>,
 }
 
-impl<K: Clone + Eq + Hash, V: Clone> Flights<K, V> {
+impl<K: Clone + Eq + Hash, V: Clone> SingleFlight<K, V> {
     pub(crate) fn new() -> Self {
         Self { under_way: Mutex::default() }
     }
@@ -24,7 +24,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Flights<K, V> {
     /// be a value.
     pub(crate) async fn join<E>(&self, key: K, work: impl Future<Output = Result<V, E>>) -> Result<V, E> {
         let cell = Arc::clone(self.lock().entry(key.clone()).or_default());
-        let boarded = Boarded { flights: self, key, cell };
+        let boarded = FlightGuard { flights: self, key, cell };
         boarded.cell.get_or_try_init(|| work).await.cloned()
     }
 
@@ -34,13 +34,13 @@ impl<K: Clone + Eq + Hash, V: Clone> Flights<K, V> {
 }
 
 /// One who waits or works.
-struct Boarded<'a, K: Clone + Eq + Hash, V: Clone> {
-    flights: &'a Flights<K, V>,
+struct FlightGuard<'a, K: Clone + Eq + Hash, V: Clone> {
+    flights: &'a SingleFlight<K, V>,
     key: K,
     cell: Arc<OnceCell<V>>,
 }
 
-impl<K: Clone + Eq + Hash, V: Clone> Drop for Boarded<'_, K, V> {
+impl<K: Clone + Eq + Hash, V: Clone> Drop for FlightGuard<'_, K, V> {
     /// What is done is no longer under way: who comes now asks the cache. The last one to leave takes the entry along.
     fn drop(&mut self) {
         let mut under_way = self.flights.lock();
@@ -64,7 +64,7 @@ mod tests {
 
     #[tokio::test]
     async fn those_who_ask_at_once_share_one_result_and_later_ones_do_not() {
-        let flights = Flights::<&str, usize>::new();
+        let flights = SingleFlight::<&str, usize>::new();
         let (count, go) = (AtomicUsize::new(0), Notify::new());
         let ask = || {
             flights.join("key", async {
@@ -81,7 +81,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_next_one_works_when_the_first_is_dropped_or_fails() {
-        let flights = Flights::<&str, &str>::new();
+        let flights = SingleFlight::<&str, &str>::new();
         let mut dropped = Box::pin(flights.join("key", pending::<Result<_, &str>>()));
         assert!(futures_now(&mut dropped).await.is_none());
         let (second, ()) = tokio::join!(flights.join("key", async { Err("mine") }), async { drop(dropped) });

@@ -28,7 +28,7 @@ const MAX_LOOKUPS: usize = 64;
 
 /// What was learned of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ImageAnswer {
+pub struct ImageProbe {
     /// The status of the answer; 200 when it is remembered.
     pub status: StatusCode,
     /// How long an overloaded host asks to be left alone.
@@ -39,7 +39,7 @@ pub struct ImageAnswer {
     pub from_cache: bool,
 }
 
-impl ImageAnswer {
+impl ImageProbe {
     /// Returns whether the host said that it has too much to do.
     pub fn is_overload(&self) -> bool {
         matches!(self.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
@@ -52,17 +52,17 @@ impl Scraper {
     ///
     /// # Errors
     /// [`ScrapeError`]
-    pub async fn image_size(&self, url: &Url, deadline: Instant) -> Result<ImageAnswer, ScrapeError> {
+    pub async fn image_size(&self, url: &Url, deadline: Instant) -> Result<ImageProbe, ScrapeError> {
         let asked = key(url);
         let now_ms = self.clock().now_ms();
-        let known = self.read(move |store| Ok(remembered(store, &asked, now_ms))).await?;
+        let known = self.run_store_read(move |store| Ok(remembered(store, &asked, now_ms))).await?;
         if let Some(size) = known {
-            return Ok(ImageAnswer { status: StatusCode::OK, retry_after: None, size, from_cache: true });
+            return Ok(ImageProbe { status: StatusCode::OK, retry_after: None, size, from_cache: true });
         }
         let page = self.fetch_plain(request::for_image(url, remaining(deadline)?), deadline).await?;
         let retry_after =
             page.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        let mut answer = ImageAnswer {
+        let mut answer = ImageProbe {
             status: page.status,
             retry_after: retry_after.map(Duration::from_secs),
             size: None,
@@ -73,7 +73,7 @@ impl Scraper {
         }
         let (asked, limits) = (key(url), self.cache_limits());
         answer.size = self
-            .work(move |store| {
+            .run_cpu_task(move |store| {
                 let size = page.status.is_success().then(|| image_size(&page.body)).flatten();
                 let size = size.filter(|(width, height)| *width.max(height) <= IMAGE_SIDE_MAX);
                 remember(store, &limits, asked, size, now_ms);
@@ -85,7 +85,7 @@ impl Scraper {
 }
 
 /// Completes the images of a page by what is remembered of their files.
-pub(crate) fn complete(store: &Store, page: &mut IndexDocument, now_ms: u64) {
+pub(crate) fn fill_known_sizes(store: &Store, page: &mut IndexDocument, now_ms: u64) {
     let incomplete = page.images.iter_mut().filter(|image| image.width.is_none() || image.height.is_none());
     for image in incomplete.take(MAX_LOOKUPS) {
         let known = Url::parse(&image.url).ok().and_then(|url| remembered(store, &key(&url), now_ms));

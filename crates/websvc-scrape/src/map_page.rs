@@ -7,18 +7,18 @@ use url::Url;
 use websvc_transport::BoxFuture;
 use websvc_validate::ScrapePlan;
 
-use crate::browse::Need;
-use crate::documents::{Converted, options_of};
+use crate::browse::RenderMode;
+use crate::cache_lookup::{CacheSlot, CacheStatus};
+use crate::documents::{ConvertedDocument, options_of};
 use crate::error::ScrapeError;
+use crate::format;
 use crate::freshness::Freshness;
-use crate::lookup::{Found, Slot};
 use crate::raw::RawPage;
-use crate::render;
 use crate::scraper::Scraper;
 
 /// A page as a map sees it.
 #[derive(Debug)]
-pub struct Outline {
+pub struct MapPage {
     /// The URL after redirects.
     pub url: Url,
     /// The HTTP status.
@@ -28,14 +28,14 @@ pub struct Outline {
     /// Its own description.
     pub description: Option<String>,
     /// Its links in document order.
-    pub links: Vec<OutlineLink>,
+    pub links: Vec<MapPageLink>,
     /// The feeds it names.
     pub feeds: Vec<Url>,
 }
 
 /// A link of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutlineLink {
+pub struct MapPageLink {
     /// Where it leads, without fragment.
     pub url: Url,
     /// Its text; may be empty.
@@ -47,61 +47,61 @@ impl Scraper {
     ///
     /// # Errors
     /// [`ScrapeError`]; an answer of 400 and above is a page too.
-    pub fn outline<'a>(
+    pub fn scrape_for_map<'a>(
         &'a self,
         url: &'a Url,
         plan: &'a ScrapePlan,
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Outline, ScrapeError>> {
+    ) -> BoxFuture<'a, Result<MapPage, ScrapeError>> {
         Box::pin(async move {
-            self.inspect(url).await?;
-            let page = Box::pin(self.received(url, plan, deadline)).await?;
-            let converted = self.convert(&page, options_of(plan), deadline).await?;
-            let turn = self.turn(&page, converted.as_ref()).await?;
-            self.work(move |_| {
+            self.check_url(url).await?;
+            let page = Box::pin(self.get_raw_page(url, plan, deadline)).await?;
+            let converted = self.convert_document(&page, options_of(plan), deadline).await?;
+            let turn = self.acquire_large_page_permit(&page, converted.as_ref()).await?;
+            self.run_cpu_task(move |_| {
                 let _turn = turn;
-                outline(page, converted.as_ref())
+                scrape_for_map(page, converted.as_ref())
             })
             .await
         })
     }
 
     /// Gets a page as received, from the cache by its rules, else from the network.
-    async fn received(
+    async fn get_raw_page(
         &self,
         url: &Url,
         plan: &ScrapePlan,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
         // Where links lead does not depend on who looks at them: a browser is for empty shells alone.
-        let need = Need::IfShell;
+        let need = RenderMode::IfShell;
         let key = self.page_key(url, plan, need);
-        let is_empty = match self.cached(url, key.as_ref(), Freshness::of(plan)).await? {
-            Found::Fresh(page, _) => {
-                self.admit_end(url, &page.url).await?;
+        let is_empty = match self.lookup_response(url, key.as_ref(), Freshness::of(plan)).await? {
+            CacheStatus::Fresh(page, _) => {
+                self.check_final_url(url, &page.url).await?;
                 return Ok(*page);
             }
-            Found::NotFresh => false,
-            Found::Nothing => true,
+            CacheStatus::Stale => false,
+            CacheStatus::Miss => true,
         };
         match &key {
             Some(key) => {
-                let slot = Slot { key, is_empty };
-                Ok(self.fetch_once(url, slot, plan, need, deadline).await?.0)
+                let slot = CacheSlot { key, is_empty };
+                Ok(self.fetch_coalesced(url, slot, plan, need, deadline).await?.0)
             }
-            None => Ok(self.fetch_anew(url, None, plan, need, deadline).await?.0),
+            None => Ok(self.fetch_uncached(url, None, plan, need, deadline).await?.0),
         }
     }
 }
 
-fn outline(page: RawPage, converted: Option<&Converted>) -> Result<Outline, ScrapeError> {
-    let document = render::parse(&page, converted)?;
+fn scrape_for_map(page: RawPage, converted: Option<&ConvertedDocument>) -> Result<MapPage, ScrapeError> {
+    let document = format::parse(&page, converted)?;
     let metadata = document.metadata();
     let links = document.anchors().into_iter();
-    Ok(Outline {
+    Ok(MapPage {
         title: document.title(),
         description: metadata.description,
-        links: links.map(|anchor| OutlineLink { url: anchor.url, text: anchor.text }).collect(),
+        links: links.map(|anchor| MapPageLink { url: anchor.url, text: anchor.text }).collect(),
         feeds: document.feeds(),
         status: page.status,
         url: page.url,
