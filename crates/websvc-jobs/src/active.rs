@@ -11,9 +11,9 @@ use websvc_scrape::FilePublisher;
 use websvc_store::{DEFAULT_TEAM, JobLease, JobRecord, StoreError, Team};
 use websvc_validate::{Checked, Policy, Rejection, ScrapePlan, check_crawl, check_scrape_options};
 
-use crate::crawling::Crawling;
-use crate::credits::TeamRead;
-use crate::hosts::{Hosts, Readiness, pace_key};
+use crate::crawl_links::CrawlState;
+use crate::credits::TeamCache;
+use crate::hosts::{HostReadiness, HostTable, pace_key};
 use crate::jobs::Inner;
 use crate::request::JobRequest;
 
@@ -29,20 +29,20 @@ const SHORTAGE: Duration = Duration::from_millis(500);
 
 /// What every page of a job needs.
 #[derive(Debug)]
-pub(crate) struct Work {
+pub(crate) struct JobContext {
     pub(crate) record: JobRecord,
     pub(crate) request: JobRequest,
     pub(crate) plan: ScrapePlan,
     /// Whose it is, as it was a moment ago.
-    pub(crate) team: TeamRead,
+    pub(crate) team: TeamCache,
     pub(crate) files: FilePublisher,
     /// A crawl; `None` for a batch.
-    pub(crate) crawling: Option<Arc<Crawling>>,
+    pub(crate) crawling: Option<Arc<CrawlState>>,
 }
 
 /// Why a job cannot go on.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Amiss {
+pub(crate) enum JobStartError {
     /// What was asked for cannot be done any more; its owner is told why.
     #[error("{0}")]
     Refused(String),
@@ -54,7 +54,7 @@ pub(crate) enum Amiss {
     Store(#[from] StoreError),
 }
 
-impl From<PolicyError> for Amiss {
+impl From<PolicyError> for JobStartError {
     fn from(error: PolicyError) -> Self {
         match error {
             PolicyError::Store(error) => Self::Store(error),
@@ -63,14 +63,14 @@ impl From<PolicyError> for Amiss {
     }
 }
 
-impl Work {
+impl JobContext {
     /// Reads what a job was asked for, by the rules of its team as they are now. Blocks.
     ///
     /// # Errors
-    /// [`Amiss`]
-    pub(crate) fn of(inner: &Inner, record: JobRecord) -> Result<Self, Amiss> {
-        let request: JobRequest =
-            serde_json::from_str(&record.request).map_err(|error| Amiss::Refused(error.to_string()))?;
+    /// [`JobStartError`]
+    pub(crate) fn of(inner: &Inner, record: JobRecord) -> Result<Self, JobStartError> {
+        let request: JobRequest = serde_json::from_str(&record.request)
+            .map_err(|error| JobStartError::Refused(error.to_string()))?;
         let team = team(inner, &record)?;
         let path_patterns = inner.engine.path_patterns().of_team(&record.team);
         let policy = Policy { path_patterns, ..team_policy(&inner.store, team.as_ref())? };
@@ -84,7 +84,7 @@ impl Work {
             }
             None => FilePublisher::inline(),
         };
-        Ok(Self { record, request, plan, team: TeamRead::default(), files, crawling })
+        Ok(Self { record, request, plan, team: TeamCache::default(), files, crawling })
     }
 
     /// Returns the pause between two of its pages.
@@ -93,7 +93,7 @@ impl Work {
     }
 
     /// Returns how many of its pages may be worked on at one time.
-    fn most(&self) -> usize {
+    fn max_concurrency(&self) -> usize {
         // Who saves a profile has it alone.
         let alone = self.plan.profile().map(|_| 1).or(self.delay().map(|_| 1));
         alone.or(self.request.max_concurrency).unwrap_or(usize::MAX)
@@ -106,10 +106,10 @@ fn plan(
     record: &JobRecord,
     request: &JobRequest,
     policy: &Policy,
-) -> Result<(ScrapePlan, Option<Arc<Crawling>>), Amiss> {
+) -> Result<(ScrapePlan, Option<Arc<CrawlState>>), JobStartError> {
     let refused = |rejection: Rejection| match rejection {
-        Rejection::Exhausted { message } => Amiss::Exhausted(message),
-        rejection => Amiss::Refused(format!("the options are not allowed any more: {rejection}")),
+        Rejection::Exhausted { message } => JobStartError::Exhausted(message),
+        rejection => JobStartError::Refused(format!("the options are not allowed any more: {rejection}")),
     };
     let Some(crawl) = &request.crawl else {
         let checked = check_scrape_options(request.options.clone(), policy).map_err(refused)?;
@@ -123,30 +123,30 @@ fn plan(
     if let Some(led_to) = record.led_to.as_deref().and_then(|url| Url::parse(url).ok()) {
         site.led_to(&led_to);
     }
-    Ok((scrape, Some(Arc::new(Crawling::new(site, &known)))))
+    Ok((scrape, Some(Arc::new(CrawlState::new(site, &known)))))
 }
 
 /// Returns whose job it is; `None` where nobody was asked for a key.
 ///
 /// # Errors
-/// [`Amiss`]
-pub(crate) fn team(inner: &Inner, record: &JobRecord) -> Result<Option<Team>, Amiss> {
-    if is_nobodys(record) {
+/// [`JobStartError`]
+pub(crate) fn team(inner: &Inner, record: &JobRecord) -> Result<Option<Team>, JobStartError> {
+    if is_anonymous(record) {
         return Ok(None);
     }
     let team = inner.store.team(&record.team)?;
-    team.map(Some).ok_or_else(|| Amiss::Refused("its team is gone".to_owned()))
+    team.map(Some).ok_or_else(|| JobStartError::Refused("its team is gone".to_owned()))
 }
 
 /// Returns whether nobody was asked for a key when the job began.
-pub(crate) fn is_nobodys(record: &JobRecord) -> bool {
+pub(crate) fn is_anonymous(record: &JobRecord) -> bool {
     record.key.is_none() && record.team == DEFAULT_TEAM
 }
 
 /// A job with the URLs that are leased to this process and wait.
 #[derive(Debug)]
-pub(crate) struct Active {
-    pub(crate) work: Arc<Work>,
+pub(crate) struct ActiveJob {
+    pub(crate) work: Arc<JobContext>,
     queue: VecDeque<(String, JobLease)>,
     pub(crate) running: usize,
     /// The store had no more, and nothing happened since.
@@ -159,7 +159,7 @@ pub(crate) struct Active {
 
 /// Who was asked for a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum HostContact {
     /// Its host.
     Host,
     /// Nobody: it came from the cache, or was not fetched at all.
@@ -168,7 +168,7 @@ pub(crate) enum Asked {
 
 /// Whether there may be more URLs to lend than there were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum More {
+pub(crate) enum MoreWork {
     /// Something was found, or the limit of the job has room again.
     Perhaps,
     /// A document took the place of a lease, and nothing else happened.
@@ -177,7 +177,7 @@ pub(crate) enum More {
 
 /// Whether a job can go on.
 #[derive(Debug)]
-pub(crate) enum Next {
+pub(crate) enum NextStep {
     /// With this page, of this host.
     Page(String, JobLease),
     /// Not before.
@@ -185,11 +185,11 @@ pub(crate) enum Next {
     /// When a page that is under way is done.
     Later,
     /// With what the store has.
-    Ask,
+    LeaseMore,
 }
 
-impl Active {
-    pub(crate) fn new(work: Work) -> Self {
+impl ActiveJob {
+    pub(crate) fn new(work: JobContext) -> Self {
         Self {
             work: Arc::new(work),
             queue: VecDeque::new(),
@@ -201,7 +201,7 @@ impl Active {
     }
 
     /// Takes in what the store leased.
-    pub(crate) fn lent(&mut self, leases: Vec<JobLease>) {
+    pub(crate) fn add_leases(&mut self, leases: Vec<JobLease>) {
         self.is_dry = leases.is_empty();
         let with_host = |lease: JobLease| {
             // Of a copy no host is asked, so that it waits for none.
@@ -212,19 +212,19 @@ impl Active {
     }
 
     /// Notes that a page is done, whether its host was asked for it, and whether the store may have more to lend since.
-    pub(crate) fn finished(&mut self, now: Instant, asked: Asked, more: More) {
+    pub(crate) fn finished(&mut self, now: Instant, asked: HostContact, more: MoreWork) {
         self.running = self.running.saturating_sub(1);
         self.shortages = 0;
-        if more == More::Perhaps || self.queue.is_empty() {
+        if more == MoreWork::Perhaps || self.queue.is_empty() {
             self.is_dry = false;
         }
-        if asked == Asked::Host {
+        if asked == HostContact::Host {
             self.ready_at = self.work.delay().map(|delay| now + delay);
         }
     }
 
     /// Takes a page back for which too few credits are left while others hold some; tells whether to wait for them.
-    pub(crate) fn short(&mut self, host: String, lease: JobLease, now: Instant) -> bool {
+    pub(crate) fn park_for_credits(&mut self, host: String, lease: JobLease, now: Instant) -> bool {
         self.running = self.running.saturating_sub(1);
         if self.running == 0 {
             self.shortages += 1;
@@ -235,28 +235,28 @@ impl Active {
     }
 
     /// Returns the first page whose host may be asked.
-    pub(crate) fn next(&mut self, hosts: &Hosts, per_host: usize, now: Instant) -> Next {
-        if self.running >= self.work.most() {
-            return Next::Later;
+    pub(crate) fn next(&mut self, hosts: &HostTable, per_host: usize, now: Instant) -> NextStep {
+        if self.running >= self.work.max_concurrency() {
+            return NextStep::Later;
         }
         if let Some(ready_at) = self.ready_at.filter(|ready_at| *ready_at > now) {
-            return Next::At(ready_at);
+            return NextStep::At(ready_at);
         }
         let mut at: Option<Instant> = None;
         for place in 0..self.queue.len() {
             match hosts.readiness(&self.queue[place].0, per_host, now) {
-                Readiness::Now => {
+                HostReadiness::Now => {
                     let Some((host, lease)) = self.queue.remove(place) else { break };
-                    return Next::Page(host, lease);
+                    return NextStep::Page(host, lease);
                 }
-                Readiness::At(ready_at) => at = Some(at.map_or(ready_at, |at| at.min(ready_at))),
-                Readiness::Busy => {}
+                HostReadiness::At(ready_at) => at = Some(at.map_or(ready_at, |at| at.min(ready_at))),
+                HostReadiness::Busy => {}
             }
         }
         match at {
-            _ if self.queue.len() < MOST_LENT && !self.is_dry => Next::Ask,
-            Some(at) => Next::At(at),
-            None => Next::Later,
+            _ if self.queue.len() < MOST_LENT && !self.is_dry => NextStep::LeaseMore,
+            Some(at) => NextStep::At(at),
+            None => NextStep::Later,
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::webhook::WebhookConfig;
 /// case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Pause {
+pub enum HostPause {
     /// As long as it took to answer, at most 10 seconds.
     #[default]
     Answer,
@@ -28,7 +28,7 @@ pub struct JobsConfig {
     /// Requests against one host at one time, those of all jobs.
     pub per_host: usize,
     /// The pause after each of them.
-    pub pause: Pause,
+    pub pause: HostPause,
     /// The part of the engine's pools that jobs may take.
     pub share: BackgroundLimits,
     /// How events of jobs are delivered.
@@ -43,7 +43,7 @@ impl Default for JobsConfig {
             limits: JobLimits::default(),
             concurrency: 8,
             per_host: 2,
-            pause: Pause::default(),
+            pause: HostPause::default(),
             share: BackgroundLimits::default(),
             webhooks: WebhookConfig::default(),
             sockets_per_team: 100,

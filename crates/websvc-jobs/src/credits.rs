@@ -5,18 +5,18 @@ use std::time::{Duration, Instant};
 
 use websvc_store::{Held, Hold, Team};
 
-use crate::active::{Amiss, Work, is_nobodys, team};
+use crate::active::{JobContext, JobStartError, is_anonymous, team};
 use crate::jobs::{Inner, Jobs, JobsError};
-use crate::page::DoneEnd;
+use crate::page::PageDisposition;
 
 /// For so long a team is taken for what it was, so that not every page asks the store.
 const TEAM_LIFE: Duration = Duration::from_millis(500);
 
 /// A team as it was a moment ago.
 #[derive(Debug, Default)]
-pub(crate) struct TeamRead(Mutex<Option<(Instant, Arc<Team>)>>);
+pub(crate) struct TeamCache(Mutex<Option<(Instant, Arc<Team>)>>);
 
-impl TeamRead {
+impl TeamCache {
     /// Returns the team, unless it was read too long ago.
     pub(crate) fn read(&self) -> Option<Arc<Team>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -25,15 +25,18 @@ impl TeamRead {
     }
 
     /// Notes that the team is this now.
-    pub(crate) fn learn(&self, team: &Arc<Team>) {
+    pub(crate) fn set(&self, team: &Arc<Team>) {
         let now = (Instant::now(), Arc::clone(team));
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
     }
 }
 
 /// Holds the most that a page may cost; or says how the work on it ends without.
-pub(crate) async fn hold(jobs: &Jobs, work: &Arc<Work>) -> Result<Result<Hold, DoneEnd>, JobsError> {
-    if is_nobodys(&work.record) {
+pub(crate) async fn hold(
+    jobs: &Jobs,
+    work: &Arc<JobContext>,
+) -> Result<Result<Hold, PageDisposition>, JobsError> {
+    if is_anonymous(&work.record) {
         return Ok(Ok(jobs.inner.store.hold_unlimited(&work.record.team)));
     }
     let most = jobs.inner.engine.most_page_credits(&work.plan);
@@ -47,14 +50,20 @@ pub(crate) async fn hold(jobs: &Jobs, work: &Arc<Work>) -> Result<Result<Hold, D
 }
 
 /// Holds credits by the team as it is now. Blocks.
-fn hold_within(inner: &Inner, work: &Work, most: u64) -> Result<Result<Hold, DoneEnd>, JobsError> {
+fn hold_within(
+    inner: &Inner,
+    work: &JobContext,
+    most: u64,
+) -> Result<Result<Hold, PageDisposition>, JobsError> {
     let team = match team(inner, &work.record) {
         Ok(Some(team)) => Arc::new(team),
         Ok(None) => return Ok(Ok(inner.store.hold_unlimited(&work.record.team))),
-        Err(Amiss::Refused(reason) | Amiss::Exhausted(reason)) => return Ok(Err(DoneEnd::Halt(reason))),
-        Err(Amiss::Store(error)) => return Err(error.into()),
+        Err(JobStartError::Refused(reason) | JobStartError::Exhausted(reason)) => {
+            return Ok(Err(PageDisposition::FailJob(reason)));
+        }
+        Err(JobStartError::Store(error)) => return Err(error.into()),
     };
-    work.team.learn(&team);
+    work.team.set(&team);
     let mut is_last = false;
     loop {
         let remaining = match inner.store.hold(&team, most)? {
@@ -66,11 +75,11 @@ fn hold_within(inner: &Inner, work: &Work, most: u64) -> Result<Result<Hold, Don
         );
         // What others hold may come back.
         if inner.store.requests_in_work(&team.name) > 0 {
-            return Ok(Err(DoneEnd::Short(reason)));
+            return Ok(Err(PageDisposition::InsufficientCredits(reason)));
         }
         // Or it came back meanwhile.
         if is_last {
-            return Ok(Err(DoneEnd::Halt(reason)));
+            return Ok(Err(PageDisposition::FailJob(reason)));
         }
         is_last = true;
     }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use url::Url;
 use websvc_engine::crawl::{Pace, host_key};
 
-use crate::config::Pause;
-use crate::page::{Said, Silence};
+use crate::config::HostPause;
+use crate::page::{HostSignal, NoResponse};
 
 /// Hosts that were not asked for so long are forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(300);
@@ -33,13 +33,13 @@ pub(crate) fn pace_key(url: &Url) -> String {
 
 /// The hosts that were asked a while ago.
 #[derive(Debug, Default)]
-pub(crate) struct Hosts {
-    paces: HashMap<String, Known>,
+pub(crate) struct HostTable {
+    paces: HashMap<String, HostEntry>,
 }
 
 /// A host that was asked.
 #[derive(Debug)]
-struct Known {
+struct HostEntry {
     pace: Pace,
     /// It asks for pauses, which are between one request and the next.
     is_slow: bool,
@@ -52,28 +52,28 @@ struct Known {
 
 /// What is known of a host when a page of it is begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum HostReachability {
     /// It has not answered yet.
     New,
     /// It has.
     Answers,
     /// It did not answer for so long that it is not asked.
-    GivenUp,
+    Unreachable,
 }
 
 /// What became of a request.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ended {
+pub(crate) struct RequestOutcome {
     /// How long it took of the network; `None` when the host was not asked.
     pub(crate) elapsed: Option<Duration>,
     /// The pauses that the host asks for.
     pub(crate) asked: Duration,
-    pub(crate) said: Said,
+    pub(crate) said: HostSignal,
 }
 
 /// Whether a host may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Readiness {
+pub(crate) enum HostReadiness {
     Now,
     /// Not before.
     At(Instant),
@@ -81,28 +81,30 @@ pub(crate) enum Readiness {
     Busy,
 }
 
-impl Hosts {
+impl HostTable {
     /// Tells whether a host may be asked, with at most `per_host` requests at one time.
-    pub(crate) fn readiness(&self, host: &str, per_host: usize, now: Instant) -> Readiness {
-        let Some(known) = self.paces.get(host) else { return Readiness::Now };
-        let Known { pace, is_slow, has_answered: _, silences: _, given_up_until } = known;
+    pub(crate) fn readiness(&self, host: &str, per_host: usize, now: Instant) -> HostReadiness {
+        let Some(known) = self.paces.get(host) else { return HostReadiness::Now };
+        let HostEntry { pace, is_slow, has_answered: _, silences: _, given_up_until } = known;
         if given_up_until.is_some_and(|until| until > now) {
             // It is not asked: its pages have nothing to wait for.
-            return Readiness::Now;
+            return HostReadiness::Now;
         }
         let most = if *is_slow { 1 } else { per_host };
         if pace.running() >= most {
-            return Readiness::Busy;
+            return HostReadiness::Busy;
         }
-        if pace.ready_at() <= now { Readiness::Now } else { Readiness::At(pace.ready_at()) }
+        if pace.ready_at() <= now { HostReadiness::Now } else { HostReadiness::At(pace.ready_at()) }
     }
 
     /// Tells what is known of a host.
-    pub(crate) fn standing(&self, host: &str, now: Instant) -> Standing {
+    pub(crate) fn standing(&self, host: &str, now: Instant) -> HostReachability {
         match self.paces.get(host) {
-            Some(known) if known.given_up_until.is_some_and(|until| until > now) => Standing::GivenUp,
-            Some(known) if known.has_answered => Standing::Answers,
-            Some(_) | None => Standing::New,
+            Some(known) if known.given_up_until.is_some_and(|until| until > now) => {
+                HostReachability::Unreachable
+            }
+            Some(known) if known.has_answered => HostReachability::Answers,
+            Some(_) | None => HostReachability::New,
         }
     }
 
@@ -110,9 +112,9 @@ impl Hosts {
     pub(crate) fn start(&mut self, host: &str, now: Instant) {
         if self.paces.len() >= MANY {
             self.paces
-                .retain(|_, Known { pace, .. }| pace.running() > 0 || pace.ready_at() + FORGOTTEN > now);
+                .retain(|_, HostEntry { pace, .. }| pace.running() > 0 || pace.ready_at() + FORGOTTEN > now);
         }
-        let known = || Known {
+        let known = || HostEntry {
             pace: Pace::new(now),
             is_slow: false,
             has_answered: false,
@@ -123,38 +125,38 @@ impl Hosts {
     }
 
     /// Notes the end of a request: see [`Pace::finish`].
-    pub(crate) fn finish(&mut self, host: &str, now: Instant, pause: Pause, ended: Ended) {
+    pub(crate) fn finish(&mut self, host: &str, now: Instant, pause: HostPause, ended: RequestOutcome) {
         let Some(known) = self.paces.get_mut(host) else { return };
-        let Ended { elapsed, asked, said } = ended;
+        let RequestOutcome { elapsed, asked, said } = ended;
         known.is_slow |= !asked.is_zero();
         let elapsed = elapsed.map(|elapsed| match pause {
-            Pause::Answer => elapsed,
-            Pause::Asked => Duration::ZERO,
+            HostPause::Answer => elapsed,
+            HostPause::Asked => Duration::ZERO,
         });
         known.pace.finish(now, elapsed, asked);
         match said {
-            Said::Nothing => {}
-            Said::Well => {
+            HostSignal::NotContacted => {}
+            HostSignal::Healthy => {
                 known.pace.calm();
                 (known.has_answered, known.silences, known.given_up_until) = (true, 0, None);
             }
-            Said::Overload(retry_after) => {
+            HostSignal::Overloaded(retry_after) => {
                 known.pace.back_off(now, retry_after);
                 known.silences = 0;
             }
-            Said::Silence(silence) => known.silent(silence, now),
+            HostSignal::Silence(silence) => known.record_no_answer(silence, now),
         }
     }
 }
 
-impl Known {
+impl HostEntry {
     /// Notes that there was no answer.
-    fn silent(&mut self, silence: Silence, now: Instant) {
+    fn record_no_answer(&mut self, silence: NoResponse, now: Instant) {
         self.silences += 1;
         let is_tried_again = match silence {
-            Silence::Gone => self.has_answered,
-            Silence::NoRules => true,
-            Silence::Late => false,
+            NoResponse::Unreachable => self.has_answered,
+            NoResponse::RobotsUnavailable => true,
+            NoResponse::TimedOut => false,
         };
         if self.silences >= SILENCES {
             self.given_up_until = Some(now + GIVEN_UP_FOR);
@@ -168,12 +170,12 @@ impl Known {
 mod tests {
     use super::*;
 
-    fn ended(took: Duration, said: Said) -> Ended {
-        Ended { elapsed: Some(took), asked: Duration::ZERO, said }
+    fn ended(took: Duration, said: HostSignal) -> RequestOutcome {
+        RequestOutcome { elapsed: Some(took), asked: Duration::ZERO, said }
     }
 
     /// Asks a host once, and returns from when on it may be asked again.
-    fn ask(hosts: &mut Hosts, now: Instant, pause: Pause, said: Said) -> Readiness {
+    fn ask(hosts: &mut HostTable, now: Instant, pause: HostPause, said: HostSignal) -> HostReadiness {
         hosts.start("a", now);
         hosts.finish("a", now, pause, ended(Duration::from_secs(1), said));
         hosts.readiness("a", 1, now)
@@ -181,73 +183,88 @@ mod tests {
 
     #[test]
     fn without_pauses_only_what_is_asked_for_is_waited_for() {
-        let (mut hosts, now) = (Hosts::default(), Instant::now());
-        assert_eq!(ask(&mut hosts, now, Pause::Asked, Said::Well), Readiness::Now);
+        let (mut hosts, now) = (HostTable::default(), Instant::now());
+        assert_eq!(ask(&mut hosts, now, HostPause::Asked, HostSignal::Healthy), HostReadiness::Now);
         let minute = Duration::from_secs(60);
-        let said = Said::Overload(Some(minute));
-        assert_eq!(ask(&mut hosts, now, Pause::Asked, said), Readiness::At(now + minute));
+        let said = HostSignal::Overloaded(Some(minute));
+        assert_eq!(ask(&mut hosts, now, HostPause::Asked, said), HostReadiness::At(now + minute));
     }
 
     #[test]
     fn overload_that_is_over_counts_less() {
-        let (mut hosts, now) = (Hosts::default(), Instant::now());
+        let (mut hosts, now) = (HostTable::default(), Instant::now());
         let mut at = now;
         for seconds in [2, 4, 8] {
             let next = at + Duration::from_secs(seconds);
-            assert_eq!(ask(&mut hosts, at, Pause::Asked, Said::Overload(None)), Readiness::At(next));
+            assert_eq!(
+                ask(&mut hosts, at, HostPause::Asked, HostSignal::Overloaded(None)),
+                HostReadiness::At(next)
+            );
             at = next;
         }
         for _ in 0..3 {
-            assert_eq!(ask(&mut hosts, at, Pause::Asked, Said::Well), Readiness::Now);
+            assert_eq!(ask(&mut hosts, at, HostPause::Asked, HostSignal::Healthy), HostReadiness::Now);
         }
         let next = at + Duration::from_secs(2);
-        assert_eq!(ask(&mut hosts, at, Pause::Asked, Said::Overload(None)), Readiness::At(next));
+        assert_eq!(
+            ask(&mut hosts, at, HostPause::Asked, HostSignal::Overloaded(None)),
+            HostReadiness::At(next)
+        );
     }
 
     #[test]
     fn a_host_that_goes_down_gets_pauses_and_is_given_up_at_last() {
-        let (mut hosts, now) = (Hosts::default(), Instant::now());
-        let silence = Said::Silence(Silence::Gone);
-        assert_eq!(ask(&mut hosts, now, Pause::Asked, silence), Readiness::Now, "it never answered");
-        assert_eq!(ask(&mut hosts, now, Pause::Asked, Said::Well), Readiness::Now);
-        assert_eq!(hosts.standing("a", now), Standing::Answers);
+        let (mut hosts, now) = (HostTable::default(), Instant::now());
+        let silence = HostSignal::Silence(NoResponse::Unreachable);
+        assert_eq!(ask(&mut hosts, now, HostPause::Asked, silence), HostReadiness::Now, "it never answered");
+        assert_eq!(ask(&mut hosts, now, HostPause::Asked, HostSignal::Healthy), HostReadiness::Now);
+        assert_eq!(hosts.standing("a", now), HostReachability::Answers);
         for _ in 1..SILENCES {
-            assert!(matches!(ask(&mut hosts, now, Pause::Asked, silence), Readiness::At(_)));
-            assert_eq!(hosts.standing("a", now), Standing::Answers);
+            assert!(matches!(ask(&mut hosts, now, HostPause::Asked, silence), HostReadiness::At(_)));
+            assert_eq!(hosts.standing("a", now), HostReachability::Answers);
         }
-        assert_eq!(ask(&mut hosts, now, Pause::Asked, silence), Readiness::Now, "nobody waits for it");
-        assert_eq!(hosts.standing("a", now), Standing::GivenUp);
-        let later = now + GIVEN_UP_FOR;
-        assert_eq!(hosts.standing("a", later), Standing::Answers);
-        assert_eq!(ask(&mut hosts, later, Pause::Asked, Said::Well), Readiness::Now);
         assert_eq!(
-            ask(&mut hosts, later, Pause::Asked, silence),
-            Readiness::At(later + Duration::from_secs(64))
+            ask(&mut hosts, now, HostPause::Asked, silence),
+            HostReadiness::Now,
+            "nobody waits for it"
+        );
+        assert_eq!(hosts.standing("a", now), HostReachability::Unreachable);
+        let later = now + GIVEN_UP_FOR;
+        assert_eq!(hosts.standing("a", later), HostReachability::Answers);
+        assert_eq!(ask(&mut hosts, later, HostPause::Asked, HostSignal::Healthy), HostReadiness::Now);
+        assert_eq!(
+            ask(&mut hosts, later, HostPause::Asked, silence),
+            HostReadiness::At(later + Duration::from_secs(64))
         );
     }
 
     #[test]
     fn a_host_has_one_pace_for_all() {
-        let (mut hosts, now) = (Hosts::default(), Instant::now());
-        assert_eq!(hosts.readiness("a", 2, now), Readiness::Now);
+        let (mut hosts, now) = (HostTable::default(), Instant::now());
+        assert_eq!(hosts.readiness("a", 2, now), HostReadiness::Now);
         hosts.start("a", now);
-        assert_eq!(hosts.readiness("a", 2, now), Readiness::Now);
+        assert_eq!(hosts.readiness("a", 2, now), HostReadiness::Now);
         hosts.start("a", now);
-        assert_eq!(hosts.readiness("a", 2, now), Readiness::Busy);
-        assert_eq!(hosts.readiness("b", 2, now), Readiness::Now);
+        assert_eq!(hosts.readiness("a", 2, now), HostReadiness::Busy);
+        assert_eq!(hosts.readiness("b", 2, now), HostReadiness::Now);
         let took = Duration::from_millis(300);
-        hosts.finish("a", now, Pause::Answer, ended(took, Said::Well));
-        assert_eq!(hosts.readiness("a", 2, now), Readiness::At(now + took));
-        assert_eq!(hosts.readiness("a", 2, now + took), Readiness::Now);
+        hosts.finish("a", now, HostPause::Answer, ended(took, HostSignal::Healthy));
+        assert_eq!(hosts.readiness("a", 2, now), HostReadiness::At(now + took));
+        assert_eq!(hosts.readiness("a", 2, now + took), HostReadiness::Now);
     }
 
     #[test]
     fn those_who_rest_are_forgotten_when_there_are_many() {
-        let (mut hosts, now) = (Hosts::default(), Instant::now());
+        let (mut hosts, now) = (HostTable::default(), Instant::now());
         for number in 0..MANY {
             hosts.start(&number.to_string(), now);
             if number > 0 {
-                hosts.finish(&number.to_string(), now, Pause::Answer, ended(Duration::ZERO, Said::Well));
+                hosts.finish(
+                    &number.to_string(),
+                    now,
+                    HostPause::Answer,
+                    ended(Duration::ZERO, HostSignal::Healthy),
+                );
             }
         }
         hosts.start("late", now + FORGOTTEN + Duration::from_secs(1));

@@ -13,12 +13,12 @@ use websvc_store::{
 };
 use websvc_transport::Client;
 
+use crate::completion_batch::CompletionBatcher;
 use crate::config::JobsConfig;
-use crate::ends::Ends;
-use crate::in_work::InWork;
+use crate::in_flight::InFlight;
 use crate::robots::Robots;
-use crate::watching::{Watched, Watching};
-use crate::webhook::{Counters, WebhookCounts};
+use crate::watch::{JobWatcher, JobWatchers};
+use crate::webhook::{Counters, WebhookMetrics};
 
 /// Why jobs could not be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +33,7 @@ pub enum JobsError {
 
 /// The pages of jobs that are not done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct JobPages {
+pub struct OpenPageCounts {
     /// Those that are worked on.
     pub in_work: u64,
     /// Those that wait.
@@ -56,10 +56,10 @@ pub(crate) struct Inner {
     pub(crate) robots: Robots,
     /// That there are other jobs than there were.
     pub(crate) changed: Notify,
-    pub(crate) charged: Charged,
-    pub(crate) watched: Watched,
-    pub(crate) ends: Ends,
-    pub(crate) in_work: InWork,
+    pub(crate) charged: ChargedCredits,
+    pub(crate) watched: JobWatchers,
+    pub(crate) ends: CompletionBatcher,
+    pub(crate) in_work: InFlight,
     /// That there may be events to deliver.
     pub(crate) happened: Notify,
     /// That there may be events that nobody wants any more.
@@ -69,12 +69,12 @@ pub(crate) struct Inner {
 
 /// What was charged for pages since the start, by kind of job.
 #[derive(Debug, Default)]
-pub(crate) struct Charged {
+pub(crate) struct ChargedCredits {
     batch: AtomicU64,
     crawl: AtomicU64,
 }
 
-impl Charged {
+impl ChargedCredits {
     pub(crate) fn add(&self, kind: JobKind, credits: u64) {
         self.of(kind).fetch_add(credits, Ordering::Relaxed);
     }
@@ -101,10 +101,10 @@ impl Jobs {
                 config,
                 robots: Robots::default(),
                 changed,
-                charged: Charged::default(),
-                watched: Watched::default(),
-                ends: Ends::default(),
-                in_work: InWork::default(),
+                charged: ChargedCredits::default(),
+                watched: JobWatchers::default(),
+                ends: CompletionBatcher::default(),
+                in_work: InFlight::default(),
                 happened: Notify::new(),
                 abandoned: AtomicBool::new(false),
                 deliveries: Counters::default(),
@@ -172,7 +172,7 @@ impl Jobs {
             .await?;
         self.inner.changed.notify_one();
         if let Some(job) = job {
-            self.inner.watched.tell(job.number);
+            self.inner.watched.notify(job.number);
         }
         if cancelled == Cancelling::Cancelled {
             // There may be many events: who delivers drops them, and no request waits for it.
@@ -210,7 +210,7 @@ impl Jobs {
 
     /// Begins to hear of a job, by its number.
     #[must_use]
-    pub fn watch(&self, job: i64) -> Watching {
+    pub fn watch(&self, job: i64) -> JobWatcher {
         self.inner.watched.watch(job)
     }
 
@@ -240,23 +240,23 @@ impl Jobs {
     ///
     /// # Errors
     /// [`JobsError`]
-    pub async fn pages(&self, team: Option<&str>) -> Result<JobPages, JobsError> {
+    pub async fn pages(&self, team: Option<&str>) -> Result<OpenPageCounts, JobsError> {
         let in_work = self.inner.in_work.count(team);
         let team = team.map(str::to_owned);
         let open = self.with_store(move |store, _| store.open_job_pages(team.as_deref())).await?;
-        Ok(JobPages { in_work: in_work.min(open), waiting: open.saturating_sub(in_work) })
+        Ok(OpenPageCounts { in_work: in_work.min(open), waiting: open.saturating_sub(in_work) })
     }
 
     /// Tells whether a URL names an address to which no event is sent. What a name stands for is known only when it is
     /// connected to.
     #[must_use]
-    pub fn refuses(&self, url: &Url) -> bool {
+    pub fn is_forbidden_target(&self, url: &Url) -> bool {
         self.client().refuses(url)
     }
 
     /// Returns what became of events since this handle was made.
     #[must_use]
-    pub fn webhook_counts(&self) -> WebhookCounts {
+    pub fn webhook_counts(&self) -> WebhookMetrics {
         self.inner.deliveries.counts()
     }
 

@@ -8,26 +8,26 @@
 #![deny(missing_docs)]
 
 mod active;
+mod completion_batch;
 mod config;
-mod crawling;
+mod crawl_links;
 mod credits;
-mod ends;
+mod fair_queue;
 mod hosts;
-mod in_work;
+mod in_flight;
 mod jobs;
-mod onward;
 mod page;
+mod redirect_guard;
 mod request;
+mod responses;
 mod robots;
 mod runner;
-mod told;
-mod turns;
-mod watching;
+mod watch;
 mod webhook;
 
-pub use config::{JobsConfig, Pause};
-pub use jobs::{JobPages, Jobs, JobsError};
+pub use config::{HostPause, JobsConfig};
+pub use jobs::{Jobs, JobsError, OpenPageCounts};
 pub use request::{JobRequest, batch_url};
-pub use told::{dead_letter, job_errors, job_status, timestamp};
-pub use watching::Watching;
-pub use webhook::{WebhookConfig, WebhookCounts};
+pub use responses::{dead_letter, job_errors, job_status, timestamp};
+pub use watch::JobWatcher;
+pub use webhook::{WebhookConfig, WebhookMetrics};

@@ -18,12 +18,12 @@ use websvc_transport::without_credentials;
 use websvc_types::ErrorCode;
 use websvc_types::job::{JobDocument, SitemapMode};
 
-use crate::active::{More, Work};
-use crate::crawling::Crawling;
+use crate::active::{JobContext, MoreWork};
+use crate::crawl_links::CrawlState;
 use crate::credits::hold;
-use crate::hosts::{GIVEN_UP, Standing, pace_key};
+use crate::hosts::{GIVEN_UP, HostReachability, pace_key};
 use crate::jobs::{Inner, Jobs, JobsError};
-use crate::onward::{Onward, Verdict};
+use crate::redirect_guard::{RedirectGuard, RobotsVerdict};
 
 /// A page that was lent so often is given up: it may be what ended the process. Those that only waited for their turn when
 /// it ended were lent, too, so that this is more than a few restarts; how often it was tried again is counted apart.
@@ -46,84 +46,91 @@ const SITEMAPS_TIME: Duration = Duration::from_secs(60);
 
 /// What the runner learns of a page.
 #[derive(Debug)]
-pub(crate) struct Done {
+pub(crate) struct PageReport {
     /// How long the host took; `None` when it was not asked.
     pub(crate) elapsed: Option<Duration>,
     /// The pauses that the host asks for.
     pub(crate) asked: Duration,
-    pub(crate) said: Said,
+    pub(crate) said: HostSignal,
     /// Whether there may be more to do than before.
-    pub(crate) more: More,
-    pub(crate) end: DoneEnd,
+    pub(crate) more: MoreWork,
+    pub(crate) end: PageDisposition,
 }
 
 /// What a host said of itself by the way it answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum HostSignal {
     /// It was not asked.
-    Nothing,
+    NotContacted,
     /// It lives.
-    Well,
+    Healthy,
     /// It is overloaded, and wants to be left alone for so long.
-    Overload(Option<Duration>),
+    Overloaded(Option<Duration>),
     /// It did not answer.
-    Silence(Silence),
+    Silence(NoResponse),
 }
 
 /// Why there was no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Silence {
+pub(crate) enum NoResponse {
     /// There was no connection, or it broke: it may come back, and then every page of it.
-    Gone,
+    Unreachable,
     /// It could not say what it allows.
-    NoRules,
+    RobotsUnavailable,
     /// Its time ran out, which may be for this page alone.
-    Late,
+    TimedOut,
 }
 
 /// How the work on a page ended.
 #[derive(Debug)]
-pub(crate) enum DoneEnd {
+pub(crate) enum PageDisposition {
     /// It is noted; the job stands so.
-    Noted(JobState),
+    Recorded(JobState),
     /// It was not this process's any more, or waits again.
-    Left,
+    LeaseReturned,
     /// It could not be noted, for a fault of the store.
-    Unnoted,
+    NotRecorded,
     /// Other requests of the team hold the credits that it may cost; the reason is for when they keep them.
-    Short(String),
+    InsufficientCredits(String),
     /// The job cannot go on, for this reason.
-    Halt(String),
+    FailJob(String),
 }
 
 /// What getting a page came to.
-struct Got {
+struct ScrapeOutcome {
     end: PageEnd,
     bill: Bill,
     status: u16,
     elapsed: Option<Duration>,
-    said: Said,
+    said: HostSignal,
     leads: Option<Box<OutLinks>>,
     /// The URL after redirects.
     reached: Option<Url>,
 }
 
 /// Gets a page of a host that is `known` so, and notes what came of it.
-pub(crate) async fn work(jobs: Jobs, work: Arc<Work>, lease: JobLease, known: Standing) -> Done {
+pub(crate) async fn run(
+    jobs: Jobs,
+    work: Arc<JobContext>,
+    lease: JobLease,
+    known: HostReachability,
+) -> PageReport {
     let job = lease.job();
-    let mut done = Done {
+    let mut done = PageReport {
         elapsed: None,
         asked: Duration::ZERO,
-        said: Said::Nothing,
-        more: More::Perhaps,
-        end: DoneEnd::Left,
+        said: HostSignal::NotContacted,
+        more: MoreWork::Perhaps,
+        end: PageDisposition::LeaseReturned,
     };
     let attempted = match known {
-        Standing::GivenUp => {
+        HostReachability::Unreachable => {
             let end = failed(ErrorCode::ScrapeSiteError, GIVEN_UP);
             finish(&jobs, work.record.kind, PageFinish::of(lease, end)).await
         }
-        Standing::New | Standing::Answers => attempt(&jobs, &work, lease, known, &mut done).await,
+        HostReachability::New | HostReachability::Answers => {
+            attempt(&jobs, &work, lease, known, &mut done).await
+        }
     };
     done.end = match attempted {
         Ok(end) => end,
@@ -133,21 +140,21 @@ pub(crate) async fn work(jobs: Jobs, work: Arc<Work>, lease: JobLease, known: St
                 job,
                 "a page of a job could not be noted"
             );
-            DoneEnd::Unnoted
+            PageDisposition::NotRecorded
         }
     };
     done
 }
 
 /// Notes that the work on a page panicked.
-pub(crate) async fn panicked(jobs: &Jobs, kind: JobKind, lease: JobLease) -> DoneEnd {
+pub(crate) async fn panicked(jobs: &Jobs, kind: JobKind, lease: JobLease) -> PageDisposition {
     let end = failed(ErrorCode::UnknownError, "the work on it failed");
     match finish(jobs, kind, PageFinish::of(lease, end)).await {
         Ok(end) => end,
         Err(error) => {
             let error = &error as &dyn std::error::Error;
             tracing::error!(error, "that a page of a job panicked could not be noted");
-            DoneEnd::Unnoted
+            PageDisposition::NotRecorded
         }
     }
 }
@@ -158,11 +165,11 @@ fn failed(code: ErrorCode, error: impl Into<String>) -> PageEnd {
 
 async fn attempt(
     jobs: &Jobs,
-    work: &Arc<Work>,
+    work: &Arc<JobContext>,
     lease: JobLease,
-    known: Standing,
-    done: &mut Done,
-) -> Result<DoneEnd, JobsError> {
+    known: HostReachability,
+    done: &mut PageReport,
+) -> Result<PageDisposition, JobsError> {
     let started = Instant::now();
     let url = match url_of(&lease) {
         Ok(url) => url,
@@ -181,7 +188,7 @@ async fn attempt(
         Permission::Granted => false,
         Permission::Probe => true,
         Permission::Unknown => {
-            done.said = Said::Silence(Silence::NoRules);
+            done.said = HostSignal::Silence(NoResponse::RobotsUnavailable);
             return retry(jobs, lease).await;
         }
         Permission::Denied(end) => {
@@ -194,42 +201,42 @@ async fn attempt(
     };
     // Its time begins when its host is asked for it, not for what it allows.
     let begun = Instant::now();
-    let onward = Onward::of(jobs, work, begun);
+    let onward = RedirectGuard::new(jobs, work, begun);
     let mut got = get(&onward.engine, work, &url, begun, lease.url.entry.as_ref()).await;
     (done.elapsed, done.said) = (got.elapsed, got.said);
     let may_retry = lease.retries() < MAX_RETRIES;
     // It answers, so that it has to say first what it allows.
     let is_too_early = is_probe && matches!(got.end, PageEnd::Document(_));
-    if (is_too_early || is_worth_another(got.said, known)) && may_retry {
+    if (is_too_early || should_retry(got.said, known)) && may_retry {
         return retry(jobs, lease).await;
     }
     if is_too_early {
         (got.end, got.leads) = (unreachable_rules(), None);
     }
     match onward.verdict() {
-        Verdict::Allowed => {}
+        RobotsVerdict::Allowed => {}
         // Perhaps it can say in a while what it allows. Of another host nobody waits for that.
-        Verdict::Unknown(of) if pace_key(&of) == pace_key(&url) && lease.retries() < MAX_RETRIES => {
-            done.said = Said::Overload(None);
+        RobotsVerdict::Unknown(of) if pace_key(&of) == pace_key(&url) && lease.retries() < MAX_RETRIES => {
+            done.said = HostSignal::Overloaded(None);
             return retry(jobs, lease).await;
         }
-        Verdict::Unknown(_) | Verdict::Forbidden => {
+        RobotsVerdict::Unknown(_) | RobotsVerdict::Disallowed => {
             return finish(jobs, work.record.kind, PageFinish::of(lease, PageEnd::Blocked)).await;
         }
     }
     let charge = Some((hold, usage(work, &url, &got, begun.elapsed())));
     let Some((crawling, rules)) = work.crawling.as_ref().zip(rules) else {
-        done.more = more(&got.end, &[]);
+        done.more = more_work(&got.end, &[]);
         return finish(jobs, work.record.kind, PageFinish { charge, ..PageFinish::of(lease, got.end) }).await;
     };
-    let led_to = led_to(crawling, &lease, &url, &got);
-    let listed = listed(jobs, crawling, rules, &lease, &url).await;
-    if leads_out(crawling, &lease, &url, &got) {
+    let led_to = start_redirect(crawling, &lease, &url, &got);
+    let listed = sitemap_pages(jobs, crawling, rules, &lease, &url).await;
+    if left_crawl_scope(crawling, &lease, &url, &got) {
         got.end = PageEnd::Dropped;
         got.leads = None;
     }
-    let page = Crawled { lease, got, led_to, listed, charge };
-    let (ended, more) = conclude(jobs, work.record.kind, Arc::clone(crawling), page).await?;
+    let page = CrawledPage { lease, got, led_to, listed, charge };
+    let (ended, more) = finish_crawled_page(jobs, work.record.kind, Arc::clone(crawling), page).await?;
     done.more = more;
     Ok(ended)
 }
@@ -243,7 +250,7 @@ fn url_of(lease: &JobLease) -> Result<Url, PageEnd> {
     Url::parse(&lease.url.url).map_err(|_| failed(ErrorCode::BadRequest, "it is no URL"))
 }
 
-async fn rules_of(jobs: &Jobs, work: &Work, url: &Url, deadline: Instant) -> Arc<OnceCell<Rules>> {
+async fn rules_of(jobs: &Jobs, work: &JobContext, url: &Url, deadline: Instant) -> Arc<OnceCell<Rules>> {
     jobs.inner.robots.rules(jobs.inner.engine.scraper(), url, tls_policy(&work.plan), deadline).await
 }
 
@@ -258,10 +265,10 @@ enum Permission {
     Denied(PageEnd),
 }
 
-fn permission(rules: Option<&Rules>, url: &Url, lease: &JobLease, known: Standing) -> Permission {
+fn permission(rules: Option<&Rules>, url: &Url, lease: &JobLease, known: HostReachability) -> Permission {
     let Some(rules) = rules else { return Permission::Granted };
     let is_unanswered = matches!(rules, Rules::Unanswered);
-    if is_unanswered && lease.url.depth == 0 && known == Standing::New {
+    if is_unanswered && lease.url.depth == 0 && known == HostReachability::New {
         return Permission::Probe;
     }
     if (is_unanswered || matches!(rules, Rules::DisallowAll)) && lease.retries() < MAX_RETRIES {
@@ -279,34 +286,36 @@ fn unreachable_rules() -> PageEnd {
 }
 
 /// Returns whether there may be more to do after a page that ended so and had these to add.
-fn more(end: &PageEnd, found: &[JobUrl]) -> More {
+fn more_work(end: &PageEnd, found: &[JobUrl]) -> MoreWork {
     let is_document = matches!(end, PageEnd::Document(_));
-    if is_document && found.is_empty() { More::No } else { More::Perhaps }
+    if is_document && found.is_empty() { MoreWork::No } else { MoreWork::Perhaps }
 }
 
 /// Returns whether a page is tried again, when its host has had a pause.
-fn is_worth_another(said: Said, known: Standing) -> bool {
+fn should_retry(said: HostSignal, known: HostReachability) -> bool {
     match said {
-        Said::Overload(_) => true,
+        HostSignal::Overloaded(_) => true,
         // Of a host that never answered nothing is expected.
-        Said::Silence(Silence::Gone) => known == Standing::Answers,
-        Said::Silence(Silence::Late | Silence::NoRules) | Said::Nothing | Said::Well => false,
+        HostSignal::Silence(NoResponse::Unreachable) => known == HostReachability::Answers,
+        HostSignal::Silence(NoResponse::TimedOut | NoResponse::RobotsUnavailable)
+        | HostSignal::NotContacted
+        | HostSignal::Healthy => false,
     }
 }
 
-async fn retry(jobs: &Jobs, lease: JobLease) -> Result<DoneEnd, JobsError> {
+async fn retry(jobs: &Jobs, lease: JobLease) -> Result<PageDisposition, JobsError> {
     jobs.with_store(move |store, _| store.retry_job_url(&lease)).await?;
-    Ok(DoneEnd::Left)
+    Ok(PageDisposition::LeaseReturned)
 }
 
 /// Returns where the first page of a crawl led, when the site of the crawl is there, too.
-fn led_to(crawling: &Crawling, lease: &JobLease, url: &Url, got: &Got) -> Option<String> {
+fn start_redirect(crawling: &CrawlState, lease: &JobLease, url: &Url, got: &ScrapeOutcome) -> Option<String> {
     let reached = got.reached.as_ref().filter(|reached| lease.url.depth == 0 && *reached != url)?;
     crawling.site.led_to(reached).then(|| reached.to_string())
 }
 
 /// Returns whether a page that was linked to led out of the crawl.
-fn leads_out(crawling: &Crawling, lease: &JobLease, url: &Url, got: &Got) -> bool {
+fn left_crawl_scope(crawling: &CrawlState, lease: &JobLease, url: &Url, got: &ScrapeOutcome) -> bool {
     let site = &crawling.site;
     lease.url.depth > 0
         && got.reached.as_ref().is_some_and(|reached| {
@@ -316,9 +325,9 @@ fn leads_out(crawling: &Crawling, lease: &JobLease, url: &Url, got: &Got) -> boo
 }
 
 /// Returns the pages that the site lists of itself, which its start is asked for.
-async fn listed(
+async fn sitemap_pages(
     jobs: &Jobs,
-    crawling: &Arc<Crawling>,
+    crawling: &Arc<CrawlState>,
     rules: &Rules,
     lease: &JobLease,
     url: &Url,
@@ -342,9 +351,9 @@ async fn listed(
 }
 
 /// A page of a crawl that was got.
-struct Crawled {
+struct CrawledPage {
     lease: JobLease,
-    got: Got,
+    got: ScrapeOutcome,
     led_to: Option<String>,
     listed: Vec<Url>,
     charge: Option<(Hold, Usage)>,
@@ -352,49 +361,56 @@ struct Crawled {
 
 /// Notes a page of a crawl with what it leads to, which may be thousands of links: they are judged where that holds nobody
 /// up.
-async fn conclude(
+async fn finish_crawled_page(
     jobs: &Jobs,
     kind: JobKind,
-    crawling: Arc<Crawling>,
-    page: Crawled,
-) -> Result<(DoneEnd, More), JobsError> {
+    crawling: Arc<CrawlState>,
+    page: CrawledPage,
+) -> Result<(PageDisposition, MoreWork), JobsError> {
     let job = page.lease.job();
     let (finished, more) = jobs
         .blocking(move |inner| {
-            let Crawled { lease, got, led_to, listed, charge } = page;
-            let Got { end, leads, reached, .. } = got;
+            let CrawledPage { lease, got, led_to, listed, charge } = page;
+            let ScrapeOutcome { end, leads, reached, .. } = got;
             let leads = leads.as_deref();
-            let mut found = leads.map(|leads| crawling.follow(leads, lease.url.depth)).unwrap_or_default();
-            found.extend(crawling.listed(listed));
+            let mut found =
+                leads.map(|leads| crawling.new_from_links(leads, lease.url.depth)).unwrap_or_default();
+            found.extend(crawling.new_from_sitemap(listed));
             let aliases = crawling.aliases(&lease.url.key, reached.as_ref(), leads);
             let keys: Vec<String> = found.iter().map(|found| &found.key).chain(&aliases).cloned().collect();
-            let more = more(&end, &found);
+            let more = more_work(&end, &found);
             let finish = PageFinish { lease, end, aliases, led_to, found, charge };
             let finished = write(inner, finish)?;
             if matches!(finished, PageFinished::Noted { .. }) {
-                crawling.noted(keys.into_iter());
+                crawling.mark_stored(keys.into_iter());
             }
             Ok((finished, more))
         })
         .await?;
-    Ok((told(jobs, kind, job, finished), more))
+    Ok((notify_watchers(jobs, kind, job, finished), more))
 }
 
-async fn get(engine: &Engine, work: &Work, url: &Url, started: Instant, entry: Option<&ListEntry>) -> Got {
+async fn get(
+    engine: &Engine,
+    work: &JobContext,
+    url: &Url,
+    started: Instant,
+    entry: Option<&ListEntry>,
+) -> ScrapeOutcome {
     let deadline = started + work.plan.timeout();
     let PageOutcome { page, bill } =
         engine.scrape(url, &work.plan, &work.record.team, &work.files, deadline).await;
     match page {
-        Ok(page) => got(page, bill, started.elapsed(), entry),
+        Ok(page) => to_outcome(page, bill, started.elapsed(), entry),
         Err(error) => {
             let code = code(&error);
             let end = failed(code, error.to_string());
-            Got {
+            ScrapeOutcome {
                 end,
                 bill,
                 status: code.status(),
                 elapsed: Some(started.elapsed()),
-                said: said(&error, work.plan.timeout()),
+                said: host_signal(&error, work.plan.timeout()),
                 leads: None,
                 reached: None,
             }
@@ -402,13 +418,13 @@ async fn get(engine: &Engine, work: &Work, url: &Url, started: Instant, entry: O
     }
 }
 
-fn got(mut page: Page, bill: Bill, took: Duration, entry: Option<&ListEntry>) -> Got {
+fn to_outcome(mut page: Page, bill: Bill, took: Duration, entry: Option<&ListEntry>) -> ScrapeOutcome {
     let is_cached = page.metadata.cached_at.is_some();
     let status = page.metadata.status_code;
     let said = match status {
-        _ if is_cached => Said::Nothing,
-        Some(429 | 503) => Said::Overload(page.retry_after),
-        _ => Said::Well,
+        _ if is_cached => HostSignal::NotContacted,
+        Some(429 | 503) => HostSignal::Overloaded(page.retry_after),
+        _ => HostSignal::Healthy,
     };
     // Where it was not measured apart, all of the time counts.
     let elapsed = if page.took.is_zero() { took } else { page.took };
@@ -421,19 +437,19 @@ fn got(mut page: Page, bill: Bill, took: Duration, entry: Option<&ListEntry>) ->
         copies::set_entry(&mut document, entry);
     }
     let end = copies::document_end(&document);
-    Got { end, bill, status: 200, elapsed: (!is_cached).then_some(elapsed), said, leads, reached }
+    ScrapeOutcome { end, bill, status: 200, elapsed: (!is_cached).then_some(elapsed), said, leads, reached }
 }
 
 /// Returns what an error says of the host that had so much time.
-fn said(error: &EngineError, timeout: Duration) -> Said {
-    let EngineError::Page(error) = error else { return Said::Nothing };
+fn host_signal(error: &EngineError, timeout: Duration) -> HostSignal {
+    let EngineError::Page(error) = error else { return HostSignal::NotContacted };
     match error {
-        ScrapeError::Blocked { status, .. } if status.as_u16() == 429 => Said::Overload(None),
-        ScrapeError::Blocked { .. } => Said::Well,
-        error if error.is_unreachable() => Said::Silence(Silence::Gone),
+        ScrapeError::Blocked { status, .. } if status.as_u16() == 429 => HostSignal::Overloaded(None),
+        ScrapeError::Blocked { .. } => HostSignal::Healthy,
+        error if error.is_unreachable() => HostSignal::Silence(NoResponse::Unreachable),
         // A host is not given up for everybody because somebody has no patience.
-        error if error.is_late() && timeout >= LATE => Said::Silence(Silence::Late),
-        _ => Said::Nothing,
+        error if error.is_late() && timeout >= LATE => HostSignal::Silence(NoResponse::TimedOut),
+        _ => HostSignal::NotContacted,
     }
 }
 
@@ -446,7 +462,7 @@ fn code(error: &EngineError) -> ErrorCode {
     }
 }
 
-fn usage(work: &Work, url: &Url, got: &Got, took: Duration) -> Usage {
+fn usage(work: &JobContext, url: &Url, got: &ScrapeOutcome, took: Duration) -> Usage {
     Usage {
         key: work.record.key.clone(),
         request: work.record.id.clone(),
@@ -463,10 +479,10 @@ fn usage(work: &Work, url: &Url, got: &Got, took: Duration) -> Usage {
     }
 }
 
-async fn finish(jobs: &Jobs, kind: JobKind, finish: PageFinish) -> Result<DoneEnd, JobsError> {
+async fn finish(jobs: &Jobs, kind: JobKind, finish: PageFinish) -> Result<PageDisposition, JobsError> {
     let job = finish.lease.job();
     let finished = jobs.blocking(move |inner| write(inner, finish)).await?;
-    Ok(told(jobs, kind, job, finished))
+    Ok(notify_watchers(jobs, kind, job, finished))
 }
 
 /// Writes the end of a page. Blocks.
@@ -482,16 +498,16 @@ fn write(inner: &Inner, finish: PageFinish) -> Result<PageFinished, JobsError> {
 }
 
 /// Tells whoever waits for it that a page ended.
-fn told(jobs: &Jobs, kind: JobKind, job: i64, finished: PageFinished) -> DoneEnd {
+fn notify_watchers(jobs: &Jobs, kind: JobKind, job: i64, finished: PageFinished) -> PageDisposition {
     match finished {
         PageFinished::Noted { state, charged, has_event } => {
             jobs.inner.charged.add(kind, charged);
-            jobs.inner.watched.tell(job);
+            jobs.inner.watched.notify(job);
             if has_event {
                 jobs.inner.happened.notify_one();
             }
-            DoneEnd::Noted(state)
+            PageDisposition::Recorded(state)
         }
-        PageFinished::LeaseLost => DoneEnd::Left,
+        PageFinished::LeaseLost => PageDisposition::LeaseReturned,
     }
 }

@@ -20,11 +20,11 @@ const MANY: usize = 1_024;
 /// The rules of the hosts that were asked.
 #[derive(Default)]
 pub(crate) struct Robots {
-    hosts: Mutex<HashMap<String, Asked>>,
+    hosts: Mutex<HashMap<String, CachedRobots>>,
 }
 
 /// Rules, and from when on they hold.
-type Asked = (Instant, Arc<OnceCell<Rules>>);
+type CachedRobots = (Instant, Arc<OnceCell<Rules>>);
 
 impl Robots {
     /// Returns the rules of the host of a URL, which is asked when they are not known.

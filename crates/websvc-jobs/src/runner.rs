@@ -10,12 +10,12 @@ use websvc_stage::RequestSpan;
 use websvc_store::{JobKind, JobLease, JobState};
 use websvc_transport::BoxFuture;
 
-use crate::active::{Active, Amiss, Asked, More, Next, Work};
-use crate::hosts::{Ended, Hosts};
-use crate::in_work::Working;
+use crate::active::{ActiveJob, HostContact, JobContext, JobStartError, MoreWork, NextStep};
+use crate::fair_queue::FairQueue;
+use crate::hosts::{HostTable, RequestOutcome};
+use crate::in_flight::InFlightGuard;
 use crate::jobs::{Jobs, JobsError, now_ms};
-use crate::page::{self, Done, DoneEnd, Said};
-use crate::turns::Turns;
+use crate::page::{self, HostSignal, PageDisposition, PageReport};
 use crate::webhook::deliver;
 
 /// URLs of a job that are leased by one transaction.
@@ -38,12 +38,12 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// The state of the work.
 struct Runner {
     jobs: Jobs,
-    turns: Turns,
-    active: HashMap<i64, Active>,
+    turns: FairQueue,
+    active: HashMap<i64, ActiveJob>,
     /// Jobs that wait for room for their path patterns, with the time of the next attempt.
     postponed: HashMap<i64, Instant>,
-    hosts: Hosts,
-    pages: JoinSet<Done>,
+    hosts: HostTable,
+    pages: JoinSet<PageReport>,
     tasks: HashMap<Id, Task>,
     /// URLs whose end could not be noted: they are given back, to be lent anew.
     unreturned: Vec<JobLease>,
@@ -60,9 +60,9 @@ struct Task {
     lease: JobLease,
     handle: AbortHandle,
     /// Which generation of the job it is of.
-    work: Arc<Work>,
+    work: Arc<JobContext>,
     /// It is counted for as long as it is there.
-    _working: Working,
+    _working: InFlightGuard,
 }
 
 impl Jobs {
@@ -79,17 +79,17 @@ impl Jobs {
 
     /// Works on the job of this number and no other, for as long as it is awaited: for who is there for one job. Events
     /// wait for [`run`](Self::run), since those of other jobs are not this caller's to send.
-    pub fn run_only<'a>(&'a self, number: i64) -> BoxFuture<'a, Infallible> {
+    pub fn run_single<'a>(&'a self, number: i64) -> BoxFuture<'a, Infallible> {
         Box::pin(async move { self.work_on(Some(number)).await })
     }
 
     async fn work_on(&self, only: Option<i64>) -> Infallible {
         let mut runner = Runner {
             jobs: self.clone(),
-            turns: Turns::default(),
+            turns: FairQueue::default(),
             active: HashMap::new(),
             postponed: HashMap::new(),
-            hosts: Hosts::default(),
+            hosts: HostTable::default(),
             pages: JoinSet::new(),
             tasks: HashMap::new(),
             unreturned: Vec::new(),
@@ -105,7 +105,7 @@ impl Jobs {
                 }
                 continue;
             }
-            if let Err(error) = runner.round().await {
+            if let Err(error) = runner.tick().await {
                 runner.failed(&error).await;
             }
         }
@@ -114,7 +114,7 @@ impl Jobs {
 
 impl Runner {
     /// Starts what may start, and waits for something to happen.
-    async fn round(&mut self) -> Result<(), JobsError> {
+    async fn tick(&mut self) -> Result<(), JobsError> {
         self.refresh().await?;
         self.sweep().await?;
         loop {
@@ -140,7 +140,7 @@ impl Runner {
     async fn refresh(&mut self) -> Result<(), JobsError> {
         let mut running = self.jobs.with_store(|store, _| store.running_job_numbers()).await?;
         running.retain(|(number, _)| self.only.is_none_or(|only| *number == only));
-        self.turns.update(&running);
+        self.turns.sync(&running);
         self.active.retain(|number, _| running.iter().any(|(running, _)| running == number));
         self.postponed.retain(|number, _| running.iter().any(|(running, _)| running == number));
         self.active.values_mut().for_each(|active| active.is_dry = false);
@@ -180,18 +180,18 @@ impl Runner {
                 // One that had to be ended has left the others their places.
                 let Some(active) = self.active.get_mut(&number) else { continue };
                 let mut next = active.next(&self.hosts, config.per_host, now);
-                while matches!(next, Next::Ask) {
+                while matches!(next, NextStep::LeaseMore) {
                     self.lease(number).await?;
                     let Some(active) = self.active.get_mut(&number) else { continue 'jobs };
                     next = active.next(&self.hosts, config.per_host, now);
                 }
                 match next {
-                    Next::Page(host, lease) => {
-                        self.begin(number, host, lease, now);
+                    NextStep::Page(host, lease) => {
+                        self.spawn_page(number, host, lease, now);
                         continue 'turns;
                     }
-                    Next::At(at) => wait = wait.min(at.saturating_duration_since(now)),
-                    Next::Later | Next::Ask => {}
+                    NextStep::At(at) => wait = wait.min(at.saturating_duration_since(now)),
+                    NextStep::Later | NextStep::LeaseMore => {}
                 }
             }
             break;
@@ -215,20 +215,20 @@ impl Runner {
                 };
                 // It may have been laid down when its end could not be noted.
                 store.end_leases_of_job(number)?;
-                match Work::of(&inner, record) {
-                    Err(Amiss::Store(error)) => Err(error),
+                match JobContext::of(&inner, record) {
+                    Err(JobStartError::Store(error)) => Err(error),
                     read => Ok(Some(read)),
                 }
             })
             .await?;
         self.postponed.remove(&number);
         match read {
-            Some(Ok(work)) => drop(self.active.insert(number, Active::new(work))),
-            Some(Err(Amiss::Exhausted(reason))) => {
+            Some(Ok(work)) => drop(self.active.insert(number, ActiveJob::new(work))),
+            Some(Err(JobStartError::Exhausted(reason))) => {
                 tracing::debug!(job = number, reason, "a job waits for room for its path patterns");
                 self.postponed.insert(number, Instant::now() + POSTPONED);
             }
-            Some(Err(amiss)) => self.halt(number, amiss.to_string()).await?,
+            Some(Err(amiss)) => self.fail_job(number, amiss.to_string()).await?,
             None => self.turns.remove(number),
         }
         Ok(())
@@ -240,7 +240,7 @@ impl Runner {
             .with_store(move |store, _| store.lease_job_urls(number, WINDOW, now_ms(), LEASE))
             .await?;
         if let Some(active) = self.active.get_mut(&number) {
-            active.lent(leases);
+            active.add_leases(leases);
         }
         Ok(())
     }
@@ -256,13 +256,13 @@ impl Runner {
         Ok(())
     }
 
-    fn begin(&mut self, number: i64, host: String, lease: JobLease, now: Instant) {
+    fn spawn_page(&mut self, number: i64, host: String, lease: JobLease, now: Instant) {
         let Some(active) = self.active.get_mut(&number) else { return };
         active.running += 1;
         let known = self.hosts.standing(&host, now);
         self.hosts.start(&host, now);
-        self.turns.took(number);
-        let work = page::work(self.jobs.clone(), Arc::clone(&active.work), lease.clone(), known);
+        self.turns.record_served(number);
+        let work = page::run(self.jobs.clone(), Arc::clone(&active.work), lease.clone(), known);
         // Its lines in the log and its stages are found by the identifier of the job.
         let record = &active.work.record;
         let kind = record.kind;
@@ -274,18 +274,17 @@ impl Runner {
             .insert(handle.id(), Task { job: number, kind, host, lease, handle, work, _working: working });
     }
 
-    async fn finish(&mut self, done: Result<(Id, Done), JoinError>) -> Result<(), JobsError> {
+    async fn finish(&mut self, done: Result<(Id, PageReport), JoinError>) -> Result<(), JobsError> {
         let now = Instant::now();
         let id = done.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
         let Some(task) = self.tasks.remove(&id) else { return Ok(()) };
         let Task { job: number, kind, host, lease, work, .. } = task;
-        let ended =
-            done.as_ref()
-                .map_or(Ended { elapsed: None, asked: Duration::ZERO, said: Said::Nothing }, |(_, done)| {
-                    Ended { elapsed: done.elapsed, asked: done.asked, said: done.said }
-                });
-        let more = done.as_ref().map_or(More::Perhaps, |(_, done)| done.more);
-        let asked = if ended.elapsed.is_some() { Asked::Host } else { Asked::Nobody };
+        let ended = done.as_ref().map_or(
+            RequestOutcome { elapsed: None, asked: Duration::ZERO, said: HostSignal::NotContacted },
+            |(_, done)| RequestOutcome { elapsed: done.elapsed, asked: done.asked, said: done.said },
+        );
+        let more = done.as_ref().map_or(MoreWork::Perhaps, |(_, done)| done.more);
+        let asked = if ended.elapsed.is_some() { HostContact::Host } else { HostContact::Nobody };
         self.hosts.finish(&host, now, self.jobs.config().pause, ended);
         let end = match done {
             Ok((_, done)) => done.end,
@@ -293,31 +292,33 @@ impl Runner {
                 tracing::error!(error = &ended as &dyn std::error::Error, "a page of a job panicked");
                 page::panicked(&self.jobs, kind, lease.clone()).await
             }
-            Err(_aborted) => DoneEnd::Left,
+            Err(_aborted) => PageDisposition::LeaseReturned,
         };
         let active = self.active.get_mut(&number).filter(|active| Arc::ptr_eq(&active.work, &work));
         let is_current = active.is_some();
         if let Some(active) = active
-            && !matches!(end, DoneEnd::Short(_))
+            && !matches!(end, PageDisposition::InsufficientCredits(_))
         {
             active.finished(now, asked, more);
         }
         match end {
             // The job was laid down meanwhile, or taken up anew: its leases are ended.
-            DoneEnd::Short(_) | DoneEnd::Halt(_) if !is_current => {}
-            DoneEnd::Noted(JobState::Running) | DoneEnd::Left => {}
-            DoneEnd::Unnoted => self.unreturned.push(lease),
-            DoneEnd::Noted(JobState::Completed | JobState::Cancelled | JobState::Failed) => {
+            PageDisposition::InsufficientCredits(_) | PageDisposition::FailJob(_) if !is_current => {}
+            PageDisposition::Recorded(JobState::Running) | PageDisposition::LeaseReturned => {}
+            PageDisposition::NotRecorded => self.unreturned.push(lease),
+            PageDisposition::Recorded(JobState::Completed | JobState::Cancelled | JobState::Failed) => {
                 self.forget(number);
             }
-            DoneEnd::Short(reason) => self.short(number, host, lease, reason, now).await?,
-            DoneEnd::Halt(reason) => self.halt(number, reason).await?,
+            PageDisposition::InsufficientCredits(reason) => {
+                self.park_for_credits(number, host, lease, reason, now).await?
+            }
+            PageDisposition::FailJob(reason) => self.fail_job(number, reason).await?,
         }
         Ok(())
     }
 
     /// Has a page wait for credits, or ends its job when nobody is left who could give some back.
-    async fn short(
+    async fn park_for_credits(
         &mut self,
         number: i64,
         host: String,
@@ -326,16 +327,16 @@ impl Runner {
         now: Instant,
     ) -> Result<(), JobsError> {
         let Some(active) = self.active.get_mut(&number) else { return Ok(()) };
-        if active.short(host, lease, now) { Ok(()) } else { self.halt(number, reason).await }
+        if active.park_for_credits(host, lease, now) { Ok(()) } else { self.fail_job(number, reason).await }
     }
 
     /// Ends a job that cannot go on.
-    async fn halt(&mut self, number: i64, reason: String) -> Result<(), JobsError> {
+    async fn fail_job(&mut self, number: i64, reason: String) -> Result<(), JobsError> {
         self.forget(number);
         self.jobs
             .with_store(move |store, config| store.fail_job(number, &reason, &config.limits, now_ms()))
             .await?;
-        self.jobs.inner.watched.tell(number);
+        self.jobs.inner.watched.notify(number);
         self.jobs.inner.happened.notify_one();
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::num::{NonZeroU64, NonZeroUsize};
 
 use serde::Deserialize;
-use websvc_server::{JobsConfig, Pause};
+use websvc_server::{HostPause, JobsConfig};
 
 /// `[jobs]`.
 #[derive(Debug, Clone, Deserialize)]
@@ -14,7 +14,7 @@ pub(crate) struct Jobs {
     /// Requests against one host at one time, those of all jobs.
     pub(crate) per_host: NonZeroUsize,
     /// How long a host is left alone after an answer.
-    pub(crate) pause: Pause,
+    pub(crate) pause: HostPause,
     /// URLs of one job.
     pub(crate) max_urls: u64,
     /// Bytes of the documents of one job, before compression.

@@ -4,11 +4,15 @@ use websvc_store::{JobKind, JobLease, ListEntry, PageEnd, PageFinish};
 use websvc_types::ErrorCode;
 use websvc_types::job::JobDocument;
 
-use super::{DoneEnd, failed, finish};
+use super::{PageDisposition, failed, finish};
 use crate::jobs::{Jobs, JobsError};
 
 /// Ends a copy as its original ended. It costs nothing.
-pub(super) async fn finish_copy(jobs: &Jobs, kind: JobKind, lease: JobLease) -> Result<DoneEnd, JobsError> {
+pub(super) async fn finish_copy(
+    jobs: &Jobs,
+    kind: JobKind,
+    lease: JobLease,
+) -> Result<PageDisposition, JobsError> {
     let read = lease.clone();
     let end = jobs.with_store(move |store, _| store.end_of_original(&read)).await?;
     let entry = lease.url.entry.clone();

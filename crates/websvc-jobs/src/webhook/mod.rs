@@ -4,14 +4,14 @@
 //! as delivered is sent again, under the same name.
 
 mod body;
-mod counts;
-mod round;
+mod metrics;
+mod scheduler;
 mod send;
 mod sweep;
 
-pub(crate) use counts::Counters;
-pub use counts::WebhookCounts;
-pub(crate) use round::deliver;
+pub(crate) use metrics::Counters;
+pub use metrics::WebhookMetrics;
+pub(crate) use scheduler::deliver;
 
 use std::time::Duration;
 

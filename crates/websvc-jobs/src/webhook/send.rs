@@ -18,7 +18,7 @@ const BODY_SIGNATURE: HeaderName = HeaderName::from_static("x-firecrawl-signatur
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// Why an event was not taken.
-struct Amiss {
+struct DeliveryError {
     status: Option<u16>,
     error: String,
     /// When the receiver wants to be asked again.
@@ -26,9 +26,9 @@ struct Amiss {
     is_final: bool,
 }
 
-impl Amiss {
+impl DeliveryError {
     /// What no further try would change.
-    fn for_good(error: impl Into<String>) -> Self {
+    fn permanent(error: impl Into<String>) -> Self {
         Self { status: None, error: error.into(), retry_after: None, is_final: true }
     }
 }
@@ -53,14 +53,14 @@ async fn attempt_within(jobs: &Jobs, number: i64) -> Result<(), JobsError> {
         Ok(None) => return Ok(()),
         Ok(Some((delivery, secret))) => {
             let sent = send(jobs, &delivery, &secret).await;
-            (tried(jobs, delivery.round, sent), Some(delivery))
+            (next_step(jobs, delivery.round, sent), Some(delivery))
         }
         Err(JobsError::Store(error @ StoreError::Corrupt { .. })) => {
             tracing::error!(
                 error = &error as &dyn std::error::Error,
                 "a document of an event cannot be read"
             );
-            (tried(jobs, 0, Err(Amiss::for_good("its document cannot be read"))), None)
+            (next_step(jobs, 0, Err(DeliveryError::permanent("its document cannot be read"))), None)
         }
         Err(error) => return Err(error),
     };
@@ -68,13 +68,15 @@ async fn attempt_within(jobs: &Jobs, number: i64) -> Result<(), JobsError> {
     jobs.with_store(move |store, _| store.note_webhook_try(number, &tried, now_ms())).await
 }
 
-async fn send(jobs: &Jobs, delivery: &WebhookDelivery, secret: &[u8]) -> Result<(), Amiss> {
-    let url = Url::parse(&delivery.url).map_err(|_| Amiss::for_good("its address is no URL"))?;
-    let secret = Secret::new(&Secret::encode(secret)).map_err(|error| Amiss::for_good(error.to_string()))?;
-    let body = body(delivery).map_err(|error| Amiss::for_good(error.to_string()))?;
-    let mut headers = headers(&delivery.headers).map_err(Amiss::for_good)?;
+async fn send(jobs: &Jobs, delivery: &WebhookDelivery, secret: &[u8]) -> Result<(), DeliveryError> {
+    let url = Url::parse(&delivery.url).map_err(|_| DeliveryError::permanent("its address is no URL"))?;
+    let secret =
+        Secret::new(&Secret::encode(secret)).map_err(|error| DeliveryError::permanent(error.to_string()))?;
+    let body = body(delivery).map_err(|error| DeliveryError::permanent(error.to_string()))?;
+    let mut headers = headers(&delivery.headers).map_err(DeliveryError::permanent)?;
     let signature = format!("sha256={}", secret.sign_body(&body));
-    let signature = HeaderValue::from_str(&signature).map_err(|error| Amiss::for_good(error.to_string()))?;
+    let signature =
+        HeaderValue::from_str(&signature).map_err(|error| DeliveryError::permanent(error.to_string()))?;
     headers.insert(BODY_SIGNATURE, signature);
     let message = Message {
         id: delivery.id.clone(),
@@ -93,7 +95,7 @@ async fn send(jobs: &Jobs, delivery: &WebhookDelivery, secret: &[u8]) -> Result<
                 PostError::Forbidden => (None, None, true),
                 PostError::Unreachable(_) => (None, None, false),
             };
-            Err(Amiss { status, error: text, retry_after, is_final })
+            Err(DeliveryError { status, error: text, retry_after, is_final })
         }
     }
 }
@@ -111,8 +113,8 @@ fn headers(json: &str) -> Result<HeaderMap, String> {
 }
 
 /// Says what follows from a try, the one after `round` others.
-fn tried(jobs: &Jobs, round: u32, sent: Result<(), Amiss>) -> Tried {
-    let Amiss { status, error, retry_after, is_final } = match sent {
+fn next_step(jobs: &Jobs, round: u32, sent: Result<(), DeliveryError>) -> Tried {
+    let DeliveryError { status, error, retry_after, is_final } = match sent {
         Ok(()) => return Tried::Delivered,
         Err(amiss) => amiss,
     };
@@ -144,7 +146,7 @@ fn tell(jobs: &Jobs, delivery: Option<&WebhookDelivery>, tried: &Tried) {
         }
         Tried::Failed { error, due_at_ms: None, .. } => {
             counters.failed();
-            counters.died();
+            counters.record_dead_letter();
             tracing::warn!(id, job, event, error, "an event was not taken, it is a dead letter now");
         }
     }

@@ -12,7 +12,7 @@ pub(super) async fn sweep(jobs: &Jobs) -> Result<(), JobsError> {
         let swept =
             jobs.with_store(|store, config| store.sweep_webhooks(config.webhooks.keep, now_ms())).await?;
         died += swept.died;
-        jobs.inner.deliveries.died_of_age(swept.died);
+        jobs.inner.deliveries.record_expired(swept.died);
         if !swept.may_be_more() {
             break;
         }

@@ -110,7 +110,7 @@ pub(super) fn planned(
     plan: Option<&WebhookPlan>,
 ) -> Result<Option<NewWebhook>, Failure> {
     let Some(plan) = plan else { return Ok(None) };
-    if context.jobs.refuses(plan.url()) {
+    if context.jobs.is_forbidden_target(plan.url()) {
         let name = plan.place().rsplit('/').next().unwrap_or_default();
         let violation = Violation {
             path: plan.place().to_owned(),

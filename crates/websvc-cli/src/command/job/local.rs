@@ -77,7 +77,7 @@ impl Local {
             format!("no {} {id} is kept in {}", kind.as_str(), setting.data_dir.path().display())
         })?;
         let (working, number) = (jobs.clone(), record.number);
-        let work = tokio::spawn(async move { working.run_only(number).await });
+        let work = tokio::spawn(async move { working.run_single(number).await });
         Ok(Self {
             installation,
             jobs,

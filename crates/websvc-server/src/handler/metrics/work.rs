@@ -1,6 +1,6 @@
 //! Figures of the work on requests: answers, stages, credits, traces.
 
-use websvc_jobs::{JobPages, WebhookCounts};
+use websvc_jobs::{OpenPageCounts, WebhookMetrics};
 use websvc_stage::{Distribution, Stage, TraceFigures};
 use websvc_store::{CacheSize, WebhookFigures};
 use websvc_threat::Condition;
@@ -86,14 +86,14 @@ pub(super) fn path_patterns(usage: PatternUsage) -> String {
 /// Writes how many pages of jobs are not done, and what became of the events of jobs.
 pub(super) async fn jobs(context: &Context<'_>) -> String {
     let mut out = Lines::default();
-    if let Ok(JobPages { in_work, waiting }) = context.jobs.pages(None).await {
+    if let Ok(OpenPageCounts { in_work, waiting }) = context.jobs.pages(None).await {
         let name = "websvc_job_pages";
         out.begin(name, "gauge", "Pages of jobs that are worked on, or wait.");
         for (state, count) in [("in_work", in_work), ("waiting", waiting)] {
             out.line(name, &[("state", state)], &count.to_string());
         }
     }
-    let WebhookCounts { delivered, failed, dead } = context.jobs.webhook_counts();
+    let WebhookMetrics { delivered, failed, dead } = context.jobs.webhook_counts();
     let name = "websvc_webhook_deliveries_total";
     out.begin(
         name,

@@ -15,14 +15,14 @@ const MOST_JUDGED: usize = 200_000;
 
 /// A crawl with what it met.
 #[derive(Debug)]
-pub(crate) struct Crawling {
+pub(crate) struct CrawlState {
     pub(crate) site: Site,
-    met: Mutex<Met>,
+    met: Mutex<SeenUrls>,
 }
 
 /// What a crawl met. The store has the truth; this spares it what is known, and counts what may have no end.
 #[derive(Debug, Default)]
-struct Met {
+struct SeenUrls {
     keys: HashSet<u64>,
     budgets: Budgets,
     /// What was counted and is not noted yet: several pages may find it meanwhile.
@@ -32,10 +32,10 @@ struct Met {
     judged: HashSet<u64>,
 }
 
-impl Crawling {
+impl CrawlState {
     /// Goes on with a crawl that met these.
     pub(crate) fn new(site: Site, known: &[JobUrl]) -> Self {
-        let mut met = Met::default();
+        let mut met = SeenUrls::default();
         for JobUrl { url, key, .. } in known {
             met.keys.insert(hash(key));
             if let Ok(url) = Url::parse(url) {
@@ -46,19 +46,19 @@ impl Crawling {
     }
 
     /// Returns what is new of the links of a page at this depth.
-    pub(crate) fn follow(&self, leads: &OutLinks, depth: u32) -> Vec<JobUrl> {
+    pub(crate) fn new_from_links(&self, leads: &OutLinks, depth: u32) -> Vec<JobUrl> {
         if self.site.plan().sitemap() == SitemapMode::Only {
             return Vec::new();
         }
-        self.take(leads.links.iter().cloned(), depth, true)
+        self.claim_new(leads.links.iter().cloned(), depth, true)
     }
 
     /// Returns what is new of the pages that the site lists of itself. None of them is suspected of having no end.
-    pub(crate) fn listed(&self, pages: Vec<Url>) -> Vec<JobUrl> {
-        self.take(pages.into_iter(), 0, false)
+    pub(crate) fn new_from_sitemap(&self, pages: Vec<Url>) -> Vec<JobUrl> {
+        self.claim_new(pages.into_iter(), 0, false)
     }
 
-    fn take(&self, urls: impl Iterator<Item = Url>, depth: u32, is_counted: bool) -> Vec<JobUrl> {
+    fn claim_new(&self, urls: impl Iterator<Item = Url>, depth: u32, is_counted: bool) -> Vec<JobUrl> {
         let depth = depth.saturating_add(1);
         if self.site.plan().max_depth().is_some_and(|most| depth > most) {
             return Vec::new();
@@ -73,7 +73,7 @@ impl Crawling {
             let url = self.site.fetched(url);
             let key = self.site.takes(&url).then(|| self.site.key(&url));
             let Some(key) = key.filter(|key| !met.keys.contains(&hash(key))) else {
-                met.judge(address);
+                met.classify(address);
                 continue;
             };
             if here.insert(key.clone()) && (!is_counted || met.count(&key, &url)) {
@@ -84,7 +84,7 @@ impl Crawling {
     }
 
     /// Notes that the store has these now. Before that they may be lost, and have to be found again.
-    pub(crate) fn noted(&self, keys: impl Iterator<Item = String>) {
+    pub(crate) fn mark_stored(&self, keys: impl Iterator<Item = String>) {
         let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
         for key in keys.map(|key| hash(&key)) {
             met.counted.remove(&key);
@@ -108,8 +108,8 @@ impl Crawling {
     }
 }
 
-impl Met {
-    fn judge(&mut self, address: u64) {
+impl SeenUrls {
+    fn classify(&mut self, address: u64) {
         if self.judged.len() >= MOST_JUDGED {
             self.judged.clear();
         }

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The jobs that run, in the order of their turns.
 #[derive(Debug, Default)]
-pub(crate) struct Turns {
+pub(crate) struct FairQueue {
     /// The teams that have jobs, each once.
     teams: VecDeque<String>,
     /// The jobs of each, each once.
     jobs: BTreeMap<String, VecDeque<i64>>,
 }
 
-impl Turns {
+impl FairQueue {
     /// Takes in the jobs that run now; those that were there keep their places, and the others leave.
-    pub(crate) fn update(&mut self, running: &[(i64, String)]) {
+    pub(crate) fn sync(&mut self, running: &[(i64, String)]) {
         let is_running =
             |team: &str, job: i64| running.iter().any(|(number, of)| *number == job && of == team);
         for (team, jobs) in &mut self.jobs {
@@ -54,7 +54,7 @@ impl Turns {
     }
 
     /// Notes that a job had its turn.
-    pub(crate) fn took(&mut self, job: i64) {
+    pub(crate) fn record_served(&mut self, job: i64) {
         let Some((team, jobs)) = self.jobs.iter_mut().find(|(_, jobs)| jobs.contains(&job)) else { return };
         jobs.retain(|number| *number != job);
         jobs.push_back(job);
@@ -67,9 +67,9 @@ impl Turns {
 mod tests {
     use super::*;
 
-    fn turns(running: &[(i64, &str)]) -> Turns {
-        let mut turns = Turns::default();
-        turns.update(&owned(running));
+    fn turns(running: &[(i64, &str)]) -> FairQueue {
+        let mut turns = FairQueue::default();
+        turns.sync(&owned(running));
         turns
     }
 
@@ -78,10 +78,10 @@ mod tests {
     }
 
     /// Returns who gets so many turns, if everybody always wants one.
-    fn taken(turns: &mut Turns, count: usize) -> Vec<i64> {
+    fn taken(turns: &mut FairQueue, count: usize) -> Vec<i64> {
         let take = |_| {
             let job = turns.order()[0];
-            turns.took(job);
+            turns.record_served(job);
             job
         };
         (0..count).map(take).collect()
@@ -98,11 +98,11 @@ mod tests {
     fn who_comes_waits_for_a_turn_and_who_goes_leaves_none() {
         let mut turns = turns(&[(1, "a"), (2, "b")]);
         assert_eq!(taken(&mut turns, 1), [1]);
-        turns.update(&owned(&[(1, "a"), (2, "b"), (3, "c")]));
+        turns.sync(&owned(&[(1, "a"), (2, "b"), (3, "c")]));
         assert_eq!(taken(&mut turns, 3), [2, 1, 3]);
         turns.remove(1);
         assert_eq!(taken(&mut turns, 3), [2, 3, 2]);
-        turns.update(&[]);
+        turns.sync(&[]);
         assert_eq!(turns.order(), [] as [i64; 0]);
     }
 }

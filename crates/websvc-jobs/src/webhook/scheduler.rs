@@ -11,8 +11,8 @@ use websvc_store::{WebhookLane, WebhookTurn};
 use super::WebhookConfig;
 use super::send::attempt;
 use super::sweep::sweep;
+use crate::fair_queue::FairQueue;
 use crate::jobs::{Jobs, JobsError, now_ms};
-use crate::turns::Turns;
 
 /// How often is looked for events that another process wants to be tried.
 const LOOK: Duration = Duration::from_secs(2);
@@ -24,25 +24,25 @@ const SWEEP: Duration = Duration::from_secs(60);
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// The state of the deliveries.
-struct Deliveries {
+struct DeliveryScheduler {
     jobs: Jobs,
-    turns: Turns,
+    turns: FairQueue,
     tries: JoinSet<()>,
-    busy: HashMap<Id, Busy>,
+    busy: HashMap<Id, InFlightDelivery>,
     swept: Option<Instant>,
 }
 
 /// An event that is sent.
-struct Busy {
+struct InFlightDelivery {
     lane: WebhookLane,
     turn: WebhookTurn,
 }
 
 /// Delivers events for as long as it is awaited.
 pub(crate) async fn deliver(jobs: Jobs) -> Infallible {
-    let mut deliveries = Deliveries {
+    let mut deliveries = DeliveryScheduler {
         jobs,
-        turns: Turns::default(),
+        turns: FairQueue::default(),
         tries: JoinSet::new(),
         busy: HashMap::new(),
         swept: None,
@@ -55,7 +55,7 @@ pub(crate) async fn deliver(jobs: Jobs) -> Infallible {
     }
 }
 
-impl Deliveries {
+impl DeliveryScheduler {
     /// Starts what may start, and waits for something to happen.
     async fn round(&mut self) -> Result<(), JobsError> {
         let is_due = self.swept.is_none_or(|swept| swept.elapsed() >= SWEEP);
@@ -73,7 +73,7 @@ impl Deliveries {
             })
             .await?;
         let running: Vec<(i64, String)> = lanes.iter().map(|lane| (lane.job, lane.team.clone())).collect();
-        self.turns.update(&running);
+        self.turns.sync(&running);
         let lanes = lanes.into_iter().map(|lane| (lane.job, lane)).collect();
         self.start(&lanes, now_ms).await?;
         let due = due_ms.map_or(LOOK, |due_ms| Duration::from_millis(due_ms.saturating_sub(now_ms).max(1)));
@@ -125,9 +125,9 @@ impl Deliveries {
                     // Its turn comes when others are done: small ones do not pass it for ever.
                     break 'turns;
                 }
-                self.turns.took(job);
+                self.turns.record_served(job);
                 let handle = self.tries.spawn(attempt(self.jobs.clone(), turn.number));
-                self.busy.insert(handle.id(), Busy { lane: lane.clone(), turn });
+                self.busy.insert(handle.id(), InFlightDelivery { lane: lane.clone(), turn });
                 continue 'turns;
             }
             break;

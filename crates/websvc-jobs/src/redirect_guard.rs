@@ -9,36 +9,38 @@ use websvc_engine::crawl::Rules;
 use websvc_scrape::tls_policy;
 use websvc_transport::{TlsPolicy, UrlRule};
 
-use crate::active::Work;
+use crate::active::JobContext;
 use crate::jobs::Jobs;
 
 /// What gets a page of a job; where a page of a crawl leads on to, robots.txt is asked first.
 #[derive(Debug)]
-pub(crate) struct Onward {
+pub(crate) struct RedirectGuard {
     pub(crate) engine: Engine,
     /// Why it went no further.
-    refused: Arc<OnceLock<Verdict>>,
+    refused: Arc<OnceLock<RobotsVerdict>>,
 }
 
 /// What the hosts say of where a page leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum RobotsVerdict {
     /// Nobody forbids it.
     Allowed,
     /// A robots.txt forbids it.
-    Forbidden,
+    Disallowed,
     /// The host of this URL could not say what it allows, and may in a while.
     Unknown(Url),
 }
 
-impl Onward {
+impl RedirectGuard {
     /// Prepares getting a page, which began at `started`.
-    pub(crate) fn of(jobs: &Jobs, work: &Work, started: Instant) -> Self {
+    pub(crate) fn new(jobs: &Jobs, work: &JobContext, started: Instant) -> Self {
         let refused = Arc::new(OnceLock::new());
         let engine = match &work.crawling {
             Some(_) => {
                 let (deadline, tls) = (started + work.plan.timeout(), tls_policy(&work.plan));
-                jobs.inner.engine.with_redirect_rule(name(tls), rule(jobs, tls, deadline, &refused))
+                jobs.inner
+                    .engine
+                    .with_redirect_rule(name(tls), redirect_policy(jobs, tls, deadline, &refused))
             }
             None => jobs.inner.engine.clone(),
         };
@@ -46,8 +48,8 @@ impl Onward {
     }
 
     /// Returns what the hosts said when the page was got.
-    pub(crate) fn verdict(&self) -> Verdict {
-        self.refused.get().cloned().unwrap_or(Verdict::Allowed)
+    pub(crate) fn verdict(&self) -> RobotsVerdict {
+        self.refused.get().cloned().unwrap_or(RobotsVerdict::Allowed)
     }
 }
 
@@ -60,16 +62,21 @@ fn name(tls: TlsPolicy) -> &'static str {
 }
 
 /// Returns the rule that lets a page lead on to what its host allows, and notes what it did not.
-fn rule(jobs: &Jobs, tls: TlsPolicy, deadline: Instant, refused: &Arc<OnceLock<Verdict>>) -> UrlRule {
+fn redirect_policy(
+    jobs: &Jobs,
+    tls: TlsPolicy,
+    deadline: Instant,
+    refused: &Arc<OnceLock<RobotsVerdict>>,
+) -> UrlRule {
     let (jobs, refused) = (jobs.clone(), Arc::clone(refused));
     UrlRule::new(move |url| {
         let (jobs, refused) = (jobs.clone(), Arc::clone(&refused));
         async move {
-            let verdict = ask(&jobs, &url, tls, deadline).await;
+            let verdict = check_robots(&jobs, &url, tls, deadline).await;
             let reason = match verdict {
-                Verdict::Allowed => return Ok(()),
-                Verdict::Forbidden => "robots.txt forbids it",
-                Verdict::Unknown(_) => "its host could not say what it allows",
+                RobotsVerdict::Allowed => return Ok(()),
+                RobotsVerdict::Disallowed => "robots.txt forbids it",
+                RobotsVerdict::Unknown(_) => "its host could not say what it allows",
             };
             // Only the first step counts: it goes no further.
             let _ = refused.set(verdict);
@@ -78,18 +85,18 @@ fn rule(jobs: &Jobs, tls: TlsPolicy, deadline: Instant, refused: &Arc<OnceLock<V
     })
 }
 
-async fn ask(jobs: &Jobs, url: &Url, tls: TlsPolicy, deadline: Instant) -> Verdict {
+async fn check_robots(jobs: &Jobs, url: &Url, tls: TlsPolicy, deadline: Instant) -> RobotsVerdict {
     if !matches!(url.scheme(), "http" | "https") {
         // There is no such file, and the client refuses it by itself.
-        return Verdict::Allowed;
+        return RobotsVerdict::Allowed;
     }
     // Before the page itself is late, which would be told of its own host.
     let now = Instant::now();
     let deadline = now + deadline.saturating_duration_since(now) / 2;
     let rules = jobs.inner.robots.rules(jobs.inner.engine.scraper(), url, tls, deadline).await;
     match rules.get() {
-        Some(Rules::DisallowAll | Rules::Unanswered) => Verdict::Unknown(url.clone()),
-        Some(rules) if !rules.allow(url) => Verdict::Forbidden,
-        Some(_) | None => Verdict::Allowed,
+        Some(Rules::DisallowAll | Rules::Unanswered) => RobotsVerdict::Unknown(url.clone()),
+        Some(rules) if !rules.allow(url) => RobotsVerdict::Disallowed,
+        Some(_) | None => RobotsVerdict::Allowed,
     }
 }

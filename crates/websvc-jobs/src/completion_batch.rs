@@ -10,18 +10,18 @@ use crate::jobs::{JobsError, now_ms};
 
 /// The ends that wait to be written; no more than there are pages under way.
 #[derive(Debug, Default)]
-pub(crate) struct Ends {
-    waiting: Mutex<Vec<Waiting>>,
+pub(crate) struct CompletionBatcher {
+    waiting: Mutex<Vec<PendingCompletion>>,
     writing: Mutex<()>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct PendingCompletion {
     finish: PackedFinish,
     told: SyncSender<Result<PageFinished, StoreError>>,
 }
 
-impl Ends {
+impl CompletionBatcher {
     /// Writes the end of a page, with those of others that wait. Blocks.
     ///
     /// # Errors
@@ -33,12 +33,12 @@ impl Ends {
         finish: PackedFinish,
     ) -> Result<PageFinished, JobsError> {
         let (told, tells) = sync_channel(1);
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(Waiting { finish, told });
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(PendingCompletion { finish, told });
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
         if !waiting.is_empty() {
             let (finishes, told): (Vec<_>, Vec<_>) =
-                waiting.into_iter().map(|Waiting { finish, told }| (finish, told)).unzip();
+                waiting.into_iter().map(|PendingCompletion { finish, told }| (finish, told)).unzip();
             let ended = store.finish_job_urls(finishes, &config.limits, now_ms());
             for (told, ended) in told.into_iter().zip(ended) {
                 // Each has room for its one answer, and who asked waits for it below.

@@ -5,19 +5,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The counts; clones share them. A team without a page has none.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct InWork(Arc<Mutex<HashMap<String, u64>>>);
+pub(crate) struct InFlight(Arc<Mutex<HashMap<String, u64>>>);
 
 /// A page that is worked on, for as long as this lives.
 #[derive(Debug)]
-pub(crate) struct Working {
-    counts: InWork,
+pub(crate) struct InFlightGuard {
+    counts: InFlight,
     team: String,
 }
 
-impl InWork {
-    pub(crate) fn begin(&self, team: &str) -> Working {
+impl InFlight {
+    pub(crate) fn begin(&self, team: &str) -> InFlightGuard {
         *self.lock().entry(team.to_owned()).or_default() += 1;
-        Working { counts: self.clone(), team: team.to_owned() }
+        InFlightGuard { counts: self.clone(), team: team.to_owned() }
     }
 
     /// Returns how many there are, of one team or of all.
@@ -34,7 +34,7 @@ impl InWork {
     }
 }
 
-impl Drop for Working {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
         let mut counts = self.counts.lock();
         if let Some(count) = counts.get_mut(&self.team) {
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn pages_are_counted_for_as_long_as_they_are_worked_on() {
-        let counts = InWork::default();
+        let counts = InFlight::default();
         let pages = ["a", "a", "b"].map(|team| counts.begin(team));
         assert_eq!((counts.count(Some("a")), counts.count(Some("c")), counts.count(None)), (2, 0, 3));
         drop(pages);

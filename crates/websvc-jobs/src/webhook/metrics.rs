@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What became of events since the process began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct WebhookCounts {
+pub struct WebhookMetrics {
     /// Events that their receivers took.
     pub delivered: u64,
     /// Tries that failed.
@@ -30,17 +30,17 @@ impl Counters {
         self.failed.fetch_add(1, Relaxed);
     }
 
-    pub(crate) fn died(&self) {
+    pub(crate) fn record_dead_letter(&self) {
         self.dead.fetch_add(1, Relaxed);
     }
 
-    pub(crate) fn died_of_age(&self, events: u64) {
+    pub(crate) fn record_expired(&self, events: u64) {
         self.dead.fetch_add(events, Relaxed);
     }
 
-    pub(crate) fn counts(&self) -> WebhookCounts {
+    pub(crate) fn counts(&self) -> WebhookMetrics {
         let Self { delivered, failed, dead } = self;
-        WebhookCounts {
+        WebhookMetrics {
             delivered: delivered.load(Relaxed),
             failed: failed.load(Relaxed),
             dead: dead.load(Relaxed),

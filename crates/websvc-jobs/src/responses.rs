@@ -13,7 +13,7 @@ pub fn job_status(record: &JobRecord, data: Vec<JobDocument>, next: Option<Strin
     let mut warnings = serde_json::from_str::<JobRequest>(&record.request)
         .map(|request| request.warnings)
         .unwrap_or_default();
-    warnings.extend(left_out(record));
+    warnings.extend(skip_warnings(record));
     let millis = record.finished_at_ms.map(|end| end.saturating_sub(record.created_at_ms));
     JobStatusResponse {
         success: true,
@@ -38,7 +38,7 @@ fn total(urls: u64, limit: Option<u64>) -> u64 {
 }
 
 /// Returns what a job left out, in words.
-fn left_out(record: &JobRecord) -> Vec<String> {
+fn skip_warnings(record: &JobRecord) -> Vec<String> {
     let mut warnings = Vec::new();
     if record.left_out > 0 {
         warnings
