@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use websvc_engine::crawl::Event;
+use websvc_engine::crawl::CrawlEvent;
 
 use crate::show;
 
@@ -38,15 +38,15 @@ impl Progress {
     }
 
     /// Shows an event of a crawl.
-    pub(crate) fn event(&mut self, event: &Event) {
+    pub(crate) fn event(&mut self, event: &CrawlEvent) {
         match event {
-            Event::Page { .. } => self.page(),
-            Event::Failed { url, reason } => {
+            CrawlEvent::Page { .. } => self.page(),
+            CrawlEvent::Failed { url, reason } => {
                 self.errors += 1;
                 self.say(&format!("failed {url}: {reason}"));
             }
-            Event::Skipped { .. } => self.skipped += 1,
-            Event::Queued { waiting } => {
+            CrawlEvent::Skipped { .. } => self.skipped += 1,
+            CrawlEvent::Queued { waiting } => {
                 self.bar.set_length(self.pages + u64::try_from(*waiting).unwrap_or(u64::MAX));
             }
             _ => {}

@@ -4,7 +4,7 @@ use websvc_store::UsageItem;
 
 /// What credits are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Item {
+pub enum ChargeKind {
     /// Ten results, or the rest of them.
     Results,
     /// Ten results under zero data retention.
@@ -37,45 +37,45 @@ pub enum Item {
     ThreatScan,
 }
 
-impl Item {
+impl ChargeKind {
     /// Every item.
-    pub const ALL: &'static [Item] = &[
-        Item::Results,
-        Item::ResultsZdr,
-        Item::ResultsAnon,
-        Item::Page,
-        Item::EnhancedPage,
-        Item::PdfPage,
-        Item::PdfFile,
-        Item::LockdownHit,
-        Item::LockdownMiss,
-        Item::RedactPii,
-        Item::Json,
-        Item::Question,
-        Item::Highlights,
-        Item::Map,
-        Item::ThreatScan,
+    pub const ALL: &'static [ChargeKind] = &[
+        ChargeKind::Results,
+        ChargeKind::ResultsZdr,
+        ChargeKind::ResultsAnon,
+        ChargeKind::Page,
+        ChargeKind::EnhancedPage,
+        ChargeKind::PdfPage,
+        ChargeKind::PdfFile,
+        ChargeKind::LockdownHit,
+        ChargeKind::LockdownMiss,
+        ChargeKind::RedactPii,
+        ChargeKind::Json,
+        ChargeKind::Question,
+        ChargeKind::Highlights,
+        ChargeKind::Map,
+        ChargeKind::ThreatScan,
     ];
 
     /// Returns the name of the item in the usage log.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Item::Results => "results",
-            Item::ResultsZdr => "results-zdr",
-            Item::ResultsAnon => "results-anon",
-            Item::Page => "page",
-            Item::EnhancedPage => "enhanced-page",
-            Item::PdfPage => "pdf-page",
-            Item::PdfFile => "pdf-file",
-            Item::LockdownHit => "lockdown-hit",
-            Item::LockdownMiss => "lockdown-miss",
-            Item::RedactPii => "redact-pii",
-            Item::Json => "json",
-            Item::Question => "question",
-            Item::Highlights => "highlights",
-            Item::Map => "map",
-            Item::ThreatScan => "threat-scan",
+            ChargeKind::Results => "results",
+            ChargeKind::ResultsZdr => "results-zdr",
+            ChargeKind::ResultsAnon => "results-anon",
+            ChargeKind::Page => "page",
+            ChargeKind::EnhancedPage => "enhanced-page",
+            ChargeKind::PdfPage => "pdf-page",
+            ChargeKind::PdfFile => "pdf-file",
+            ChargeKind::LockdownHit => "lockdown-hit",
+            ChargeKind::LockdownMiss => "lockdown-miss",
+            ChargeKind::RedactPii => "redact-pii",
+            ChargeKind::Json => "json",
+            ChargeKind::Question => "question",
+            ChargeKind::Highlights => "highlights",
+            ChargeKind::Map => "map",
+            ChargeKind::ThreatScan => "threat-scan",
         }
     }
 }
@@ -84,7 +84,7 @@ impl Item {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BillLine {
     /// What it is for.
-    pub item: Item,
+    pub item: ChargeKind,
     /// How many of it.
     pub count: u64,
     /// What they cost together.
@@ -99,7 +99,7 @@ pub struct Bill {
 
 impl Bill {
     /// Adds `count` of an item at `price` each, and returns what they cost together. None of it makes no line.
-    pub fn add(&mut self, item: Item, count: u64, price: u64) -> u64 {
+    pub fn add_line(&mut self, item: ChargeKind, count: u64, price: u64) -> u64 {
         let credits = count.saturating_mul(price);
         if count == 0 {
             return 0;
@@ -147,18 +147,18 @@ mod tests {
     #[test]
     fn lines_of_one_item_are_one() {
         let mut bill = Bill::default();
-        assert_eq!(bill.add(Item::Page, 2, 1), 2);
-        assert_eq!(bill.add(Item::RedactPii, 1, 4), 4);
-        assert_eq!(bill.add(Item::Page, 1, 5), 5);
-        assert_eq!(bill.add(Item::PdfPage, 0, 5), 0);
-        let pages = BillLine { item: Item::Page, count: 3, credits: 7 };
-        assert_eq!(bill.lines(), [pages, BillLine { item: Item::RedactPii, count: 1, credits: 4 }]);
+        assert_eq!(bill.add_line(ChargeKind::Page, 2, 1), 2);
+        assert_eq!(bill.add_line(ChargeKind::RedactPii, 1, 4), 4);
+        assert_eq!(bill.add_line(ChargeKind::Page, 1, 5), 5);
+        assert_eq!(bill.add_line(ChargeKind::PdfPage, 0, 5), 0);
+        let pages = BillLine { item: ChargeKind::Page, count: 3, credits: 7 };
+        assert_eq!(bill.lines(), [pages, BillLine { item: ChargeKind::RedactPii, count: 1, credits: 4 }]);
         assert_eq!(bill.total(), 11);
     }
 
     #[test]
     fn names_are_unique() {
-        let names: BTreeSet<&str> = Item::ALL.iter().map(|item| item.as_str()).collect();
-        assert_eq!(names.len(), Item::ALL.len());
+        let names: BTreeSet<&str> = ChargeKind::ALL.iter().map(|item| item.as_str()).collect();
+        assert_eq!(names.len(), ChargeKind::ALL.len());
     }
 }

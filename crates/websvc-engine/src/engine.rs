@@ -14,24 +14,25 @@ use websvc_validate::{PathPatterns, ScrapePlan, SearchPlan};
 
 use crate::bill::Bill;
 use crate::error::EngineError;
-use crate::file::review_file;
+use crate::generated;
 use crate::mirror::Mirror;
 use crate::pricing::Pricing;
 use crate::search::{
-    Inspections, Means, PageOutcome, Review, SearchOutcome, Stages, assemble, ceiling, charge, charge_alone,
-    file_ceiling, file_floor, find, gather, miss_price, page_ceiling, review, review_page,
+    FeatureCheck, GatherContext, PageOutcome, SearchOutcome, StageTimings, UrlCheckers, assemble, charge,
+    charge_single_page, check_page_features, check_search_features, gather, max_file_credits,
+    max_page_credits, max_search_credits, min_file_credits, miss_price, query_sources,
 };
-use crate::source::{Counted, SearchSource, SourceFigures};
+use crate::source::{InstrumentedSource, SearchSource, SourceMetrics};
 use crate::team_indexes::TeamIndexes;
-use crate::written;
+use crate::upload_check::check_upload_features;
 
 /// What becomes of the embedded index when pages come in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IndexUse {
+pub enum IndexMode {
     /// They go to it.
-    Filled,
+    Write,
     /// They go to its mirrors alone: nobody searches it, and it would fill the disk.
-    Bypassed,
+    MirrorOnly,
 }
 
 /// What an engine is built of.
@@ -44,7 +45,7 @@ pub struct EngineConfig {
     /// Where scraped pages go to be searched; `None` when this process may not write.
     pub index: Option<Arc<websvc_index::Index>>,
     /// Whether they go there.
-    pub index_use: IndexUse,
+    pub index_use: IndexMode,
     /// The indexes of teams that keep their pages to themselves; without it, the pages of such teams go nowhere.
     pub team_indexes: Option<Arc<TeamIndexes>>,
     /// Where they are written, too.
@@ -59,13 +60,13 @@ pub struct EngineConfig {
 
 impl EngineConfig {
     /// Returns the model that answers questions.
-    pub(crate) fn writer(&self) -> Option<&dyn Model> {
+    pub(crate) fn completion_model(&self) -> Option<&dyn Model> {
         self.model.as_deref().filter(|model| model.completes())
     }
 
     /// Returns the index when pages are to go to it.
-    pub(crate) fn filled_index(&self) -> Option<&Arc<websvc_index::Index>> {
-        self.index.as_ref().filter(|_| self.index_use == IndexUse::Filled)
+    pub(crate) fn writable_index(&self) -> Option<&Arc<websvc_index::Index>> {
+        self.index.as_ref().filter(|_| self.index_use == IndexMode::Write)
     }
 }
 
@@ -74,7 +75,7 @@ impl EngineConfig {
 pub struct Engine {
     config: Arc<EngineConfig>,
     /// The sources of the configuration with their counters.
-    counted: Arc<[Arc<Counted>]>,
+    counted: Arc<[Arc<InstrumentedSource>]>,
     /// What gets pages, when that is not the one of the configuration.
     scraper: Option<Scraper>,
     /// The share of the model, when that is not taken whole.
@@ -89,7 +90,7 @@ impl Engine {
         let stages = config.scraper.stages();
         let sources = config.sources.drain(..);
         let counted: Arc<[_]> =
-            sources.map(|source| Arc::new(Counted::new(source, stages.clone()))).collect();
+            sources.map(|source| Arc::new(InstrumentedSource::new(source, stages.clone()))).collect();
         config.sources = counted.iter().map(|source| Arc::clone(source) as Arc<dyn SearchSource>).collect();
         let path_patterns = PathPatterns::default();
         Self { config: Arc::new(config), counted, scraper: None, model: None, path_patterns }
@@ -111,7 +112,7 @@ impl Engine {
 
     /// Returns the engine for pages that nobody waits for: it takes a share of the scraper's pools only, and half of the model.
     #[must_use]
-    pub fn with_share(&self, share: BackgroundLimits) -> Self {
+    pub fn with_background_limits(&self, share: BackgroundLimits) -> Self {
         let model = self.config.model.clone().map(|model| Arc::new(Share::half_of(model)) as Arc<dyn Model>);
         Self { scraper: Some(self.config.scraper.with_background_limits(share)), model, ..self.clone() }
     }
@@ -124,10 +125,10 @@ impl Engine {
     }
 
     /// Returns what writes of pages.
-    fn writer(&self) -> Option<&dyn Model> {
+    fn completion_model(&self) -> Option<&dyn Model> {
         match &self.model {
             Some(share) => Some(&**share).filter(|model| model.completes()),
-            None => self.config.writer(),
+            None => self.config.completion_model(),
         }
     }
 
@@ -164,7 +165,7 @@ impl Engine {
     }
 
     /// Returns the figures of the sources, in order of preference.
-    pub fn source_figures(&self) -> Vec<SourceFigures> {
+    pub fn source_figures(&self) -> Vec<SourceMetrics> {
         self.counted.iter().map(|source| source.figures()).collect()
     }
 
@@ -174,8 +175,8 @@ impl Engine {
     }
 
     /// Returns the index when pages that come in are to go to it.
-    pub fn filled_index(&self) -> Option<&Arc<websvc_index::Index>> {
-        self.config.filled_index()
+    pub fn writable_index(&self) -> Option<&Arc<websvc_index::Index>> {
+        self.config.writable_index()
     }
 
     /// Returns the index of this process, when it may write.
@@ -210,8 +211,9 @@ impl Engine {
         deadline: Instant,
         bill: &mut Bill,
     ) -> Result<Page, EngineError> {
-        let Review { mut warnings } = review_page(plan, self.scraper(), self.config.writer())?;
-        let inspections = Inspections::of_page(plan, &self.config.threat);
+        let FeatureCheck { mut warnings } =
+            check_page_features(plan, self.scraper(), self.config.completion_model())?;
+        let inspections = UrlCheckers::of_page(plan, &self.config.threat);
         let scope = self.scope(team)?;
         let scraper = inspections.scraper(self.scraper()).in_scope(scope);
         let profile = self.open_profile(team, Some(plan)).await?;
@@ -223,9 +225,9 @@ impl Engine {
         };
         let scanned = inspections.finish(&mut warnings);
         if let Ok(page) = &mut page {
-            written::write(self.writer(), self.stages(), plan, page, deadline).await;
+            generated::write(self.completion_model(), self.stages(), plan, page, deadline).await;
         }
-        *bill = charge_alone(&self.config.pricing, plan, page.as_mut().ok(), scanned);
+        *bill = charge_single_page(&self.config.pricing, plan, page.as_mut().ok(), scanned);
         let mut page = page.map_err(EngineError::Page)?;
         page.warnings.splice(..0, warnings.into_iter().chain(unsaved));
         self.stages().run(Stage::Publish, files.publish(&mut page)).await;
@@ -259,13 +261,13 @@ impl Engine {
         deadline: Instant,
         bill: &mut Bill,
     ) -> Result<Page, EngineError> {
-        review_file(plan)?;
+        check_upload_features(plan)?;
         let scraper = &self.config.scraper;
-        let Review { warnings } = review_page(plan, scraper, self.config.writer())?;
+        let FeatureCheck { warnings } = check_page_features(plan, scraper, self.config.completion_model())?;
         let reading = plan.for_reading();
         let mut page = scraper.read_file(file, &reading, deadline).await.map_err(EngineError::Page)?;
-        written::write(self.writer(), self.stages(), plan, &mut page, deadline).await;
-        *bill = charge_alone(&self.config.pricing, plan, Some(&mut page), 0);
+        generated::write(self.completion_model(), self.stages(), plan, &mut page, deadline).await;
+        *bill = charge_single_page(&self.config.pricing, plan, Some(&mut page), 0);
         page.warnings.splice(..0, warnings);
         Ok(page)
     }
@@ -273,10 +275,10 @@ impl Engine {
     /// Tells whether a search waits for nobody elsewhere: it asks only sources that are here, gets no pages and has no
     /// URLs scanned.
     #[must_use]
-    pub fn only_computes(&self, plan: &SearchPlan) -> bool {
+    pub fn is_cpu_bound(&self, plan: &SearchPlan) -> bool {
         plan.scrape().is_none()
             && plan.protection().is_none()
-            && self.config.sources.iter().all(|source| source.is_here())
+            && self.config.sources.iter().all(|source| source.is_local())
     }
 
     /// Runs a search: finds the hits, gets their pages when the plan asks for formats, and counts the credits.
@@ -296,25 +298,26 @@ impl Engine {
     ) -> BoxFuture<'a, Result<SearchOutcome, EngineError>> {
         Box::pin(async move {
             let deadline = started + plan.timeout();
-            let Review { mut warnings } = review(plan, &self.config.scraper, self.config.writer())?;
+            let FeatureCheck { mut warnings } =
+                check_search_features(plan, &self.config.scraper, self.config.completion_model())?;
             let scope = self.scope(team)?;
             let sources = self.config.sources_in(scope).await?;
             let profile = self.open_profile(team, plan.scrape()).await?;
             let begun = Instant::now();
             let stages = self.stages();
-            let finding = find(&sources, plan, deadline, Timestamp::now(), stages);
+            let finding = query_sources(&sources, plan, deadline, Timestamp::now(), stages);
             let mut found = stages.run(Stage::Find, finding).await?;
             let gathering = Instant::now();
             warnings.extend(found.warnings.iter().cloned());
-            let inspections = Inspections::of(plan, &self.config.threat);
-            let screening = inspections.screen(&mut found, plan, deadline, &mut warnings);
+            let inspections = UrlCheckers::of(plan, &self.config.threat);
+            let screening = inspections.filter_results(&mut found, plan, deadline, &mut warnings);
             let pricing = &self.config.pricing;
             if let Err(late) = stages.run(Stage::Screen, screening).await {
                 return Err(late.with_scans(inspections.finish(&mut warnings), pricing.threat_scan));
             }
             let scraper = inspections.scraper(&self.config.scraper).in_scope(scope);
             let profile_used = profile.as_ref();
-            let means = Means {
+            let means = GatherContext {
                 engine: &self.config,
                 scraper: &scraper,
                 scope,
@@ -328,7 +331,7 @@ impl Engine {
             if let Some(profile) = profile {
                 warnings.extend(profile.close().await);
             }
-            let took = Stages { find: gathering - begun, gather: gathering.elapsed() };
+            let took = StageTimings { find: gathering - begun, gather: gathering.elapsed() };
             let bill = charge(pricing, plan, &found, &mut pages);
             let miss_price = plan.scrape().and_then(|scrape| miss_price(pricing, scrape));
             let data = stages.time(Stage::Assemble, || assemble(plan, found, pages, miss_price));
@@ -341,29 +344,30 @@ impl Engine {
     /// # Errors
     /// [`EngineError::NotSupported`] when this installation cannot do it.
     pub fn review(&self, plan: &ScrapePlan) -> Result<Vec<String>, EngineError> {
-        review_page(plan, self.scraper(), self.config.writer()).map(|review| review.warnings)
+        check_page_features(plan, self.scraper(), self.config.completion_model())
+            .map(|review| review.warnings)
     }
 
     /// Returns the most that a page may cost, a document of several pages and redirects that are scanned apart.
-    pub fn most_page_credits(&self, plan: &ScrapePlan) -> u64 {
-        page_ceiling(&self.prices(), self.config.scraper.proxies(), plan)
+    pub fn max_page_credits(&self, plan: &ScrapePlan) -> u64 {
+        max_page_credits(&self.prices(), self.config.scraper.proxies(), plan)
     }
 
     /// Returns the most that an uploaded file may cost, a document of several pages apart.
-    pub fn most_file_credits(&self, plan: &ScrapePlan) -> u64 {
-        file_ceiling(&self.prices(), plan)
+    pub fn max_file_credits(&self, plan: &ScrapePlan) -> u64 {
+        max_file_credits(&self.prices(), plan)
     }
 
     /// Returns the least that an uploaded file costs that can be read, whatever it is.
-    pub fn least_file_credits(&self) -> u64 {
-        file_floor(&self.prices())
+    pub fn min_file_credits(&self) -> u64 {
+        min_file_credits(&self.prices())
     }
 
     /// Returns the most that a search may cost, so that it can be reserved before. A document counts as one page: how
     /// many it has is known only when it was read. Redirects that are scanned do not count: where pages lead is known
     /// only when they were got.
-    pub fn most_credits(&self, plan: &SearchPlan) -> u64 {
-        ceiling(&self.prices(), self.config.scraper.proxies(), plan)
+    pub fn max_search_credits(&self, plan: &SearchPlan) -> u64 {
+        max_search_credits(&self.prices(), self.config.scraper.proxies(), plan)
     }
 
     /// Returns the price list.
@@ -377,7 +381,7 @@ impl Engine {
         if !self.config.threat.has_scanner() {
             pricing.threat_scan = 0;
         }
-        if self.config.writer().is_none() {
+        if self.config.completion_model().is_none() {
             (pricing.json, pricing.question, pricing.highlights) = (0, 0, 0);
         }
         pricing

@@ -6,7 +6,7 @@ use websvc_scrape::ScrapeError;
 use websvc_types::{ErrorCode, Violation};
 use websvc_validate::SearchPlan;
 
-use crate::bill::{Bill, Item};
+use crate::bill::{Bill, ChargeKind};
 
 fn messages(violations: &[Violation]) -> String {
     violations.iter().map(|violation| violation.message.as_str()).collect::<Vec<_>>().join("; ")
@@ -76,7 +76,7 @@ impl EngineError {
     /// Adds the URLs that were scanned before it to what is to be paid.
     pub(crate) fn with_scans(mut self, scanned: u64, price: u64) -> Self {
         if let Self::CacheMiss { bill, .. } | Self::Timeout { bill, .. } = &mut self {
-            bill.add(Item::ThreatScan, scanned, price);
+            bill.add_line(ChargeKind::ThreatScan, scanned, price);
         }
         self
     }

@@ -7,7 +7,7 @@ use websvc_types::index::{IndexDocument, IndexImage, IndexLink, IndexNews};
 /// Returns a document of the index as it is sent and imported, without the time it was seen. Blank texts are left out:
 /// they say nothing, and an import reads them as absent.
 #[must_use]
-pub fn to_wire(document: Document) -> IndexDocument {
+pub fn to_index_document(document: Document) -> IndexDocument {
     let Document {
         url,
         title,

@@ -4,12 +4,12 @@
 //! charge for it. [`Engine::map`] lists the URLs of a site. [`crawl`] fills the embedded index from the network, politely.
 
 mod bill;
-mod compute;
+mod blocking;
 pub mod crawl;
 mod engine;
 mod error;
 mod export;
-mod file;
+mod generated;
 mod ingest;
 mod map;
 mod mirror;
@@ -21,26 +21,26 @@ mod scope;
 mod search;
 mod source;
 mod team_indexes;
-mod written;
+mod upload_check;
 
-pub use bill::{Bill, BillLine, Item};
-pub use compute::{ComputeError, computed};
-pub use engine::{Engine, EngineConfig, IndexUse};
+pub use bill::{Bill, BillLine, ChargeKind};
+pub use blocking::{ComputeError, run_blocking};
+pub use engine::{Engine, EngineConfig, IndexMode};
 pub use error::EngineError;
-pub use export::to_wire;
+pub use export::to_index_document;
 pub use ingest::{IngestError, ingest, ingest_durably};
-pub use map::{MapOutcome, Mapped};
-pub use mirror::{Mirror, MirrorReport};
+pub use map::{MapOutcome, SiteUrls};
+pub use mirror::{Mirror, MirrorMetrics};
 pub use policy::{PolicyError, team_policy, team_retention};
 pub use pricing::Pricing;
-pub use prompt::{Prompted, UnreadPrompt};
+pub use prompt::{PromptNotUnderstood, PromptOptions};
 pub use rerank::{Ranked, Ranking, rerank};
 pub use scope::{SweepError, remove_ownerless};
-pub use search::{NO_PAGES, PageOutcome, SearchOutcome, Stages, page_content};
+pub use search::{NO_PAGES, PageOutcome, SearchOutcome, StageTimings, page_content};
 pub use source::{
-    Answer, AnswerFuture, Ask, Condition, Declaration, DeclarationError, Elasticsearch, ElasticsearchConfig,
-    ElasticsearchDeclaration, ElasticsearchWriter, EndpointConfig, Failure, Filters, Hit, HitImage, HttpJson,
-    HttpJsonConfig, IndexSource, LATENCY_BOUNDS_MS, SearchSource, Searxng, SearxngConfig, SourceFigures,
-    Written,
+    ApiDefinition, BulkReport, DeclarationError, Elasticsearch, ElasticsearchConfig,
+    ElasticsearchDeclaration, ElasticsearchWriter, EndpointConfig, FailureKind, FilterSupport, Hit, HitImage,
+    HttpJson, HttpJsonConfig, IndexSource, LATENCY_BOUNDS_MS, SearchSource, Searxng, SearxngConfig,
+    SourceFuture, SourceHealth, SourceMetrics, SourceRequest, SourceResponse,
 };
 pub use team_indexes::TeamIndexes;

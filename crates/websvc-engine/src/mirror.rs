@@ -14,7 +14,7 @@ use websvc_index::Document;
 use websvc_types::index::IndexDocument;
 
 use crate::ingest::to_index_document;
-use crate::source::{ElasticsearchWriter, Written};
+use crate::source::{BulkReport, ElasticsearchWriter};
 
 /// So many pages may wait in the queue.
 const QUEUE: usize = 1_000;
@@ -30,7 +30,7 @@ type Queued = (Document, OwnedSemaphorePermit);
 
 /// What was written to a mirror since it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MirrorReport {
+pub struct MirrorMetrics {
     /// The name of its source.
     pub name: String,
     /// Pages that are in its index.
@@ -47,7 +47,7 @@ pub struct MirrorReport {
 #[derive(Debug)]
 pub struct Mirror {
     writer: Arc<ElasticsearchWriter>,
-    sum: Arc<Mutex<Written>>,
+    sum: Arc<Mutex<BulkReport>>,
     room: Arc<Semaphore>,
     queue: Mutex<Option<mpsc::Sender<Queued>>>,
     /// Pages that were handed over and have no fate yet.
@@ -59,7 +59,7 @@ impl Mirror {
     /// Opens the queue. It has to be called in a runtime; [`close`](Self::close) empties it.
     pub fn new(writer: ElasticsearchWriter) -> Self {
         let writer = Arc::new(writer);
-        let sum = Arc::new(Mutex::new(Written::default()));
+        let sum = Arc::new(Mutex::new(BulkReport::default()));
         let (sender, queue) = mpsc::channel(QUEUE);
         let waiting = Arc::new(AtomicU64::default());
         let worker = tokio::spawn(work(Arc::clone(&writer), Arc::clone(&sum), Arc::clone(&waiting), queue));
@@ -79,7 +79,7 @@ impl Mirror {
     }
 
     /// Writes pages and waits for it. What is not written is in the answer and in the report.
-    pub async fn write(&self, documents: &[IndexDocument]) -> Written {
+    pub async fn write(&self, documents: &[IndexDocument]) -> BulkReport {
         let written = self.writer.write(converted(documents)).await;
         lock(&self.sum).add(written.clone());
         tell(self.writer.name(), &written);
@@ -87,7 +87,7 @@ impl Mirror {
     }
 
     /// Hands pages to the queue, and returns how many had no room in it.
-    pub fn offer(&self, documents: &[IndexDocument]) -> usize {
+    pub fn enqueue(&self, documents: &[IndexDocument]) -> usize {
         let sender = lock(&self.queue).clone();
         let left_out = converted(documents).into_iter().filter(|document| {
             let kib = u32::try_from(document.body.len() / 1024 + 1).unwrap_or(u32::MAX);
@@ -106,7 +106,8 @@ impl Mirror {
         let left_out = left_out.count();
         if left_out > 0 {
             let why = "the queue of pages to be written was full".to_owned();
-            let lost = Written { lost: left_out as u64, first_failure: Some(why), ..Written::default() };
+            let lost =
+                BulkReport { lost: left_out as u64, first_failure: Some(why), ..BulkReport::default() };
             tell(self.writer.name(), &lost);
             lock(&self.sum).add(lost);
         }
@@ -115,7 +116,7 @@ impl Mirror {
 
     /// Waits until the queue is empty, at most for `patience`, and tells what was written. What is left then is lost, and
     /// nothing can be handed over afterwards.
-    pub async fn close(&self, patience: Duration) -> MirrorReport {
+    pub async fn close(&self, patience: Duration) -> MirrorMetrics {
         drop(lock(&self.queue).take());
         let worker = lock(&self.worker).take();
         if let Some(mut worker) = worker {
@@ -128,7 +129,7 @@ impl Mirror {
                 }
             };
             let lost = self.waiting.swap(0, Ordering::Relaxed);
-            let lost = Written { lost, first_failure: Some(why), ..Written::default() };
+            let lost = BulkReport { lost, first_failure: Some(why), ..BulkReport::default() };
             tell(self.writer.name(), &lost);
             lock(&self.sum).add(lost);
         }
@@ -136,17 +137,17 @@ impl Mirror {
     }
 
     /// Tells what was written so far.
-    pub fn report(&self) -> MirrorReport {
-        let Written { written, refused, lost, first_failure } = lock(&self.sum).clone();
-        MirrorReport { name: self.writer.name().to_owned(), written, refused, lost, first_failure }
+    pub fn report(&self) -> MirrorMetrics {
+        let BulkReport { written, refused, lost, first_failure } = lock(&self.sum).clone();
+        MirrorMetrics { name: self.writer.name().to_owned(), written, refused, lost, first_failure }
     }
 }
 
 /// Hands pages to every mirror, and returns what the caller should be told.
-pub(crate) fn offer(mirrors: &[Arc<Mirror>], documents: &[IndexDocument]) -> Vec<String> {
+pub(crate) fn enqueue(mirrors: &[Arc<Mirror>], documents: &[IndexDocument]) -> Vec<String> {
     let mut warnings = Vec::new();
     for mirror in mirrors {
-        let left_out = mirror.offer(documents);
+        let left_out = mirror.enqueue(documents);
         if left_out > 0 {
             let name = mirror.writer.name();
             warnings.push(format!("{left_out} pages could not be written to {name}: its queue is full"));
@@ -157,7 +158,7 @@ pub(crate) fn offer(mirrors: &[Arc<Mirror>], documents: &[IndexDocument]) -> Vec
 
 async fn work(
     writer: Arc<ElasticsearchWriter>,
-    sum: Arc<Mutex<Written>>,
+    sum: Arc<Mutex<BulkReport>>,
     waiting: Arc<AtomicU64>,
     mut queue: mpsc::Receiver<Queued>,
 ) {
@@ -178,8 +179,8 @@ fn converted(documents: &[IndexDocument]) -> Vec<Document> {
     documents.iter().map(|document| to_index_document(document.clone(), now)).collect()
 }
 
-fn tell(source: &str, written: &Written) {
-    let Written { written: _, refused, lost, first_failure } = written;
+fn tell(source: &str, written: &BulkReport) {
+    let BulkReport { written: _, refused, lost, first_failure } = written;
     if refused + lost > 0 {
         let why = first_failure.as_deref().unwrap_or_default();
         tracing::error!(source, refused, lost, why, "pages were not written");

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use websvc_types::limits::QUERY_TERMS_MAX;
 
-use crate::compute::{ComputeError, in_time};
+use crate::blocking::{ComputeError, check_deadline};
 
 /// How soon more of the same word counts no more (BM25).
 const K1: f64 = 1.2;
@@ -49,9 +49,9 @@ pub struct Ranking {
 /// # Errors
 /// [`ComputeError::Late`] when it is not done at the deadline.
 pub fn rerank(query: &str, texts: &[&str], deadline: Instant) -> Result<Ranking, ComputeError> {
-    let asked = Asked::read(query);
-    let mut tally = Tally::new(&asked);
-    let collection = Collection::read(texts, &asked, &mut tally, deadline)?;
+    let asked = RerankQuery::read(query);
+    let mut tally = TermCounts::new(&asked);
+    let collection = CorpusStats::read(texts, &asked, &mut tally, deadline)?;
     let most: f64 = collection.weights.iter().sum();
     let mut ranked = Vec::with_capacity(texts.len());
     for (index, text) in texts.iter().enumerate() {
@@ -66,7 +66,7 @@ pub fn rerank(query: &str, texts: &[&str], deadline: Instant) -> Result<Ranking,
 
 /// What a query asks for.
 #[derive(Default)]
-struct Asked {
+struct RerankQuery {
     /// Its different words by their numbers.
     terms: HashMap<String, usize>,
     /// The numbers of pairs of words that stand next to each other in it, each once, the smaller word first.
@@ -77,7 +77,7 @@ struct Asked {
     is_cut: bool,
 }
 
-impl Asked {
+impl RerankQuery {
     fn read(query: &str) -> Self {
         let mut asked = Self::default();
         let mut before = None;
@@ -124,7 +124,7 @@ fn pair(one: usize, other: usize) -> (usize, usize) {
 }
 
 /// What of one text matters. It is used for one after the other, and what one takes is by what is found in it.
-struct Tally {
+struct TermCounts {
     /// How many words the text has.
     length: usize,
     /// How often each word of the query is in it.
@@ -137,8 +137,8 @@ struct Tally {
     met: Vec<usize>,
 }
 
-impl Tally {
-    fn new(asked: &Asked) -> Self {
+impl TermCounts {
+    fn new(asked: &RerankQuery) -> Self {
         let (terms, pairs) = (asked.terms.len(), asked.pairs.len());
         let (counts, nearest) = (vec![0; terms], vec![usize::MAX; pairs]);
         Self { length: 0, counts, found: Vec::new(), nearest, met: Vec::new() }
@@ -154,13 +154,13 @@ impl Tally {
         }
     }
 
-    fn read(&mut self, text: &str, asked: &Asked, deadline: Instant) -> Result<(), ComputeError> {
+    fn read(&mut self, text: &str, asked: &RerankQuery, deadline: Instant) -> Result<(), ComputeError> {
         self.clear();
         let mut last = None;
         let reading = each_word(text, |word| {
             let place = self.length;
             self.length += 1;
-            if place.is_multiple_of(WORDS_AT_ONCE) && in_time(deadline).is_err() {
+            if place.is_multiple_of(WORDS_AT_ONCE) && check_deadline(deadline).is_err() {
                 return ControlFlow::Break(());
             }
             if let Some(term) = asked.terms.get(word) {
@@ -182,7 +182,7 @@ impl Tally {
         self.counts[term] += 1;
     }
 
-    fn meet(&mut self, asked: &Asked, pair: (usize, usize), distance: usize) {
+    fn meet(&mut self, asked: &RerankQuery, pair: (usize, usize), distance: usize) {
         let Some(pair) = asked.pairs.get(&pair) else { return };
         if self.nearest[*pair] == usize::MAX {
             self.met.push(*pair);
@@ -192,17 +192,17 @@ impl Tally {
 }
 
 /// What the words of the query are worth among these texts.
-struct Collection {
+struct CorpusStats {
     weights: Vec<f64>,
     usual_length: f64,
     words: u64,
 }
 
-impl Collection {
+impl CorpusStats {
     fn read(
         texts: &[&str],
-        asked: &Asked,
-        tally: &mut Tally,
+        asked: &RerankQuery,
+        tally: &mut TermCounts,
         deadline: Instant,
     ) -> Result<Self, ComputeError> {
         let (mut holders, mut words) = (vec![0_usize; asked.terms.len()], 0_u64);
@@ -220,7 +220,7 @@ impl Collection {
         Ok(Self { weights: holders.into_iter().map(weight).collect(), usual_length, words })
     }
 
-    fn worth(&self, tally: &mut Tally) -> f64 {
+    fn worth(&self, tally: &mut TermCounts) -> f64 {
         // In one order, so that texts with the same words are worth the same.
         tally.found.sort_unstable();
         let length = 1.0 - B + B * tally.length as f64 / self.usual_length;
@@ -232,7 +232,7 @@ impl Collection {
     }
 
     /// Returns what words add that follow each other in the query and stand near to each other in the text.
-    fn nearness(&self, tally: &mut Tally, asked: &Asked) -> f64 {
+    fn nearness(&self, tally: &mut TermCounts, asked: &RerankQuery) -> f64 {
         tally.met.sort_unstable();
         let worth = tally.met.iter().map(|pair| {
             let (one, other) = asked.words_of_pairs[*pair];

@@ -171,8 +171,8 @@ impl EngineConfig {
         let index = match scope {
             PageScope::Off => return warnings,
             PageScope::Shared => {
-                warnings.extend(mirror::offer(&self.mirrors, &copies));
-                Ok(self.filled_index().cloned())
+                warnings.extend(mirror::enqueue(&self.mirrors, &copies));
+                Ok(self.writable_index().cloned())
             }
             // Mirrors are searched by all teams.
             PageScope::Team(owner) => self.team_index(owner).await,

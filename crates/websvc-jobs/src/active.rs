@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use url::Url;
-use websvc_engine::crawl::Site;
+use websvc_engine::crawl::CrawlScope;
 use websvc_engine::{PolicyError, team_policy};
 use websvc_scrape::FilePublisher;
 use websvc_store::{DEFAULT_TEAM, JobLease, JobRecord, StoreError, Team};
@@ -119,9 +119,9 @@ fn plan(
         check_crawl((**crawl).clone(), policy).map_err(refused)?;
     let known = inner.store.job_urls(record.number)?;
     let scrape = plan.scrape().clone();
-    let site = Site::new(plan);
+    let site = CrawlScope::new(plan);
     if let Some(led_to) = record.led_to.as_deref().and_then(|url| Url::parse(url).ok()) {
-        site.led_to(&led_to);
+        site.follow_start_redirect(&led_to);
     }
     Ok((scrape, Some(Arc::new(CrawlState::new(site, &known)))))
 }

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 
 use url::Url;
-use websvc_engine::crawl::{Budgets, Site};
+use websvc_engine::crawl::{CrawlScope, TrapBudgets};
 use websvc_scrape::OutLinks;
 use websvc_store::JobUrl;
 use websvc_types::job::SitemapMode;
@@ -16,7 +16,7 @@ const MOST_JUDGED: usize = 200_000;
 /// A crawl with what it met.
 #[derive(Debug)]
 pub(crate) struct CrawlState {
-    pub(crate) site: Site,
+    pub(crate) site: CrawlScope,
     met: Mutex<SeenUrls>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct CrawlState {
 #[derive(Debug, Default)]
 struct SeenUrls {
     keys: HashSet<u64>,
-    budgets: Budgets,
+    budgets: TrapBudgets,
     /// What was counted and is not noted yet: several pages may find it meanwhile.
     counted: HashSet<u64>,
     /// Addresses, as they are linked to, of which it is known that nothing new comes of them: most links of a page are in
@@ -34,12 +34,12 @@ struct SeenUrls {
 
 impl CrawlState {
     /// Goes on with a crawl that met these.
-    pub(crate) fn new(site: Site, known: &[JobUrl]) -> Self {
+    pub(crate) fn new(site: CrawlScope, known: &[JobUrl]) -> Self {
         let mut met = SeenUrls::default();
         for JobUrl { url, key, .. } in known {
             met.keys.insert(hash(key));
             if let Ok(url) = Url::parse(url) {
-                met.budgets.take(&url);
+                met.budgets.try_take(&url);
             }
         }
         Self { site, met: Mutex::new(met) }
@@ -71,7 +71,7 @@ impl CrawlState {
                 continue;
             }
             let url = self.site.fetched(url);
-            let key = self.site.takes(&url).then(|| self.site.key(&url));
+            let key = self.site.contains(&url).then(|| self.site.key(&url));
             let Some(key) = key.filter(|key| !met.keys.contains(&hash(key))) else {
                 met.classify(address);
                 continue;
@@ -119,7 +119,7 @@ impl SeenUrls {
     /// Counts a URL once, however many pages find it; false when nothing is left of what it belongs to.
     fn count(&mut self, key: &str, url: &Url) -> bool {
         let key = hash(key);
-        let is_taken = self.counted.contains(&key) || self.budgets.take(url);
+        let is_taken = self.counted.contains(&key) || self.budgets.try_take(url);
         if is_taken {
             self.counted.insert(key);
         }

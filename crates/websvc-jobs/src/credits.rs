@@ -39,7 +39,7 @@ pub(crate) async fn hold(
     if is_anonymous(&work.record) {
         return Ok(Ok(jobs.inner.store.hold_unlimited(&work.record.team)));
     }
-    let most = jobs.inner.engine.most_page_credits(&work.plan);
+    let most = jobs.inner.engine.max_page_credits(&work.plan);
     if let Some(team) = work.team.read()
         && let Some(Held::Enough(hold)) = jobs.inner.store.try_hold(&team, most)?
     {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use url::Url;
-use websvc_engine::crawl::{Pace, host_key};
+use websvc_engine::crawl::{HostPace, host_key};
 
 use crate::config::HostPause;
 use crate::page::{HostSignal, NoResponse};
@@ -40,7 +40,7 @@ pub(crate) struct HostTable {
 /// A host that was asked.
 #[derive(Debug)]
 struct HostEntry {
-    pace: Pace,
+    pace: HostPace,
     /// It asks for pauses, which are between one request and the next.
     is_slow: bool,
     has_answered: bool,
@@ -115,7 +115,7 @@ impl HostTable {
                 .retain(|_, HostEntry { pace, .. }| pace.running() > 0 || pace.ready_at() + FORGOTTEN > now);
         }
         let known = || HostEntry {
-            pace: Pace::new(now),
+            pace: HostPace::new(now),
             is_slow: false,
             has_answered: false,
             silences: 0,
@@ -124,7 +124,7 @@ impl HostTable {
         self.paces.entry(host.to_owned()).or_insert_with(known).pace.start();
     }
 
-    /// Notes the end of a request: see [`Pace::finish`].
+    /// Notes the end of a request: see [`HostPace::finish`].
     pub(crate) fn finish(&mut self, host: &str, now: Instant, pause: HostPause, ended: RequestOutcome) {
         let Some(known) = self.paces.get_mut(host) else { return };
         let RequestOutcome { elapsed, asked, said } = ended;
@@ -137,7 +137,7 @@ impl HostTable {
         match said {
             HostSignal::NotContacted => {}
             HostSignal::Healthy => {
-                known.pace.calm();
+                known.pace.record_success();
                 (known.has_answered, known.silences, known.given_up_until) = (true, 0, None);
             }
             HostSignal::Overloaded(retry_after) => {

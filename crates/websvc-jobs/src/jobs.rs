@@ -91,7 +91,7 @@ impl Jobs {
     /// Makes the handle; nothing is worked on before [`run`](Self::run).
     #[must_use]
     pub fn new(engine: &Engine, store: Store, artifacts: Artifacts, config: JobsConfig) -> Self {
-        let engine = engine.with_share(config.share);
+        let engine = engine.with_background_limits(config.share);
         let changed = Notify::new();
         Self {
             inner: Arc::new(Inner {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::OnceCell;
 use url::Url;
-use websvc_engine::crawl::{Listing, Rules};
+use websvc_engine::crawl::{RobotsTxt, SitemapReader};
 use websvc_engine::{Bill, Engine, EngineError, PageOutcome, page_content};
 use websvc_scrape::{OutLinks, Page, ScrapeError, tls_policy};
 use websvc_store::{
@@ -183,7 +183,7 @@ async fn attempt(
         None => None,
     };
     let rules = rules.as_ref().and_then(|rules| rules.get());
-    done.asked = rules.and_then(Rules::delay).unwrap_or_default();
+    done.asked = rules.and_then(RobotsTxt::delay).unwrap_or_default();
     let is_probe = match permission(rules, &url, &lease, known) {
         Permission::Granted => false,
         Permission::Probe => true,
@@ -250,7 +250,7 @@ fn url_of(lease: &JobLease) -> Result<Url, PageEnd> {
     Url::parse(&lease.url.url).map_err(|_| failed(ErrorCode::BadRequest, "it is no URL"))
 }
 
-async fn rules_of(jobs: &Jobs, work: &JobContext, url: &Url, deadline: Instant) -> Arc<OnceCell<Rules>> {
+async fn rules_of(jobs: &Jobs, work: &JobContext, url: &Url, deadline: Instant) -> Arc<OnceCell<RobotsTxt>> {
     jobs.inner.robots.rules(jobs.inner.engine.scraper(), url, tls_policy(&work.plan), deadline).await
 }
 
@@ -265,16 +265,16 @@ enum Permission {
     Denied(PageEnd),
 }
 
-fn permission(rules: Option<&Rules>, url: &Url, lease: &JobLease, known: HostReachability) -> Permission {
+fn permission(rules: Option<&RobotsTxt>, url: &Url, lease: &JobLease, known: HostReachability) -> Permission {
     let Some(rules) = rules else { return Permission::Granted };
-    let is_unanswered = matches!(rules, Rules::Unanswered);
+    let is_unanswered = matches!(rules, RobotsTxt::Unanswered);
     if is_unanswered && lease.url.depth == 0 && known == HostReachability::New {
         return Permission::Probe;
     }
-    if (is_unanswered || matches!(rules, Rules::DisallowAll)) && lease.retries() < MAX_RETRIES {
+    if (is_unanswered || matches!(rules, RobotsTxt::Unavailable)) && lease.retries() < MAX_RETRIES {
         return Permission::Unknown;
     }
-    match rules.allow(url) {
+    match rules.is_allowed(url) {
         true => Permission::Granted,
         false if is_unanswered => Permission::Denied(unreachable_rules()),
         false => Permission::Denied(PageEnd::Blocked),
@@ -311,7 +311,7 @@ async fn retry(jobs: &Jobs, lease: JobLease) -> Result<PageDisposition, JobsErro
 /// Returns where the first page of a crawl led, when the site of the crawl is there, too.
 fn start_redirect(crawling: &CrawlState, lease: &JobLease, url: &Url, got: &ScrapeOutcome) -> Option<String> {
     let reached = got.reached.as_ref().filter(|reached| lease.url.depth == 0 && *reached != url)?;
-    crawling.site.led_to(reached).then(|| reached.to_string())
+    crawling.site.follow_start_redirect(reached).then(|| reached.to_string())
 }
 
 /// Returns whether a page that was linked to led out of the crawl.
@@ -320,7 +320,7 @@ fn left_crawl_scope(crawling: &CrawlState, lease: &JobLease, url: &Url, got: &Sc
     lease.url.depth > 0
         && got.reached.as_ref().is_some_and(|reached| {
             let reached = site.fetched(reached.clone());
-            reached != *url && !site.takes(&reached)
+            reached != *url && !site.contains(&reached)
         })
 }
 
@@ -328,7 +328,7 @@ fn left_crawl_scope(crawling: &CrawlState, lease: &JobLease, url: &Url, got: &Sc
 async fn sitemap_pages(
     jobs: &Jobs,
     crawling: &Arc<CrawlState>,
-    rules: &Rules,
+    rules: &RobotsTxt,
     lease: &JobLease,
     url: &Url,
 ) -> Vec<Url> {
@@ -339,15 +339,15 @@ async fn sitemap_pages(
         return Vec::new();
     }
     let wants = Arc::clone(crawling);
-    let listing = Listing {
+    let listing = SitemapReader {
         scraper: jobs.inner.engine.scraper(),
         rules,
         tls: tls_policy(plan.scrape()),
         deadline: Instant::now() + SITEMAPS_TIME,
         most: usize::try_from(plan.limit().saturating_mul(LISTED_PER_DOCUMENT)).unwrap_or(usize::MAX),
     };
-    let wants = Arc::new(move |page: &Url| wants.site.takes(&wants.site.fetched(page.clone())));
-    listing.pages(url, |file| crawling.site.is_at_home(file), wants).await
+    let wants = Arc::new(move |page: &Url| wants.site.contains(&wants.site.fetched(page.clone())));
+    listing.pages(url, |file| crawling.site.is_start_host(file), wants).await
 }
 
 /// A page of a crawl that was got.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::OnceCell;
 use url::Url;
-use websvc_engine::crawl::{Rules, ask_robots, host_key};
+use websvc_engine::crawl::{RobotsTxt, fetch_robots_txt, host_key};
 use websvc_scrape::Scraper;
 use websvc_transport::TlsPolicy;
 
@@ -24,7 +24,7 @@ pub(crate) struct Robots {
 }
 
 /// Rules, and from when on they hold.
-type CachedRobots = (Instant, Arc<OnceCell<Rules>>);
+type CachedRobots = (Instant, Arc<OnceCell<RobotsTxt>>);
 
 impl Robots {
     /// Returns the rules of the host of a URL, which is asked when they are not known.
@@ -34,26 +34,28 @@ impl Robots {
         url: &Url,
         tls: TlsPolicy,
         deadline: Instant,
-    ) -> Arc<OnceCell<Rules>> {
+    ) -> Arc<OnceCell<RobotsTxt>> {
         // What was read without looking at the certificate does not hold for who looks at it.
         let host = format!("{}://{} {tls:?}", url.scheme(), host_key(url));
         let cell = self.cell(host.clone(), Instant::now());
-        match cell.get_or_init(|| ask_robots(scraper, url, tls, deadline)).await {
+        match cell.get_or_init(|| fetch_robots_txt(scraper, url, tls, deadline)).await {
             // It was a fault of the host: whoever comes next asks it anew.
-            Rules::DisallowAll | Rules::Unanswered | Rules::Unreachable => self.forget(&host, &cell),
-            Rules::AllowAll | Rules::Robot(_) => {}
+            RobotsTxt::Unavailable | RobotsTxt::Unanswered | RobotsTxt::HostFailed => {
+                self.forget(&host, &cell)
+            }
+            RobotsTxt::AllowAll | RobotsTxt::Robot(_) => {}
         }
         cell
     }
 
-    fn forget(&self, host: &str, cell: &Arc<OnceCell<Rules>>) {
+    fn forget(&self, host: &str, cell: &Arc<OnceCell<RobotsTxt>>) {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if hosts.get(host).is_some_and(|(_, known)| Arc::ptr_eq(known, cell)) {
             hosts.remove(host);
         }
     }
 
-    fn cell(&self, host: String, now: Instant) -> Arc<OnceCell<Rules>> {
+    fn cell(&self, host: String, now: Instant) -> Arc<OnceCell<RobotsTxt>> {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if hosts.len() >= MANY {
             hosts.retain(|_, (at, _)| *at + LIFE > now);

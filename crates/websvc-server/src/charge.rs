@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use websvc_engine::{Bill, Stages};
+use websvc_engine::{Bill, StageTimings};
 use websvc_stage::{Stage, carried};
 use websvc_store::{Caller, DEFAULT_TEAM, Held, Hold, StoreError, Usage, UsageRetention, UsageStage};
 use websvc_types::ErrorCode;
@@ -65,7 +65,7 @@ pub(crate) struct Outcome {
     pub(crate) operation: &'static str,
     pub(crate) status: u16,
     pub(crate) bill: Bill,
-    pub(crate) stages: Stages,
+    pub(crate) stages: StageTimings,
     pub(crate) query: Option<String>,
     pub(crate) retention: UsageRetention,
 }
@@ -118,8 +118,8 @@ fn usage(context: &Context<'_>, outcome: Outcome) -> Usage {
     }
 }
 
-fn named(stages: Stages) -> Vec<UsageStage> {
-    let Stages { find, gather } = stages;
+fn named(stages: StageTimings) -> Vec<UsageStage> {
+    let StageTimings { find, gather } = stages;
     let stage = |stage: &str, took: Duration| UsageStage { stage: stage.to_owned(), took };
     let all = [stage("find", find), stage("gather", gather)];
     all.into_iter().filter(|stage| !stage.took.is_zero()).collect()

@@ -10,7 +10,7 @@ use std::time::Duration;
 use http::HeaderValue;
 use tokio::task::JoinError;
 use websvc_artifacts::{ArtifactError, Artifacts, ArtifactsConfig};
-use websvc_engine::{Engine, EngineConfig, IndexSource, IndexUse, Pricing, TeamIndexes};
+use websvc_engine::{Engine, EngineConfig, IndexMode, IndexSource, Pricing, TeamIndexes};
 use websvc_index::{Index, IndexConfig, IndexError};
 use websvc_jobs::{Jobs, JobsConfig};
 use websvc_model::Model;
@@ -221,7 +221,7 @@ impl Embedded {
             sources: vec![Arc::new(IndexSource::new(Arc::clone(&parts.index)))],
             scraper: Scraper::new(Client::new(client)?, parts.store.clone(), scrape),
             index: Some(Arc::clone(&parts.index)),
-            index_use: IndexUse::Filled,
+            index_use: IndexMode::Write,
             team_indexes: Some(Arc::clone(&parts.team_indexes)),
             mirrors: Vec::new(),
             pricing,

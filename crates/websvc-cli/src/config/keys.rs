@@ -35,12 +35,12 @@ const SECTIONS: &[Section] = &[
         name: "search.sources.*",
         keys: &[
             &["kind"],
-            websvc_engine::Declaration::KEYS,
+            websvc_engine::ApiDefinition::KEYS,
             websvc_engine::ElasticsearchDeclaration::KEYS,
             ENDPOINT,
         ],
     },
-    Section { name: "search.sources.*.fields", keys: &[websvc_engine::Declaration::FIELD_KEYS] },
+    Section { name: "search.sources.*.fields", keys: &[websvc_engine::ApiDefinition::FIELD_KEYS] },
     Section { name: "cache", keys: &[&["max_bytes", "max_age_days", "memory_bytes"]] },
     Section {
         name: "browser",

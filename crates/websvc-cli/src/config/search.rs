@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use toml::{Table, Value};
-use websvc_engine::{Declaration, ElasticsearchDeclaration, EndpointConfig};
+use websvc_engine::{ApiDefinition, ElasticsearchDeclaration, EndpointConfig};
 
 use super::keys::ENDPOINT;
 
@@ -44,7 +44,7 @@ pub(crate) enum Source {
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct HttpJson {
     #[serde(flatten)]
-    pub(crate) declaration: Declaration,
+    pub(crate) declaration: ApiDefinition,
     #[serde(flatten)]
     pub(crate) endpoint: Endpoint,
 }
@@ -142,7 +142,7 @@ impl<'de> Deserialize<'de> for Source {
         let kind =
             table.get("kind").and_then(Value::as_str).ok_or_else(|| D::Error::missing_field("kind"))?;
         let keys = match kind {
-            "http-json" => Declaration::KEYS,
+            "http-json" => ApiDefinition::KEYS,
             "elasticsearch" => ElasticsearchDeclaration::KEYS,
             other => return Err(D::Error::unknown_variant(other, &["http-json", "elasticsearch"])),
         };

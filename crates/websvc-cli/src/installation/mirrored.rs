@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use websvc_engine::crawl::{IndexSink, Sink, SinkError, SinkFuture};
-use websvc_engine::{Mirror, MirrorReport, Written};
+use websvc_engine::{BulkReport, Mirror, MirrorMetrics};
 use websvc_types::index::IndexDocument;
 
 use super::Installation;
@@ -20,7 +20,7 @@ impl Installation {
         match self.engine.mirrors() {
             [] => Box::new(IndexSink(Arc::clone(&self.index))),
             mirrors => {
-                let index = self.engine.filled_index().map(|index| IndexSink(Arc::clone(index)));
+                let index = self.engine.writable_index().map(|index| IndexSink(Arc::clone(index)));
                 Box::new(MirroredSink { index, mirrors: mirrors.to_vec() })
             }
         }
@@ -30,7 +30,7 @@ impl Installation {
     ///
     /// # Errors
     /// The index failed.
-    pub(crate) async fn close(&self) -> Result<Vec<MirrorReport>> {
+    pub(crate) async fn close(&self) -> Result<Vec<MirrorMetrics>> {
         if let Some(browser) = self.engine.scraper().browser() {
             browser.stop().await;
         }
@@ -40,7 +40,7 @@ impl Installation {
         let mut reports = Vec::new();
         for mirror in self.engine.mirrors() {
             let report = mirror.close(PATIENCE).await;
-            let MirrorReport { name, written, refused, lost, first_failure } = &report;
+            let MirrorMetrics { name, written, refused, lost, first_failure } = &report;
             if written + refused + lost > 0 {
                 let why =
                     first_failure.as_ref().map_or_else(String::new, |why| format!("; first failure: {why}"));
@@ -56,8 +56,8 @@ impl Installation {
 ///
 /// # Errors
 /// A mirror has not all pages; it is named.
-pub(crate) fn ensure_complete(reports: &[MirrorReport]) -> Result<()> {
-    for MirrorReport { name, refused, lost, .. } in reports {
+pub(crate) fn ensure_complete(reports: &[MirrorMetrics]) -> Result<()> {
+    for MirrorMetrics { name, refused, lost, .. } in reports {
         if refused + lost > 0 {
             bail!("{} pages are not in {name}", refused + lost);
         }
@@ -77,7 +77,7 @@ impl Sink for MirroredSink {
         Box::pin(async move {
             for mirror in &self.mirrors {
                 // Refused pages are counted and told at the end; a server that cannot be reached ends the work.
-                let Written { lost, first_failure, .. } = mirror.write(&documents).await;
+                let BulkReport { lost, first_failure, .. } = mirror.write(&documents).await;
                 if lost > 0 {
                     let why = first_failure.unwrap_or_default();
                     let text = format!("{lost} pages could not be written to {}: {why}", mirror.name());

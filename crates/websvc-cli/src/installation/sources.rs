@@ -5,8 +5,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail, ensure};
 use url::Url;
 use websvc_engine::{
-    Elasticsearch, ElasticsearchConfig, ElasticsearchWriter, HttpJson, HttpJsonConfig, IndexSource, IndexUse,
-    Mirror, SearchSource, Searxng, SearxngConfig,
+    Elasticsearch, ElasticsearchConfig, ElasticsearchWriter, HttpJson, HttpJsonConfig, IndexMode,
+    IndexSource, Mirror, SearchSource, Searxng, SearxngConfig,
 };
 use websvc_index::Index;
 use websvc_transport::{Client, GuardError};
@@ -146,11 +146,11 @@ pub(super) fn mirrors(config: &Config) -> Result<Vec<Arc<Mirror>>> {
 }
 
 /// Tells whether pages go to the embedded index: when they are written elsewhere and it is not searched, they do not.
-pub(super) fn index_use(config: &Config, mirrors: &[Arc<Mirror>]) -> IndexUse {
+pub(super) fn index_use(config: &Config, mirrors: &[Arc<Mirror>]) -> IndexMode {
     if mirrors.is_empty() || config.search.providers.contains(&Provider::Index) {
-        IndexUse::Filled
+        IndexMode::Write
     } else {
-        IndexUse::Bypassed
+        IndexMode::MirrorOnly
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use url::Url;
 
-use super::host::{Host, PageTask, Room, Task};
+use super::host::{Capacity, Host, PageTask, Task};
 use super::scope::host_key;
 
 /// How many URLs a crawl remembers; it takes in no more beyond them.
@@ -83,7 +83,7 @@ impl Frontier {
     }
 
     /// Returns a task that may start now in this room, with its host's URL, going round the hosts.
-    pub(super) fn start(&mut self, per_host: usize, room: Room, now: Instant) -> Option<(Url, Task)> {
+    pub(super) fn start(&mut self, per_host: usize, room: Capacity, now: Instant) -> Option<(Url, Task)> {
         for step in 0..self.order.len() {
             let at = (self.next + step) % self.order.len();
             let host = self.hosts.get_mut(&self.order[at])?;
@@ -96,13 +96,13 @@ impl Frontier {
     }
 
     /// Returns when the next task for this room may start; `None` when none waits for time alone.
-    pub(super) fn next_at(&self, per_host: usize, room: Room) -> Option<Instant> {
+    pub(super) fn next_at(&self, per_host: usize, room: Capacity) -> Option<Instant> {
         self.hosts.values().filter_map(|host| host.next_at(per_host, room)).min()
     }
 
     /// Returns whether anything waits that is no image.
     pub(super) fn has_pages(&self) -> bool {
-        self.hosts.values().any(|host| host.has_task(Room::Pages))
+        self.hosts.values().any(|host| host.has_task(Capacity::Pages))
     }
 
     /// Returns how many pages wait.

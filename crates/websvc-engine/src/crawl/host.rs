@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 
-use super::pace::Pace;
-use super::robots::Rules;
+use super::pace::HostPace;
+use super::robots::RobotsTxt;
 
 /// So many sitemaps and feeds of a host come before its pages; further ones come after them.
 const FIRST_LISTINGS: usize = 20;
@@ -29,7 +29,7 @@ pub(super) enum Task {
 
 /// What a crawl has room for at present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Room {
+pub(super) enum Capacity {
     /// Everything: what is on the way to pages first, then images.
     All,
     /// What is on the way to pages.
@@ -56,14 +56,14 @@ pub(super) struct Host {
     /// The scheme and authority under which its robots.txt is.
     pub(super) origin: Url,
     /// Unknown until its robots.txt was asked for.
-    pub(super) rules: Option<Rules>,
+    pub(super) rules: Option<RobotsTxt>,
     tasks: VecDeque<Task>,
     listings: VecDeque<Url>,
     images: VecDeque<Url>,
     image_faults: u8,
     listings_started: usize,
     listings_running: usize,
-    pace: Pace,
+    pace: HostPace,
 }
 
 impl Host {
@@ -77,13 +77,13 @@ impl Host {
             image_faults: 0,
             listings_started: 0,
             listings_running: 0,
-            pace: Pace::new(now),
+            pace: HostPace::new(now),
         }
     }
 
     /// Returns whether its rules, once they are known, allow a page to be fetched.
     pub(super) fn allows(&self, url: &Url) -> bool {
-        self.rules.as_ref().is_none_or(|rules| rules.allow(url))
+        self.rules.as_ref().is_none_or(|rules| rules.is_allowed(url))
     }
 
     pub(super) fn push(&mut self, task: Task) {
@@ -139,16 +139,16 @@ impl Host {
 
     /// Returns whether it has something for this room. Images come when nothing else waits; its rules come for their
     /// sake too.
-    pub(super) fn has_task(&self, room: Room) -> bool {
+    pub(super) fn has_task(&self, room: Capacity) -> bool {
         let needs_rules = self.rules.is_none();
         let only_rules = needs_rules && self.tasks.len() == 1;
         let for_pages =
             !self.listings.is_empty() || (!self.pages_wait() && !self.tasks.is_empty() && !only_rules);
         let for_images = !self.images.is_empty();
         match room {
-            Room::All => for_pages || (for_images && (needs_rules || self.waiting() == 0)),
-            Room::Pages => for_pages,
-            Room::Images => for_images,
+            Capacity::All => for_pages || (for_images && (needs_rules || self.waiting() == 0)),
+            Capacity::Pages => for_pages,
+            Capacity::Images => for_images,
         }
     }
 
@@ -158,15 +158,15 @@ impl Host {
     }
 
     /// Returns when the next task may start; `None` while there is none or the host is busy.
-    pub(super) fn next_at(&self, per_host: usize, room: Room) -> Option<Instant> {
+    pub(super) fn next_at(&self, per_host: usize, room: Capacity) -> Option<Instant> {
         let rules_are_coming = self.rules.is_none() && self.pace.running() > 0;
         let free = self.pace.running() < per_host && !rules_are_coming && self.has_task(room);
         free.then_some(self.pace.ready_at())
     }
 
     /// Takes the next task, which the caller starts now.
-    pub(super) fn start(&mut self, room: Room) -> Option<Task> {
-        let is_for_images = self.rules.is_some() && (room == Room::Images || self.waiting() == 0);
+    pub(super) fn start(&mut self, room: Capacity) -> Option<Task> {
+        let is_for_images = self.rules.is_some() && (room == Capacity::Images || self.waiting() == 0);
         let task = if is_for_images {
             Task::Image(self.images.pop_front()?)
         } else if (self.lists_first() || self.pages_wait() || self.tasks.is_empty())
@@ -190,7 +190,7 @@ impl Host {
 
     /// Notes the end of a task that took `elapsed` of the network; none when the cache answered.
     pub(super) fn finish(&mut self, now: Instant, elapsed: Option<Duration>) {
-        let asked = self.rules.as_ref().and_then(Rules::delay).unwrap_or_default();
+        let asked = self.rules.as_ref().and_then(RobotsTxt::delay).unwrap_or_default();
         self.pace.finish(now, elapsed, asked);
     }
 
@@ -213,21 +213,21 @@ mod tests {
         let now = Instant::now();
         let mut host = host(now);
         host.push_listing(host.origin.clone());
-        assert_eq!(host.start(Room::All), Some(Task::Robots));
-        assert_eq!(host.next_at(4, Room::All), None);
-        host.rules = Some(Rules::AllowAll);
-        assert_eq!(host.next_at(4, Room::All), Some(now));
+        assert_eq!(host.start(Capacity::All), Some(Task::Robots));
+        assert_eq!(host.next_at(4, Capacity::All), None);
+        host.rules = Some(RobotsTxt::AllowAll);
+        assert_eq!(host.next_at(4, Capacity::All), Some(now));
     }
 
     #[test]
     fn a_host_waits_as_long_as_it_took_to_answer() {
         let now = Instant::now();
         let mut host = host(now);
-        host.rules = Some(Rules::AllowAll);
+        host.rules = Some(RobotsTxt::AllowAll);
         host.push(Task::Robots);
-        host.start(Room::All);
+        host.start(Capacity::All);
         host.finish(now, Some(Duration::from_millis(300)));
-        assert_eq!(host.next_at(1, Room::All), Some(now + Duration::from_millis(300)));
+        assert_eq!(host.next_at(1, Capacity::All), Some(now + Duration::from_millis(300)));
     }
 
     #[test]
@@ -235,20 +235,20 @@ mod tests {
         let now = Instant::now();
         let mut host = host(now);
         let text = b"User-agent: *\nCrawl-delay: 5\n";
-        host.rules = Some(Rules::read(http::StatusCode::OK, text, "websvc"));
+        host.rules = Some(RobotsTxt::read(http::StatusCode::OK, text, "websvc"));
         host.push(Task::Robots);
-        host.start(Room::All);
+        host.start(Capacity::All);
         host.finish(now, Some(Duration::from_millis(3)));
-        assert_eq!(host.next_at(1, Room::All), Some(now + Duration::from_secs(5)));
+        assert_eq!(host.next_at(1, Capacity::All), Some(now + Duration::from_secs(5)));
     }
 
     #[test]
     fn the_first_listings_come_before_pages_and_the_others_after() {
         let now = Instant::now();
         let mut host = host(now);
-        host.start(Room::All);
+        host.start(Capacity::All);
         host.finish(now, None);
-        host.rules = Some(Rules::AllowAll);
+        host.rules = Some(RobotsTxt::AllowAll);
         let page = PageTask { url: host.origin.clone(), depth: 0, retries: 0 };
         host.push(Task::Page(page.clone()));
         for _ in 0..2 * MAX_LISTINGS {
@@ -256,37 +256,37 @@ mod tests {
         }
         assert_eq!(host.waiting(), 1 + MAX_LISTINGS);
         for _ in 0..FIRST_LISTINGS {
-            assert_eq!(host.start(Room::All), Some(Task::Listing(host.origin.clone())));
+            assert_eq!(host.start(Capacity::All), Some(Task::Listing(host.origin.clone())));
             host.finish_listing(now, Duration::ZERO);
         }
-        assert_eq!(host.start(Room::All), Some(Task::Page(page)));
-        assert_eq!(host.start(Room::All), Some(Task::Listing(host.origin.clone())));
+        assert_eq!(host.start(Capacity::All), Some(Task::Page(page)));
+        assert_eq!(host.start(Capacity::All), Some(Task::Listing(host.origin.clone())));
     }
 
     #[test]
     fn pages_wait_for_the_listings_that_run() {
         let now = Instant::now();
         let mut host = host(now);
-        host.start(Room::All);
+        host.start(Capacity::All);
         host.finish(now, None);
-        host.rules = Some(Rules::AllowAll);
+        host.rules = Some(RobotsTxt::AllowAll);
         host.push_listing(host.origin.clone());
         host.push(Task::Page(PageTask { url: host.origin.clone(), depth: 0, retries: 0 }));
-        host.start(Room::All);
-        assert_eq!(host.next_at(2, Room::All), None);
+        host.start(Capacity::All);
+        assert_eq!(host.next_at(2, Capacity::All), None);
         host.finish_listing(now, Duration::ZERO);
-        assert_eq!(host.next_at(2, Room::All), Some(now));
+        assert_eq!(host.next_at(2, Capacity::All), Some(now));
     }
 
     #[test]
     fn at_most_so_many_requests_run_at_one_time() {
         let now = Instant::now();
         let mut host = host(now);
-        host.rules = Some(Rules::AllowAll);
+        host.rules = Some(RobotsTxt::AllowAll);
         host.push(Task::Robots);
-        host.start(Room::All);
-        assert_eq!(host.next_at(1, Room::All), None);
-        assert_eq!(host.next_at(2, Room::All), Some(now));
+        host.start(Capacity::All);
+        assert_eq!(host.next_at(1, Capacity::All), None);
+        assert_eq!(host.next_at(2, Capacity::All), Some(now));
     }
 
     #[test]
@@ -294,16 +294,16 @@ mod tests {
         let now = Instant::now();
         let mut host = host(now);
         assert!(host.push_image(host.origin.clone()));
-        assert_eq!(host.next_at(1, Room::Pages), None);
-        assert_eq!(host.next_at(1, Room::Images), Some(now));
-        assert_eq!(host.start(Room::Images), Some(Task::Robots));
+        assert_eq!(host.next_at(1, Capacity::Pages), None);
+        assert_eq!(host.next_at(1, Capacity::Images), Some(now));
+        assert_eq!(host.start(Capacity::Images), Some(Task::Robots));
         host.finish(now, None);
-        host.rules = Some(Rules::AllowAll);
+        host.rules = Some(RobotsTxt::AllowAll);
         let page = PageTask { url: host.origin.clone(), depth: 0, retries: 0 };
         host.push(Task::Page(page.clone()));
-        assert_eq!(host.start(Room::All), Some(Task::Page(page)));
+        assert_eq!(host.start(Capacity::All), Some(Task::Page(page)));
         host.finish(now, None);
-        assert_eq!(host.start(Room::All), Some(Task::Image(host.origin.clone())));
+        assert_eq!(host.start(Capacity::All), Some(Task::Image(host.origin.clone())));
     }
 
     #[test]

@@ -18,20 +18,20 @@ const OVERHEAD_BYTES: usize = 256;
 
 /// What is asked for, what is known, and who waits for it.
 #[derive(Debug)]
-pub(super) struct Images {
+pub(super) struct ImageProbeQueue {
     /// How many may still be asked for.
     left: usize,
     known: HashMap<Url, Option<(u32, u32)>>,
     /// The numbers of the pages that wait for an image.
     waiting: HashMap<Url, Vec<usize>>,
-    held: HashMap<usize, Held>,
+    held: HashMap<usize, PendingPage>,
     held_bytes: usize,
     next_number: usize,
 }
 
 /// A page that is in the index without the sizes of some images.
 #[derive(Debug)]
-struct Held {
+struct PendingPage {
     document: IndexDocument,
     bytes: usize,
     /// How many of its images are asked for.
@@ -39,7 +39,7 @@ struct Held {
     is_changed: bool,
 }
 
-impl Images {
+impl ImageProbeQueue {
     /// Begins with nothing known; at most `limit` images are asked for.
     pub(super) fn new(limit: usize) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl Images {
     }
 
     /// Completes a page by what is known, and returns the images that are to be asked for now.
-    pub(super) fn take(&mut self, document: &mut IndexDocument) -> Vec<Url> {
+    pub(super) fn add_page(&mut self, document: &mut IndexDocument) -> Vec<Url> {
         let (mut asked, mut open) = (Vec::new(), Vec::new());
         let bytes = size_of(document);
         let has_room = self.held_bytes + bytes <= MAX_HELD_BYTES;
@@ -82,7 +82,7 @@ impl Images {
         let number = self.next_number;
         self.next_number += 1;
         self.held_bytes += bytes;
-        self.held.insert(number, Held { document, bytes, open: images.len(), is_changed: false });
+        self.held.insert(number, PendingPage { document, bytes, open: images.len(), is_changed: false });
         for image in images {
             self.waiting.entry(image).or_default().push(number);
         }
@@ -111,7 +111,7 @@ impl Images {
     }
 
     /// Lets one more image be asked for: one was known to the cache.
-    pub(super) fn give_back(&mut self) {
+    pub(super) fn return_budget(&mut self) {
         self.left += 1;
     }
 
@@ -119,7 +119,7 @@ impl Images {
     pub(super) fn give_up(&mut self) -> Vec<IndexDocument> {
         self.waiting.clear();
         self.held_bytes = 0;
-        let mut held: Vec<(usize, Held)> = self.held.drain().collect();
+        let mut held: Vec<(usize, PendingPage)> = self.held.drain().collect();
         held.sort_unstable_by_key(|(number, _)| *number);
         held.into_iter().filter(|(_, held)| held.is_changed).map(|(_, held)| held.document).collect()
     }
@@ -162,13 +162,13 @@ mod tests {
         }
     }
 
-    fn asked(images: &mut Images, mut page: IndexDocument) -> Vec<String> {
-        images.take(&mut page).iter().map(Url::to_string).collect()
+    fn asked(images: &mut ImageProbeQueue, mut page: IndexDocument) -> Vec<String> {
+        images.add_page(&mut page).iter().map(Url::to_string).collect()
     }
 
     #[test]
     fn an_image_is_asked_for_once_and_completes_every_page() {
-        let mut images = Images::new(10);
+        let mut images = ImageProbeQueue::new(10);
         assert_eq!(
             asked(&mut images, page("a", &["http://i.test/1", "http://i.test/1"])),
             ["http://i.test/1"]
@@ -184,7 +184,7 @@ mod tests {
         let sizes: Vec<Option<u32>> = complete[0].images.iter().map(|image| image.width).collect();
         assert_eq!(sizes, [Some(3), None]);
         let mut later = page("c", &["http://i.test/1", "http://i.test/2"]);
-        assert!(images.take(&mut later).is_empty());
+        assert!(images.add_page(&mut later).is_empty());
         assert_eq!(later.images[0].height, Some(4));
         assert_eq!((images.held.len(), images.held_bytes), (0, 0));
     }
@@ -193,27 +193,27 @@ mod tests {
     fn bounds_hold_per_page_and_per_crawl() {
         let many: Vec<String> = (0..30).map(|number| format!("http://i.test/{number}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        let mut images = Images::new(12);
+        let mut images = ImageProbeQueue::new(12);
         assert_eq!(asked(&mut images, page("a", &many)).len(), MAX_PER_PAGE);
         assert_eq!(asked(&mut images, page("b", &many[10..])).len(), 2);
-        images.give_back();
+        images.return_budget();
         assert_eq!(asked(&mut images, page("c", &many[20..])).len(), 1);
-        assert!(asked(&mut Images::new(0), page("a", &many)).is_empty());
+        assert!(asked(&mut ImageProbeQueue::new(0), page("a", &many)).is_empty());
     }
 
     #[test]
     fn what_has_a_size_or_is_not_on_the_web_is_not_asked_for() {
-        let mut images = Images::new(10);
+        let mut images = ImageProbeQueue::new(10);
         let mut sized = page("a", &["http://i.test/1"]);
         (sized.images[0].width, sized.images[0].height) = (Some(1), Some(2));
-        assert!(images.take(&mut sized).is_empty());
+        assert!(images.add_page(&mut sized).is_empty());
         assert!(asked(&mut images, page("b", &["data:image/png;base64,x", "file:///a.png", "x"])).is_empty());
         assert!(images.held.is_empty());
     }
 
     #[test]
     fn what_was_learned_of_an_unfinished_page_is_not_lost() {
-        let mut images = Images::new(10);
+        let mut images = ImageProbeQueue::new(10);
         asked(&mut images, page("a", &["http://i.test/1", "http://i.test/2"]));
         asked(&mut images, page("b", &["http://i.test/3"]));
         assert!(images.answer(&"http://i.test/1".parse().unwrap(), Some((3, 4))).is_empty());

@@ -7,7 +7,6 @@
 mod frontier;
 mod host;
 mod images;
-mod listed;
 mod pace;
 mod report;
 pub(crate) mod robots;
@@ -15,18 +14,19 @@ mod run;
 mod scope;
 mod sink;
 mod site;
-mod told;
+mod sitemap_hints;
+mod sitemap_pages;
 mod trap;
 
 #[cfg(test)]
 mod tests;
 
-pub use listed::Listing;
-pub use pace::{MAX_RETRIES, Pace};
-pub use report::{CrawlReport, Event};
-pub use robots::{Rules, ask_robots};
+pub use pace::{HostPace, MAX_RETRIES};
+pub use report::{CrawlEvent, CrawlReport};
+pub use robots::{RobotsTxt, fetch_robots_txt};
 pub use run::{CrawlOptions, crawl};
 pub use scope::host_key;
 pub use sink::{IndexSink, Sink, SinkError, SinkFuture};
-pub use site::Site;
-pub use trap::Budgets;
+pub use site::CrawlScope;
+pub use sitemap_pages::SitemapReader;
+pub use trap::TrapBudgets;

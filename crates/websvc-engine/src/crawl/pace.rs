@@ -16,13 +16,13 @@ pub const MAX_RETRIES: u8 = 3;
 
 /// The pace of one host: a bounded number of requests at one time, and after each as long a pause as it took.
 #[derive(Debug, Clone)]
-pub struct Pace {
+pub struct HostPace {
     running: usize,
     ready_at: Instant,
     backoffs: u32,
 }
 
-impl Pace {
+impl HostPace {
     /// Returns the pace of a host that was not asked before.
     #[must_use]
     pub fn new(now: Instant) -> Self {
@@ -55,7 +55,7 @@ impl Pace {
     }
 
     /// Notes that the host answered as it should: what it said of overload counts less.
-    pub fn calm(&mut self) {
+    pub fn record_success(&mut self) {
         self.backoffs = self.backoffs.saturating_sub(1);
     }
 

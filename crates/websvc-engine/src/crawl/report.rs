@@ -8,7 +8,7 @@ use url::Url;
 /// Something that happened in a crawl.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Event {
+pub enum CrawlEvent {
     /// A page went to the index.
     Page {
         /// Its URL after redirects.

@@ -18,15 +18,15 @@ pub(crate) const MAX_BYTES: u64 = 512 * 1024;
 pub(super) const FORBIDDEN: &str = "robots.txt does not allow it";
 
 /// The rules of a host.
-pub enum Rules {
+pub enum RobotsTxt {
     /// There is no robots.txt, or it says nothing about us.
     AllowAll,
     /// It could not be read for a fault of the host: nothing may be fetched.
-    DisallowAll,
+    Unavailable,
     /// The host could not be reached: nothing may be fetched until it can say what it allows.
     Unanswered,
     /// It could not be read for what keeps pages from being fetched as well, and says more clearly why.
-    Unreachable,
+    HostFailed,
     /// What it says.
     Robot(Box<Robot>),
 }
@@ -37,58 +37,61 @@ pub(crate) fn url(origin: &Url) -> Url {
 }
 
 /// Asks the host of a URL for its rules, until `deadline`.
-pub async fn ask_robots(scraper: &Scraper, of: &Url, tls: TlsPolicy, deadline: Instant) -> Rules {
+pub async fn fetch_robots_txt(scraper: &Scraper, of: &Url, tls: TlsPolicy, deadline: Instant) -> RobotsTxt {
     match scraper.beginning(&url(of), MAX_BYTES, tls, deadline).await {
-        Ok(file) => Rules::read(file.status, &file.body, scraper.robots_user_agent()),
-        Err(error) if error.is_for_every_request() => Rules::Unreachable,
-        Err(error) if error.is_unreachable() => Rules::Unanswered,
+        Ok(file) => RobotsTxt::read(file.status, &file.body, scraper.robots_user_agent()),
+        Err(error) if error.is_for_every_request() => RobotsTxt::HostFailed,
+        Err(error) if error.is_unreachable() => RobotsTxt::Unanswered,
         // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4).
-        Err(_unreachable) => Rules::DisallowAll,
+        Err(_unreachable) => RobotsTxt::Unavailable,
     }
 }
 
-impl Rules {
+impl RobotsTxt {
     /// Reads an answer to the request for robots.txt, which is at most its first [`MAX_BYTES`].
     pub(crate) fn read(status: StatusCode, body: &[u8], agent: &str) -> Self {
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-            return Rules::DisallowAll;
+            return RobotsTxt::Unavailable;
         }
         if !status.is_success() {
-            return Rules::AllowAll;
+            return RobotsTxt::AllowAll;
         }
-        Robot::new(agent, whole_lines(body)).map_or(Rules::AllowAll, |robot| Rules::Robot(Box::new(robot)))
+        Robot::new(agent, whole_lines(body))
+            .map_or(RobotsTxt::AllowAll, |robot| RobotsTxt::Robot(Box::new(robot)))
     }
 
     /// Returns whether `url` may be fetched.
     #[must_use]
-    pub fn allow(&self, url: &Url) -> bool {
+    pub fn is_allowed(&self, url: &Url) -> bool {
         match self {
-            Rules::AllowAll | Rules::Unreachable => true,
-            Rules::DisallowAll | Rules::Unanswered => false,
-            Rules::Robot(robot) => robot.allowed(url.as_str()),
+            RobotsTxt::AllowAll | RobotsTxt::HostFailed => true,
+            RobotsTxt::Unavailable | RobotsTxt::Unanswered => false,
+            RobotsTxt::Robot(robot) => robot.allowed(url.as_str()),
         }
     }
 
     /// Returns why a page is left out that these rules do not allow.
     pub(super) fn reason_to_skip(&self) -> &'static str {
         match self {
-            Rules::DisallowAll | Rules::Unanswered => "the robots.txt of its host could not be read",
-            Rules::AllowAll | Rules::Unreachable | Rules::Robot(_) => FORBIDDEN,
+            RobotsTxt::Unavailable | RobotsTxt::Unanswered => "the robots.txt of its host could not be read",
+            RobotsTxt::AllowAll | RobotsTxt::HostFailed | RobotsTxt::Robot(_) => FORBIDDEN,
         }
     }
 
     /// Returns the delay the host asks for.
     #[must_use]
     pub fn delay(&self) -> Option<Duration> {
-        let Rules::Robot(robot) = self else { return None };
+        let RobotsTxt::Robot(robot) = self else { return None };
         Duration::try_from_secs_f32(robot.delay?).ok().map(|delay| delay.min(MAX_DELAY))
     }
 
     /// Returns the sitemaps the host names.
     pub(crate) fn sitemaps(&self) -> &[String] {
         match self {
-            Rules::Robot(robot) => &robot.sitemaps,
-            Rules::AllowAll | Rules::DisallowAll | Rules::Unanswered | Rules::Unreachable => &[],
+            RobotsTxt::Robot(robot) => &robot.sitemaps,
+            RobotsTxt::AllowAll | RobotsTxt::Unavailable | RobotsTxt::Unanswered | RobotsTxt::HostFailed => {
+                &[]
+            }
         }
     }
 }
@@ -116,17 +119,17 @@ mod tests {
 
     #[test]
     fn our_own_group_is_obeyed() {
-        let rules = Rules::read(StatusCode::OK, TEXT, "websvc");
-        assert!(rules.allow(&url("/public")));
-        assert!(!rules.allow(&url("/private/x")));
+        let rules = RobotsTxt::read(StatusCode::OK, TEXT, "websvc");
+        assert!(rules.is_allowed(&url("/public")));
+        assert!(!rules.is_allowed(&url("/private/x")));
         assert_eq!(rules.delay(), Some(Duration::from_secs(2)));
         assert_eq!(rules.sitemaps(), ["http://a.test/map.xml"]);
     }
 
     #[test]
     fn a_missing_file_allows_and_a_broken_host_does_not() {
-        assert!(Rules::read(StatusCode::NOT_FOUND, b"", "websvc").allow(&url("/")));
-        assert!(!Rules::read(StatusCode::SERVICE_UNAVAILABLE, b"", "websvc").allow(&url("/")));
+        assert!(RobotsTxt::read(StatusCode::NOT_FOUND, b"", "websvc").is_allowed(&url("/")));
+        assert!(!RobotsTxt::read(StatusCode::SERVICE_UNAVAILABLE, b"", "websvc").is_allowed(&url("/")));
     }
 
     #[test]
@@ -137,12 +140,12 @@ mod tests {
             let filler = "#".repeat(most - first.len() - 1 - last.len());
             let body = format!("{first}{filler}\n{last}");
             assert_eq!(body.len(), most);
-            let rules = Rules::read(StatusCode::OK, body.as_bytes(), "websvc");
-            assert!(!rules.allow(&url("/private/x")));
-            assert_eq!(rules.allow(&url("/public")), expected, "{last:?}");
+            let rules = RobotsTxt::read(StatusCode::OK, body.as_bytes(), "websvc");
+            assert!(!rules.is_allowed(&url("/private/x")));
+            assert_eq!(rules.is_allowed(&url("/public")), expected, "{last:?}");
         };
         check("Disallow: /", true);
         check("Disallow: /\n", false);
-        assert!(Rules::read(StatusCode::OK, &vec![b'x'; most], "websvc").allow(&url("/")));
+        assert!(RobotsTxt::read(StatusCode::OK, &vec![b'x'; most], "websvc").is_allowed(&url("/")));
     }
 }

@@ -1,6 +1,6 @@
 //! The crawl itself: tasks start as their hosts are ready, their results feed the queues.
 
-mod measure;
+mod image_sizes;
 
 use std::collections::{HashMap, hash_map};
 use std::future::Future;
@@ -20,14 +20,14 @@ use websvc_validate::PathFilter;
 
 use super::frontier::Frontier;
 use super::host::{PageTask, Task};
-use super::images::Images;
+use super::images::ImageProbeQueue;
 use super::pace::MAX_RETRIES;
-use super::report::{CrawlReport, Event};
-use super::robots::{self, Rules};
-use super::scope::Scope;
+use super::report::{CrawlEvent, CrawlReport};
+use super::robots::{self, RobotsTxt};
+use super::scope::SeedScope;
 use super::sink::{Sink, SinkError};
-use super::told::Told;
-use super::trap::Budgets;
+use super::sitemap_hints::PageHints;
+use super::trap::TrapBudgets;
 
 /// How many requests run at one time in all.
 const AT_ONCE: usize = 32;
@@ -85,12 +85,12 @@ impl CrawlOptions {
 /// Crawls until nothing is left, the limit is reached or `stop` is ready. What was got until then is kept.
 ///
 /// # Errors
-/// [`SinkError`] when the pages cannot be handed over; a page that cannot be fetched is an [`Event::Failed`].
+/// [`SinkError`] when the pages cannot be handed over; a page that cannot be fetched is an [`CrawlEvent::Failed`].
 pub async fn crawl(
     scraper: &Scraper,
     options: &CrawlOptions,
     sink: &dyn Sink,
-    on_event: &mut (dyn FnMut(Event) + Send),
+    on_event: &mut (dyn FnMut(CrawlEvent) + Send),
     stop: impl Future<Output = ()> + Send,
 ) -> Result<CrawlReport, SinkError> {
     let mut crawl = Crawl::new(scraper, options, sink, on_event);
@@ -115,14 +115,14 @@ pub async fn crawl(
 struct Done {
     origin: Url,
     task: Task,
-    work: Work,
+    work: TaskPurpose,
     elapsed: Duration,
     result: Outcome,
 }
 
 /// For the sake of what a task is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Work {
+enum TaskPurpose {
     Pages,
     Images,
 }
@@ -139,18 +139,18 @@ struct Crawl<'a> {
     scraper: &'a Scraper,
     options: &'a CrawlOptions,
     sink: &'a dyn Sink,
-    on_event: &'a mut (dyn FnMut(Event) + Send),
-    scope: Scope,
+    on_event: &'a mut (dyn FnMut(CrawlEvent) + Send),
+    scope: SeedScope,
     frontier: Frontier,
-    budgets: Budgets,
+    budgets: TrapBudgets,
     /// What feeds and sitemaps say of pages, by URL.
-    fed: HashMap<Url, Told>,
+    fed: HashMap<Url, PageHints>,
     /// How many pages and images they are.
     fed_weight: usize,
     running: FuturesUnordered<Running<'a>>,
     /// Pages that were started and are not done: they count against the limit until they are.
     pages_running: usize,
-    images: Images,
+    images: ImageProbeQueue,
     images_running: usize,
     /// When images are given up, because there have been no pages for a while.
     images_until: Option<Instant>,
@@ -164,21 +164,21 @@ impl<'a> Crawl<'a> {
         scraper: &'a Scraper,
         options: &'a CrawlOptions,
         sink: &'a dyn Sink,
-        on_event: &'a mut (dyn FnMut(Event) + Send),
+        on_event: &'a mut (dyn FnMut(CrawlEvent) + Send),
     ) -> Self {
         let mut crawl = Self {
             scraper,
             options,
             sink,
             on_event,
-            scope: Scope::new(options.paths.clone()),
+            scope: SeedScope::new(options.paths.clone()),
             frontier: Frontier::default(),
-            budgets: Budgets::default(),
+            budgets: TrapBudgets::default(),
             fed: HashMap::new(),
             fed_weight: 0,
             running: FuturesUnordered::new(),
             pages_running: 0,
-            images: Images::new(options.image_sizes),
+            images: ImageProbeQueue::new(options.image_sizes),
             images_running: 0,
             images_until: None,
             batch: Vec::new(),
@@ -206,7 +206,7 @@ impl<'a> Crawl<'a> {
             let host = self.frontier.host(&origin, now);
             match &task {
                 Task::Page(page) if !host.allows(&page.url) => {
-                    let reason = host.rules.as_ref().map_or(robots::FORBIDDEN, Rules::reason_to_skip);
+                    let reason = host.rules.as_ref().map_or(robots::FORBIDDEN, RobotsTxt::reason_to_skip);
                     host.finish(now, None);
                     self.skip(page.url.clone(), reason);
                     continue;
@@ -220,7 +220,7 @@ impl<'a> Crawl<'a> {
                 Task::Robots | Task::Listing(_) | Task::Image(_) => {}
             }
             let work = self.work_of(&origin, &task);
-            self.images_running += usize::from(work == Work::Images);
+            self.images_running += usize::from(work == TaskPurpose::Images);
             self.running.push(Box::pin(perform(self.scraper, self.max_age(), origin, task, work)));
         }
     }
@@ -249,7 +249,7 @@ impl<'a> Crawl<'a> {
     async fn finish(&mut self, done: Done) -> Result<(), SinkError> {
         let Done { origin, task, work, elapsed, result } = done;
         let now = Instant::now();
-        self.images_running -= usize::from(work == Work::Images);
+        self.images_running -= usize::from(work == TaskPurpose::Images);
         match (task, result) {
             (Task::Robots, Outcome::File(answer)) => {
                 self.frontier.host(&origin, now).finish(now, Some(elapsed));
@@ -265,28 +265,30 @@ impl<'a> Crawl<'a> {
                 self.frontier.host(&origin, now).finish(now, (!cached).then_some(elapsed));
                 self.page(task, survey, now);
             }
-            (Task::Image(url), Outcome::Image(answer)) => self.measured(&origin, &url, answer, elapsed, now),
+            (Task::Image(url), Outcome::Image(answer)) => {
+                self.record_image_size(&origin, &url, answer, elapsed, now)
+            }
             (Task::Robots | Task::Listing(_), Outcome::Page(_) | Outcome::Image(_))
             | (Task::Page(_), Outcome::File(_) | Outcome::Image(_))
             | (Task::Image(_), Outcome::File(_) | Outcome::Page(_)) => {
                 unreachable!("perform answers a task in its own kind")
             }
         }
-        (self.on_event)(Event::Queued { waiting: self.frontier.waiting() });
+        (self.on_event)(CrawlEvent::Queued { waiting: self.frontier.waiting() });
         if self.batch.len() >= BATCH { self.hand_over().await } else { Ok(()) }
     }
 
     fn rules(&mut self, origin: &Url, answer: Result<FileResponse, ScrapeError>, now: Instant) {
         let rules = match answer {
-            Ok(file) => Rules::read(file.status, &file.body, self.scraper.robots_user_agent()),
+            Ok(file) => RobotsTxt::read(file.status, &file.body, self.scraper.robots_user_agent()),
             // The pages of the host fail by the same cause, and say it.
-            Err(error) if error.is_for_every_request() => Rules::Unreachable,
+            Err(error) if error.is_for_every_request() => RobotsTxt::HostFailed,
             // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4); its pages are left out.
             Err(unreachable) => {
                 if self.scope.takes_file(origin) {
                     self.fail(robots::url(origin), unreachable.to_string());
                 }
-                Rules::DisallowAll
+                RobotsTxt::Unavailable
             }
         };
         let mut sitemaps: Vec<Url> =
@@ -294,7 +296,7 @@ impl<'a> Crawl<'a> {
         if sitemaps.is_empty() {
             sitemaps.extend(origin.join("/sitemap.xml"));
         }
-        sitemaps.retain(|sitemap| self.scope.takes_file(sitemap) && rules.allow(sitemap));
+        sitemaps.retain(|sitemap| self.scope.takes_file(sitemap) && rules.is_allowed(sitemap));
         self.frontier.host(origin, now).rules = Some(rules);
         for sitemap in sitemaps {
             self.frontier.add_listing(sitemap, now);
@@ -315,8 +317,8 @@ impl<'a> Crawl<'a> {
                 Item::Page(entry) => {
                     let url = without_visit(entry.url.clone());
                     self.take(url.clone(), 1, now);
-                    if let Some(told) = Told::of(*entry) {
-                        self.told(url, told);
+                    if let Some(told) = PageHints::of(*entry) {
+                        self.add_hints(url, told);
                     }
                 }
             }
@@ -325,20 +327,20 @@ impl<'a> Crawl<'a> {
     }
 
     /// Remembers what a list says of a page.
-    fn told(&mut self, url: Url, told: Told) {
+    fn add_hints(&mut self, url: Url, told: PageHints) {
         if !self.scope.takes_file(&url) || self.fed_weight + told.weight() > MAX_FED {
             return;
         }
         self.fed_weight += told.weight();
         match self.fed.entry(url) {
             hash_map::Entry::Vacant(place) => drop(place.insert(told)),
-            hash_map::Entry::Occupied(known) => known.into_mut().join(told),
+            hash_map::Entry::Occupied(known) => known.into_mut().merge(told),
         }
     }
 
     fn take(&mut self, url: Url, depth: u32, now: Instant) {
         let url = without_visit(url);
-        if self.scope.takes(&url) {
+        if self.scope.contains(&url) {
             self.frontier.add_page(url, depth, now);
         }
     }
@@ -357,10 +359,10 @@ impl<'a> Crawl<'a> {
         }
         for link in links {
             let link = without_visit(link);
-            if self.frontier.knows(&link) || !self.scope.takes(&link) {
+            if self.frontier.knows(&link) || !self.scope.contains(&link) {
                 continue;
             }
-            if self.budgets.take(&link) {
+            if self.budgets.try_take(&link) {
                 self.frontier.add_page(link, task.depth + 1, now);
             } else {
                 self.frontier.note(&link);
@@ -392,7 +394,7 @@ impl<'a> Crawl<'a> {
         if survey.url != task.url && reached != task.url {
             if task.depth == 0 {
                 self.scope.add(&survey.url);
-            } else if !self.scope.takes(&reached) {
+            } else if !self.scope.contains(&reached) {
                 return self.skip(task.url.clone(), "it redirects out of the crawl");
             }
             if !self.frontier.note(&reached) {
@@ -406,13 +408,13 @@ impl<'a> Crawl<'a> {
         match survey.index_copy {
             Some(mut copy) => {
                 if let Some(entry) = self.fed.get(&task.url).or_else(|| self.fed.get(&reached)) {
-                    entry.complete(&mut copy);
+                    entry.apply_to(&mut copy);
                 }
                 self.measure(&mut copy, now);
                 self.batch.push(*copy);
                 self.report.pages += 1;
                 self.report.unchanged += usize::from(survey.unchanged);
-                (self.on_event)(Event::Page { url: survey.url });
+                (self.on_event)(CrawlEvent::Page { url: survey.url });
             }
             None => self.skip(survey.url, "it asks not to be indexed, or has no text"),
         }
@@ -421,12 +423,12 @@ impl<'a> Crawl<'a> {
     fn skip(&mut self, url: Url, reason: &'static str) {
         self.report.skipped += 1;
         *self.report.skipped_because.entry(reason).or_default() += 1;
-        (self.on_event)(Event::Skipped { url, reason });
+        (self.on_event)(CrawlEvent::Skipped { url, reason });
     }
 
     fn fail(&mut self, url: Url, reason: String) {
         self.report.errors += 1;
-        (self.on_event)(Event::Failed { url, reason });
+        (self.on_event)(CrawlEvent::Failed { url, reason });
     }
 
     async fn hand_over(&mut self) -> Result<(), SinkError> {
@@ -434,12 +436,12 @@ impl<'a> Crawl<'a> {
     }
 }
 
-async fn perform(scraper: &Scraper, max_age: Duration, origin: Url, task: Task, work: Work) -> Done {
+async fn perform(scraper: &Scraper, max_age: Duration, origin: Url, task: Task, work: TaskPurpose) -> Done {
     let started = Instant::now();
     let deadline = started
         + match work {
-            Work::Pages => PAGE_TIMEOUT,
-            Work::Images => measure::TIMEOUT,
+            TaskPurpose::Pages => PAGE_TIMEOUT,
+            TaskPurpose::Images => image_sizes::TIMEOUT,
         };
     let result = match &task {
         Task::Robots => {

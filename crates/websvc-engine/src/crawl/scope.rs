@@ -17,12 +17,12 @@ const NOT_PAGES: &[&str] = &[
 
 /// The sites of a crawl, by host and port.
 #[derive(Debug, Default)]
-pub(super) struct Scope {
+pub(super) struct SeedScope {
     hosts: HashSet<String>,
     paths: PathFilter,
 }
 
-impl Scope {
+impl SeedScope {
     /// Makes a scope without sites; of its pages those are chosen that `paths` takes.
     pub(super) fn new(paths: PathFilter) -> Self {
         Self { hosts: HashSet::new(), paths }
@@ -39,7 +39,7 @@ impl Scope {
     }
 
     /// Returns whether `url` may be fetched as a page of the crawl.
-    pub(super) fn takes(&self, url: &Url) -> bool {
+    pub(super) fn contains(&self, url: &Url) -> bool {
         self.takes_file(url) && !trap::is_trap(url) && is_page(url) && self.chooses(url)
     }
 
@@ -70,9 +70,9 @@ mod tests {
     use super::*;
 
     fn check(url: &str, expected: bool) {
-        let mut scope = Scope::default();
+        let mut scope = SeedScope::default();
         scope.add(&Url::parse("http://site.test/start").unwrap());
-        assert_eq!(scope.takes(&Url::parse(url).unwrap()), expected, "{url}");
+        assert_eq!(scope.contains(&Url::parse(url).unwrap()), expected, "{url}");
     }
 
     #[test]
@@ -98,9 +98,9 @@ mod tests {
     #[test]
     fn patterns_choose_among_the_pages_of_the_site() {
         let pattern = |text: &str| vec![text.to_owned()];
-        let mut scope = Scope::new(PathFilter::new(pattern("^/docs/"), pattern("/old/"), false).unwrap());
+        let mut scope = SeedScope::new(PathFilter::new(pattern("^/docs/"), pattern("/old/"), false).unwrap());
         scope.add(&Url::parse("http://site.test/").unwrap());
-        let takes = |url: &str| scope.takes(&Url::parse(url).unwrap());
+        let takes = |url: &str| scope.contains(&Url::parse(url).unwrap());
         assert!(takes("http://site.test/docs/new/x"));
         assert!(!takes("http://site.test/docs/old/x"));
         assert!(!takes("http://site.test/blog"));

@@ -11,34 +11,34 @@ use super::trap::is_trap;
 
 /// The pages of a site.
 #[derive(Debug)]
-pub struct Site {
+pub struct CrawlScope {
     plan: CrawlPlan,
-    start: Place,
+    start: Directory,
     /// Where the start led, when that is a place of the same site.
-    led_to: OnceLock<Place>,
+    led_to: OnceLock<Directory>,
 }
 
 /// A directory of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct Directory {
     /// The host and its port, without `www.`.
     host: String,
     /// The path without the slash at its end: empty for all of the host.
     directory: String,
 }
 
-impl Site {
+impl CrawlScope {
     /// Makes the site of a start.
     #[must_use]
     pub fn new(plan: CrawlPlan) -> Self {
-        let start = Place::of(plan.url());
+        let start = Directory::of(plan.url());
         Self { plan, start, led_to: OnceLock::new() }
     }
 
     /// Takes over where the start led: another directory of the host, or a host above or below it, whose pages are pages of
     /// the crawl from now on. Tells whether that is so; other hosts are other sites.
-    pub fn led_to(&self, reached: &Url) -> bool {
-        let mut place = Place::of(reached);
+    pub fn follow_start_redirect(&self, reached: &Url) -> bool {
+        let mut place = Directory::of(reached);
         if place.directory.is_empty() && place.host == self.start.host {
             // A start that leads to the top, such as to a sign-in, does not open the whole host.
             place.directory.clone_from(&self.start.directory);
@@ -50,7 +50,7 @@ impl Site {
         is_near && place != self.start && *self.led_to.get_or_init(|| place.clone()) == place
     }
 
-    fn places(&self) -> impl Iterator<Item = &Place> {
+    fn places(&self) -> impl Iterator<Item = &Directory> {
         std::iter::once(&self.start).chain(self.led_to.get())
     }
 
@@ -79,7 +79,7 @@ impl Site {
 
     /// Returns whether an address is one of a page of the crawl. Whether its like were met too often is asked apart.
     #[must_use]
-    pub fn takes(&self, url: &Url) -> bool {
+    pub fn contains(&self, url: &Url) -> bool {
         matches!(url.scheme(), "http" | "https")
             && self.reaches(url)
             && !is_trap(url)
@@ -89,7 +89,7 @@ impl Site {
 
     /// Returns whether an address is on the host of the start.
     #[must_use]
-    pub fn is_at_home(&self, url: &Url) -> bool {
+    pub fn is_start_host(&self, url: &Url) -> bool {
         let host = bare_host(url);
         matches!(url.scheme(), "http" | "https") && self.places().any(|place| place.host == host)
     }
@@ -120,7 +120,7 @@ fn is_below(host: &str, other: &str) -> bool {
     host.strip_suffix(other).is_some_and(|rest| rest.ends_with('.'))
 }
 
-impl Place {
+impl Directory {
     /// Returns the place of an address: its path, or that of its parent when its last segment looks like a document.
     fn of(url: &Url) -> Self {
         let path = url.path();
@@ -151,15 +151,15 @@ mod tests {
 
     use super::*;
 
-    fn site(mut request: Value, start: &str) -> Site {
+    fn site(mut request: Value, start: &str) -> CrawlScope {
         request["url"] = json!(start);
         let checked = read_crawl(request.to_string().as_bytes(), &Policy::default()).expect("a crawl");
-        Site::new(checked.plan)
+        CrawlScope::new(checked.plan)
     }
 
     #[track_caller]
     fn check(request: &Value, start: &str, url: &str, expected: bool) {
-        let taken = site(request.clone(), start).takes(&url.parse().expect("a URL"));
+        let taken = site(request.clone(), start).contains(&url.parse().expect("a URL"));
         assert_eq!(taken, expected, "{request} {start} {url}");
     }
 
@@ -186,8 +186,12 @@ mod tests {
         let check = |start: &str, reached: &str, url: &str, expected: bool| {
             let site = site(json!({}), start);
             let reached = reached.parse().expect("a URL");
-            assert_eq!(site.led_to(&reached), site.led_to(&reached), "{start} {reached}");
-            assert_eq!(site.takes(&url.parse().expect("a URL")), expected, "{start} {reached} {url}");
+            assert_eq!(
+                site.follow_start_redirect(&reached),
+                site.follow_start_redirect(&reached),
+                "{start} {reached}"
+            );
+            assert_eq!(site.contains(&url.parse().expect("a URL")), expected, "{start} {reached} {url}");
         };
         check("http://a.test/docs", "http://a.test/manual/", "http://a.test/manual/x", true);
         check("http://a.test/docs", "http://a.test/manual/", "http://a.test/docs/x", true);

@@ -13,7 +13,7 @@ use websvc_store::Store;
 use websvc_testkit::{Page, Seen, World, WorldBuilder};
 use websvc_types::index::IndexDocument;
 
-use super::{CrawlOptions, CrawlReport, Event, Sink, SinkFuture, crawl};
+use super::{CrawlEvent, CrawlOptions, CrawlReport, Sink, SinkFuture, crawl};
 
 /// Keeps what it gets.
 #[derive(Default)]
@@ -65,7 +65,7 @@ impl Site {
         let shelf = Shelf::default();
         let mut skipped = Vec::new();
         let mut on_event = |event| {
-            if let Event::Skipped { url, .. } = event {
+            if let CrawlEvent::Skipped { url, .. } = event {
                 skipped.push(url.to_string());
             }
         };

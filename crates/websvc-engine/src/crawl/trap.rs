@@ -64,13 +64,13 @@ fn parameters(url: &Url) -> impl Iterator<Item = &str> {
 
 /// Counts the URLs of spaces that may have no end.
 #[derive(Debug, Default)]
-pub struct Budgets {
+pub struct TrapBudgets {
     taken: HashMap<String, u32>,
 }
 
-impl Budgets {
+impl TrapBudgets {
     /// Takes one of what `url` belongs to; false when nothing is left of it.
-    pub fn take(&mut self, url: &Url) -> bool {
+    pub fn try_take(&mut self, url: &Url) -> bool {
         if is_calendar(url) && !self.count(calendar_key(url), MAX_CALENDAR) {
             return false;
         }
@@ -138,8 +138,8 @@ mod tests {
 
     /// Returns how many of the URLs are taken.
     fn taken(urls: impl Iterator<Item = String>) -> usize {
-        let mut budgets = Budgets::default();
-        urls.filter(|text| budgets.take(&url(text))).count()
+        let mut budgets = TrapBudgets::default();
+        urls.filter(|text| budgets.try_take(&url(text))).count()
     }
 
     #[test]

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use url::Url;
 use websvc_sitemap::{Item, Reading};
 
-use super::found::Found;
-use super::site::Site;
+use super::site::MapScope;
+use super::url_collector::UrlCollector;
 
 /// Most files of one map that are fetched.
 pub(super) const MAX_FILES: usize = 500;
@@ -33,7 +33,7 @@ const USUAL: &[&str] = &[
 
 /// A file that lists pages, or may.
 #[derive(Debug, Clone)]
-pub(super) struct Listing {
+pub(super) struct SitemapFile {
     pub(super) url: Url,
     /// Indexes between robots.txt and it.
     depth: u8,
@@ -43,22 +43,22 @@ pub(super) struct Listing {
 
 /// The files that are still to be fetched, each once.
 #[derive(Debug, Default)]
-pub(super) struct Listings {
-    waiting: VecDeque<Listing>,
+pub(super) struct SitemapQueue {
+    waiting: VecDeque<SitemapFile>,
     seen: HashSet<String>,
     started: usize,
     /// Files that there was no room for.
     pub(super) beyond: usize,
 }
 
-impl Listings {
+impl SitemapQueue {
     /// Adds a file that somebody has named.
     pub(super) fn name(&mut self, url: Url, depth: u8) {
-        self.push(Listing { url, depth, is_named: true });
+        self.push(SitemapFile { url, depth, is_named: true });
     }
 
     /// Adds the first place that is looked at.
-    pub(super) fn guess_first(&mut self, start: &Url) {
+    pub(super) fn add_default_sitemap(&mut self, start: &Url) {
         self.guess(start, "/sitemap.xml");
     }
 
@@ -78,10 +78,10 @@ impl Listings {
         url.set_path(path);
         url.set_query(None);
         url.set_fragment(None);
-        self.push(Listing { url, depth: 0, is_named: false });
+        self.push(SitemapFile { url, depth: 0, is_named: false });
     }
 
-    fn push(&mut self, mut listing: Listing) {
+    fn push(&mut self, mut listing: SitemapFile) {
         listing.url.set_fragment(None);
         if self.waiting.len() >= MAX_WAITING {
             self.beyond += 1;
@@ -91,7 +91,7 @@ impl Listings {
     }
 
     /// Returns the next file to be fetched.
-    pub(super) fn start(&mut self) -> Option<Listing> {
+    pub(super) fn start(&mut self) -> Option<SitemapFile> {
         if self.started >= MAX_FILES {
             return None;
         }
@@ -108,8 +108,8 @@ impl Listings {
 
 /// What was read of a file.
 #[derive(Debug)]
-pub(super) struct Listed {
-    pub(super) found: Found,
+pub(super) struct SitemapContents {
+    pub(super) found: UrlCollector,
     pub(super) reading: Reading,
     /// Further files, which may be fetched.
     pub(super) sitemaps: Vec<Url>,
@@ -122,13 +122,13 @@ pub(super) struct Listed {
 
 /// Reads a file that was found at `base`; its pages go to `found`. Blocks as long as that takes, or until `deadline`.
 pub(super) fn read(
-    mut found: Found,
-    site: &Site,
-    listing: &Listing,
+    mut found: UrlCollector,
+    site: &MapScope,
+    listing: &SitemapFile,
     base: &Url,
     body: &Bytes,
     deadline: Instant,
-) -> Listed {
+) -> SitemapContents {
     let (mut sitemaps, mut elsewhere, mut too_deep, mut is_late) = (Vec::new(), 0, 0, false);
     let reading = websvc_sitemap::read(body, base, &mut |item| {
         if Instant::now() >= deadline {
@@ -136,7 +136,7 @@ pub(super) fn read(
             return ControlFlow::Break(());
         }
         match item {
-            Item::Page(page) => match site.takes(page.url) {
+            Item::Page(page) => match site.normalize(page.url) {
                 Some(url) => found.add(url, page.title.as_deref(), page.description.as_deref()),
                 None => ControlFlow::Continue(()),
             },
@@ -155,10 +155,10 @@ pub(super) fn read(
             }
         }
     });
-    Listed { found, reading, sitemaps, elsewhere, too_deep, is_late }
+    SitemapContents { found, reading, sitemaps, elsewhere, too_deep, is_late }
 }
 
-impl Listing {
+impl SitemapFile {
     /// Returns how deep the files are that it names.
     pub(super) fn depth_below(&self) -> u8 {
         self.depth.saturating_add(1)

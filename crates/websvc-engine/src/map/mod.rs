@@ -4,13 +4,13 @@
 //! sitemaps that robots.txt names or that are at the usual places, and what the index knows: in this order the URLs are
 //! listed, and each once.
 
-mod explore;
-mod found;
 mod listing;
-mod notes;
 mod rank;
 mod robots;
+mod run;
 mod site;
+mod url_collector;
+mod warnings;
 
 #[cfg(test)]
 mod tests;
@@ -21,31 +21,31 @@ use websvc_transport::BoxFuture;
 use websvc_types::{MapLink, MapResponse};
 use websvc_validate::MapPlan;
 
-use crate::bill::{Bill, Item};
+use crate::bill::{Bill, ChargeKind};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::search::Inspections;
-use explore::Exploration;
+use crate::search::UrlCheckers;
+use run::MapRun;
 
 /// What a map came to.
 #[derive(Debug)]
 pub struct MapOutcome {
     /// The URLs, or why there are none.
-    pub result: Result<Mapped, EngineError>,
+    pub result: Result<SiteUrls, EngineError>,
     /// What it costs; a map that failed costs no more than what was scanned for it.
     pub bill: Bill,
 }
 
 /// The URLs of a site.
 #[derive(Debug, Clone, Default)]
-pub struct Mapped {
+pub struct SiteUrls {
     /// The URLs, the best first when words to rank by were given.
     pub links: Vec<MapLink>,
     /// What the caller should be told.
     pub warnings: Vec<String>,
 }
 
-impl Mapped {
+impl SiteUrls {
     /// Returns the answer's body; `credits` is what was charged.
     #[must_use]
     pub fn into_response(self, id: String, credits: u64) -> MapResponse {
@@ -71,10 +71,10 @@ impl Engine {
                 Ok(scope) => scope,
                 Err(error) => return MapOutcome { result: Err(error), bill: Bill::default() },
             };
-            let inspections = Inspections::of_page(plan.page(), self.threat());
+            let inspections = UrlCheckers::of_page(plan.page(), self.threat());
             let inspection = inspections.pages().cloned();
             let scraper = inspections.scraper(self.scraper()).in_scope(scope);
-            let exploration = Exploration::new(plan, scraper, inspection, started + plan.timeout());
+            let exploration = MapRun::new(plan, scraper, inspection, started + plan.timeout());
             let indexes = if plan.index() { self.indexes_in(scope).await } else { Ok(Vec::new()) };
             let mut result = match indexes {
                 Ok(indexes) => Box::pin(exploration.run(indexes)).await,
@@ -85,9 +85,9 @@ impl Engine {
             let mut bill = Bill::default();
             if let Ok(mapped) = &mut result {
                 mapped.warnings.append(&mut late_notes);
-                bill.add(Item::Map, 1, self.pricing().map);
+                bill.add_line(ChargeKind::Map, 1, self.pricing().map);
             }
-            bill.add(Item::ThreatScan, scanned, self.pricing().threat_scan);
+            bill.add_line(ChargeKind::ThreatScan, scanned, self.pricing().threat_scan);
             MapOutcome { result, bill }
         })
     }

@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use url::Url;
 
-use crate::crawl::robots::Rules;
+use crate::crawl::robots::RobotsTxt;
 
 /// So many hosts are asked for files in one map.
 pub(super) const MAX_HOSTS: usize = 8;
 
 /// The rules of the hosts that were asked.
 #[derive(Default)]
-pub(super) struct Hosts(HashMap<String, Rules>);
+pub(super) struct RobotsCache(HashMap<String, RobotsTxt>);
 
-impl Hosts {
+impl RobotsCache {
     pub(super) fn knows(&self, url: &Url) -> bool {
         self.0.contains_key(&origin(url))
     }
@@ -22,13 +22,13 @@ impl Hosts {
         self.0.len() < MAX_HOSTS
     }
 
-    pub(super) fn set(&mut self, url: &Url, rules: Rules) {
+    pub(super) fn set(&mut self, url: &Url, rules: RobotsTxt) {
         self.0.insert(origin(url), rules);
     }
 
     /// Returns whether a URL may be fetched; not, when nothing is known of its host.
     pub(super) fn allow(&self, url: &Url) -> bool {
-        self.0.get(&origin(url)).is_some_and(|rules| rules.allow(url))
+        self.0.get(&origin(url)).is_some_and(|rules| rules.is_allowed(url))
     }
 }
 

@@ -10,7 +10,7 @@ const PAGES: &[&str] = &["asp", "aspx", "htm", "html", "jsp", "php", "shtml", "x
 
 /// The site of a map.
 #[derive(Debug, Clone)]
-pub(super) struct Site {
+pub(super) struct MapScope {
     /// Without `www.`, each with its port when that is not the usual one.
     hosts: Vec<String>,
     /// Paths without the slash at the end, of which the URLs are below one; all when there is none.
@@ -21,7 +21,7 @@ pub(super) struct Site {
     paths: PathFilter,
 }
 
-impl Site {
+impl MapScope {
     pub(super) fn of(plan: &MapPlan) -> Self {
         let mut site = Self {
             hosts: vec![host(plan.url())],
@@ -46,7 +46,7 @@ impl Site {
     }
 
     /// Takes over where the start page leads: that is where the site is.
-    pub(super) fn moved_to(&mut self, url: &Url) {
+    pub(super) fn follow_start_redirect(&mut self, url: &Url) {
         self.add_host(url);
         // A start page that leads to the top, such as to a sign-in, does not open the whole site.
         if !self.below.is_empty()
@@ -71,7 +71,7 @@ impl Site {
     }
 
     /// Returns a URL as it is listed; `None` when it is not of the map.
-    pub(super) fn takes(&self, url: Url) -> Option<Url> {
+    pub(super) fn normalize(&self, url: Url) -> Option<Url> {
         if !matches!(url.scheme(), "http" | "https") || url.as_str().len() > URL_MAX_CHARS as usize {
             return None;
         }
@@ -136,8 +136,8 @@ mod tests {
     /// Returns those of the URLs that are listed, as they are written.
     fn taken(body: &Value, urls: &[&str]) -> Vec<String> {
         let plan = read_map(body.to_string().as_bytes(), &Policy::default()).unwrap().plan;
-        let site = Site::of(&plan);
-        urls.iter().filter_map(|url| site.takes(url.parse().unwrap())).map(String::from).collect()
+        let site = MapScope::of(&plan);
+        urls.iter().filter_map(|url| site.normalize(url.parse().unwrap())).map(String::from).collect()
     }
 
     #[test]

@@ -14,8 +14,8 @@ use websvc_threat::Classifier;
 use websvc_types::ErrorCode;
 use websvc_validate::{Policy, ThreatPolicy, read_map};
 
-use super::{MapOutcome, Mapped};
-use crate::engine::{Engine, EngineConfig, IndexUse};
+use super::{MapOutcome, SiteUrls};
+use crate::engine::{Engine, EngineConfig, IndexMode};
 use crate::error::EngineError;
 use crate::pricing::Pricing;
 
@@ -46,7 +46,7 @@ impl Site {
             sources: Vec::new(),
             scraper: Scraper::new(world.client(), store, ScrapeConfig::default()),
             index: Some(Arc::new(index)),
-            index_use: IndexUse::Filled,
+            index_use: IndexMode::Write,
             team_indexes: None,
             mirrors: Vec::new(),
             pricing: Pricing::default(),
@@ -61,7 +61,7 @@ impl Site {
         self.engine.map(&plan, "default", Instant::now()).await
     }
 
-    async fn map(&self, body: Value) -> Mapped {
+    async fn map(&self, body: Value) -> SiteUrls {
         self.outcome(body, &Policy::default()).await.result.unwrap()
     }
 
@@ -77,7 +77,7 @@ impl Site {
     }
 }
 
-fn paths(mapped: Mapped) -> Vec<String> {
+fn paths(mapped: SiteUrls) -> Vec<String> {
     let path = |url: String| url.strip_prefix("http://a.test").map_or(url.clone(), str::to_owned);
     mapped.links.into_iter().map(|link| path(link.url)).collect()
 }

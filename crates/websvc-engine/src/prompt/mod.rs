@@ -18,7 +18,7 @@ use crate::engine::Engine;
 
 /// What a prompt became.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prompted {
+pub struct PromptOptions {
     /// The options; at least one.
     pub params: CrawlParams,
     /// How it was read, when that was not by a model, and what was left out.
@@ -28,7 +28,7 @@ pub struct Prompted {
 /// A prompt that says nothing of which options could be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct UnreadPrompt(String);
+pub struct PromptNotUnderstood(String);
 
 /// What can be said without a model.
 const FORMS: &str = "sections and paths (`only the blog and /docs`, `except /archive`), a number of pages (`up to 50 \
@@ -38,13 +38,13 @@ impl Engine {
     /// Returns the options that the prompt of a crawl becomes.
     ///
     /// # Errors
-    /// [`UnreadPrompt`], with what to write instead.
+    /// [`PromptNotUnderstood`], with what to write instead.
     pub fn crawl_params<'a>(
         &'a self,
         url: &'a Url,
         prompt: &'a str,
         deadline: Instant,
-    ) -> BoxFuture<'a, Result<Prompted, UnreadPrompt>> {
+    ) -> BoxFuture<'a, Result<PromptOptions, PromptNotUnderstood>> {
         Box::pin(async move {
             let Some(model) = self.model().filter(|model| model.completes()) else {
                 return by_words(prompt, "no language model is configured ([llm])");
@@ -61,16 +61,16 @@ impl Engine {
 }
 
 /// Reads a prompt by rules.
-fn by_words(prompt: &str, why: &str) -> Result<Prompted, UnreadPrompt> {
+fn by_words(prompt: &str, why: &str) -> Result<PromptOptions, PromptNotUnderstood> {
     let params = words::read(prompt);
     let is_legal = check_crawl_params(&params).is_ok();
     if params == CrawlParams::default() || !is_legal {
-        return Err(UnreadPrompt(format!(
+        return Err(PromptNotUnderstood(format!(
             "prompt could not be turned into options; {why}, and simple rules understand only {FORMS}"
         )));
     }
     let names = names(&params).join(", ");
-    Ok(Prompted { params, warnings: vec![format!("prompt: {why}; simple rules read {names} from it")] })
+    Ok(PromptOptions { params, warnings: vec![format!("prompt: {why}; simple rules read {names} from it")] })
 }
 
 /// Returns the names of the options that are set.

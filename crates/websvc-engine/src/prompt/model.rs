@@ -12,7 +12,7 @@ use websvc_types::job::CrawlParams;
 use websvc_types::schema;
 use websvc_validate::{Checked, Rejection, read_crawl_params};
 
-use super::Prompted;
+use super::PromptOptions;
 
 /// The longest answer.
 const MAX_TOKENS: u32 = 1_024;
@@ -26,7 +26,7 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema::request::<CrawlParams>
 
 /// Why there are no options.
 #[derive(Debug)]
-pub(super) enum Unread {
+pub(super) enum NotUnderstood {
     Model(ModelError),
     /// They break rules, also after these were told.
     Rules,
@@ -34,7 +34,7 @@ pub(super) enum Unread {
     Empty,
 }
 
-impl fmt::Display for Unread {
+impl fmt::Display for NotUnderstood {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Model(error) => write!(f, "{error}"),
@@ -51,14 +51,14 @@ pub(super) async fn read(
     url: &Url,
     prompt: &str,
     deadline: Instant,
-) -> Result<Prompted, Unread> {
+) -> Result<PromptOptions, NotUnderstood> {
     let wish = format!("The crawl begins at {url}\nThe request: {prompt}");
     let broken = match ask(model, stages, &wish, deadline).await? {
         Ok(prompted) => return Ok(prompted),
         Err(broken) => broken,
     };
     let wish = format!("{wish}\n\nYour last answer broke these rules, correct it: {broken}");
-    ask(model, stages, &wish, deadline).await?.map_err(|_broken| Unread::Rules)
+    ask(model, stages, &wish, deadline).await?.map_err(|_broken| NotUnderstood::Rules)
 }
 
 async fn ask(
@@ -66,7 +66,7 @@ async fn ask(
     stages: &StageTimes,
     wish: &str,
     deadline: Instant,
-) -> Result<Result<Prompted, Rejection>, Unread> {
+) -> Result<Result<PromptOptions, Rejection>, NotUnderstood> {
     let question = Question {
         instructions: INSTRUCTIONS,
         wish,
@@ -75,15 +75,16 @@ async fn ask(
         max_tokens: MAX_TOKENS,
         deadline,
     };
-    let completion = stages.run(Stage::Model, model.complete(&question)).await.map_err(Unread::Model)?;
+    let completion =
+        stages.run(Stage::Model, model.complete(&question)).await.map_err(NotUnderstood::Model)?;
     let json = completion.answer.into_json().to_string();
     match read_crawl_params(json.as_bytes()) {
         Ok(Checked { plan, warnings }) => {
             let params = without_empty(plan);
             if params == CrawlParams::default() {
-                return Err(Unread::Empty);
+                return Err(NotUnderstood::Empty);
             }
-            Ok(Ok(Prompted { params, warnings }))
+            Ok(Ok(PromptOptions { params, warnings }))
         }
         Err(rejection) => Ok(Err(rejection)),
     }

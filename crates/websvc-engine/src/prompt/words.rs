@@ -59,9 +59,9 @@ const LEVELS: &[&str] = &["level", "levels", "link", "links", "hop", "hops", "cl
 /// Reads a prompt; what it does not say is absent.
 pub(super) fn read(prompt: &str) -> CrawlParams {
     let tokens = tokens(prompt);
-    let mut reading = Reading { tokens: &tokens, is_negated: false, params: CrawlParams::default() };
+    let mut reading = PromptParser { tokens: &tokens, is_negated: false, params: CrawlParams::default() };
     for (at, token) in tokens.iter().enumerate() {
-        reading.turn(at);
+        reading.update_polarity(at);
         let _ = reading.numbers(at)
             || reading.sitemap(at)
             || reading.query(at)
@@ -80,13 +80,13 @@ pub(super) fn read(prompt: &str) -> CrawlParams {
 }
 
 /// A prompt on its way through.
-struct Reading<'a> {
+struct PromptParser<'a> {
     tokens: &'a [Token<'a>],
     is_negated: bool,
     params: CrawlParams,
 }
 
-impl Reading<'_> {
+impl PromptParser<'_> {
     /// Returns a word in lower case; empty beyond the ends.
     fn word(&self, at: usize) -> &str {
         self.tokens.get(at).map_or("", |token| &token.lower)
@@ -97,7 +97,7 @@ impl Reading<'_> {
     }
 
     /// Notes whether what comes is wanted.
-    fn turn(&mut self, at: usize) {
+    fn update_polarity(&mut self, at: usize) {
         let word = self.word(at);
         if NEGATIONS.contains(&word) {
             // "not only the blog" wants the blog, and "no more than 5 pages" says nothing of what comes.

@@ -7,15 +7,20 @@ use websvc_types::{
 use websvc_validate::{SearchPlan, SourceKind};
 
 use super::category;
-use super::find::{Found, Vertical};
-use super::gather::{Gathered, Pages};
+use super::find::{SearchHits, VerticalHits};
+use super::gather::{PageResult, PageResults};
 use crate::source::{Hit, HitImage};
 
 /// Puts the results together. A result whose page failed keeps its place and says in `metadata` why, and what it costs
 /// where such pages have a price.
-pub(crate) fn assemble(plan: &SearchPlan, found: Found, pages: Pages, miss_price: Option<u64>) -> SearchData {
+pub(crate) fn assemble(
+    plan: &SearchPlan,
+    found: SearchHits,
+    pages: PageResults,
+    miss_price: Option<u64>,
+) -> SearchData {
     let mut data = SearchData::default();
-    for (Vertical { kind, hits }, pages) in found.verticals.into_iter().zip(pages) {
+    for (VerticalHits { kind, hits }, pages) in found.verticals.into_iter().zip(pages) {
         let results = hits.into_iter().zip(pages);
         match kind {
             SourceKind::Web => {
@@ -35,7 +40,7 @@ pub(crate) fn assemble(plan: &SearchPlan, found: Found, pages: Pages, miss_price
     data
 }
 
-fn web_result(hit: Hit, gathered: Gathered, categories: &[Category], miss_price: Option<u64>) -> WebResult {
+fn web_result(hit: Hit, gathered: PageResult, categories: &[Category], miss_price: Option<u64>) -> WebResult {
     let content = content(&hit, gathered, miss_price);
     let Hit { url, title, description, date: _, image: _ } = hit;
     let category = category::label(&url, categories);
@@ -48,7 +53,7 @@ fn image_result(position: u32, hit: Hit) -> ImageResult {
     ImageResult { title, image_url, image_width, image_height, url, position }
 }
 
-fn news_result(position: u32, hit: Hit, gathered: Gathered, miss_price: Option<u64>) -> NewsResult {
+fn news_result(position: u32, hit: Hit, gathered: PageResult, miss_price: Option<u64>) -> NewsResult {
     let content = content(&hit, gathered, miss_price);
     let Hit { url, title, description: snippet, date, image } = hit;
     NewsResult {
@@ -62,11 +67,11 @@ fn news_result(position: u32, hit: Hit, gathered: Gathered, miss_price: Option<u
     }
 }
 
-fn content(hit: &Hit, gathered: Gathered, miss_price: Option<u64>) -> PageContent {
+fn content(hit: &Hit, gathered: PageResult, miss_price: Option<u64>) -> PageContent {
     match gathered {
-        Gathered::NotAsked => PageContent::default(),
-        Gathered::Page(page) => of_page(hit, *page),
-        Gathered::Failed(error) => {
+        PageResult::NotAsked => PageContent::default(),
+        PageResult::Page(page) => of_page(hit, *page),
+        PageResult::Failed(error) => {
             let metadata = Metadata { credits_used: miss_price, ..failure(hit, &error) };
             PageContent { metadata: Some(metadata), ..PageContent::default() }
         }

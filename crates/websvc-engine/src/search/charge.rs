@@ -7,10 +7,10 @@ use websvc_scrape::{Page, ProxyConfig};
 use websvc_types::{Proxy, ProxyUsed, SourceKind};
 use websvc_validate::{Retention, ScrapePlan, SearchPlan};
 
-use super::find::Found;
-use super::gather::{Gathered, Pages};
+use super::find::SearchHits;
+use super::gather::{PageResult, PageResults};
 use super::produced;
-use crate::bill::{Bill, Item};
+use crate::bill::{Bill, ChargeKind};
 use crate::pricing::Pricing;
 
 /// The media type of a PDF.
@@ -18,30 +18,35 @@ const PDF: &str = "application/pdf";
 
 /// Returns what a search costs: by started tens of results, by page, by scanned URL. What each page costs is written
 /// into its metadata.
-pub(crate) fn charge(pricing: &Pricing, plan: &SearchPlan, found: &Found, pages: &mut Pages) -> Bill {
+pub(crate) fn charge(
+    pricing: &Pricing,
+    plan: &SearchPlan,
+    found: &SearchHits,
+    pages: &mut PageResults,
+) -> Bill {
     let mut bill = Bill::default();
     let tens = u64::try_from(found.total().div_ceil(10)).unwrap_or(u64::MAX);
     let (item, price) = per_ten(pricing, plan.retention());
-    bill.add(item, tens, price);
+    bill.add_line(item, tens, price);
     if let Some(scrape) = plan.scrape() {
         pages.iter_mut().flatten().for_each(|gathered| charge_page(&mut bill, pricing, scrape, gathered));
     }
-    bill.add(Item::ThreatScan, found.scanned, pricing.threat_scan);
+    bill.add_line(ChargeKind::ThreatScan, found.scanned, pricing.threat_scan);
     bill
 }
 
 /// Returns what a search costs that has no answer because only the cache was to be asked: the misses of lockdown.
-pub(crate) fn charge_misses(pricing: &Pricing, scrape: &ScrapePlan, pages: &Pages) -> Bill {
+pub(crate) fn charge_misses(pricing: &Pricing, scrape: &ScrapePlan, pages: &PageResults) -> Bill {
     let mut bill = Bill::default();
     if scrape.lockdown() {
-        let missed = pages.iter().flatten().filter(|gathered| matches!(gathered, Gathered::Failed(_)));
-        bill.add(Item::LockdownMiss, missed.count() as u64, pricing.lockdown_miss);
+        let missed = pages.iter().flatten().filter(|gathered| matches!(gathered, PageResult::Failed(_)));
+        bill.add_line(ChargeKind::LockdownMiss, missed.count() as u64, pricing.lockdown_miss);
     }
     bill
 }
 
 /// Returns the most that a search may cost by these proxies, documents of several pages and redirects apart.
-pub(crate) fn ceiling(pricing: &Pricing, proxies: &ProxyConfig, plan: &SearchPlan) -> u64 {
+pub(crate) fn max_search_credits(pricing: &Pricing, proxies: &ProxyConfig, plan: &SearchPlan) -> u64 {
     let limit = plan.limit() as u64;
     let results = limit * plan.sources().len() as u64;
     let with_pages =
@@ -65,27 +70,27 @@ fn scans_ceiling(plan: &SearchPlan, results: u64, pages: u64) -> u64 {
     if plan.scrape().is_some_and(|scrape| scrape.protection().is_some()) { pages } else { 0 }
 }
 
-fn per_ten(pricing: &Pricing, retention: Retention) -> (Item, u64) {
+fn per_ten(pricing: &Pricing, retention: Retention) -> (ChargeKind, u64) {
     match retention {
-        Retention::Normal => (Item::Results, pricing.search_per_ten),
-        Retention::Anonymous => (Item::ResultsAnon, pricing.search_anon_per_ten),
-        Retention::Zero => (Item::ResultsZdr, pricing.search_zdr_per_ten),
+        Retention::Normal => (ChargeKind::Results, pricing.search_per_ten),
+        Retention::Anonymous => (ChargeKind::ResultsAnon, pricing.search_anon_per_ten),
+        Retention::Zero => (ChargeKind::ResultsZdr, pricing.search_zdr_per_ten),
     }
 }
 
 /// Returns the most that a page may cost alone by these proxies, documents of several pages and redirects apart.
-pub(crate) fn page_ceiling(pricing: &Pricing, proxies: &ProxyConfig, scrape: &ScrapePlan) -> u64 {
+pub(crate) fn max_page_credits(pricing: &Pricing, proxies: &ProxyConfig, scrape: &ScrapePlan) -> u64 {
     let scan = if scrape.protection().is_some() { pricing.threat_scan } else { 0 };
     content_ceiling(pricing, proxies, scrape).saturating_add(scan)
 }
 
 /// Returns the most that an uploaded file may cost, a document of several pages apart.
-pub(crate) fn file_ceiling(pricing: &Pricing, scrape: &ScrapePlan) -> u64 {
+pub(crate) fn max_file_credits(pricing: &Pricing, scrape: &ScrapePlan) -> u64 {
     content_ceiling(pricing, &ProxyConfig::default(), scrape)
 }
 
 /// Returns the least that an uploaded file costs that can be read.
-pub(crate) fn file_floor(pricing: &Pricing) -> u64 {
+pub(crate) fn min_file_credits(pricing: &Pricing) -> u64 {
     pricing.scrape.min(pricing.pdf_page).min(pricing.pdf_base64)
 }
 
@@ -102,32 +107,32 @@ fn content_ceiling(pricing: &Pricing, proxies: &ProxyConfig, scrape: &ScrapePlan
         }
     };
     let has = |name: &str| scrape.formats().iter().any(|format| format.name() == name);
-    let wanted = written(pricing).into_iter().filter(|(format, ..)| has(format));
+    let wanted = generated_items(pricing).into_iter().filter(|(format, ..)| has(format));
     wanted.fold(page.saturating_add(redaction), |sum, (.., price)| sum.saturating_add(price))
 }
 
 /// Adds one page to the bill. A page that could not be got costs nothing, but for a miss under lockdown; redaction costs
 /// where it was done.
-fn charge_page(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, gathered: &mut Gathered) {
+fn charge_page(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, gathered: &mut PageResult) {
     match gathered {
-        Gathered::NotAsked => {}
-        Gathered::Failed(_) => charge_miss(bill, pricing, scrape),
-        Gathered::Page(page) => charge_got(bill, pricing, scrape, page),
+        PageResult::NotAsked => {}
+        PageResult::Failed(_) => charge_miss(bill, pricing, scrape),
+        PageResult::Page(page) => charge_success(bill, pricing, scrape, page),
     }
 }
 
 /// Returns what a page costs that was asked for alone, `None` if it could not be got, and writes it into its metadata.
-pub(crate) fn charge_alone(
+pub(crate) fn charge_single_page(
     pricing: &Pricing,
     plan: &ScrapePlan,
     page: Option<&mut Page>,
     scanned: u64,
 ) -> Bill {
     let mut bill = Bill::default();
-    bill.add(Item::ThreatScan, scanned, pricing.threat_scan);
+    bill.add_line(ChargeKind::ThreatScan, scanned, pricing.threat_scan);
     match page {
         Some(page) => {
-            charge_got(&mut bill, pricing, plan, page);
+            charge_success(&mut bill, pricing, plan, page);
             page.metadata.credits_used = Some(bill.total());
         }
         None => charge_miss(&mut bill, pricing, plan),
@@ -138,7 +143,7 @@ pub(crate) fn charge_alone(
 /// Adds a page that could not be got.
 fn charge_miss(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan) {
     if let Some(price) = miss_price(pricing, scrape) {
-        bill.add(Item::LockdownMiss, 1, price);
+        bill.add_line(ChargeKind::LockdownMiss, 1, price);
     }
 }
 
@@ -149,33 +154,33 @@ pub(crate) fn miss_price(pricing: &Pricing, scrape: &ScrapePlan) -> Option<u64> 
 
 /// Adds a page that was got, and writes into its metadata what it costs: nothing when it is in none of the formats that
 /// were asked for.
-fn charge_got(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, page: &mut Page) {
+fn charge_success(bill: &mut Bill, pricing: &Pricing, scrape: &ScrapePlan, page: &mut Page) {
     if !produced::has_any(scrape.formats(), page) {
         page.metadata.credits_used = Some(0);
         return;
     }
     let mut credits = if scrape.lockdown() {
-        bill.add(Item::LockdownHit, 1, pricing.lockdown_hit)
+        bill.add_line(ChargeKind::LockdownHit, 1, pricing.lockdown_hit)
     } else {
         charge_content(bill, pricing, page)
     };
     if page.is_redacted {
-        credits += bill.add(Item::RedactPii, 1, pricing.redact_pii);
+        credits += bill.add_line(ChargeKind::RedactPii, 1, pricing.redact_pii);
     }
-    for (format, item, price) in written(pricing) {
+    for (format, item, price) in generated_items(pricing) {
         if page.written.by_model.contains(&format) {
-            credits += bill.add(item, 1, price);
+            credits += bill.add_line(item, 1, price);
         }
     }
     page.metadata.credits_used = Some(credits);
 }
 
 /// Returns what a language model writes of a page for a price of its own.
-fn written(pricing: &Pricing) -> [(&'static str, Item, u64); 3] {
+fn generated_items(pricing: &Pricing) -> [(&'static str, ChargeKind, u64); 3] {
     [
-        ("json", Item::Json, pricing.json),
-        ("question", Item::Question, pricing.question),
-        ("highlights", Item::Highlights, pricing.highlights),
+        ("json", ChargeKind::Json, pricing.json),
+        ("question", ChargeKind::Question, pricing.question),
+        ("highlights", ChargeKind::Highlights, pricing.highlights),
     ]
 }
 
@@ -189,12 +194,12 @@ fn charge_content(bill: &mut Bill, pricing: &Pricing, page: &Page) -> u64 {
     match (enhanced, page.metadata.num_pages.map(u64::from)) {
         // The price of the way takes the place of that of the first page.
         (true, read) => {
-            bill.add(Item::EnhancedPage, 1, pricing.scrape_enhanced)
-                + bill.add(Item::PdfPage, read.unwrap_or(1).saturating_sub(1), pricing.pdf_page)
+            bill.add_line(ChargeKind::EnhancedPage, 1, pricing.scrape_enhanced)
+                + bill.add_line(ChargeKind::PdfPage, read.unwrap_or(1).saturating_sub(1), pricing.pdf_page)
         }
-        (false, Some(read)) => bill.add(Item::PdfPage, read.max(1), pricing.pdf_page),
-        (false, None) if is_pdf => bill.add(Item::PdfFile, 1, pricing.pdf_base64),
-        (false, None) => bill.add(Item::Page, 1, pricing.scrape),
+        (false, Some(read)) => bill.add_line(ChargeKind::PdfPage, read.max(1), pricing.pdf_page),
+        (false, None) if is_pdf => bill.add_line(ChargeKind::PdfFile, 1, pricing.pdf_base64),
+        (false, None) => bill.add_line(ChargeKind::Page, 1, pricing.scrape),
     }
 }
 
@@ -206,7 +211,7 @@ mod tests {
     use websvc_validate::{Allowance, Policy, read_search};
 
     use super::*;
-    use crate::search::find::Vertical;
+    use crate::search::find::VerticalHits;
     use crate::source::Hit;
 
     fn plan(mut body: Value) -> SearchPlan {
@@ -220,23 +225,23 @@ mod tests {
         read_search(body.to_string().as_bytes(), &policy).unwrap().plan
     }
 
-    fn found(hits: usize, scanned: u64) -> Found {
-        let verticals = vec![Vertical { kind: SourceKind::Web, hits: vec![Hit::default(); hits] }];
-        Found { verticals, scanned, ..Found::default() }
+    fn found(hits: usize, scanned: u64) -> SearchHits {
+        let verticals = vec![VerticalHits { kind: SourceKind::Web, hits: vec![Hit::default(); hits] }];
+        SearchHits { verticals, scanned, ..SearchHits::default() }
     }
 
     /// Checks the price of a search with this body that found so many results, and these pages, and that it is no
     /// more than what is reserved, when no document has more than one page.
     #[track_caller]
-    fn check(body: Value, hits: usize, pages: Vec<Gathered>, expected: u64) {
-        let is_long = |gathered: &Gathered| matches!(gathered, Gathered::Page(page) if page.metadata.num_pages > Some(1));
+    fn check(body: Value, hits: usize, pages: Vec<PageResult>, expected: u64) {
+        let is_long = |gathered: &PageResult| matches!(gathered, PageResult::Page(page) if page.metadata.num_pages > Some(1));
         let is_long = pages.iter().any(is_long);
         let said = body.to_string();
         let plan = plan(body);
         let mut pages = vec![pages];
         let bill = charge(&Pricing::default(), &plan, &found(hits, 0), &mut pages);
         assert_eq!(bill.total(), expected, "{said}, {hits} hits: {bill:?}");
-        let reserved = ceiling(&Pricing::default(), &enhanced_way(), &plan);
+        let reserved = max_search_credits(&Pricing::default(), &enhanced_way(), &plan);
         assert!(is_long || expected <= reserved, "{said}: {expected} of {reserved}");
     }
 
@@ -245,17 +250,17 @@ mod tests {
         ProxyConfig { enhanced: vec![proxy], ..ProxyConfig::default() }
     }
 
-    fn page() -> Gathered {
+    fn page() -> PageResult {
         page_of(Metadata::default())
     }
 
-    fn redacted(metadata: Metadata) -> Gathered {
+    fn redacted(metadata: Metadata) -> PageResult {
         let markdown = Some(String::new());
-        Gathered::Page(Box::new(Page { markdown, metadata, is_redacted: true, ..Page::default() }))
+        PageResult::Page(Box::new(Page { markdown, metadata, is_redacted: true, ..Page::default() }))
     }
 
-    fn page_of(metadata: Metadata) -> Gathered {
-        Gathered::Page(Box::new(Page { markdown: Some(String::new()), metadata, ..Page::default() }))
+    fn page_of(metadata: Metadata) -> PageResult {
+        PageResult::Page(Box::new(Page { markdown: Some(String::new()), metadata, ..Page::default() }))
     }
 
     fn enhanced() -> Metadata {
@@ -267,8 +272,8 @@ mod tests {
         Metadata { num_pages: read, content_type, ..Metadata::default() }
     }
 
-    fn failure() -> Gathered {
-        Gathered::Failed(ScrapeError::Timeout)
+    fn failure() -> PageResult {
+        PageResult::Failed(ScrapeError::Timeout)
     }
 
     fn scraping(options: Value) -> Value {
@@ -303,7 +308,7 @@ mod tests {
         let lockdown = |lockdown: bool| scraping(json!({ "lockdown": lockdown }));
         check(lockdown(false), 3, vec![page(), page(), failure()], 2 + 2);
         check(lockdown(true), 3, vec![page(), failure(), failure()], 2 + 5 + 2);
-        check(json!({}), 2, vec![Gathered::NotAsked, Gathered::NotAsked], 2);
+        check(json!({}), 2, vec![PageResult::NotAsked, PageResult::NotAsked], 2);
     }
 
     #[test]
@@ -328,7 +333,7 @@ mod tests {
     #[test]
     fn the_least_of_a_file_is_its_lowest_price() {
         let least = |scrape, pdf_page, pdf_base64| {
-            file_floor(&Pricing { scrape, pdf_page, pdf_base64, ..Pricing::default() })
+            min_file_credits(&Pricing { scrape, pdf_page, pdf_base64, ..Pricing::default() })
         };
         assert_eq!((least(1, 1, 1), least(3, 2, 4), least(3, 4, 2), least(0, 4, 2)), (1, 2, 2, 0));
     }
@@ -339,8 +344,8 @@ mod tests {
         let mut pages = vec![vec![page_of(pdf(Some(2))), page_of(pdf(None)), page()]];
         let bill = charge(&pricing, &plan(scraping(json!({}))), &found(3, 0), &mut pages);
         let lines: Vec<_> = bill.lines().iter().map(|line| (line.item, line.count, line.credits)).collect();
-        let pdfs = [(Item::PdfPage, 2, 6), (Item::PdfFile, 1, 7)];
-        assert_eq!(lines, [&[(Item::Results, 1, 2)], &pdfs[..], &[(Item::Page, 1, 11)]].concat());
+        let pdfs = [(ChargeKind::PdfPage, 2, 6), (ChargeKind::PdfFile, 1, 7)];
+        assert_eq!(lines, [&[(ChargeKind::Results, 1, 2)], &pdfs[..], &[(ChargeKind::Page, 1, 11)]].concat());
     }
 
     #[test]
@@ -349,9 +354,9 @@ mod tests {
         let mut pages = vec![vec![plain, redacted(pdf(Some(3))), failure(), redacted(enhanced())]];
         let plan = plan(scraping(json!({ "redactPII": true })));
         charge(&Pricing::default(), &plan, &found(4, 0), &mut pages);
-        let of_page = |gathered: &Gathered| match gathered {
-            Gathered::Page(page) => page.metadata.credits_used,
-            Gathered::NotAsked | Gathered::Failed(_) => None,
+        let of_page = |gathered: &PageResult| match gathered {
+            PageResult::Page(page) => page.metadata.credits_used,
+            PageResult::NotAsked | PageResult::Failed(_) => None,
         };
         let credits: Vec<_> = pages[0].iter().map(of_page).collect();
         assert_eq!(credits, [Some(1 + 4), Some(3 + 4), None, Some(5 + 4)]);
@@ -372,10 +377,10 @@ mod tests {
         let plan = plan(scraping(json!({})));
         let plan = plan.scrape().unwrap();
         let mut page = Page { markdown: Some(String::new()), ..Page::default() };
-        let got = charge_alone(&Pricing::default(), plan, Some(&mut page), 3);
+        let got = charge_single_page(&Pricing::default(), plan, Some(&mut page), 3);
         assert_eq!((got.total(), page.metadata.credits_used), (1 + 3 * 2, Some(7)));
-        assert_eq!(charge_alone(&Pricing::default(), plan, None, 1).total(), 2);
-        assert_eq!(charge_alone(&Pricing::default(), plan, None, 0), Bill::default());
+        assert_eq!(charge_single_page(&Pricing::default(), plan, None, 1).total(), 2);
+        assert_eq!(charge_single_page(&Pricing::default(), plan, None, 0), Bill::default());
     }
 
     #[test]
@@ -390,7 +395,7 @@ mod tests {
         ] {
             let plan = plan(options(formats.clone()));
             let mut page = page;
-            let bill = charge_alone(&Pricing::default(), plan.scrape().unwrap(), Some(&mut page), 0);
+            let bill = charge_single_page(&Pricing::default(), plan.scrape().unwrap(), Some(&mut page), 0);
             assert_eq!((bill.total(), page.metadata.credits_used), (expected, Some(expected)), "{formats}");
         }
     }
@@ -399,7 +404,7 @@ mod tests {
     fn the_ceiling_counts_what_is_scanned() {
         let pricing = Pricing { search_per_ten: 0, ..Pricing::default() };
         let unchecked = || Policy { threat: websvc_validate::ThreatPolicy::Off, ..Policy::default() };
-        let most = |body: Value| ceiling(&pricing, &ProxyConfig::default(), &plan(body));
+        let most = |body: Value| max_search_credits(&pricing, &ProxyConfig::default(), &plan(body));
         let three = ["web", "news", "images"];
         assert_eq!(most(json!({ "limit": 3 })), 3 * 2, "the team has it on");
         assert_eq!(
@@ -414,12 +419,12 @@ mod tests {
         body["threatProtection"] = json!({ "mode": "off" });
         assert_eq!(most(body), 3 * 2 + 3, "the pages alone are scanned");
         let free = read_search(br#"{"query": "q", "limit": 3}"#, &unchecked()).unwrap().plan;
-        assert_eq!(ceiling(&pricing, &ProxyConfig::default(), &free), 0);
+        assert_eq!(max_search_credits(&pricing, &ProxyConfig::default(), &free), 0);
     }
 
     #[test]
     fn a_search_whose_pages_are_all_missing_costs_the_misses_of_lockdown() {
-        let missing = || vec![vec![failure(), failure(), Gathered::NotAsked]];
+        let missing = || vec![vec![failure(), failure(), PageResult::NotAsked]];
         let misses = |options: Value| {
             let plan = plan(scraping(options));
             charge_misses(&Pricing::default(), plan.scrape().unwrap(), &missing()).total()
@@ -431,7 +436,7 @@ mod tests {
     #[test]
     fn the_ceiling_counts_every_source_and_every_page() {
         let pricing = Pricing { threat_scan: 0, ..Pricing::default() };
-        let most = |body: Value| ceiling(&pricing, &enhanced_way(), &plan(body));
+        let most = |body: Value| max_search_credits(&pricing, &enhanced_way(), &plan(body));
         assert_eq!(most(json!({})), 2);
         assert_eq!(most(json!({ "limit": 100 })), 20);
         assert_eq!(most(json!({ "limit": 15, "sources": ["web", "news", "images"] })), 10);
@@ -439,7 +444,7 @@ mod tests {
         body["sources"] = json!(["web", "images"]);
         body["limit"] = json!(5);
         assert_eq!(most(body.clone()), 2 + 5 * (5 + 4));
-        let direct = ceiling(&pricing, &ProxyConfig::default(), &plan(body));
+        let direct = max_search_credits(&pricing, &ProxyConfig::default(), &plan(body));
         assert_eq!(direct, 2 + 5 * (1 + 4), "there is no enhanced way");
     }
 }

@@ -15,9 +15,9 @@ use websvc_stage::{Stage, StageTimes};
 use websvc_validate::{SearchPlan, SourceKind, SourcePlan};
 
 use super::category;
-use super::merge::{List, merge};
+use super::merge::{RankedList, merge};
 use crate::error::EngineError;
-use crate::source::{Answer, Ask, Filters, Hit, SearchSource};
+use crate::source::{FilterSupport, Hit, SearchSource, SourceRequest, SourceResponse};
 
 /// Tenths of the request's time that slow sources have, and those after which none asks for another page.
 const WAITING_TENTHS: u32 = 5;
@@ -29,8 +29,8 @@ pub const NO_PAGES: &str = "the index is empty and no other source is configured
 
 /// The hits of every vertical that was asked for and could be asked, in the order of the plan.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) verticals: Vec<Vertical>,
+pub(crate) struct SearchHits {
+    pub(crate) verticals: Vec<VerticalHits>,
     pub(crate) warnings: Vec<String>,
     /// Unique URLs that threat protection had scanned, those of pages included.
     pub(crate) scanned: u64,
@@ -38,12 +38,12 @@ pub(crate) struct Found {
 
 /// The hits of one vertical.
 #[derive(Debug)]
-pub(crate) struct Vertical {
+pub(crate) struct VerticalHits {
     pub(crate) kind: SourceKind,
     pub(crate) hits: Vec<Hit>,
 }
 
-impl Found {
+impl SearchHits {
     /// Returns how many hits there are in all.
     pub(crate) fn total(&self) -> usize {
         self.verticals.iter().map(|vertical| vertical.hits.len()).sum()
@@ -60,31 +60,31 @@ impl Found {
 ///
 /// # Errors
 /// Timeout, or that no source could answer any of the verticals.
-pub(crate) async fn find(
+pub(crate) async fn query_sources(
     sources: &[Arc<dyn SearchSource>],
     plan: &SearchPlan,
     deadline: Instant,
     now: Timestamp,
     stages: &StageTimes,
-) -> Result<Found, EngineError> {
-    let query = restricted(plan);
+) -> Result<SearchHits, EngineError> {
+    let query = with_domain_filter(plan);
     let left_after = |tenths: u32| deadline - plan.timeout() * (10 - tenths) / 10;
     let paging_ends = left_after(PAGING_TENTHS);
-    let asks: Vec<Ask<'_>> =
+    let asks: Vec<SourceRequest<'_>> =
         plan.sources().iter().map(|source| ask(plan, source, &query, now, paging_ends)).collect();
-    let mut replies = Replies::new(sources, &asks);
+    let mut replies = SourceReplies::new(sources, &asks);
     replies.collect(left_after(WAITING_TENTHS), deadline).await;
     let mut found = stages.time(Stage::Merge, || replies.join(plan))?;
     if !sources.is_empty() && sources.iter().all(|source| source.is_empty()) {
         found.warn(NO_PAGES.to_owned());
     }
     if plan.ignore_invalid_urls() {
-        found.verticals.iter_mut().for_each(|vertical| vertical.hits.retain(|hit| can_be_fetched(&hit.url)));
+        found.verticals.iter_mut().for_each(|vertical| vertical.hits.retain(|hit| is_fetchable(&hit.url)));
     }
     Ok(found)
 }
 
-fn restricted(plan: &SearchPlan) -> Query {
+fn with_domain_filter(plan: &SearchPlan) -> Query {
     plan.query().clone().and(category::restriction(plan.categories()))
 }
 
@@ -94,8 +94,8 @@ fn ask<'a>(
     query: &'a Query,
     now: Timestamp,
     deadline: Instant,
-) -> Ask<'a> {
-    Ask {
+) -> SourceRequest<'a> {
+    SourceRequest {
         kind: source.kind(),
         query,
         limit: plan.limit(),
@@ -111,9 +111,9 @@ fn ask<'a>(
 }
 
 /// What the sources say to the questions, as far as they have said it.
-struct Replies<'a> {
+struct SourceReplies<'a> {
     sources: &'a [Arc<dyn SearchSource>],
-    asks: &'a [Ask<'a>],
+    asks: &'a [SourceRequest<'a>],
     /// By question, then by source.
     slots: Vec<Vec<Slot>>,
 }
@@ -122,13 +122,13 @@ enum Slot {
     /// It has no results of this kind and is not asked.
     NotOffered,
     Waiting,
-    Answered(Answer),
+    Answered(SourceResponse),
 }
 
-impl<'a> Replies<'a> {
-    fn new(sources: &'a [Arc<dyn SearchSource>], asks: &'a [Ask<'a>]) -> Self {
-        let slot = |ask: &Ask<'_>, source: &Arc<dyn SearchSource>| {
-            if source.offers(ask.kind) { Slot::Waiting } else { Slot::NotOffered }
+impl<'a> SourceReplies<'a> {
+    fn new(sources: &'a [Arc<dyn SearchSource>], asks: &'a [SourceRequest<'a>]) -> Self {
+        let slot = |ask: &SourceRequest<'_>, source: &Arc<dyn SearchSource>| {
+            if source.supports(ask.kind) { Slot::Waiting } else { Slot::NotOffered }
         };
         let slots = asks.iter().map(|ask| sources.iter().map(|source| slot(ask, source)).collect());
         Self { sources, asks, slots: slots.collect() }
@@ -158,9 +158,9 @@ impl<'a> Replies<'a> {
     }
 
     /// Makes one list of each question's answers.
-    fn join(self, plan: &SearchPlan) -> Result<Found, EngineError> {
-        let mut found = Found::default();
-        let (mut reasons, mut is_late) = (Reasons::default(), false);
+    fn join(self, plan: &SearchPlan) -> Result<SearchHits, EngineError> {
+        let mut found = SearchHits::default();
+        let (mut reasons, mut is_late) = (FailureReasons::default(), false);
         for (ask, slots) in self.asks.iter().zip(self.slots) {
             let nobody_offers = slots.iter().all(|slot| matches!(slot, Slot::NotOffered));
             let mut lists = Vec::new();
@@ -175,23 +175,23 @@ impl<'a> Replies<'a> {
                         is_late = true;
                         reasons.add(format!("source {name}: it was too slow and was not waited for"));
                     }
-                    Slot::Answered(Answer::Unavailable { failure: _, reason }) => {
+                    Slot::Answered(SourceResponse::Unavailable { failure: _, reason }) => {
                         reasons.add(format!("source {name}: {reason}"));
                     }
-                    Slot::Answered(Answer::Results { hits, warnings }) => {
+                    Slot::Answered(SourceResponse::Results { hits, warnings }) => {
                         let filters = source.filters();
                         for warning in warnings {
                             found.warn(match filters {
-                                Filters::Complete => warning,
-                                Filters::Partial => format!("source {name}: {warning}"),
+                                FilterSupport::Complete => warning,
+                                FilterSupport::Partial => format!("source {name}: {warning}"),
                             });
                         }
-                        lists.push(List { filters, hits });
+                        lists.push(RankedList { filters, hits });
                     }
                 }
             }
             if !lists.is_empty() {
-                found.verticals.push(Vertical { kind: ask.kind, hits: merge(ask, lists) });
+                found.verticals.push(VerticalHits { kind: ask.kind, hits: merge(ask, lists) });
             }
         }
         if found.verticals.is_empty() && is_late {
@@ -207,9 +207,9 @@ impl<'a> Replies<'a> {
 
 /// Why sources did not answer, each reason once: several kinds of results often fail for one.
 #[derive(Default)]
-struct Reasons(Vec<String>);
+struct FailureReasons(Vec<String>);
 
-impl Reasons {
+impl FailureReasons {
     fn add(&mut self, reason: String) {
         if !self.0.contains(&reason) {
             self.0.push(reason);
@@ -219,7 +219,7 @@ impl Reasons {
 
 /// Tells whether there is something to answer a question with, or nobody left to wait for.
 fn is_answered(slots: &[Slot]) -> bool {
-    slots.iter().any(|slot| matches!(slot, Slot::Answered(Answer::Results { .. })))
+    slots.iter().any(|slot| matches!(slot, Slot::Answered(SourceResponse::Results { .. })))
         || !slots.iter().any(|slot| matches!(slot, Slot::Waiting))
 }
 
@@ -232,6 +232,6 @@ fn plural(kind: SourceKind) -> &'static str {
 }
 
 /// Returns whether the other operations would take a URL: imported files may have others.
-fn can_be_fetched(url: &str) -> bool {
+fn is_fetchable(url: &str) -> bool {
     url::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }

@@ -12,17 +12,17 @@ use websvc_types::ErrorCode;
 use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
 use super::charge::charge_misses;
-use super::find::Found;
+use super::find::SearchHits;
 use crate::engine::EngineConfig;
 use crate::error::EngineError;
-use crate::written;
+use crate::generated;
 
 /// How many pages of one request are got at one time.
 const PAGES_AT_ONCE: usize = 16;
 
 /// What pages are got with.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Means<'a> {
+pub(crate) struct GatherContext<'a> {
     pub(crate) engine: &'a EngineConfig,
     /// What gets them by the rules of the request.
     pub(crate) scraper: &'a Scraper,
@@ -33,7 +33,7 @@ pub(crate) struct Means<'a> {
     pub(crate) deadline: Instant,
 }
 
-impl Means<'_> {
+impl GatherContext<'_> {
     /// Returns how many pages are got at one time: one, where each finds what the one before has left.
     fn pages_at_once(self) -> usize {
         if self.profile.is_some_and(OpenProfile::saves) { 1 } else { PAGES_AT_ONCE }
@@ -42,7 +42,7 @@ impl Means<'_> {
 
 /// What became of one hit's page.
 #[derive(Debug)]
-pub(crate) enum Gathered {
+pub(crate) enum PageResult {
     /// Nobody asked for it.
     NotAsked,
     /// It was got.
@@ -52,35 +52,35 @@ pub(crate) enum Gathered {
 }
 
 /// The pages of the hits: one list per vertical, one entry per hit, in their order.
-pub(crate) type Pages = Vec<Vec<Gathered>>;
+pub(crate) type PageResults = Vec<Vec<PageResult>>;
 
 /// Gets the page of every hit when the plan asks for formats.
 ///
 /// # Errors
 /// [`EngineError::CacheMiss`] when only the cache was to be asked and it had none of the pages.
 pub(crate) async fn gather(
-    means: Means<'_>,
+    means: GatherContext<'_>,
     plan: &SearchPlan,
-    found: &Found,
+    found: &SearchHits,
     warnings: &mut Vec<String>,
-) -> Result<Pages, EngineError> {
+) -> Result<PageResults, EngineError> {
     let mut pages = Vec::with_capacity(found.verticals.len());
     for vertical in &found.verticals {
         let scrape = plan.scrape().filter(|_| has_pages(vertical.kind));
         let urls = vertical.hits.iter().map(|hit| hit.url.as_str());
         pages.push(match scrape {
             Some(scrape) => {
-                let getting: Vec<_> = urls.map(|url| get(means, url, scrape)).collect();
+                let getting: Vec<_> = urls.map(|url| scrape_hit(means, url, scrape)).collect();
                 stream::iter(getting).buffered(means.pages_at_once()).collect().await
             }
-            None => urls.map(|_| Gathered::NotAsked).collect(),
+            None => urls.map(|_| PageResult::NotAsked).collect(),
         });
     }
     if let Some(miss) = cache_miss(means.engine, plan, &pages) {
         return Err(miss);
     }
-    warn(&pages, warnings);
-    keep(means, &mut pages, warnings).await;
+    collect_warnings(&pages, warnings);
+    index_pages(means, &mut pages, warnings).await;
     Ok(pages)
 }
 
@@ -91,27 +91,27 @@ fn has_pages(kind: SourceKind) -> bool {
     }
 }
 
-async fn get(means: Means<'_>, url: &str, plan: &ScrapePlan) -> Gathered {
-    let Means { engine, scraper, scope: _, profile, files, deadline } = means;
+async fn scrape_hit(means: GatherContext<'_>, url: &str, plan: &ScrapePlan) -> PageResult {
+    let GatherContext { engine, scraper, scope: _, profile, files, deadline } = means;
     let deadline = deadline.min(Instant::now() + plan.timeout());
     let Ok(url) = Url::parse(url) else {
-        return Gathered::Failed(ScrapeError::BadUrl { url: url.to_owned() });
+        return PageResult::Failed(ScrapeError::BadUrl { url: url.to_owned() });
     };
     let reading = plan.for_reading();
     let scraping = scraper.scrape_with(&url, &reading, profile, deadline);
     match tokio::time::timeout_at(deadline.into(), scraping).await {
         Ok(Ok(mut page)) => {
-            written::write(engine.writer(), scraper.stages(), plan, &mut page, deadline).await;
+            generated::write(engine.completion_model(), scraper.stages(), plan, &mut page, deadline).await;
             scraper.stages().run(Stage::Publish, files.publish(&mut page)).await;
-            Gathered::Page(Box::new(page))
+            PageResult::Page(Box::new(page))
         }
-        Ok(Err(error)) => Gathered::Failed(error),
-        Err(_elapsed) => Gathered::Failed(ScrapeError::Timeout),
+        Ok(Err(error)) => PageResult::Failed(error),
+        Err(_elapsed) => PageResult::Failed(ScrapeError::Timeout),
     }
 }
 
 /// Returns the 404 of `minAge` and lockdown, when no page at all could be served.
-fn cache_miss(engine: &EngineConfig, plan: &SearchPlan, pages: &Pages) -> Option<EngineError> {
+fn cache_miss(engine: &EngineConfig, plan: &SearchPlan, pages: &PageResults) -> Option<EngineError> {
     let scrape = plan.scrape()?;
     if scrape.min_age().is_none() && !scrape.lockdown() {
         return None;
@@ -119,11 +119,11 @@ fn cache_miss(engine: &EngineConfig, plan: &SearchPlan, pages: &Pages) -> Option
     let mut miss = None;
     for gathered in pages.iter().flatten() {
         match gathered {
-            Gathered::Failed(error @ (ScrapeError::NoCachedData | ScrapeError::LockdownMiss)) => {
+            PageResult::Failed(error @ (ScrapeError::NoCachedData | ScrapeError::LockdownMiss)) => {
                 miss = Some(error);
             }
-            Gathered::Failed(_) => {}
-            Gathered::Page(_) | Gathered::NotAsked => return None,
+            PageResult::Failed(_) => {}
+            PageResult::Page(_) | PageResult::NotAsked => return None,
         }
     }
     miss.map(|error| EngineError::CacheMiss {
@@ -133,9 +133,9 @@ fn cache_miss(engine: &EngineConfig, plan: &SearchPlan, pages: &Pages) -> Option
     })
 }
 
-fn warn(pages: &Pages, warnings: &mut Vec<String>) {
+fn collect_warnings(pages: &PageResults, warnings: &mut Vec<String>) {
     let late = pages.iter().flatten().filter(
-        |gathered| matches!(gathered, Gathered::Failed(error) if error.code() == ErrorCode::ScrapeTimeout),
+        |gathered| matches!(gathered, PageResult::Failed(error) if error.code() == ErrorCode::ScrapeTimeout),
     );
     let late = late.count();
     if late > 0 {
@@ -143,7 +143,7 @@ fn warn(pages: &Pages, warnings: &mut Vec<String>) {
             .push(format!("{late} of the results were not scraped in time; their metadata.error says so"));
     }
     for gathered in pages.iter().flatten() {
-        let Gathered::Page(page) = gathered else { continue };
+        let PageResult::Page(page) = gathered else { continue };
         for warning in &page.warnings {
             let url = page.metadata.url.as_deref().unwrap_or_default();
             warnings.push(format!("{url}: {warning}"));
@@ -152,14 +152,14 @@ fn warn(pages: &Pages, warnings: &mut Vec<String>) {
 }
 
 /// Hands fresh pages to the index.
-async fn keep(means: Means<'_>, pages: &mut Pages, warnings: &mut Vec<String>) {
-    let Means { engine, scraper, scope, .. } = means;
+async fn index_pages(means: GatherContext<'_>, pages: &mut PageResults, warnings: &mut Vec<String>) {
+    let GatherContext { engine, scraper, scope, .. } = means;
     let copies: Vec<_> = pages
         .iter_mut()
         .flatten()
         .filter_map(|gathered| match gathered {
-            Gathered::Page(page) => page.index_copy.take().map(|copy| *copy),
-            Gathered::NotAsked | Gathered::Failed(_) => None,
+            PageResult::Page(page) => page.index_copy.take().map(|copy| *copy),
+            PageResult::NotAsked | PageResult::Failed(_) => None,
         })
         .collect();
     let failed = "the scraped pages could not be added to the index";

@@ -8,21 +8,21 @@ use websvc_address::Identity;
 use websvc_query::Sort;
 use websvc_validate::SourceKind;
 
-use super::enforce;
-use crate::source::{Ask, Filters, Hit};
+use super::post_filter;
+use crate::source::{FilterSupport, Hit, SourceRequest};
 
 /// The constant of the fusion (Cormack, Clarke and Büttcher, 2009): how little the first places count more.
 const K: f64 = 60.0;
 
 /// The list of one source.
 #[derive(Debug)]
-pub(crate) struct List {
-    pub(crate) filters: Filters,
+pub(crate) struct RankedList {
+    pub(crate) filters: FilterSupport,
     pub(crate) hits: Vec<Hit>,
 }
 
 /// A hit while the lists are joined.
-struct Fused {
+struct FusedHit {
     hit: Hit,
     score: f64,
 }
@@ -31,23 +31,23 @@ struct Fused {
 ///
 /// What a source could not filter is filtered here, unless one that can has the same hit. A hit of several lists is
 /// told in the words of the first, completed by the others.
-pub(crate) fn merge(ask: &Ask<'_>, mut lists: Vec<List>) -> Vec<Hit> {
-    if let [List { filters: Filters::Complete, .. }] = &lists[..] {
+pub(crate) fn merge(ask: &SourceRequest<'_>, mut lists: Vec<RankedList>) -> Vec<Hit> {
+    if let [RankedList { filters: FilterSupport::Complete, .. }] = &lists[..] {
         let mut hits = lists.pop().map(|list| list.hits).unwrap_or_default();
         hits.truncate(ask.limit);
         return hits;
     }
-    let mut fused: Vec<Fused> = Vec::new();
+    let mut fused: Vec<FusedHit> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
-    let confirmed = confirmed_by_complete(ask.kind, &lists);
-    for List { filters, hits } in lists {
+    let confirmed = hits_from_complete_sources(ask.kind, &lists);
+    for RankedList { filters, hits } in lists {
         let mut rank = 0.0;
         let mut seen = HashSet::new();
         for hit in hits {
             let key = key(ask.kind, &hit);
             let is_kept = match filters {
-                Filters::Complete => true,
-                Filters::Partial => confirmed.contains(&key) || enforce::keeps(ask, &hit),
+                FilterSupport::Complete => true,
+                FilterSupport::Partial => confirmed.contains(&key) || post_filter::matches(ask, &hit),
             };
             if !is_kept || !seen.insert(key.clone()) {
                 continue;
@@ -57,12 +57,12 @@ pub(crate) fn merge(ask: &Ask<'_>, mut lists: Vec<List>) -> Vec<Hit> {
             match places.entry(key) {
                 Entry::Vacant(place) => {
                     place.insert(fused.len());
-                    fused.push(Fused { hit, score });
+                    fused.push(FusedHit { hit, score });
                 }
                 Entry::Occupied(place) => {
                     let known = &mut fused[*place.get()];
                     known.score += score;
-                    complete(&mut known.hit, hit);
+                    fill_missing_fields(&mut known.hit, hit);
                 }
             }
         }
@@ -78,13 +78,13 @@ pub(crate) fn merge(ask: &Ask<'_>, mut lists: Vec<List>) -> Vec<Hit> {
 }
 
 /// Returns the keys of the hits whose source has applied every filter.
-fn confirmed_by_complete(kind: SourceKind, lists: &[List]) -> HashSet<String> {
-    let complete = lists.iter().filter(|list| list.filters == Filters::Complete);
+fn hits_from_complete_sources(kind: SourceKind, lists: &[RankedList]) -> HashSet<String> {
+    let complete = lists.iter().filter(|list| list.filters == FilterSupport::Complete);
     complete.flat_map(|list| &list.hits).map(|hit| key(kind, hit)).collect()
 }
 
 /// Fills what the hit does not tell with what another source tells of the same page.
-fn complete(hit: &mut Hit, other: Hit) {
+fn fill_missing_fields(hit: &mut Hit, other: Hit) {
     let Hit { url: _, title, description, date, image } = other;
     if hit.title.is_empty() {
         hit.title = title;
@@ -126,8 +126,8 @@ mod tests {
     use super::*;
     use crate::source::HitImage;
 
-    fn ask<'a>(kind: SourceKind, query: &'a Query, tbs: Option<&'a Tbs>) -> Ask<'a> {
-        Ask {
+    fn ask<'a>(kind: SourceKind, query: &'a Query, tbs: Option<&'a Tbs>) -> SourceRequest<'a> {
+        SourceRequest {
             kind,
             query,
             limit: 5,
@@ -142,9 +142,9 @@ mod tests {
         }
     }
 
-    fn list(filters: Filters, urls: &[&str]) -> List {
+    fn list(filters: FilterSupport, urls: &[&str]) -> RankedList {
         let hits = urls.iter().map(|url| Hit { url: (*url).to_owned(), ..Hit::default() }).collect();
-        List { filters, hits }
+        RankedList { filters, hits }
     }
 
     fn urls(hits: &[Hit]) -> Vec<&str> {
@@ -157,8 +157,8 @@ mod tests {
         let merged = merge(
             &ask(SourceKind::Web, &query, None),
             vec![
-                list(Filters::Partial, &["http://a.test/", "http://b.test/", "http://c.test/"]),
-                list(Filters::Partial, &["http://d.test/", "http://c.test/#part", "http://e.test/"]),
+                list(FilterSupport::Partial, &["http://a.test/", "http://b.test/", "http://c.test/"]),
+                list(FilterSupport::Partial, &["http://d.test/", "http://c.test/#part", "http://e.test/"]),
             ],
         );
         // c: 1/63 + 1/62; a and d: 1/61, by preference; b: 1/62; e: 1/63.
@@ -174,8 +174,8 @@ mod tests {
         let merged = merge(
             &ask(SourceKind::Web, &query, None),
             vec![
-                list(Filters::Complete, &["http://a.test/"]),
-                list(Filters::Partial, &["http://a.test/", "http://b.test/"]),
+                list(FilterSupport::Complete, &["http://a.test/"]),
+                list(FilterSupport::Partial, &["http://a.test/", "http://b.test/"]),
             ],
         );
         assert_eq!(urls(&merged), ["http://a.test/"], "the index has seen the page");
@@ -184,8 +184,8 @@ mod tests {
     #[test]
     fn the_first_source_tells_and_the_others_complete() {
         let query = Query::default();
-        let with = |title: &str, description: &str| List {
-            filters: Filters::Partial,
+        let with = |title: &str, description: &str| RankedList {
+            filters: FilterSupport::Partial,
             hits: vec![Hit {
                 url: "https://www.a.test/x/?utm_source=feed".to_owned(),
                 title: title.to_owned(),
@@ -207,7 +207,7 @@ mod tests {
         };
         let hits =
             vec![image("http://i.test/1.png"), image("https://i.test/1.png"), image("http://i.test/2.png")];
-        let lists = vec![List { filters: Filters::Partial, hits }];
+        let lists = vec![RankedList { filters: FilterSupport::Partial, hits }];
         assert_eq!(merge(&ask(SourceKind::Images, &query, None), lists).len(), 2);
     }
 
@@ -225,7 +225,7 @@ mod tests {
             dated("http://b.test/", Some(1)),
             dated("http://c.test/", Some(2)),
         ];
-        let lists = vec![List { filters: Filters::Partial, hits }];
+        let lists = vec![RankedList { filters: FilterSupport::Partial, hits }];
         let merged = merge(&ask(SourceKind::Web, &query, tbs.as_ref()), lists);
         assert_eq!(urls(&merged), ["http://c.test/", "http://b.test/", "http://a.test/"]);
     }

@@ -1,15 +1,15 @@
 //! The search operation: find, gather, assemble, charge.
 
 mod assemble;
-mod capability;
 mod category;
 mod charge;
-mod enforce;
+mod feature_check;
 mod find;
 mod gather;
 mod merge;
+mod post_filter;
 mod produced;
-mod screen;
+mod threat_filter;
 
 use std::time::Duration;
 
@@ -21,14 +21,17 @@ use crate::error::EngineError;
 
 pub(crate) use assemble::assemble;
 pub use assemble::page_content;
-pub(crate) use capability::{Review, review, review_page};
-pub(crate) use charge::{ceiling, charge, charge_alone, file_ceiling, file_floor, miss_price, page_ceiling};
-pub(crate) use enforce::keeps;
+pub(crate) use charge::{
+    charge, charge_single_page, max_file_credits, max_page_credits, max_search_credits, min_file_credits,
+    miss_price,
+};
+pub(crate) use feature_check::{FeatureCheck, check_page_features, check_search_features};
 pub use find::NO_PAGES;
-pub(crate) use find::find;
-pub(crate) use gather::{Means, gather};
+pub(crate) use find::query_sources;
+pub(crate) use gather::{GatherContext, gather};
 pub(crate) use merge::canonical;
-pub(crate) use screen::Inspections;
+pub(crate) use post_filter::matches;
+pub(crate) use threat_filter::UrlCheckers;
 
 /// What a search came to.
 #[derive(Debug)]
@@ -40,7 +43,7 @@ pub struct SearchOutcome {
     /// What it costs.
     pub bill: Bill,
     /// How long its stages took.
-    pub stages: Stages,
+    pub stages: StageTimings,
 }
 
 /// What getting one page came to.
@@ -54,7 +57,7 @@ pub struct PageOutcome {
 
 /// How long the stages of a search took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Stages {
+pub struct StageTimings {
     /// Until the sources had answered.
     pub find: Duration,
     /// From there until the results were screened and the pages were there.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::Condition;
+use super::SourceHealth;
 
 /// The state of a breaker. Time is given to it, never asked for.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ enum State {
 
 /// Why a question may not be asked.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refused {
+pub(super) struct BreakerOpen {
     /// Until the next attempt; zero while one is under way.
     pub(super) retry_after: Duration,
     /// The failure that opened the breaker.
@@ -32,7 +32,7 @@ pub(super) struct Refused {
 
 /// What a failure did to the breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum BreakerTransition {
     Counted,
     Opened,
 }
@@ -46,8 +46,8 @@ impl Breaker {
     /// Lets a question through; after a pause only one, as a probe.
     ///
     /// # Errors
-    /// [`Refused`] while the breaker is open or the probe is under way.
-    pub(super) fn admit(&mut self, now: Instant) -> Result<(), Refused> {
+    /// [`BreakerOpen`] while the breaker is open or the probe is under way.
+    pub(super) fn admit(&mut self, now: Instant) -> Result<(), BreakerOpen> {
         let retry_after = match self.state {
             State::Closed => return Ok(()),
             State::Open { until } if until <= now => {
@@ -57,7 +57,7 @@ impl Breaker {
             State::Open { until } => until.duration_since(now),
             State::HalfOpen => Duration::ZERO,
         };
-        Err(Refused { retry_after, reason: self.reason.clone() })
+        Err(BreakerOpen { retry_after, reason: self.reason.clone() })
     }
 
     /// Notes an answer, and returns whether that closed the breaker.
@@ -69,19 +69,24 @@ impl Breaker {
     }
 
     /// Notes a failure. A source that says when to come back is left alone until then.
-    pub(super) fn fail(&mut self, now: Instant, reason: &str, come_back: Option<Duration>) -> Effect {
+    pub(super) fn fail(
+        &mut self,
+        now: Instant,
+        reason: &str,
+        come_back: Option<Duration>,
+    ) -> BreakerTransition {
         if matches!(self.state, State::Open { .. }) {
             // A question from before the pause: its end is no news.
-            return Effect::Counted;
+            return BreakerTransition::Counted;
         }
         self.failures = self.failures.saturating_add(1);
         reason.clone_into(&mut self.reason);
         let opens = self.state == State::HalfOpen || self.failures >= self.threshold || come_back.is_some();
         if !opens {
-            return Effect::Counted;
+            return BreakerTransition::Counted;
         }
         self.state = State::Open { until: now + come_back.unwrap_or(self.pause) };
-        Effect::Opened
+        BreakerTransition::Opened
     }
 
     /// Notes that a question was given up before its end: a probe is made again by the next one.
@@ -92,15 +97,15 @@ impl Breaker {
     }
 
     /// Returns the condition to show.
-    pub(super) fn condition(&self, now: Instant) -> Condition {
+    pub(super) fn condition(&self, now: Instant) -> SourceHealth {
         let reason = self.reason.clone();
         match self.state {
-            State::Closed => Condition::Ok,
+            State::Closed => SourceHealth::Ok,
             State::Open { until } => {
                 let left = until.saturating_duration_since(now).as_millis();
-                Condition::Paused { retry_after_ms: u64::try_from(left).unwrap_or(u64::MAX), reason }
+                SourceHealth::Paused { retry_after_ms: u64::try_from(left).unwrap_or(u64::MAX), reason }
             }
-            State::HalfOpen => Condition::Probing { reason },
+            State::HalfOpen => SourceHealth::Probing { reason },
         }
     }
 }
@@ -113,8 +118,8 @@ mod tests {
 
     fn opened(now: Instant) -> Breaker {
         let mut breaker = Breaker::new(2, PAUSE);
-        assert_eq!(breaker.fail(now, "status 500", None), Effect::Counted);
-        assert_eq!(breaker.fail(now, "status 502", None), Effect::Opened);
+        assert_eq!(breaker.fail(now, "status 500", None), BreakerTransition::Counted);
+        assert_eq!(breaker.fail(now, "status 502", None), BreakerTransition::Opened);
         breaker
     }
 
@@ -124,10 +129,10 @@ mod tests {
         let mut breaker = Breaker::new(2, PAUSE);
         breaker.fail(now, "status 500", None);
         breaker.succeed();
-        assert_eq!(breaker.fail(now, "status 500", None), Effect::Counted);
+        assert_eq!(breaker.fail(now, "status 500", None), BreakerTransition::Counted);
         assert_eq!(breaker.admit(now), Ok(()));
         let refused = opened(now).admit(now).unwrap_err();
-        assert_eq!(refused, Refused { retry_after: PAUSE, reason: "status 502".to_owned() });
+        assert_eq!(refused, BreakerOpen { retry_after: PAUSE, reason: "status 502".to_owned() });
     }
 
     #[test]
@@ -136,10 +141,10 @@ mod tests {
         let mut breaker = opened(now);
         let later = now + PAUSE;
         assert_eq!(breaker.admit(later), Ok(()));
-        assert_eq!(breaker.condition(later), Condition::Probing { reason: "status 502".to_owned() });
+        assert_eq!(breaker.condition(later), SourceHealth::Probing { reason: "status 502".to_owned() });
         assert!(breaker.admit(later).is_err());
         assert!(breaker.succeed());
-        assert_eq!(breaker.condition(later), Condition::Ok);
+        assert_eq!(breaker.condition(later), SourceHealth::Ok);
     }
 
     #[test]
@@ -148,8 +153,8 @@ mod tests {
         let mut breaker = opened(now);
         let later = now + PAUSE;
         breaker.admit(later).unwrap();
-        assert_eq!(breaker.fail(later, "status 503", None), Effect::Opened);
-        let expected = Condition::Paused { retry_after_ms: 30_000, reason: "status 503".to_owned() };
+        assert_eq!(breaker.fail(later, "status 503", None), BreakerTransition::Opened);
+        let expected = SourceHealth::Paused { retry_after_ms: 30_000, reason: "status 503".to_owned() };
         assert_eq!(breaker.condition(later), expected);
     }
 
@@ -168,9 +173,9 @@ mod tests {
         let now = Instant::now();
         let mut breaker = Breaker::new(5, PAUSE);
         let minute = Duration::from_secs(60);
-        assert_eq!(breaker.fail(now, "status 429", Some(minute)), Effect::Opened);
+        assert_eq!(breaker.fail(now, "status 429", Some(minute)), BreakerTransition::Opened);
         assert_eq!(breaker.admit(now).unwrap_err().retry_after, minute);
-        assert_eq!(breaker.fail(now + PAUSE, "late", None), Effect::Counted);
+        assert_eq!(breaker.fail(now + PAUSE, "late", None), BreakerTransition::Counted);
         assert_eq!(breaker.admit(now + minute), Ok(()));
     }
 }

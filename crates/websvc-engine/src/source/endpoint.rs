@@ -9,10 +9,10 @@ use serde_json::Value;
 use url::Url;
 use websvc_transport::{Client, FetchError, FetchRequest, Fetched, RedirectPolicy};
 
-use super::Condition;
-use super::breaker::{Breaker, Effect};
-use super::pace::Pace;
-use super::plain::shortened;
+use super::SourceHealth;
+use super::breaker::{Breaker, BreakerTransition};
+use super::plain_text::shortened;
+use super::token_bucket::TokenBucket;
 use crate::error::SourceError;
 
 /// The largest answer that is read.
@@ -57,19 +57,19 @@ pub(super) struct Endpoint {
     name: String,
     client: Client,
     timeout: Duration,
-    gate: Mutex<Gate>,
+    gate: Mutex<EndpointState>,
 }
 
 #[derive(Debug)]
-struct Gate {
-    pace: Pace,
+struct EndpointState {
+    pace: TokenBucket,
     breaker: Breaker,
 }
 
 impl Endpoint {
     pub(super) fn new(name: String, client: Client, config: EndpointConfig) -> Self {
-        let gate = Gate {
-            pace: Pace::new(config.requests_per_second, config.burst),
+        let gate = EndpointState {
+            pace: TokenBucket::new(config.requests_per_second, config.burst),
             breaker: Breaker::new(config.failures.max(1), config.pause),
         };
         Self { name, client, timeout: config.timeout, gate: Mutex::new(gate) }
@@ -84,7 +84,7 @@ impl Endpoint {
         self.timeout
     }
 
-    pub(super) fn condition(&self) -> Condition {
+    pub(super) fn condition(&self) -> SourceHealth {
         self.gate().breaker.condition(Instant::now())
     }
 
@@ -146,15 +146,19 @@ impl Endpoint {
         Ok(attempt)
     }
 
-    fn gate(&self) -> MutexGuard<'_, Gate> {
+    fn gate(&self) -> MutexGuard<'_, EndpointState> {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn note_failure(&self, reason: &str, come_back: Option<Duration>) {
         let effect = self.gate().breaker.fail(Instant::now(), reason, come_back);
         match effect {
-            Effect::Opened => tracing::warn!(source = self.name, reason, "a search source is paused"),
-            Effect::Counted => tracing::info!(source = self.name, reason, "a search source failed"),
+            BreakerTransition::Opened => {
+                tracing::warn!(source = self.name, reason, "a search source is paused")
+            }
+            BreakerTransition::Counted => {
+                tracing::info!(source = self.name, reason, "a search source failed")
+            }
         }
     }
 }
@@ -171,7 +175,7 @@ impl Attempt<'_> {
         self.is_over = true;
         let endpoint = self.endpoint;
         match outcome {
-            Err(SourceError::Timeout { .. }) if !self.was_fair() => {
+            Err(SourceError::Timeout { .. }) if !self.had_enough_time() => {
                 endpoint.gate().breaker.give_up(Instant::now());
             }
             Err(error) if is_failure(error) => {
@@ -179,7 +183,7 @@ impl Attempt<'_> {
                     SourceError::Limited { retry_after } => *retry_after,
                     _ => None,
                 };
-                endpoint.note_failure(&public(error), come_back);
+                endpoint.note_failure(&public_message(error), come_back);
             }
             Ok(_) | Err(_) => {
                 if endpoint.gate().breaker.succeed() {
@@ -189,7 +193,7 @@ impl Attempt<'_> {
         }
     }
 
-    fn was_fair(&self) -> bool {
+    fn had_enough_time(&self) -> bool {
         self.sent.elapsed() >= FAIR_WAIT.min(self.endpoint.timeout)
     }
 }
@@ -199,7 +203,7 @@ impl Drop for Attempt<'_> {
         if self.is_over {
             return;
         }
-        if self.was_fair() {
+        if self.had_enough_time() {
             self.endpoint.note_failure("it was too slow for a search", None);
         } else {
             self.endpoint.gate().breaker.give_up(Instant::now());
@@ -233,7 +237,7 @@ pub(super) fn unreachable(error: &FetchError, patience: Duration) -> SourceError
 }
 
 /// Returns the text of a failure for the log and for everybody: what a server says may repeat the question.
-fn public(error: &SourceError) -> String {
+fn public_message(error: &SourceError) -> String {
     match error {
         SourceError::Status { status, message: _ } => {
             SourceError::Status { status: *status, message: String::new() }.to_string()
@@ -244,7 +248,7 @@ fn public(error: &SourceError) -> String {
 
 /// Reads an answer that has to be JSON.
 pub(super) fn read_json(fetched: &Fetched) -> Result<Value, SourceError> {
-    succeeded(fetched)?;
+    check_status(fetched)?;
     let content_type = content_type(fetched);
     if !content_type.to_ascii_lowercase().contains("json") {
         return Err(SourceError::NotJson { content_type });
@@ -254,7 +258,7 @@ pub(super) fn read_json(fetched: &Fetched) -> Result<Value, SourceError> {
 }
 
 /// Checks that an answer is a whole one that succeeded.
-pub(super) fn succeeded(fetched: &Fetched) -> Result<(), SourceError> {
+pub(super) fn check_status(fetched: &Fetched) -> Result<(), SourceError> {
     let status = fetched.status;
     if status == StatusCode::TOO_MANY_REQUESTS {
         return Err(SourceError::Limited { retry_after: retry_after(&fetched.headers) });

@@ -1,11 +1,11 @@
 //! Why a source gave no answer, in few kinds: what figures count and alerts ask for.
 
-use super::Answer;
+use super::SourceResponse;
 use crate::error::SourceError;
 
 /// Why a source gave no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
+pub enum FailureKind {
     /// It failed too often and is not asked for a while.
     Paused,
     /// More questions than its configured rate.
@@ -28,7 +28,7 @@ pub enum Failure {
     Internal,
 }
 
-impl Failure {
+impl FailureKind {
     /// Every kind.
     pub const ALL: [Self; 10] = [
         Self::Paused,
@@ -61,7 +61,7 @@ impl Failure {
     }
 }
 
-impl From<&SourceError> for Failure {
+impl From<&SourceError> for FailureKind {
     fn from(error: &SourceError) -> Self {
         match error {
             SourceError::Paused { .. } => Self::Paused,
@@ -77,8 +77,8 @@ impl From<&SourceError> for Failure {
     }
 }
 
-impl From<SourceError> for Answer {
+impl From<SourceError> for SourceResponse {
     fn from(error: SourceError) -> Self {
-        Self::Unavailable { failure: Failure::from(&error), reason: error.to_string() }
+        Self::Unavailable { failure: FailureKind::from(&error), reason: error.to_string() }
     }
 }

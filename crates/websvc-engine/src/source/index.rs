@@ -6,8 +6,8 @@ use websvc_index::{Highlights, Index, IndexError, Safe, SearchOptions, Vertical}
 use websvc_stage::carried;
 use websvc_validate::{DomainFilter, SourceKind};
 
-use super::place::{country_meant, unknown_place};
-use super::{Answer, AnswerFuture, Ask, Failure, Hit, HitImage, SearchSource};
+use super::location::{country_meant, unknown_place};
+use super::{FailureKind, Hit, HitImage, SearchSource, SourceFuture, SourceRequest, SourceResponse};
 
 /// The embedded index.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ impl SearchSource for IndexSource {
         self.name
     }
 
-    fn is_here(&self) -> bool {
+    fn is_local(&self) -> bool {
         true
     }
 
@@ -41,7 +41,7 @@ impl SearchSource for IndexSource {
         self.index.document_count() == 0
     }
 
-    fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a> {
+    fn search<'a>(&'a self, ask: &'a SourceRequest<'a>) -> SourceFuture<'a> {
         Box::pin(async move {
             let options = options(ask);
             // Never on this thread: whatever arrives meanwhile would wait in the system's buffers, where nobody can say how
@@ -56,7 +56,7 @@ impl SearchSource for IndexSource {
     }
 }
 
-fn options(ask: &Ask<'_>) -> SearchOptions {
+fn options(ask: &SourceRequest<'_>) -> SearchOptions {
     SearchOptions {
         vertical: match ask.kind {
             SourceKind::Web => Vertical::Web,
@@ -78,11 +78,14 @@ fn options(ask: &Ask<'_>) -> SearchOptions {
     }
 }
 
-fn answer(outcome: Result<websvc_index::SearchOutcome, IndexError>, warning: Option<String>) -> Answer {
+fn answer(
+    outcome: Result<websvc_index::SearchOutcome, IndexError>,
+    warning: Option<String>,
+) -> SourceResponse {
     match outcome {
         Ok(websvc_index::SearchOutcome { hits, mut warnings }) => {
             warnings.extend(warning);
-            Answer::Results { hits: hits.into_iter().map(hit).collect(), warnings }
+            SourceResponse::Results { hits: hits.into_iter().map(hit).collect(), warnings }
         }
         Err(error) => {
             tracing::error!(error = &error as &dyn std::error::Error, "the index failed");
@@ -98,6 +101,6 @@ fn hit(found: websvc_index::Hit) -> Hit {
     Hit { url, title, description, date, image }
 }
 
-fn unavailable(reason: &str) -> Answer {
-    Answer::Unavailable { failure: Failure::Internal, reason: reason.to_owned() }
+fn unavailable(reason: &str) -> SourceResponse {
+    SourceResponse::Unavailable { failure: FailureKind::Internal, reason: reason.to_owned() }
 }

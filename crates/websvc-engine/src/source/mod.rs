@@ -2,20 +2,20 @@
 //! whatever answers in JSON or Atom.
 
 mod breaker;
-mod counted;
 mod date;
 mod elasticsearch;
 mod endpoint;
 mod failure;
-mod gathered;
+mod hit_collector;
 mod http_json;
 mod index;
-mod pace;
-mod place;
-mod plain;
+mod instrumented;
+mod location;
+mod plain_text;
+mod query_text;
 mod region;
 mod searxng;
-mod wording;
+mod token_bucket;
 
 use std::time::Instant;
 
@@ -24,20 +24,20 @@ use websvc_query::Query;
 use websvc_transport::BoxFuture;
 use websvc_validate::{DomainFilter, SourceKind};
 
-pub(crate) use counted::Counted;
-pub use counted::{LATENCY_BOUNDS_MS, SourceFigures};
 pub use elasticsearch::{
-    Elasticsearch, ElasticsearchConfig, ElasticsearchDeclaration, ElasticsearchWriter, Written,
+    BulkReport, Elasticsearch, ElasticsearchConfig, ElasticsearchDeclaration, ElasticsearchWriter,
 };
 pub use endpoint::EndpointConfig;
-pub use failure::Failure;
-pub use http_json::{Declaration, DeclarationError, HttpJson, HttpJsonConfig};
+pub use failure::FailureKind;
+pub use http_json::{ApiDefinition, DeclarationError, HttpJson, HttpJsonConfig};
 pub use index::IndexSource;
+pub(crate) use instrumented::InstrumentedSource;
+pub use instrumented::{LATENCY_BOUNDS_MS, SourceMetrics};
 pub use searxng::{Searxng, SearxngConfig};
 
 /// What a source is asked.
 #[derive(Debug, Clone)]
-pub struct Ask<'a> {
+pub struct SourceRequest<'a> {
     /// The vertical.
     pub kind: SourceKind,
     /// The query, categories folded in.
@@ -64,7 +64,7 @@ pub struct Ask<'a> {
 
 /// What a source answers. That nothing was found and that nothing could be asked are different things.
 #[derive(Debug)]
-pub enum Answer {
+pub enum SourceResponse {
     /// The hits, best first; there may be none.
     Results {
         /// The hits, best first.
@@ -75,7 +75,7 @@ pub enum Answer {
     /// The source cannot answer this kind of question; `reason` says why, for the caller.
     Unavailable {
         /// Why, in few kinds: for counting.
-        failure: Failure,
+        failure: FailureKind,
         /// Why, in words for the caller.
         reason: String,
     },
@@ -108,11 +108,11 @@ pub struct HitImage {
 }
 
 /// A future that a source returns.
-pub type AnswerFuture<'a> = BoxFuture<'a, Answer>;
+pub type SourceFuture<'a> = BoxFuture<'a, SourceResponse>;
 
 /// How far a source applies the filters of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Filters {
+pub enum FilterSupport {
     /// All of them, or it says which not: it sees the whole pages and is not second-guessed.
     Complete,
     /// As far as it can: its hits are checked again by what they tell of themselves.
@@ -121,7 +121,7 @@ pub enum Filters {
 
 /// The condition of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Condition {
+pub enum SourceHealth {
     /// It is asked.
     Ok,
     /// It failed too often and is not asked for a while.
@@ -144,17 +144,17 @@ pub trait SearchSource: Send + Sync + std::fmt::Debug {
     fn name(&self) -> &str;
 
     /// Answers a question. Dropping the future gives the question up.
-    fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a>;
+    fn search<'a>(&'a self, ask: &'a SourceRequest<'a>) -> SourceFuture<'a>;
 
     /// Tells whether it has results of this kind at all; one that has not is not asked.
-    fn offers(&self, kind: SourceKind) -> bool {
+    fn supports(&self, kind: SourceKind) -> bool {
         match kind {
             SourceKind::Web | SourceKind::Images | SourceKind::News => true,
         }
     }
 
     /// Tells whether it answers by computing here, and waits for nobody elsewhere.
-    fn is_here(&self) -> bool {
+    fn is_local(&self) -> bool {
         false
     }
 
@@ -164,12 +164,12 @@ pub trait SearchSource: Send + Sync + std::fmt::Debug {
     }
 
     /// Returns how far it applies the filters of a question.
-    fn filters(&self) -> Filters {
-        Filters::Complete
+    fn filters(&self) -> FilterSupport {
+        FilterSupport::Complete
     }
 
     /// Returns whether it is asked at present.
-    fn condition(&self) -> Condition {
-        Condition::Ok
+    fn condition(&self) -> SourceHealth {
+        SourceHealth::Ok
     }
 }

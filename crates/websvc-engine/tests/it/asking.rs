@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use websvc_engine::{Answer, Ask, Hit, SearchSource};
+use websvc_engine::{Hit, SearchSource, SourceRequest, SourceResponse};
 use websvc_query::{Query, Tbs, parse, parse_tbs};
 use websvc_testkit::World;
 use websvc_transport::{Client, ClientConfig};
@@ -40,9 +40,9 @@ impl Question {
         self
     }
 
-    pub(crate) async fn ask(&self, source: &dyn SearchSource) -> Answer {
+    pub(crate) async fn ask(&self, source: &dyn SearchSource) -> SourceResponse {
         let now: Timestamp = "2024-05-10T12:00:00Z".parse().unwrap();
-        let ask = Ask {
+        let ask = SourceRequest {
             kind: self.kind,
             query: &self.query,
             limit: self.limit,
@@ -61,16 +61,16 @@ impl Question {
     /// Asks a source that has to answer.
     pub(crate) async fn hits(&self, source: &dyn SearchSource) -> (Vec<Hit>, Vec<String>) {
         match self.ask(source).await {
-            Answer::Results { hits, warnings } => (hits, warnings),
-            Answer::Unavailable { failure: _, reason } => panic!("unavailable: {reason}"),
+            SourceResponse::Results { hits, warnings } => (hits, warnings),
+            SourceResponse::Unavailable { failure: _, reason } => panic!("unavailable: {reason}"),
         }
     }
 
     /// Asks a source that cannot answer.
     pub(crate) async fn reason(&self, source: &dyn SearchSource) -> String {
         match self.ask(source).await {
-            Answer::Results { hits, warnings } => panic!("answered: {hits:?} {warnings:?}"),
-            Answer::Unavailable { failure: _, reason } => reason,
+            SourceResponse::Results { hits, warnings } => panic!("answered: {hits:?} {warnings:?}"),
+            SourceResponse::Unavailable { failure: _, reason } => reason,
         }
     }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use websvc_engine::{
-    Answer, Condition, Declaration, Elasticsearch, ElasticsearchConfig, ElasticsearchDeclaration,
-    ElasticsearchWriter, EndpointConfig, HttpJson, HttpJsonConfig, IndexSource, SearchSource, Searxng,
-    SearxngConfig,
+    ApiDefinition, Elasticsearch, ElasticsearchConfig, ElasticsearchDeclaration, ElasticsearchWriter,
+    EndpointConfig, HttpJson, HttpJsonConfig, IndexSource, SearchSource, Searxng, SearxngConfig,
+    SourceHealth, SourceResponse,
 };
 use websvc_index::{Document, Index, IndexConfig};
 use websvc_testkit::{ElasticStandIn, Page, SearxngStandIn, World};
@@ -49,7 +49,7 @@ fn declared(world: &World) -> Arc<dyn SearchSource> {
         "results": "/results",
         "fields": {"url": "/url", "title": "/title", "description": "/content", "date": "/publishedDate"},
     });
-    let declared: Declaration = serde_json::from_value(declared).unwrap();
+    let declared: ApiDefinition = serde_json::from_value(declared).unwrap();
     let config =
         HttpJsonConfig::new("api".to_owned(), &declared, EndpointConfig::default(), |_| None).unwrap();
     Arc::new(HttpJson::new(config, client(world)))
@@ -79,7 +79,7 @@ fn api(url: &str) -> Page {
 async fn check(source: &dyn SearchSource) {
     let name = source.name();
     let tea = || Question::new(SourceKind::Web, "tea");
-    assert_eq!(source.condition(), Condition::Ok, "{name}");
+    assert_eq!(source.condition(), SourceHealth::Ok, "{name}");
     for limit in [1, 5, 24, 60] {
         let question = Question { limit, ..tea() };
         let (hits, _) = question.hits(source).await;
@@ -105,12 +105,12 @@ async fn check(source: &dyn SearchSource) {
     );
     // Nothing is an answer.
     let nothing = Question::new(SourceKind::Web, "intitle:zzz site:nowhere.test").ask(source).await;
-    let is_empty = matches!(&nothing, Answer::Results { hits, .. } if hits.is_empty());
+    let is_empty = matches!(&nothing, SourceResponse::Results { hits, .. } if hits.is_empty());
     assert!(is_empty, "{name}: {nothing:?}");
     // A question that is dropped leaves the source as it was.
     let question = tea();
     let _given_up = tokio::time::timeout(Duration::ZERO, question.ask(source)).await;
-    assert_eq!(source.condition(), Condition::Ok, "{name}");
+    assert_eq!(source.condition(), SourceHealth::Ok, "{name}");
     assert!(!tea().hits(source).await.0.is_empty(), "{name}");
 }
 
@@ -150,7 +150,7 @@ async fn a_failure_is_no_empty_answer_and_names_no_address() {
             let reason = Question::new(SourceKind::Web, "tea").reason(&*source).await;
             assert!(reason.contains("500") && !reason.contains("engine.test"), "{reason}");
         }
-        assert!(matches!(source.condition(), Condition::Paused { .. }), "{}", source.name());
+        assert!(matches!(source.condition(), SourceHealth::Paused { .. }), "{}", source.name());
         let reason = Question::new(SourceKind::Web, "tea").reason(&*source).await;
         assert!(reason.starts_with("it is paused after failures"), "{reason}");
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use websvc_engine::{
-    Answer, Condition, Elasticsearch, ElasticsearchConfig, ElasticsearchDeclaration, ElasticsearchWriter,
-    EndpointConfig, Failure, Mirror, SearchSource, Written,
+    BulkReport, Elasticsearch, ElasticsearchConfig, ElasticsearchDeclaration, ElasticsearchWriter,
+    EndpointConfig, FailureKind, Mirror, SearchSource, SourceHealth, SourceResponse,
 };
 use websvc_index::{Document, Image, News};
 use websvc_testkit::{ElasticStandIn, Page, World};
@@ -99,7 +99,7 @@ fn pages() -> Vec<Document> {
 async fn filled(server: ElasticStandIn, base: &str) -> World {
     let world = server.serve(World::builder(), base).start().await;
     let written = writer(&world, base).write(pages()).await;
-    assert_eq!(written, Written { written: 6, ..Written::default() });
+    assert_eq!(written, BulkReport { written: 6, ..BulkReport::default() });
     world.forget();
     world
 }
@@ -291,8 +291,11 @@ async fn failures_are_told_apart_without_secrets() {
     assert_eq!(reason, "its answer cannot be read: its documents are not as websvc writes them");
     server.fail_next("_search", Page::text("").status(429).header("retry-after", "60"));
     let answer = tea.ask(&source_).await;
-    assert!(matches!(answer, Answer::Unavailable { failure: Failure::Limited, .. }), "{answer:?}");
-    assert!(matches!(source_.condition(), Condition::Paused { .. }));
+    assert!(
+        matches!(answer, SourceResponse::Unavailable { failure: FailureKind::Limited, .. }),
+        "{answer:?}"
+    );
+    assert!(matches!(source_.condition(), SourceHealth::Paused { .. }));
 }
 
 #[tokio::test]
@@ -301,7 +304,10 @@ async fn a_silent_server_is_given_up_after_its_time() {
     let endpoint = EndpointConfig { timeout: Duration::from_millis(50), ..EndpointConfig::default() };
     let source = Elasticsearch::new(config(ELASTIC, endpoint), client(&world));
     let answer = Question::new(SourceKind::Web, "tea").ask(&source).await;
-    assert!(matches!(answer, Answer::Unavailable { failure: Failure::Timeout, .. }), "{answer:?}");
+    assert!(
+        matches!(answer, SourceResponse::Unavailable { failure: FailureKind::Timeout, .. }),
+        "{answer:?}"
+    );
     assert!(world.requests()[0].url.ends_with("?timeout=40ms"));
 }
 
@@ -370,7 +376,7 @@ async fn a_mirror_that_is_silent_loses_pages_aloud_at_the_end() {
     let world = World::builder().page("http://es.test/pages/_mapping", Page::silence()).start().await;
     let mirror = Mirror::new(writer(&world, ELASTIC));
     let page = IndexDocument { url: "http://a.test/".to_owned(), ..IndexDocument::default() };
-    mirror.offer(&[page.clone(), page]);
+    mirror.enqueue(&[page.clone(), page]);
     let report = mirror.close(Duration::from_millis(20)).await;
     assert_eq!((report.written, report.refused, report.lost), (0, 0, 2));
     let why = report.first_failure.unwrap();
@@ -384,10 +390,10 @@ async fn a_mirror_writes_what_is_handed_over_before_it_closes() {
     let mirror = Mirror::new(writer(&world, ELASTIC));
     let page = |at: usize| IndexDocument { url: format!("http://a.test/{at}"), ..IndexDocument::default() };
     let pages: Vec<IndexDocument> = (0..1_005).map(page).collect();
-    let left_out = mirror.offer(&pages);
+    let left_out = mirror.enqueue(&pages);
     assert_eq!(left_out, 5, "the queue takes a thousand");
     let report = mirror.close(Duration::from_secs(60)).await;
     assert_eq!((report.written, report.lost), (1_000, 5));
     assert_eq!(server.documents().len(), 1_000);
-    assert_eq!(mirror.offer(&pages[..1]), 1, "it is closed");
+    assert_eq!(mirror.enqueue(&pages[..1]), 1, "it is closed");
 }

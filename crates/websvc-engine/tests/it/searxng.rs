@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use websvc_engine::{Condition, EndpointConfig, Hit, SearchSource, Searxng, SearxngConfig};
+use websvc_engine::{EndpointConfig, Hit, SearchSource, Searxng, SearxngConfig, SourceHealth};
 use websvc_testkit::{Page, SearxngStandIn, World};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 use websvc_validate::{DomainFilter, SourceKind};
@@ -197,7 +197,7 @@ async fn a_limiter_is_left_alone_for_as_long_as_it_says() {
     let reason = question.reason(&source).await;
     assert!(reason.starts_with("it is paused after failures, the next attempt is in 1"), "{reason}");
     assert_eq!(world.requests().len(), 1);
-    assert!(matches!(source.condition(), Condition::Paused { retry_after_ms: 110_000..=120_000, .. }));
+    assert!(matches!(source.condition(), SourceHealth::Paused { retry_after_ms: 110_000..=120_000, .. }));
 }
 
 #[tokio::test]
@@ -274,11 +274,11 @@ async fn failures_in_a_row_pause_it_and_a_probe_brings_it_back() {
     let source = source_with(&world, endpoint);
     let question = Question::new(SourceKind::Web, "tea");
     question.reason(&source).await;
-    assert_eq!(source.condition(), Condition::Ok);
+    assert_eq!(source.condition(), SourceHealth::Ok);
     question.reason(&source).await;
-    assert!(matches!(source.condition(), Condition::Paused { .. }));
+    assert!(matches!(source.condition(), SourceHealth::Paused { .. }));
     question.hits(&source).await;
-    assert_eq!(source.condition(), Condition::Ok);
+    assert_eq!(source.condition(), SourceHealth::Ok);
 }
 
 #[tokio::test]
@@ -297,5 +297,5 @@ async fn the_pace_refuses_what_cannot_wait() {
     let reason = question.reason(&source).await;
     assert!(reason.starts_with("more questions than its configured rate allows"), "{reason}");
     assert_eq!(world.requests().len(), 2);
-    assert_eq!(source.condition(), Condition::Ok, "it is not the source's fault");
+    assert_eq!(source.condition(), SourceHealth::Ok, "it is not the source's fault");
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use http::{Request, StatusCode};
-use websvc_engine::{ComputeError, Ranked, Ranking, computed};
+use websvc_engine::{ComputeError, Ranked, Ranking, run_blocking};
 use websvc_model::{Model, ModelError};
 use websvc_stage::Stage;
 use websvc_transport::ServerBody;
@@ -48,7 +48,10 @@ pub(super) async fn rerank(context: Context<'_>, request: Request<ServerBody>) -
         Some(ranking) => answer(plan, ranking, CONFIGURED, &warnings),
         None => {
             let deadline = Instant::now() + TIME;
-            computed(deadline, move || by_words(plan, warnings, deadline)).await.flatten().map_err(failure)?
+            run_blocking(deadline, move || by_words(plan, warnings, deadline))
+                .await
+                .flatten()
+                .map_err(failure)?
         }
     };
     Ok(json(StatusCode::OK, &response))

@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde::Serialize;
 use url::Url;
 use websvc_browser::BrowserFigures;
-use websvc_engine::{LATENCY_BOUNDS_MS, SourceFigures};
+use websvc_engine::{LATENCY_BOUNDS_MS, SourceMetrics};
 use websvc_store::{CacheSize, JobOverview, JobState, Retention};
 use websvc_threat::ThreatFigures;
 use websvc_types::index::CrawlProgress;
@@ -171,7 +171,7 @@ fn requests(figures: &Figures) -> RequestState {
     }
 }
 
-fn source(figures: SourceFigures) -> SourceHealth {
+fn source(figures: SourceMetrics) -> SourceHealth {
     let total = figures.took.last().copied().unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "a mean for a person to read")]
     let mean_ms = (total > 0).then(|| figures.total_us as f64 / 1000.0 / total as f64);

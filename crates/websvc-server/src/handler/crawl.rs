@@ -1,7 +1,7 @@
 //! `POST /v2/crawl` and `GET /v2/crawl/active`.
 
 use http::StatusCode;
-use websvc_engine::crawl::Site;
+use websvc_engine::crawl::CrawlScope;
 use websvc_jobs::{JobRequest, timestamp};
 use websvc_stage::Stage;
 use websvc_store::{JobKind, JobRecord, JobUrl, NewJob};
@@ -34,7 +34,7 @@ pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply
         crawl_prompt::read(&context, request, plan, &policy, &mut warnings).await?;
     let merged = generated.is_some().then(|| crawl_params_of(&request));
     let page_limit = Some(plan.limit());
-    let site = Site::new(plan);
+    let site = CrawlScope::new(plan);
     let url = site.fetched(site.plan().url().clone());
     let start = JobUrl { key: site.key(&url), url: url.into(), depth: 0, entry: None };
     let stored = JobRequest {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use http::{Request, StatusCode};
 use url::Url;
-use websvc_engine::Prompted;
+use websvc_engine::PromptOptions;
 use websvc_stage::Stage;
 use websvc_transport::ServerBody;
 use websvc_types::job::{CrawlParams, CrawlParamsData, CrawlParamsResponse, CrawlRequest};
@@ -42,7 +42,7 @@ pub(super) async fn read(
 ) -> Result<Read, Failure> {
     let prompt = request.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty());
     let Some(prompt) = prompt else { return Ok(Read { request, plan, generated: None }) };
-    let Prompted { params, warnings: said } = params(context, plan.url(), prompt).await?;
+    let PromptOptions { params, warnings: said } = params(context, plan.url(), prompt).await?;
     warnings.extend(said);
     let request = with_crawl_params(request, &params);
     // What else it would warn of was told with the request as it came.
@@ -59,7 +59,7 @@ pub(super) async fn preview(context: Context<'_>, request: Request<ServerBody>) 
         context.engine.stages().run(Stage::Decode, decoding).await?;
     let kept = context.keeps(Retention::demanded(&policy), false);
     context.trail.asked(kept, &Asked { username: None, query: None, urls: &[url.as_str()] });
-    let Prompted { params, warnings: said } = params(&context, &url, asked.prompt.trim()).await?;
+    let PromptOptions { params, warnings: said } = params(&context, &url, asked.prompt.trim()).await?;
     warnings.extend(said);
     let answer = CrawlParamsResponse {
         success: true,
@@ -69,7 +69,7 @@ pub(super) async fn preview(context: Context<'_>, request: Request<ServerBody>) 
     Ok(json(StatusCode::OK, &answer))
 }
 
-async fn params(context: &Context<'_>, url: &Url, prompt: &str) -> Result<Prompted, Failure> {
+async fn params(context: &Context<'_>, url: &Url, prompt: &str) -> Result<PromptOptions, Failure> {
     let deadline = Instant::now() + TIME;
     context.engine.crawl_params(url, prompt, deadline).await.map_err(|unread| {
         let (path, code, message) = ("/prompt".to_owned(), ViolationCode::NotSupported, unread.to_string());

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use http::{Request, StatusCode};
-use websvc_engine::{Written, ingest_durably};
+use websvc_engine::{BulkReport, ingest_durably};
 use websvc_store::{PageOwner, PageScope, Retention};
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
@@ -54,7 +54,7 @@ async fn add_to_shared(
     let accepted = documents.len();
     // Whoever uploads waits for the mirrors, too: it is the one who can send the documents again.
     let mirrored = Box::pin(mirror(context, &documents)).await;
-    let index = context.engine.filled_index();
+    let index = context.engine.writable_index();
     if let Some(index) = index {
         ingest_durably(index, documents)
             .await
@@ -85,7 +85,7 @@ struct Mirrored {
 async fn mirror(context: &Context<'_>, documents: &[IndexDocument]) -> Result<Mirrored, Failure> {
     let mut mirrored = Mirrored::default();
     for mirror in context.engine.mirrors() {
-        let Written { written: _, refused, lost, first_failure } = mirror.write(documents).await;
+        let BulkReport { written: _, refused, lost, first_failure } = mirror.write(documents).await;
         let (name, why) = (mirror.name(), first_failure.unwrap_or_default());
         if lost > 0 {
             let text = format!("{lost} documents could not be written to {name}: {why}");

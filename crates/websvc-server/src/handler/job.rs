@@ -257,7 +257,7 @@ pub(super) async fn admit(context: &Context<'_>, plan: &ScrapePlan) -> Result<()
     authorise_format_names(context.caller.as_ref(), plan.formats())?;
     context.engine.review(plan)?;
     // Free again at once: each page holds its own.
-    drop(charge::hold(context, context.engine.most_page_credits(plan)).await?);
+    drop(charge::hold(context, context.engine.max_page_credits(plan)).await?);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
-use websvc_engine::{Bill, MapOutcome, Stages};
+use websvc_engine::{Bill, MapOutcome, StageTimings};
 use websvc_stage::Stage;
 use websvc_store::UsageRetention;
 use websvc_transport::ServerBody;
@@ -69,5 +69,5 @@ pub(crate) async fn answer_map(
 /// Returns what the usage log is told.
 fn done(plan: &MapPlan, retention: UsageRetention, status: u16, bill: Bill) -> Outcome {
     let query = (retention == UsageRetention::Whole).then(|| plan.url().to_string());
-    Outcome { operation: "map", status, bill, stages: Stages::default(), query, retention }
+    Outcome { operation: "map", status, bill, stages: StageTimings::default(), query, retention }
 }

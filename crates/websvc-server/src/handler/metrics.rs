@@ -8,7 +8,7 @@ mod work;
 use http::StatusCode;
 use websvc_audit::{AuditReport, SinkReport};
 use websvc_browser::{BrowserFigures, WAIT_BOUNDS_MS};
-use websvc_engine::{Condition, LATENCY_BOUNDS_MS, MirrorReport, SourceFigures};
+use websvc_engine::{LATENCY_BOUNDS_MS, MirrorMetrics, SourceHealth, SourceMetrics};
 use websvc_scrape::CacheMetrics;
 use websvc_store::JobKind;
 use websvc_threat::ThreatFigures;
@@ -21,7 +21,7 @@ use crate::service::Context;
 
 /// Returns the figures since the process began.
 pub(crate) async fn metrics(context: &Context<'_>) -> Reply {
-    let mirrors: Vec<MirrorReport> = context.engine.mirrors().iter().map(|mirror| mirror.report()).collect();
+    let mirrors: Vec<MirrorMetrics> = context.engine.mirrors().iter().map(|mirror| mirror.report()).collect();
     let mut text = text(&context.engine.source_figures(), &mirrors);
     text.push_str(&cache(context.engine.scraper().cache_report()));
     let store = context.store.clone();
@@ -52,7 +52,7 @@ pub(crate) async fn metrics(context: &Context<'_>) -> Reply {
     with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", Body::from(text))
 }
 
-fn text(sources: &[SourceFigures], mirrors: &[MirrorReport]) -> String {
+fn text(sources: &[SourceMetrics], mirrors: &[MirrorMetrics]) -> String {
     let mut out = Lines::default();
     out.begin("websvc_build_info", "gauge", "The version of the service.");
     out.line("websvc_build_info", &[("version", env!("CARGO_PKG_VERSION"))], "1");
@@ -65,7 +65,7 @@ fn text(sources: &[SourceFigures], mirrors: &[MirrorReport]) -> String {
             "counter",
             "Pages for a mirror of the index, by what became of them.",
         );
-        for MirrorReport { name, written, refused, lost, first_failure: _ } in mirrors {
+        for MirrorMetrics { name, written, refused, lost, first_failure: _ } in mirrors {
             for (fate, count) in [("written", written), ("refused", refused), ("lost", lost)] {
                 let labels = [("source", name.as_str()), ("fate", fate)];
                 out.line("websvc_mirror_pages_total", &labels, &count.to_string());
@@ -251,7 +251,7 @@ fn browser(figures: &BrowserFigures) -> String {
     out.0
 }
 
-fn questions(out: &mut Lines, sources: &[SourceFigures]) {
+fn questions(out: &mut Lines, sources: &[SourceMetrics]) {
     let name = "websvc_source_requests_total";
     out.begin(
         name,
@@ -272,7 +272,7 @@ fn questions(out: &mut Lines, sources: &[SourceFigures]) {
     }
 }
 
-fn durations(out: &mut Lines, sources: &[SourceFigures]) {
+fn durations(out: &mut Lines, sources: &[SourceMetrics]) {
     let name = "websvc_source_duration_seconds";
     out.begin(name, "histogram", "How long a source took to answer or was waited for.");
     for source in sources {
@@ -281,14 +281,14 @@ fn durations(out: &mut Lines, sources: &[SourceFigures]) {
     }
 }
 
-fn states(out: &mut Lines, sources: &[SourceFigures]) {
+fn states(out: &mut Lines, sources: &[SourceMetrics]) {
     let name = "websvc_source_state";
     out.begin(name, "gauge", "1 for the state that a source is in, 0 for the others.");
     for source in sources {
         let now = match source.condition {
-            Condition::Ok => "ok",
-            Condition::Paused { .. } => "paused",
-            Condition::Probing { .. } => "probing",
+            SourceHealth::Ok => "ok",
+            SourceHealth::Paused { .. } => "paused",
+            SourceHealth::Probing { .. } => "probing",
         };
         for state in ["ok", "paused", "probing"] {
             let labels = [("source", source.name.as_str()), ("state", state)];
@@ -299,7 +299,7 @@ fn states(out: &mut Lines, sources: &[SourceFigures]) {
 
 #[cfg(test)]
 mod tests {
-    use websvc_engine::Failure;
+    use websvc_engine::FailureKind;
 
     use super::*;
 
@@ -361,18 +361,18 @@ mod tests {
 
     #[test]
     fn figures_are_written_as_prometheus_reads_them() {
-        let source = SourceFigures {
+        let source = SourceMetrics {
             name: "a\"b".to_owned(),
             results: 3,
             none: 2,
-            unavailable: vec![(Failure::Timeout, 1)],
+            unavailable: vec![(FailureKind::Timeout, 1)],
             given_up: 0,
             took: vec![0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 5, 6],
             total_us: 12_500_000,
             last_failure: None,
-            condition: Condition::Probing { reason: "x".to_owned() },
+            condition: SourceHealth::Probing { reason: "x".to_owned() },
         };
-        let mirror = MirrorReport {
+        let mirror = MirrorMetrics {
             name: "es".to_owned(),
             written: 7,
             refused: 1,

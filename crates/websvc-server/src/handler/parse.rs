@@ -38,7 +38,7 @@ pub(crate) async fn parse(context: Context<'_>, request: Request<ServerBody>) ->
     let rules = policy(context.store, context.caller.as_ref())?;
     let slot = context.uploads.slot(team(&context))?;
     // Who cannot pay for any file need not send one. What this one may cost is held when its options are here.
-    drop(charge::hold(&context, context.engine.least_file_credits()).await?);
+    drop(charge::hold(&context, context.engine.min_file_credits()).await?);
     let Sent { file, content, options, warnings: ignored } = receive(&context, request).await?;
     let decoding = context.admission.decode(options, move |options| read_parse_options(options, &rules));
     let Checked { plan, mut warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
@@ -49,7 +49,7 @@ pub(crate) async fn parse(context: Context<'_>, request: Request<ServerBody>) ->
     let username = scrape.audit().map(|audit| audit.username.as_str());
     context.trail.asked(retention, &Asked { username, ..Asked::default() });
     authorise_formats(context.caller.as_ref(), scrape.formats())?;
-    let hold = charge::hold(&context, context.engine.most_file_credits(scrape)).await?;
+    let hold = charge::hold(&context, context.engine.max_file_credits(scrape)).await?;
     // The time for reading begins when all is here: what waits on the disk until there is memory for it waits within it.
     let deadline = Instant::now() + scrape.timeout().max(Duration::from_secs(1));
     let bytes = content.load(context.uploads, team(&context), deadline).await?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use uuid::Uuid;
-use websvc_engine::{PageOutcome, Stages, page_content};
+use websvc_engine::{PageOutcome, StageTimings, page_content};
 use websvc_stage::Stage;
 use websvc_store::{Hold, UsageRetention};
 use websvc_transport::{Body, ServerBody};
@@ -67,7 +67,7 @@ async fn scrape_page(
     context.trail.asked(retention, &Asked { username, query: None, urls: &[target.url().as_str()] });
     authorise_formats(context.caller.as_ref(), scrape.formats())?;
     let files = files(context, plan.retention(), origin);
-    let hold = charge::hold(context, context.engine.most_page_credits(scrape)).await?;
+    let hold = charge::hold(context, context.engine.max_page_credits(scrape)).await?;
     let deadline = context.started + scrape.timeout().max(Duration::from_secs(1));
     let mut outcome = context.engine.scrape(target.url(), scrape, team(context), &files, deadline).await;
     if let Ok(page) = &mut outcome.page {
@@ -108,7 +108,7 @@ impl Work {
         let Self { operation, hold, retention, query, mut warnings } = self;
         let page = page.map_err(Failure::from);
         let status = page.as_ref().map_or_else(Failure::status, |_| StatusCode::OK.as_u16());
-        let done = Outcome { operation, status, bill, stages: Stages::default(), query, retention };
+        let done = Outcome { operation, status, bill, stages: StageTimings::default(), query, retention };
         charge::settle(context, hold, done).await?;
         let mut page = page?;
         warnings.append(&mut page.warnings);

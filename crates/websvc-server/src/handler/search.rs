@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
-use websvc_engine::{Bill, EngineError, Stages, team_policy, team_retention};
+use websvc_engine::{Bill, EngineError, StageTimings, team_policy, team_retention};
 use websvc_scrape::FilePublisher;
 use websvc_stage::Stage;
 use websvc_store::{Caller, DEFAULT_TEAM, Store, Team, UsageRetention};
@@ -50,8 +50,8 @@ pub(crate) async fn answer_search(
     authorise_formats(context.caller.as_ref(), formats)?;
     let turn = context.engine.stages().run(Stage::Turn, turn(&context, &plan)).await?;
     let files = files(&context, plan.retention(), origin);
-    let hold = charge::hold(&context, context.engine.most_credits(&plan)).await?;
-    let held = if context.engine.only_computes(&plan) { Held::Throughout } else { Held::UntilWaiting };
+    let hold = charge::hold(&context, context.engine.max_search_credits(&plan)).await?;
+    let held = if context.engine.is_cpu_bound(&plan) { Held::Throughout } else { Held::UntilWaiting };
     let search = context.engine.search(&plan, team(&context), &files, context.started);
     match turn.spend(held, search).await {
         Ok(mut outcome) => {
@@ -64,7 +64,7 @@ pub(crate) async fn answer_search(
         Err(mut error) => {
             let bill = error.take_bill();
             let failure = Failure::from(error);
-            let done = done(&plan, retention, failure.status(), bill, Stages::default());
+            let done = done(&plan, retention, failure.status(), bill, StageTimings::default());
             charge::settle(&context, hold, done).await?;
             Err(failure)
         }
@@ -84,7 +84,13 @@ async fn turn(context: &Context<'_>, plan: &SearchPlan) -> Result<Turn, Failure>
 }
 
 /// Returns what the usage log is told.
-fn done(plan: &SearchPlan, retention: UsageRetention, status: u16, bill: Bill, stages: Stages) -> Outcome {
+fn done(
+    plan: &SearchPlan,
+    retention: UsageRetention,
+    status: u16,
+    bill: Bill,
+    stages: StageTimings,
+) -> Outcome {
     let query = (retention == UsageRetention::Whole).then(|| plan.query_text().to_owned());
     Outcome { operation: "search", status, bill, stages, query, retention }
 }

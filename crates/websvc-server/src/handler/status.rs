@@ -4,7 +4,7 @@ use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
 use websvc_audit::{Audit, AuditReport, SinkReport};
 use websvc_browser::{Browser, BrowserHealth};
-use websvc_engine::{Condition as SourceCondition, NO_PAGES, SearchSource};
+use websvc_engine::{NO_PAGES, SearchSource, SourceHealth as SourceCondition};
 use websvc_threat::Condition as ScannerCondition;
 use websvc_types::status::{
     AuditReadiness, AuditState, BrowserReadiness, BrowserState, Condition, Health, Readiness,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use tokio::task::JoinSet;
 use url::{Host, Url};
-use websvc_engine::{Answer, Ask, Failure, SearchSource};
+use websvc_engine::{FailureKind, SearchSource, SourceRequest, SourceResponse};
 use websvc_transport::{Client, FetchError, Proxy, Resolve, SystemResolver};
 use websvc_validate::{DomainFilter, SourceKind};
 
@@ -208,9 +208,9 @@ async fn provider(check: String, source: Arc<dyn SearchSource>) -> Finding {
     let started = Instant::now();
     let kind = [SourceKind::Web, SourceKind::News, SourceKind::Images]
         .into_iter()
-        .find(|kind| source.offers(*kind))
+        .find(|kind| source.supports(*kind))
         .unwrap_or(SourceKind::Web);
-    let ask = Ask {
+    let ask = SourceRequest {
         kind,
         query: &query,
         limit: 1,
@@ -226,9 +226,9 @@ async fn provider(check: String, source: Arc<dyn SearchSource>) -> Finding {
     let answer = tokio::time::timeout(2 * PATIENCE, source.search(&ask)).await;
     let taken = started.elapsed();
     match answer {
-        Ok(Answer::Results { hits, warnings }) => answered(check, hits.len(), &warnings, taken),
-        Ok(Answer::Unavailable { failure, reason }) => unavailable(check, failure, &reason),
-        Err(_elapsed) => unavailable(check, Failure::Timeout, "it did not answer within 10 seconds"),
+        Ok(SourceResponse::Results { hits, warnings }) => answered(check, hits.len(), &warnings, taken),
+        Ok(SourceResponse::Unavailable { failure, reason }) => unavailable(check, failure, &reason),
+        Err(_elapsed) => unavailable(check, FailureKind::Timeout, "it did not answer within 10 seconds"),
     }
 }
 
@@ -241,21 +241,21 @@ fn answered(check: String, hits: usize, warnings: &[String], taken: Duration) ->
     Finding::ok(check, message + found)
 }
 
-fn unavailable(check: String, failure: Failure, reason: &str) -> Finding {
+fn unavailable(check: String, failure: FailureKind, reason: &str) -> Finding {
     let advice = match failure {
-        Failure::Paused | Failure::Busy | Failure::Limited => {
+        FailureKind::Paused | FailureKind::Busy | FailureKind::Limited => {
             let advice = "ask it less (`requests_per_second`), or raise its limits";
             return Finding::warning(check, reason, advice);
         }
-        Failure::Timeout => "check that it runs and is not overloaded, or raise its `timeout_ms`",
-        Failure::Unreachable => "check that it runs, its `url`, and the way to it",
-        Failure::Status | Failure::Unreadable => {
+        FailureKind::Timeout => "check that it runs and is not overloaded, or raise its `timeout_ms`",
+        FailureKind::Unreachable => "check that it runs, its `url`, and the way to it",
+        FailureKind::Status | FailureKind::Unreadable => {
             "check its `url` and key: it has to answer with status 200 and JSON in which its fields are"
         }
-        Failure::Incomplete | Failure::Unsuited => {
+        FailureKind::Incomplete | FailureKind::Unsuited => {
             "check what the declaration of the source says of its answers"
         }
-        Failure::Internal => "look into the log, and report it: it is a defect of websvc",
+        FailureKind::Internal => "look into the log, and report it: it is a defect of websvc",
     };
     Finding::problem(check, reason, advice)
 }
@@ -318,8 +318,10 @@ mod tests {
     #[test]
     fn a_provider_that_limits_its_callers_is_no_problem() {
         let of = |failure| unavailable("provider x".to_owned(), failure, "why").state;
-        assert_eq!(of(Failure::Limited), State::Warning);
-        for failure in [Failure::Timeout, Failure::Unreachable, Failure::Status, Failure::Unreadable] {
+        assert_eq!(of(FailureKind::Limited), State::Warning);
+        for failure in
+            [FailureKind::Timeout, FailureKind::Unreachable, FailureKind::Status, FailureKind::Unreadable]
+        {
             assert_eq!(of(failure), State::Problem);
         }
     }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
-use websvc_engine::crawl::{CrawlOptions, CrawlReport, Event, crawl as run};
+use websvc_engine::crawl::{CrawlEvent, CrawlOptions, CrawlReport, crawl as run};
 use websvc_validate::PathFilter;
 
 use super::crawl_elsewhere;
@@ -104,7 +104,7 @@ fn summary(report: &CrawlReport) -> String {
 async fn work(installation: &Installation, options: &CrawlOptions) -> Result<CrawlReport> {
     let mut progress = Progress::start("crawling");
     let (scraper, sink) = (installation.engine.scraper(), installation.sink());
-    let mut seen = |event: Event| progress.event(&event);
+    let mut seen = |event: CrawlEvent| progress.event(&event);
     let report = run(scraper, options, &*sink, &mut seen, stop_signal()?).await;
     progress.finish();
     let report = report?;

@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use tempfile::NamedTempFile;
-use websvc_engine::to_wire;
+use websvc_engine::to_index_document;
 use websvc_index::{Index, IndexConfig};
 use zstd::stream::write::Encoder;
 
@@ -98,7 +98,7 @@ fn run(index: &Index, file: &Path, site: Option<&str>, stop: &AtomicBool) -> Res
             if stop.load(Ordering::Relaxed) {
                 bail!("the export was interrupted");
             }
-            serde_json::to_writer(&mut *out, &to_wire(document))?;
+            serde_json::to_writer(&mut *out, &to_index_document(document))?;
             out.write_all(b"\n")?;
             documents += 1;
             progress.quick_page();

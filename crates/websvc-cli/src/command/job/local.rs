@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobErrors};
 use websvc::types::limits::{JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
-use websvc_engine::crawl::Site;
+use websvc_engine::crawl::CrawlScope;
 use websvc_jobs::{JobRequest, Jobs, batch_url, job_errors, job_status};
 use websvc_store::{Creating, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob};
 use websvc_validate::{Checked, Policy, read_batch, read_crawl_request};
@@ -153,7 +153,7 @@ fn crawl(installation: &Installation, request: &CrawlRequest) -> Result<Beginnin
         read_crawl_request(&body, &Policy::default()).map_err(refused)?;
     installation.engine.review(plan.scrape())?;
     let page_limit = Some(plan.limit());
-    let site = Site::new(plan);
+    let site = CrawlScope::new(plan);
     let url = site.fetched(site.plan().url().clone());
     let start = JobUrl { key: site.key(&url), url: url.into(), depth: 0, entry: None };
     let stored = JobRequest {

@@ -7,7 +7,7 @@ use url::Url;
 use websvc_testkit::{Coding, Page, World};
 use websvc_transport::TlsPolicy;
 
-use super::super::robots::ask_robots;
+use super::super::robots::fetch_robots_txt;
 use super::Site;
 
 /// Returns a robots.txt of 600 KiB: rules, then paths of which the bound cuts one.
@@ -39,9 +39,9 @@ async fn check(robots: Page) {
 
     let url = |path: &str| Url::parse(&format!("http://a.test{path}")).unwrap();
     let deadline = Instant::now() + Duration::from_secs(30);
-    let rules = ask_robots(&site.scraper, &url("/"), TlsPolicy::Verify, deadline).await;
-    assert!(rules.allow(&url("/public")));
-    assert!(!rules.allow(&url("/private/x")));
+    let rules = fetch_robots_txt(&site.scraper, &url("/"), TlsPolicy::Verify, deadline).await;
+    assert!(rules.is_allowed(&url("/public")));
+    assert!(!rules.is_allowed(&url("/private/x")));
 }
 
 #[tokio::test]

@@ -7,14 +7,14 @@ use websvc_index::{folded_words, one_extension};
 use websvc_query::{Node, Operator, Query, Size};
 use websvc_validate::SourceKind;
 
-use super::mapping::{Picture, Record, field};
+use super::mapping::{ImageRecord, Record, field};
 use crate::error::SourceError;
-use crate::source::plain::plain;
-use crate::source::{Ask, Hit, HitImage, date};
+use crate::source::plain_text::plain;
+use crate::source::{Hit, HitImage, SourceRequest, date};
 
 /// One page of an answer.
 #[derive(Debug)]
-pub(super) struct Batch {
+pub(super) struct HitPage {
     /// How many documents it had.
     pub(super) documents: usize,
     pub(super) hits: Vec<Hit>,
@@ -26,7 +26,7 @@ pub(super) struct Batch {
 ///
 /// # Errors
 /// [`SourceError::Unreadable`] for another shape, and for documents of another mapping.
-pub(super) fn read(ask: &Ask<'_>, value: &Value) -> Result<Batch, SourceError> {
+pub(super) fn read(ask: &SourceRequest<'_>, value: &Value) -> Result<HitPage, SourceError> {
     let unreadable = |what: &str| SourceError::Unreadable { what: what.to_owned() };
     let found = value.pointer("/hits/hits").and_then(Value::as_array);
     let found = found.ok_or_else(|| unreadable("it has no list `hits.hits`"))?;
@@ -35,7 +35,7 @@ pub(super) fn read(ask: &Ask<'_>, value: &Value) -> Result<Batch, SourceError> {
         return Err(unreadable("its documents are not as websvc writes them"));
     }
     let hits = records.into_iter().flat_map(|(record, passage)| hits(ask, record, passage)).collect();
-    Ok(Batch { documents: found.len(), hits, incomplete: incomplete(value) })
+    Ok(HitPage { documents: found.len(), hits, incomplete: incomplete(value) })
 }
 
 fn record(hit: &Value) -> Option<(Record, Option<&str>)> {
@@ -58,14 +58,14 @@ fn incomplete(value: &Value) -> Option<String> {
     timed_out.then(|| "it ran out of time before it had looked everywhere".to_owned())
 }
 
-fn hits(ask: &Ask<'_>, record: Record, passage: Option<&str>) -> Vec<Hit> {
+fn hits(ask: &SourceRequest<'_>, record: Record, passage: Option<&str>) -> Vec<Hit> {
     let Record { url, title, description, date, picture, images, .. } = record;
     let date = date.and_then(|date| date::of_text(&date, ask.now));
     let image = match ask.kind {
         SourceKind::Web => None,
         SourceKind::News => picture.map(|url| HitImage { url, width: None, height: None }),
         SourceKind::Images => {
-            let pictures = images.iter().filter_map(|text| serde_json::from_str::<Picture>(text).ok());
+            let pictures = images.iter().filter_map(|text| serde_json::from_str::<ImageRecord>(text).ok());
             return fitting(ask.query, pictures).map(|picture| image_hit(&url, &title, picture)).collect();
         }
     };
@@ -74,8 +74,8 @@ fn hits(ask: &Ask<'_>, record: Record, passage: Option<&str>) -> Vec<Hit> {
     vec![Hit { url, title, description, date, image }]
 }
 
-fn image_hit(url: &str, title: &str, picture: Picture) -> Hit {
-    let Picture { url: image, alt, caption, context, width, height } = picture;
+fn image_hit(url: &str, title: &str, picture: ImageRecord) -> Hit {
+    let ImageRecord { url: image, alt, caption, context, width, height } = picture;
     let first = |texts: [&str; 3]| texts.into_iter().find(|text| !text.is_empty()).unwrap_or("").to_owned();
     Hit {
         url: url.to_owned(),
@@ -87,11 +87,11 @@ fn image_hit(url: &str, title: &str, picture: Picture) -> Hit {
 }
 
 /// Returns the images that the query means, those with most of its words first.
-fn fitting(query: &Query, pictures: impl Iterator<Item = Picture>) -> impl Iterator<Item = Picture> {
+fn fitting(query: &Query, pictures: impl Iterator<Item = ImageRecord>) -> impl Iterator<Item = ImageRecord> {
     let wanted: Vec<String> = query.words().map(folded_words).filter(|word| !word.is_empty()).collect();
     let mut found = Vec::new();
     for picture in pictures {
-        let known = Known { words: format!(" {} ", folded_words(&picture.text())), picture: &picture };
+        let known = ImageFields { words: format!(" {} ", folded_words(&picture.text())), picture: &picture };
         let count = wanted.iter().filter(|word| known.says(word)).count();
         let says_some = count > 0 || wanted.is_empty();
         let fits = query.root().is_none_or(|root| known.top(root) != Some(false));
@@ -104,13 +104,13 @@ fn fitting(query: &Query, pictures: impl Iterator<Item = Picture>) -> impl Itera
 }
 
 /// What an image tells of itself. `None` of a verdict is what its page decides, and has decided.
-struct Known<'a> {
+struct ImageFields<'a> {
     /// Folded, each between spaces.
     words: String,
-    picture: &'a Picture,
+    picture: &'a ImageRecord,
 }
 
-impl Known<'_> {
+impl ImageFields<'_> {
     fn says(&self, folded: &str) -> bool {
         self.words.contains(&format!(" {folded} "))
     }
@@ -178,12 +178,12 @@ mod tests {
     use super::*;
 
     fn check(query: &str, expected: &[&str]) {
-        let picture = |name: &str, alt: &str, width: u32| Picture {
+        let picture = |name: &str, alt: &str, width: u32| ImageRecord {
             url: format!("http://i.test/{name}"),
             alt: alt.to_owned(),
             width: Some(width),
             height: Some(100),
-            ..Picture::default()
+            ..ImageRecord::default()
         };
         let pictures = [
             picture("cup.jpg", "A cup of tea", 100),

@@ -9,7 +9,7 @@ use super::mapping::Record;
 use super::server::Dialect;
 use crate::error::SourceError;
 use crate::search::canonical;
-use crate::source::plain::shortened;
+use crate::source::plain_text::shortened;
 
 /// A batch has at most so many bytes, unless it is a single document: Quickwit takes 10 MB.
 const MAX_BATCH_BYTES: usize = 4 * 1024 * 1024;
@@ -22,14 +22,14 @@ const MAX_BATCH_DOCUMENTS: usize = 500;
 
 /// One document with its action, each on a line.
 #[derive(Debug, Clone)]
-pub(super) struct Item {
+pub(super) struct BulkItem {
     pub(super) url: String,
     lines: String,
 }
 
 /// What became of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum BulkItemOutcome {
     Written,
     /// The server had no room for it and wants it later.
     Again,
@@ -41,7 +41,7 @@ pub(super) enum Fate {
 ///
 /// # Errors
 /// Why it cannot be written.
-pub(super) fn item(dialect: Dialect, document: Document) -> Result<Item, String> {
+pub(super) fn item(dialect: Dialect, document: Document) -> Result<BulkItem, String> {
     let url = document.url.clone();
     let record = Record::of(document).ok_or("its address has no host")?;
     let action = match dialect {
@@ -53,7 +53,7 @@ pub(super) fn item(dialect: Dialect, document: Document) -> Result<Item, String>
     if record.len() > MAX_DOCUMENT_BYTES {
         return Err(format!("it has {} bytes, more than {MAX_DOCUMENT_BYTES}", record.len()));
     }
-    Ok(Item { url, lines: format!("{action}\n{record}\n") })
+    Ok(BulkItem { url, lines: format!("{action}\n{record}\n") })
 }
 
 /// Returns the identity of a page: the same for every way of writing its address that leads to it.
@@ -63,8 +63,8 @@ fn identity(url: &str) -> String {
 }
 
 /// Splits documents into batches.
-pub(super) fn batches(items: Vec<Item>) -> Vec<Vec<Item>> {
-    let mut batches: Vec<Vec<Item>> = Vec::new();
+pub(super) fn batches(items: Vec<BulkItem>) -> Vec<Vec<BulkItem>> {
+    let mut batches: Vec<Vec<BulkItem>> = Vec::new();
     let mut bytes = 0;
     for item in items {
         let is_full = bytes + item.lines.len() > MAX_BATCH_BYTES;
@@ -83,7 +83,7 @@ pub(super) fn batches(items: Vec<Item>) -> Vec<Vec<Item>> {
 }
 
 /// Returns the body of a batch.
-pub(super) fn lines(items: &[Item]) -> Bytes {
+pub(super) fn lines(items: &[BulkItem]) -> Bytes {
     items.iter().map(|item| item.lines.as_str()).collect::<String>().into()
 }
 
@@ -91,7 +91,7 @@ pub(super) fn lines(items: &[Item]) -> Bytes {
 ///
 /// # Errors
 /// [`SourceError::Unreadable`] when the reply tells of failures and not whose.
-pub(super) fn fates(reply: &Value, count: usize) -> Result<Vec<Fate>, SourceError> {
+pub(super) fn fates(reply: &Value, count: usize) -> Result<Vec<BulkItemOutcome>, SourceError> {
     let items = reply.get("items").and_then(Value::as_array);
     if let Some(items) = items.filter(|items| items.len() == count) {
         return Ok(items.iter().map(fate).collect());
@@ -102,25 +102,27 @@ pub(super) fn fates(reply: &Value, count: usize) -> Result<Vec<Fate>, SourceErro
         None => reply.get("num_docs_for_processing").is_some(),
     };
     if is_fine {
-        return Ok(vec![Fate::Written; count]);
+        return Ok(vec![BulkItemOutcome::Written; count]);
     }
     let what = match items.and_then(|items| items.first()).map(fate) {
-        Some(Fate::Refused(why)) => format!("it failed and does not say for which documents; first {why}"),
+        Some(BulkItemOutcome::Refused(why)) => {
+            format!("it failed and does not say for which documents; first {why}")
+        }
         _ => "it does not say what became of the documents".to_owned(),
     };
     Err(SourceError::Unreadable { what })
 }
 
-fn fate(item: &Value) -> Fate {
+fn fate(item: &Value) -> BulkItemOutcome {
     let item = item.as_object().and_then(|item| item.values().next()).unwrap_or(&Value::Null);
     let status = item.get("status").and_then(Value::as_u64).unwrap_or_default();
     match status {
-        200..=299 if item.get("error").is_none_or(Value::is_null) => Fate::Written,
-        429 | 503 => Fate::Again,
+        200..=299 if item.get("error").is_none_or(Value::is_null) => BulkItemOutcome::Written,
+        429 | 503 => BulkItemOutcome::Again,
         _ => {
             let text = |place: &str| item.pointer(place).and_then(Value::as_str).unwrap_or_default();
             let why = format!("{}: {}", text("/error/type"), text("/error/reason"));
-            Fate::Refused(format!("status {status}, {}", shortened(&why, 200)))
+            BulkItemOutcome::Refused(format!("status {status}, {}", shortened(&why, 200)))
         }
     }
 }
@@ -167,11 +169,11 @@ mod tests {
             {"index": {"_id": "2", "status": 429, "error": {"type": "es_rejected_execution_exception"}}},
             {"index": {"_id": "3", "status": 400, "error": {"type": "document_parsing_exception", "reason": "bad date"}}},
         ]});
-        let refused = Fate::Refused("status 400, document_parsing_exception: bad date".to_owned());
-        assert_eq!(fates(&reply, 3).unwrap(), [Fate::Written, Fate::Again, refused]);
+        let refused = BulkItemOutcome::Refused("status 400, document_parsing_exception: bad date".to_owned());
+        assert_eq!(fates(&reply, 3).unwrap(), [BulkItemOutcome::Written, BulkItemOutcome::Again, refused]);
         assert_eq!(
             fates(&json!({"took": 1, "errors": false, "items": []}), 2).unwrap(),
-            [Fate::Written, Fate::Written]
+            [BulkItemOutcome::Written, BulkItemOutcome::Written]
         );
         assert_eq!(fates(&json!({"num_docs_for_processing": 2}), 2).unwrap().len(), 2);
         for reply in [json!({"errors": true, "items": []}), json!({}), json!({"errors": null})] {

@@ -55,14 +55,14 @@ pub(super) struct Record {
     pub(super) image_sizes: Vec<String>,
     /// File extensions.
     pub(super) image_types: Vec<String>,
-    /// Each is a [`Picture`] as JSON.
+    /// Each is a [`ImageRecord`] as JSON.
     pub(super) images: Vec<String>,
 }
 
 /// An image of a page, as [`Record::images`] has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Picture {
+pub(super) struct ImageRecord {
     pub(super) url: String,
     pub(super) alt: String,
     pub(super) caption: String,
@@ -94,7 +94,7 @@ impl Record {
         } = document;
         let description = description.filter(|text| !text.trim().is_empty());
         let description = description.unwrap_or_else(|| body.chars().take(DESCRIPTION_CHARS).collect());
-        let pictures: Vec<Picture> = images.into_iter().map(Picture::of).collect();
+        let pictures: Vec<ImageRecord> = images.into_iter().map(ImageRecord::of).collect();
         if !pictures.is_empty() {
             labels.push(WITH_IMAGES.to_owned());
         }
@@ -112,15 +112,15 @@ impl Record {
             labels,
             date: date.map(|date| date.to_string()),
             picture: news.and_then(|news| news.image_url),
-            image_words: pictures.iter().map(Picture::text).collect(),
-            image_sizes: pictures.iter().filter_map(Picture::size).collect(),
-            image_types: pictures.iter().filter_map(Picture::extension).collect(),
+            image_words: pictures.iter().map(ImageRecord::text).collect(),
+            image_sizes: pictures.iter().filter_map(ImageRecord::size).collect(),
+            image_types: pictures.iter().filter_map(ImageRecord::extension).collect(),
             images: pictures.iter().filter_map(|picture| serde_json::to_string(picture).ok()).collect(),
         })
     }
 }
 
-impl Picture {
+impl ImageRecord {
     fn of(image: Image) -> Self {
         let Image { url, alt, caption, context, width, height } = image;
         Self { url, alt, caption, context, width, height }

@@ -17,14 +17,16 @@ use websvc_transport::Client;
 use websvc_validate::SourceKind;
 
 pub use server::{ElasticsearchConfig, ElasticsearchDeclaration};
-pub use writer::{ElasticsearchWriter, Written};
+pub use writer::{BulkReport, ElasticsearchWriter};
 
 use super::endpoint::{Endpoint, read_json};
-use super::gathered::Gathered;
-use super::place::{country_meant, unknown_place};
-use super::{Answer, AnswerFuture, Ask, Condition, Failure, SearchSource, wording};
+use super::hit_collector::HitCollector;
+use super::location::{country_meant, unknown_place};
+use super::{
+    FailureKind, SearchSource, SourceFuture, SourceHealth, SourceRequest, SourceResponse, query_text,
+};
 use crate::error::SourceError;
-use answer::Batch;
+use answer::HitPage;
 use server::Server;
 
 /// At most so many pages are asked for.
@@ -50,8 +52,8 @@ impl Elasticsearch {
         Self { server, endpoint: Endpoint::new(name, client, endpoint) }
     }
 
-    async fn ask(&self, ask: &Ask<'_>) -> Answer {
-        let mut gathered = Gathered::default();
+    async fn ask(&self, ask: &SourceRequest<'_>) -> SourceResponse {
+        let mut gathered = HitCollector::default();
         let size = (ask.limit + SPARE).min(MAX_SIZE);
         let mut incomplete = None;
         for at in 0..MAX_PAGES {
@@ -61,9 +63,9 @@ impl Elasticsearch {
             let request = self.server.search(&body, self.endpoint.timeout());
             let found = self.endpoint.exchange(request, until, read_json).await;
             let found = found.and_then(|value| answer::read(ask, &value));
-            let Batch { documents, hits, incomplete: why } = match found {
+            let HitPage { documents, hits, incomplete: why } = match found {
                 Ok(batch) => batch,
-                Err(error) if at == 0 => return Answer::from(self.server.explain(error)),
+                Err(error) if at == 0 => return SourceResponse::from(self.server.explain(error)),
                 Err(error) => {
                     gathered.warn(format!("the results end after page {at}: {error}"));
                     break;
@@ -79,16 +81,21 @@ impl Elasticsearch {
     }
 
     /// Makes the answer, with a word on what was not applied.
-    fn finish(&self, ask: &Ask<'_>, mut gathered: Gathered, incomplete: Option<String>) -> Answer {
+    fn finish(
+        &self,
+        ask: &SourceRequest<'_>,
+        mut gathered: HitCollector,
+        incomplete: Option<String>,
+    ) -> SourceResponse {
         if let Some(why) = incomplete {
             if gathered.saw_nothing() {
                 // That nothing exists would be a claim too far.
                 let reason = format!("it found nothing, and {why}");
-                return Answer::Unavailable { failure: Failure::Incomplete, reason };
+                return SourceResponse::Unavailable { failure: FailureKind::Incomplete, reason };
             }
             gathered.warn(format!("results may be missing: {why}"));
         }
-        if wording::has_related(ask.query) {
+        if query_text::has_related(ask.query) {
             gathered.warn("it cannot apply related:, which was left out");
         }
         if ask.kind != SourceKind::Images && has_sizes(ask.query) {
@@ -100,7 +107,7 @@ impl Elasticsearch {
         let (hits, warnings) = gathered.into_parts(ask);
         let name = self.endpoint.name();
         let warnings = warnings.into_iter().map(|warning| format!("source {name}: {warning}")).collect();
-        Answer::Results { hits, warnings }
+        SourceResponse::Results { hits, warnings }
     }
 }
 
@@ -109,17 +116,19 @@ impl SearchSource for Elasticsearch {
         self.endpoint.name()
     }
 
-    fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a> {
+    fn search<'a>(&'a self, ask: &'a SourceRequest<'a>) -> SourceFuture<'a> {
         Box::pin(self.ask(ask))
     }
 
-    fn condition(&self) -> Condition {
+    fn condition(&self) -> SourceHealth {
         self.endpoint.condition()
     }
 }
 
 fn has_sizes(query: &Query) -> bool {
-    wording::any(query, |node| matches!(node, Node::Operator(Operator::ImageSize(_) | Operator::Larger(_))))
+    query_text::any(query, |node| {
+        matches!(node, Node::Operator(Operator::ImageSize(_) | Operator::Larger(_)))
+    })
 }
 
 impl Server {

@@ -9,7 +9,7 @@ use websvc_query::{Node, Operator, Sort, Term};
 use websvc_validate::{DomainFilter, SourceKind};
 
 use super::mapping::{SHOWN, WITH_IMAGES, field};
-use crate::source::Ask;
+use crate::source::SourceRequest;
 
 /// The fields that a word is looked for in, with their weights.
 const PAGE_FIELDS: &[(&str, f64)] =
@@ -35,7 +35,12 @@ const COUNTRY: f64 = 0.5;
 const PASSAGE_CHARS: usize = 240;
 
 /// Returns the body of a search; `None` when the query says nothing. `country` is the searcher's.
-pub(super) fn body(ask: &Ask<'_>, country: Option<&str>, from: usize, size: usize) -> Option<Value> {
+pub(super) fn body(
+    ask: &SourceRequest<'_>,
+    country: Option<&str>,
+    from: usize,
+    size: usize,
+) -> Option<Value> {
     let query = Compiler { kind: ask.kind }.compile(ask, country)?;
     let sort = match ask.tbs.map(|tbs| tbs.sort).unwrap_or_default() {
         Sort::Relevance => json!([{"_score": {"order": "desc"}}]),
@@ -76,7 +81,7 @@ struct Compiler {
 }
 
 impl Compiler {
-    fn compile(&self, ask: &Ask<'_>, country: Option<&str>) -> Option<Value> {
+    fn compile(&self, ask: &SourceRequest<'_>, country: Option<&str>) -> Option<Value> {
         let mut conditions = Conditions::default();
         let mut words = Vec::new();
         let root = ask.query.root()?;
@@ -183,7 +188,7 @@ impl Compiler {
     }
 
     /// Adds what stands beside the query.
-    fn restrict(&self, ask: &Ask<'_>, country: Option<&str>, conditions: &mut Conditions) {
+    fn restrict(&self, ask: &SourceRequest<'_>, country: Option<&str>, conditions: &mut Conditions) {
         match self.kind {
             SourceKind::Web => {}
             SourceKind::News => conditions.filter.push(term(field::LABELS, NEWS_LABEL)),

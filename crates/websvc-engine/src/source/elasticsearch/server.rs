@@ -124,10 +124,10 @@ impl Server {
     }
 
     /// Returns the question whether the index exists, and how its fields are.
-    pub(super) fn look(&self) -> FetchRequest {
+    pub(super) fn index_exists_request(&self) -> FetchRequest {
         let url = match self.dialect {
             Dialect::Elasticsearch => self.at(&[&self.index, "_mapping"]),
-            Dialect::Quickwit => self.beside(&["indexes", &self.index]),
+            Dialect::Quickwit => self.quickwit_url(&["indexes", &self.index]),
         };
         let mut request = FetchRequest::get(url);
         request.headers.clone_from(&self.headers);
@@ -135,11 +135,11 @@ impl Server {
     }
 
     /// Returns the request that makes the index.
-    pub(super) fn make(&self) -> FetchRequest {
+    pub(super) fn create_index_request(&self) -> FetchRequest {
         let (method, url, body) = match self.dialect {
             Dialect::Elasticsearch => (Method::PUT, self.at(&[&self.index]), mapping::elasticsearch_index()),
             Dialect::Quickwit => {
-                (Method::POST, self.beside(&["indexes"]), mapping::quickwit_index(&self.index))
+                (Method::POST, self.quickwit_url(&["indexes"]), mapping::quickwit_index(&self.index))
             }
         };
         FetchRequest { method, ..self.post(url, "application/json", body.to_string()) }
@@ -161,7 +161,7 @@ impl Server {
     }
 
     /// Returns an address of Quickwit's own API, beside `_elastic`.
-    fn beside(&self, segments: &[&str]) -> Url {
+    fn quickwit_url(&self, segments: &[&str]) -> Url {
         let mut url = self.url.clone();
         if let Ok(mut path) = url.path_segments_mut() {
             path.pop_if_empty().pop().extend(segments);

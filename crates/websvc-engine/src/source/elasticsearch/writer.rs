@@ -8,7 +8,7 @@ use tokio::sync::OnceCell;
 use websvc_index::Document;
 use websvc_transport::{Client, FetchRequest};
 
-use super::bulk::{Fate, Item, batches, fates, item, lines};
+use super::bulk::{BulkItem, BulkItemOutcome, batches, fates, item, lines};
 use super::mapping;
 use super::server::{Dialect, ElasticsearchConfig, Server};
 use crate::error::SourceError;
@@ -36,7 +36,7 @@ pub struct ElasticsearchWriter {
 
 /// What became of pages that were to be written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct BulkReport {
     /// They are in the index.
     pub written: u64,
     /// The server will not take them, or they cannot be sent.
@@ -47,10 +47,10 @@ pub struct Written {
     pub first_failure: Option<String>,
 }
 
-impl Written {
+impl BulkReport {
     /// Adds what became of others.
-    pub fn add(&mut self, other: Written) {
-        let Written { written, refused, lost, first_failure } = other;
+    pub fn add(&mut self, other: BulkReport) {
+        let BulkReport { written, refused, lost, first_failure } = other;
         self.written += written;
         self.refused += refused;
         self.lost += lost;
@@ -93,12 +93,12 @@ impl ElasticsearchWriter {
 
     /// Writes pages, each replacing its older state, and makes the index when there is none. It returns when the fate
     /// of every page is known.
-    pub async fn write(&self, documents: Vec<Document>) -> Written {
-        let mut sum = Written::default();
+    pub async fn write(&self, documents: Vec<Document>) -> BulkReport {
+        let mut sum = BulkReport::default();
         if documents.is_empty() {
             return sum;
         }
-        if let Err(error) = self.index.get_or_try_init(|| self.provide_index()).await {
+        if let Err(error) = self.index.get_or_try_init(|| self.ensure_index()).await {
             sum.lose(documents.len(), error.to_string());
             return sum;
         }
@@ -117,7 +117,7 @@ impl ElasticsearchWriter {
     }
 
     /// Sends a batch until every document has its fate; one that is too large for the server is halved.
-    async fn send(&self, batch: Vec<Item>, sum: &mut Written) {
+    async fn send(&self, batch: Vec<BulkItem>, sum: &mut BulkReport) {
         let mut batches = VecDeque::from([batch]);
         let mut attempts = 0;
         while let Some(mut batch) = batches.pop_front() {
@@ -125,7 +125,7 @@ impl ElasticsearchWriter {
             let error = match reply.and_then(|reply| fates(&reply, batch.len())) {
                 Ok(fates) => {
                     let before = batch.len();
-                    batch = settle(batch, fates, sum);
+                    batch = apply_results(batch, fates, sum);
                     if batch.len() < before {
                         attempts = 0;
                     }
@@ -162,7 +162,7 @@ impl ElasticsearchWriter {
     }
 
     /// Makes sure that there is an index with our fields.
-    async fn provide_index(&self) -> Result<(), SourceError> {
+    async fn ensure_index(&self) -> Result<(), SourceError> {
         let mut attempts = 0;
         loop {
             let error = match self.find_or_make_index().await {
@@ -175,17 +175,17 @@ impl ElasticsearchWriter {
     }
 
     async fn find_or_make_index(&self) -> Result<(), SourceError> {
-        match self.exchange(self.server.look()).await {
+        match self.exchange(self.server.index_exists_request()).await {
             Ok(found) => return self.check(&found),
             Err(SourceError::Status { status: 404, .. }) => {}
             Err(error) => return Err(error),
         }
         tracing::info!(source = self.name, index = self.server.index(), "making the index");
-        match self.exchange(self.server.make()).await {
+        match self.exchange(self.server.create_index_request()).await {
             Ok(_made) => Ok(()),
             // Somebody else may have made it in the meantime.
             Err(SourceError::Status { status: 400 | 409, message }) => {
-                let found = self.exchange(self.server.look()).await;
+                let found = self.exchange(self.server.index_exists_request()).await;
                 self.check(&found.map_err(|_| SourceError::Status { status: 400, message })?)
             }
             Err(error) => Err(error),
@@ -226,13 +226,13 @@ impl ElasticsearchWriter {
 }
 
 /// Counts what has its fate, and returns what is to be sent again.
-fn settle(batch: Vec<Item>, fates: Vec<Fate>, sum: &mut Written) -> Vec<Item> {
+fn apply_results(batch: Vec<BulkItem>, fates: Vec<BulkItemOutcome>, sum: &mut BulkReport) -> Vec<BulkItem> {
     let mut again = Vec::new();
     for (item, fate) in batch.into_iter().zip(fates) {
         match fate {
-            Fate::Written => sum.written += 1,
-            Fate::Again => again.push(item),
-            Fate::Refused(why) => sum.refuse(&item.url, &why),
+            BulkItemOutcome::Written => sum.written += 1,
+            BulkItemOutcome::Again => again.push(item),
+            BulkItemOutcome::Refused(why) => sum.refuse(&item.url, &why),
         }
     }
     again

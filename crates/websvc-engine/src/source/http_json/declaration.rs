@@ -13,7 +13,7 @@ use super::template::{Template, Values};
 
 /// A search API that answers in JSON, as the configuration declares it.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Declaration {
+pub struct ApiDefinition {
     /// The address, with placeholders.
     pub url: String,
     /// How it answers; by the type of the answer when it is not given.
@@ -31,10 +31,10 @@ pub struct Declaration {
     pub fields: Fields,
     /// What it has results of.
     #[serde(default = "web")]
-    pub offers: Vec<Offer>,
+    pub offers: Vec<ResultKind>,
     /// How it is asked.
     #[serde(default)]
-    pub query: Wording,
+    pub query: QuerySyntax,
     /// The largest `{limit}` it takes.
     #[serde(default = "ten")]
     pub page_size: usize,
@@ -52,7 +52,7 @@ pub struct Declaration {
 /// A kind of results, as the configuration spells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Offer {
+pub enum ResultKind {
     /// Web pages.
     Web,
     /// Images.
@@ -74,7 +74,7 @@ pub enum Format {
 /// How an API is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Wording {
+pub enum QuerySyntax {
     /// With the words of the query alone.
     #[default]
     Words,
@@ -116,7 +116,7 @@ pub enum DeclarationError {
 }
 
 /// A declaration that can be used.
-pub(super) struct Checked {
+pub(super) struct CheckedDefinition {
     pub(super) origin: Url,
     pub(super) url: Template,
     pub(super) format: Option<Format>,
@@ -125,14 +125,14 @@ pub(super) struct Checked {
     pub(super) results_may_be_absent: bool,
     pub(super) fields: Fields,
     pub(super) offers: Vec<SourceKind>,
-    pub(super) query: Wording,
+    pub(super) query: QuerySyntax,
     pub(super) page_size: usize,
     pub(super) first_page: usize,
     pub(super) safe: [String; 2],
     pub(super) language: String,
 }
 
-impl Declaration {
+impl ApiDefinition {
     /// The names of the keys, as the configuration spells them; `fields` and `headers` are tables.
     pub const KEYS: &'static [&'static str] = &[
         "url",
@@ -155,7 +155,7 @@ impl Declaration {
     pub(super) fn check(
         &self,
         variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<Checked, DeclarationError> {
+    ) -> Result<CheckedDefinition, DeclarationError> {
         let (origin, url) = address(&self.url, &variable)?;
         let mut headers = HeaderMap::new();
         for (name, value) in &self.headers {
@@ -172,10 +172,10 @@ impl Declaration {
         if self.page_size == 0 {
             return Err(key("page_size", "it has to be at least 1"));
         }
-        if self.offers.contains(&Offer::Images) && self.fields.image.is_empty() {
+        if self.offers.contains(&ResultKind::Images) && self.fields.image.is_empty() {
             return Err(key("fields.image", "images need one"));
         }
-        Ok(Checked {
+        Ok(CheckedDefinition {
             origin,
             url,
             format: self.format,
@@ -193,7 +193,7 @@ impl Declaration {
     }
 }
 
-impl Offer {
+impl ResultKind {
     fn kind(self) -> SourceKind {
         match self {
             Self::Web => SourceKind::Web,
@@ -261,8 +261,8 @@ pub(in crate::source) fn filled(
     Ok(filled)
 }
 
-fn web() -> Vec<Offer> {
-    vec![Offer::Web]
+fn web() -> Vec<ResultKind> {
+    vec![ResultKind::Web]
 }
 
 fn ten() -> usize {
@@ -291,7 +291,7 @@ mod tests {
             "fields": {"url": "/url"},
         });
         declared.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
-        let declaration: Declaration = serde_json::from_value(declared).unwrap();
+        let declaration: ApiDefinition = serde_json::from_value(declared).unwrap();
         let checked = declaration.check(|name| (name == "TOKEN").then(|| "secret".to_owned()));
         assert_eq!(checked.err().map(|error| error.to_string()).as_deref(), expected, "{changes}");
     }

@@ -9,8 +9,8 @@ use serde_json::Value;
 use url::Url;
 use websvc_validate::SourceKind;
 
-use crate::source::plain::{plain, shortened};
-use crate::source::{Ask, Hit, HitImage, date};
+use crate::source::plain_text::{plain, shortened};
+use crate::source::{Hit, HitImage, SourceRequest, date};
 
 /// The longest description; whole bodies are cut.
 const MAX_DESCRIPTION: usize = 500;
@@ -56,7 +56,7 @@ impl Fields {
         &["url", "title", "description", "date", "image", "image_width", "image_height"];
 
     /// Reads a result; `None` when it has no usable address.
-    pub(super) fn hit(&self, ask: &Ask<'_>, result: &Value) -> Option<Hit> {
+    pub(super) fn hit(&self, ask: &SourceRequest<'_>, result: &Value) -> Option<Hit> {
         let url = address(&self.url.text(result, Escape::Address)?)?;
         let text = |field: &Field| field.text(result, Escape::Nothing).unwrap_or_default();
         let image = match ask.kind {
@@ -170,9 +170,9 @@ fn parts(text: &str) -> Result<Vec<Part>, String> {
 
 impl<'de> Deserialize<'de> for Field {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OneOrSeveral;
+        struct OneOrMany;
 
-        impl<'de> Visitor<'de> for OneOrSeveral {
+        impl<'de> Visitor<'de> for OneOrMany {
             type Value = Field;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -192,7 +192,7 @@ impl<'de> Deserialize<'de> for Field {
             }
         }
 
-        deserializer.deserialize_any(OneOrSeveral)
+        deserializer.deserialize_any(OneOrMany)
     }
 }
 

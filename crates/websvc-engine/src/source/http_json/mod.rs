@@ -15,13 +15,16 @@ use websvc_transport::{Client, FetchRequest, Fetched};
 use websvc_validate::SourceKind;
 
 pub(super) use declaration::filled;
-pub use declaration::{Declaration, DeclarationError};
+pub use declaration::{ApiDefinition, DeclarationError};
 
-use super::endpoint::{Endpoint, EndpointConfig, content_type, read_json, succeeded};
-use super::gathered::{Gathered, Undated};
-use super::{Answer, AnswerFuture, Ask, Condition, Failure, Filters, SearchSource, region, wording};
+use super::endpoint::{Endpoint, EndpointConfig, check_status, content_type, read_json};
+use super::hit_collector::{HitCollector, UndatedPolicy};
+use super::{
+    FailureKind, FilterSupport, SearchSource, SourceFuture, SourceHealth, SourceRequest, SourceResponse,
+    query_text, region,
+};
 use crate::error::SourceError;
-use declaration::{Checked, Format, Wording};
+use declaration::{CheckedDefinition, Format, QuerySyntax};
 use template::{Placeholder, Values};
 
 /// At most so many pages are asked for.
@@ -31,7 +34,7 @@ const MAX_PAGES: usize = 10;
 pub struct HttpJsonConfig {
     /// What it is called in warnings.
     name: String,
-    checked: Checked,
+    checked: CheckedDefinition,
     endpoint: EndpointConfig,
 }
 
@@ -42,7 +45,7 @@ impl HttpJsonConfig {
     /// [`DeclarationError`] names the key and what is wrong with it.
     pub fn new(
         name: String,
-        declaration: &Declaration,
+        declaration: &ApiDefinition,
         endpoint: EndpointConfig,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, DeclarationError> {
@@ -58,7 +61,7 @@ impl HttpJsonConfig {
 
 /// A declared API as a source.
 pub struct HttpJson {
-    checked: Checked,
+    checked: CheckedDefinition,
     endpoint: Endpoint,
 }
 
@@ -91,18 +94,18 @@ impl HttpJson {
         }
     }
 
-    async fn ask(&self, ask: &Ask<'_>) -> Answer {
+    async fn ask(&self, ask: &SourceRequest<'_>) -> SourceResponse {
         let query = match self.checked.query {
-            Wording::Operators => wording::with_operators(ask.query, ask.domains),
-            Wording::Words => wording::words_only(ask.query),
+            QuerySyntax::Operators => query_text::with_operators(ask.query, ask.domains),
+            QuerySyntax::Words => query_text::words_only(ask.query),
         };
         if query.is_empty() {
             let reason = "the query has no words that it could be asked".to_owned();
-            return Answer::Unavailable { failure: Failure::Unsuited, reason };
+            return SourceResponse::Unavailable { failure: FailureKind::Unsuited, reason };
         }
         let limit = ask.limit.min(self.checked.page_size);
         let is_paged = self.checked.url.has(Placeholder::Page) || self.checked.url.has(Placeholder::Offset);
-        let mut gathered = Gathered::default();
+        let mut gathered = HitCollector::default();
         for at in 0..if is_paged { MAX_PAGES } else { 1 } {
             let values = Values {
                 query: &query,
@@ -115,14 +118,14 @@ impl HttpJson {
             };
             let results = match self.page(&values, (at > 0).then_some(ask.deadline)).await {
                 Ok(results) => results,
-                Err(error) if at == 0 => return Answer::from(error),
+                Err(error) if at == 0 => return SourceResponse::from(error),
                 Err(error) => {
                     gathered.warn(format!("the results end after page {at}: {error}"));
                     break;
                 }
             };
             let hits = results.iter().filter_map(|result| self.checked.fields.hit(ask, result));
-            let fresh = gathered.take(ask, hits, Undated::LeftOut);
+            let fresh = gathered.take(ask, hits, UndatedPolicy::LeftOut);
             let is_last = results.len() < limit || fresh == 0;
             if is_last || gathered.is_enough(ask) || Instant::now() >= ask.deadline {
                 break;
@@ -133,7 +136,7 @@ impl HttpJson {
     }
 
     /// Names what the request asks for and the declared address cannot say.
-    fn warn_of_filters(&self, ask: &Ask<'_>, gathered: &mut Gathered) {
+    fn warn_of_filters(&self, ask: &SourceRequest<'_>, gathered: &mut HitCollector) {
         let url = &self.checked.url;
         if ask.safe && !url.has(Placeholder::Safe) {
             gathered.warn("it cannot leave out explicit content (safe)");
@@ -141,7 +144,7 @@ impl HttpJson {
         if ask.country.is_some() && !url.has(Placeholder::Country) && !url.has(Placeholder::Language) {
             gathered.warn("it cannot apply country");
         }
-        if self.checked.query == Wording::Words && wording::needs_text(ask.query) {
+        if self.checked.query == QuerySyntax::Words && query_text::needs_text(ask.query) {
             gathered.warn(
                 "it reads no operators: phrases and excluded words were checked in titles and descriptions only",
             );
@@ -156,7 +159,7 @@ fn read(format: Option<Format>, fetched: &Fetched) -> Result<Value, SourceError>
         Some(Format::Json) => read_json(fetched),
         None if !is_atom() => read_json(fetched),
         Some(Format::Atom) | None => {
-            succeeded(fetched)?;
+            check_status(fetched)?;
             atom::read(&fetched.body)
         }
     }
@@ -167,19 +170,19 @@ impl SearchSource for HttpJson {
         self.endpoint.name()
     }
 
-    fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a> {
+    fn search<'a>(&'a self, ask: &'a SourceRequest<'a>) -> SourceFuture<'a> {
         Box::pin(self.ask(ask))
     }
 
-    fn offers(&self, kind: SourceKind) -> bool {
+    fn supports(&self, kind: SourceKind) -> bool {
         self.checked.offers.contains(&kind)
     }
 
-    fn filters(&self) -> Filters {
-        Filters::Partial
+    fn filters(&self) -> FilterSupport {
+        FilterSupport::Partial
     }
 
-    fn condition(&self) -> Condition {
+    fn condition(&self) -> SourceHealth {
         self.endpoint.condition()
     }
 }

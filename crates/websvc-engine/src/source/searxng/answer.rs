@@ -5,7 +5,7 @@ use serde_json::Value;
 use url::Url;
 use websvc_validate::SourceKind;
 
-use crate::source::plain::{plain, shortened};
+use crate::source::plain_text::{plain, shortened};
 use crate::source::{Hit, HitImage, date};
 
 /// Reads one result; `None` when it has no usable address.

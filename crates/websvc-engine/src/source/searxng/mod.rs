@@ -15,9 +15,11 @@ use websvc_transport::Client;
 use websvc_validate::SourceKind;
 
 use super::endpoint::{Endpoint, EndpointConfig};
-use super::gathered::{Gathered, Undated};
-use super::{Answer, AnswerFuture, Ask, Condition, Failure, Filters, SearchSource};
-use super::{region, wording};
+use super::hit_collector::{HitCollector, UndatedPolicy};
+use super::{
+    FailureKind, FilterSupport, SearchSource, SourceFuture, SourceHealth, SourceRequest, SourceResponse,
+};
+use super::{query_text, region};
 use crate::error::SourceError;
 
 /// At most so many pages are asked for: engines have no more.
@@ -52,7 +54,7 @@ impl Searxng {
         Self { search: url, endpoint: Endpoint::new(name, client, endpoint) }
     }
 
-    fn page_url(&self, ask: &Ask<'_>, query: &str, page: usize) -> Url {
+    fn page_url(&self, ask: &SourceRequest<'_>, query: &str, page: usize) -> Url {
         let mut url = self.search.clone();
         let mut pairs = url.query_pairs_mut();
         pairs.append_pair("q", query).append_pair("format", "json");
@@ -68,7 +70,7 @@ impl Searxng {
         url
     }
 
-    async fn page(&self, ask: &Ask<'_>, query: &str, page: usize) -> Result<Value, SourceError> {
+    async fn page(&self, ask: &SourceRequest<'_>, query: &str, page: usize) -> Result<Value, SourceError> {
         // The first page has the time of a request; further ones end with the time for pages.
         let until = (page > 1).then_some(ask.deadline);
         let answer = self.endpoint.json(self.page_url(ask, query, page), HeaderMap::new(), until).await;
@@ -78,17 +80,17 @@ impl Searxng {
         })
     }
 
-    async fn ask(&self, ask: &Ask<'_>) -> Answer {
-        let query = without_commands(&wording::with_operators(ask.query, ask.domains));
+    async fn ask(&self, ask: &SourceRequest<'_>) -> SourceResponse {
+        let query = without_commands(&query_text::with_operators(ask.query, ask.domains));
         if query.is_empty() {
-            return unavailable(Failure::Unsuited, "nothing in the query is for engines of the web");
+            return unavailable(FailureKind::Unsuited, "nothing in the query is for engines of the web");
         }
-        let (mut gathered, mut silent) = (Gathered::default(), Vec::new());
-        let undated = if is_exact(ask) { Undated::Kept } else { Undated::LeftOut };
+        let (mut gathered, mut silent) = (HitCollector::default(), Vec::new());
+        let undated = if is_exact(ask) { UndatedPolicy::Kept } else { UndatedPolicy::LeftOut };
         for page in 1..=MAX_PAGES {
             let value = match self.page(ask, &query, page).await {
                 Ok(value) => value,
-                Err(error) if page == 1 => return Answer::from(error),
+                Err(error) if page == 1 => return SourceResponse::from(error),
                 Err(error) => {
                     gathered.warn(format!("the results end after page {}: {error}", page - 1));
                     break;
@@ -96,7 +98,7 @@ impl Searxng {
             };
             let Some(results) = value.get("results").and_then(Value::as_array) else {
                 let what = "it has no list `results`".to_owned();
-                return Answer::from(SourceError::Unreadable { what });
+                return SourceResponse::from(SourceError::Unreadable { what });
             };
             for engine in answer::silent_engines(&value) {
                 if !silent.contains(&engine) {
@@ -118,26 +120,26 @@ impl SearchSource for Searxng {
         self.endpoint.name()
     }
 
-    fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a> {
+    fn search<'a>(&'a self, ask: &'a SourceRequest<'a>) -> SourceFuture<'a> {
         Box::pin(self.ask(ask))
     }
 
-    fn filters(&self) -> Filters {
-        Filters::Partial
+    fn filters(&self) -> FilterSupport {
+        FilterSupport::Partial
     }
 
-    fn condition(&self) -> Condition {
+    fn condition(&self) -> SourceHealth {
         self.endpoint.condition()
     }
 }
 
 /// Adds what is special to SearXNG to what the pages brought.
-fn finish(mut gathered: Gathered, silent: &[String], ask: &Ask<'_>) -> Answer {
+fn finish(mut gathered: HitCollector, silent: &[String], ask: &SourceRequest<'_>) -> SourceResponse {
     let silent = silent.join(", ");
     if gathered.saw_nothing() && !silent.is_empty() {
         // Nothing from those who answered, if any did: that nothing exists would be a claim too far.
         let reason = format!("it has no results, and engines did not answer: {silent}");
-        return unavailable(Failure::Incomplete, &reason);
+        return unavailable(FailureKind::Incomplete, &reason);
     }
     if !silent.is_empty() {
         gathered.warn(format!("engines did not answer: {silent}"));
@@ -148,8 +150,8 @@ fn finish(mut gathered: Gathered, silent: &[String], ask: &Ask<'_>) -> Answer {
     gathered.finish(ask)
 }
 
-fn unavailable(failure: Failure, reason: &str) -> Answer {
-    Answer::Unavailable { failure, reason: reason.to_owned() }
+fn unavailable(failure: FailureKind, reason: &str) -> SourceResponse {
+    SourceResponse::Unavailable { failure, reason: reason.to_owned() }
 }
 
 fn category(kind: SourceKind) -> &'static str {
@@ -168,7 +170,7 @@ fn without_commands(query: &str) -> String {
 }
 
 /// Returns the narrowest `time_range` that holds the range asked for, and whether it is the same.
-fn time_range(ask: &Ask<'_>) -> Option<(&'static str, bool)> {
+fn time_range(ask: &SourceRequest<'_>) -> Option<(&'static str, bool)> {
     const RANGES: [(&str, i64); 4] = [("day", 1), ("week", 7), ("month", 31), ("year", 366)];
     let Some(Tbs { range: Some(range), .. }) = ask.tbs else { return None };
     match range {
@@ -185,7 +187,7 @@ fn time_range(ask: &Ask<'_>) -> Option<(&'static str, bool)> {
 }
 
 /// Tells whether the instance applies the time range itself, so that a hit without a date is in it.
-fn is_exact(ask: &Ask<'_>) -> bool {
+fn is_exact(ask: &SourceRequest<'_>) -> bool {
     time_range(ask).is_some_and(|(_, is_exact)| is_exact)
 }
 
@@ -224,7 +226,7 @@ mod tests {
             ("sbd:1", None),
         ] {
             let tbs = parse_tbs(tbs).unwrap();
-            let ask = Ask {
+            let ask = SourceRequest {
                 kind: SourceKind::Web,
                 query: &query,
                 limit: 10,

@@ -9,17 +9,17 @@ use websvc_scrape::Scraper;
 use websvc_threat::{Classifier, Inspection, Tally};
 use websvc_validate::{ScrapePlan, SearchPlan, SourceKind};
 
-use super::find::Found;
+use super::find::SearchHits;
 use crate::error::EngineError;
 use crate::source::Hit;
 
 /// What the URLs of a search are checked by: its results and its pages may have rules of their own.
-pub(crate) struct Inspections {
+pub(crate) struct UrlCheckers {
     results: Option<Inspection>,
     pages: Option<Inspection>,
 }
 
-impl Inspections {
+impl UrlCheckers {
     /// Returns those of a search; none where threat protection is off.
     pub(crate) fn of(plan: &SearchPlan, classifier: &Classifier) -> Self {
         let results = plan.protection().map(|rules| Inspection::new(rules, classifier));
@@ -40,9 +40,9 @@ impl Inspections {
     ///
     /// # Errors
     /// [`EngineError::Timeout`] when the checks were not done in time: what is unchecked is not shown.
-    pub(crate) async fn screen(
+    pub(crate) async fn filter_results(
         &self,
-        found: &mut Found,
+        found: &mut SearchHits,
         plan: &SearchPlan,
         deadline: Instant,
         warnings: &mut Vec<String>,
@@ -50,7 +50,8 @@ impl Inspections {
         let Some(inspection) = &self.results else { return Ok(()) };
         let mut removed = 0;
         for vertical in &mut found.verticals {
-            let checking = join_all(vertical.hits.iter().map(|hit| is_kept(inspection, vertical.kind, hit)));
+            let checking =
+                join_all(vertical.hits.iter().map(|hit| is_allowed(inspection, vertical.kind, hit)));
             let checked = Box::pin(tokio::time::timeout_at(deadline.into(), checking)).await;
             let mut is_kept = checked.map_err(|_elapsed| EngineError::late(plan))?.into_iter();
             let before = vertical.hits.len();
@@ -98,7 +99,7 @@ impl Inspections {
 }
 
 /// Returns whether a result is shown. What is no URL leads nowhere.
-async fn is_kept(inspection: &Inspection, kind: SourceKind, hit: &Hit) -> bool {
+async fn is_allowed(inspection: &Inspection, kind: SourceKind, hit: &Hit) -> bool {
     // Of an image, the picture is what is loaded; it may be elsewhere than its page.
     let picture = match kind {
         SourceKind::Images => hit.image.as_ref().map(|image| image.url.as_str()),
@@ -131,7 +132,7 @@ mod tests {
     use websvc_validate::{Policy, ThreatPolicy, read_search};
 
     use super::*;
-    use crate::search::find::Vertical;
+    use crate::search::find::VerticalHits;
     use crate::source::HitImage;
 
     fn hit(url: &str, picture: Option<&str>) -> Hit {
@@ -144,10 +145,10 @@ mod tests {
         let body = json!({ "query": "q", "threatProtection": { "blacklist": ["bad.test"] } });
         let policy = Policy { threat: ThreatPolicy::On, ..Policy::default() };
         let plan = read_search(body.to_string().as_bytes(), &policy).expect("the body is right").plan;
-        let inspections = Inspections::of(&plan, &Classifier::none());
-        let mut found = Found { verticals: vec![Vertical { kind, hits }], ..Found::default() };
+        let inspections = UrlCheckers::of(&plan, &Classifier::none());
+        let mut found = SearchHits { verticals: vec![VerticalHits { kind, hits }], ..SearchHits::default() };
         let (deadline, mut warnings) = (Instant::now() + Duration::from_secs(60), Vec::new());
-        inspections.screen(&mut found, &plan, deadline, &mut warnings).await.expect("there is time");
+        inspections.filter_results(&mut found, &plan, deadline, &mut warnings).await.expect("there is time");
         let left = found.verticals.remove(0).hits.into_iter();
         (left.map(|hit| (hit.url, hit.image.map(|image| image.url))).collect(), warnings)
     }

@@ -14,14 +14,14 @@ use websvc_types::limits::MAP_LIMIT_MAX;
 use websvc_types::{ErrorCode, MapLink, SitemapUse};
 use websvc_validate::MapPlan;
 
-use super::Mapped;
-use super::found::Found;
-use super::listing::{self, Listed, Listing, Listings, MAX_FILES};
-use super::notes::Notes;
+use super::SiteUrls;
+use super::listing::{self, MAX_FILES, SitemapContents, SitemapFile, SitemapQueue};
 use super::rank::rank;
-use super::robots::{Hosts, MAX_HOSTS};
-use super::site::{self, Site};
-use crate::crawl::robots::{self, Rules};
+use super::robots::{MAX_HOSTS, RobotsCache};
+use super::site::{self, MapScope};
+use super::url_collector::UrlCollector;
+use super::warnings::MapWarnings;
+use crate::crawl::robots::{self, RobotsTxt};
 use crate::error::EngineError;
 
 /// So many files are fetched at one time; they are read one after the other, in the order in which they were named, so
@@ -34,25 +34,25 @@ const MAX_FEEDS: usize = 3;
 /// Of so many pages of the index the titles are looked up.
 const INDEX_TITLES: usize = 1_000;
 
-type Fetching<'a> = BoxFuture<'a, (Listing, Result<FileResponse, ScrapeError>)>;
+type Fetching<'a> = BoxFuture<'a, (SitemapFile, Result<FileResponse, ScrapeError>)>;
 
 /// A map while it is made.
-pub(super) struct Exploration<'a> {
+pub(super) struct MapRun<'a> {
     plan: &'a MapPlan,
     scraper: Scraper,
     inspection: Option<Inspection>,
     deadline: Instant,
-    site: Arc<Site>,
-    found: Found,
-    hosts: Hosts,
-    listings: Listings,
-    notes: Notes,
+    site: Arc<MapScope>,
+    found: UrlCollector,
+    hosts: RobotsCache,
+    listings: SitemapQueue,
+    notes: MapWarnings,
     /// Why the first thing could not be had.
     failure: Option<ScrapeError>,
     is_late: bool,
 }
 
-impl<'a> Exploration<'a> {
+impl<'a> MapRun<'a> {
     pub(super) fn new(
         plan: &'a MapPlan,
         scraper: Scraper,
@@ -66,11 +66,11 @@ impl<'a> Exploration<'a> {
             scraper,
             inspection,
             deadline,
-            site: Arc::new(Site::of(plan)),
-            found: Found::new(most, plan.every_spelling()),
-            hosts: Hosts::default(),
-            listings: Listings::default(),
-            notes: Notes::default(),
+            site: Arc::new(MapScope::of(plan)),
+            found: UrlCollector::new(most, plan.every_spelling()),
+            hosts: RobotsCache::default(),
+            listings: SitemapQueue::default(),
+            notes: MapWarnings::default(),
             failure: None,
             is_late: false,
         }
@@ -80,7 +80,7 @@ impl<'a> Exploration<'a> {
     ///
     /// # Errors
     /// As [`Engine::map`](crate::Engine::map) has them.
-    pub(super) async fn run(mut self, indexes: Vec<Arc<Index>>) -> Result<Mapped, EngineError> {
+    pub(super) async fn run(mut self, indexes: Vec<Arc<Index>>) -> Result<SiteUrls, EngineError> {
         let plan = self.plan;
         if let Some(inspection) = &self.inspection {
             let checked = tokio::time::timeout_at(self.deadline.into(), inspection.check(plan.url())).await;
@@ -90,7 +90,7 @@ impl<'a> Exploration<'a> {
         }
         self.read_robots(plan.url()).await;
         if plan.sitemap() != SitemapUse::Skip {
-            self.listings.guess_first(plan.url());
+            self.listings.add_default_sitemap(plan.url());
         }
         if plan.links() {
             self.read_start().await;
@@ -111,8 +111,8 @@ impl<'a> Exploration<'a> {
         let is_start = url.host_str() == self.plan.url().host_str();
         let rules = match fetched {
             Ok(file) => {
-                let rules = Rules::read(file.status, &file.body, self.scraper.robots_user_agent());
-                if matches!(rules, Rules::DisallowAll) {
+                let rules = RobotsTxt::read(file.status, &file.body, self.scraper.robots_user_agent());
+                if matches!(rules, RobotsTxt::Unavailable) {
                     self.notes.add(format!(
                         "{place} answered {}: nothing of the host was fetched",
                         file.status.as_u16()
@@ -127,7 +127,7 @@ impl<'a> Exploration<'a> {
             // What cannot be read may forbid everything (RFC 9309, section 2.3.1.4).
             Err(error) => {
                 self.failed(&place, error);
-                Rules::DisallowAll
+                RobotsTxt::Unavailable
             }
         };
         if self.site.is_of_host(url) && self.plan.sitemap() != SitemapUse::Skip {
@@ -152,7 +152,7 @@ impl<'a> Exploration<'a> {
             return;
         }
         self.pause().await;
-        let deadline = Instant::now() + self.left() / 2;
+        let deadline = Instant::now() + self.time_left() / 2;
         match self.scraper.scrape_for_map(url, self.plan.page(), deadline).await {
             Ok(outline) => self.outline(outline),
             Err(error) => self.failed(url, error),
@@ -166,15 +166,15 @@ impl<'a> Exploration<'a> {
             return;
         }
         if site::host(&url) != site::host(self.plan.url()) && self.plan.sitemap() != SitemapUse::Skip {
-            self.listings.guess_first(&url);
+            self.listings.add_default_sitemap(&url);
         }
-        Arc::make_mut(&mut self.site).moved_to(&url);
+        Arc::make_mut(&mut self.site).follow_start_redirect(&url);
         // Only whether there is room is told, which the end of the map tells, too.
-        if let Some(url) = self.site.takes(url) {
+        if let Some(url) = self.site.normalize(url) {
             let _ = self.found.add(url, title.as_deref(), description.as_deref());
         }
         for link in links {
-            if let Some(url) = self.site.takes(link.url) {
+            if let Some(url) = self.site.normalize(link.url) {
                 let _ = self.found.add(url, Some(&link.text), None);
             }
         }
@@ -191,7 +191,7 @@ impl<'a> Exploration<'a> {
         let mut has_guessed = self.plan.sitemap() == SitemapUse::Skip;
         let mut pages = 0;
         loop {
-            self.is_late |= self.left().is_zero();
+            self.is_late |= self.time_left().is_zero();
             if self.is_late || self.found.is_full() {
                 break;
             }
@@ -229,7 +229,7 @@ impl<'a> Exploration<'a> {
     }
 
     /// Returns whether a file may be fetched: by robots.txt of its host, and by threat protection.
-    async fn may_fetch(&mut self, listing: &Listing) -> bool {
+    async fn may_fetch(&mut self, listing: &SitemapFile) -> bool {
         let url = &listing.url;
         if let Some(inspection) = &self.inspection {
             // The host of the start page was scanned with it.
@@ -257,7 +257,7 @@ impl<'a> Exploration<'a> {
         is_allowed
     }
 
-    fn fetch(&self, listing: Listing) -> Fetching<'a> {
+    fn fetch(&self, listing: SitemapFile) -> Fetching<'a> {
         let (scraper, plan, deadline) = (self.scraper.clone(), self.plan, self.deadline);
         Box::pin(async move {
             pause(plan.delay(), deadline).await;
@@ -271,7 +271,7 @@ impl<'a> Exploration<'a> {
     /// Takes in what a file lists. Returns how many entries that were.
     async fn listed(
         &mut self,
-        listing: Listing,
+        listing: SitemapFile,
         answer: Result<FileResponse, ScrapeError>,
     ) -> Result<usize, EngineError> {
         let (url, is_named) = (listing.url.clone(), listing.is_named);
@@ -294,7 +294,8 @@ impl<'a> Exploration<'a> {
         let (found, site, deadline) =
             (std::mem::take(&mut self.found), Arc::clone(&self.site), self.deadline);
         let read = move || listing::read(found, &site, &listing, &file.url, &file.body, deadline);
-        let Listed { found, reading, sitemaps, elsewhere, too_deep, is_late } = blocking(read).await?;
+        let SitemapContents { found, reading, sitemaps, elsewhere, too_deep, is_late } =
+            blocking(read).await?;
         self.found = found;
         self.is_late |= is_late;
         if let Some(fault) = reading.fault.filter(|_| is_named || reading.items > 0) {
@@ -332,7 +333,7 @@ impl<'a> Exploration<'a> {
     }
 
     /// Ends the map: what is blocked is taken out, the rest ranked and cut.
-    async fn finish(mut self) -> Result<Mapped, EngineError> {
+    async fn finish(mut self) -> Result<SiteUrls, EngineError> {
         if self.found.len() == 0 {
             if let Some(error) = self.failure.take() {
                 return Err(self.failure_of(error));
@@ -371,7 +372,7 @@ impl<'a> Exploration<'a> {
         let hint = self.hint(links.len());
         let mut warnings = self.notes.into_warnings();
         warnings.extend(hint);
-        Ok(Mapped { links, warnings })
+        Ok(SiteUrls { links, warnings })
     }
 
     /// Returns what to do when next to nothing was found and the request was not for the whole site.
@@ -388,7 +389,7 @@ impl<'a> Exploration<'a> {
 
     /// Notes that something could not be had. The first failure is the reason when nothing else is found.
     fn failed(&mut self, url: &Url, error: ScrapeError) {
-        if error.code() == ErrorCode::ScrapeTimeout && self.left().is_zero() {
+        if error.code() == ErrorCode::ScrapeTimeout && self.time_left().is_zero() {
             self.is_late = true;
         } else if self.failure.is_none() && url.host_str() == self.plan.url().host_str() {
             self.failure = Some(error);
@@ -413,7 +414,7 @@ impl<'a> Exploration<'a> {
         EngineError::MapTimeout { timeout_ms }
     }
 
-    fn left(&self) -> Duration {
+    fn time_left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
@@ -434,11 +435,11 @@ fn add_known(
     index: &Index,
     host: &str,
     room: usize,
-    site: &Site,
-    found: &mut Found,
+    site: &MapScope,
+    found: &mut UrlCollector,
 ) -> Result<(), websvc_index::IndexError> {
     for (place, known) in index.urls(Some(host), room)?.into_iter().enumerate() {
-        let Some(url) = Url::parse(&known).ok().and_then(|url| site.takes(url)) else { continue };
+        let Some(url) = Url::parse(&known).ok().and_then(|url| site.normalize(url)) else { continue };
         let document = if place < INDEX_TITLES { index.document(&known)? } else { None };
         let (title, description) =
             document.map_or((None, None), |document| (Some(document.title), document.description));

@@ -7,14 +7,16 @@ use std::time::{Instant, SystemTime};
 use websvc_stage::{Stage, StageTimes};
 use websvc_validate::SourceKind;
 
-use super::{Answer, AnswerFuture, Ask, Condition, Failure, Filters, SearchSource};
+use super::{
+    FailureKind, FilterSupport, SearchSource, SourceFuture, SourceHealth, SourceRequest, SourceResponse,
+};
 
 /// The upper bounds of the histogram of latencies, in milliseconds; what took longer is in one class more.
 pub const LATENCY_BOUNDS_MS: [u64; 11] = [1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000];
 
 /// The figures of a source since the process began.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceFigures {
+pub struct SourceMetrics {
     /// Its name.
     pub name: String,
     /// Answers with results.
@@ -22,7 +24,7 @@ pub struct SourceFigures {
     /// Answers without any.
     pub none: u64,
     /// Questions without an answer, by reason, every reason once.
-    pub unavailable: Vec<(Failure, u64)>,
+    pub unavailable: Vec<(FailureKind, u64)>,
     /// Questions that were given up before the answer came.
     pub given_up: u64,
     /// How many questions took at most so long, by [`LATENCY_BOUNDS_MS`], and at the end all of them.
@@ -30,28 +32,28 @@ pub struct SourceFigures {
     /// What all questions took together, in microseconds.
     pub total_us: u64,
     /// When a question was last left without an answer, and why.
-    pub last_failure: Option<(SystemTime, Failure)>,
+    pub last_failure: Option<(SystemTime, FailureKind)>,
     /// Whether it is asked at present.
-    pub condition: Condition,
+    pub condition: SourceHealth,
 }
 
 /// A source with counters.
 #[derive(Debug)]
-pub(crate) struct Counted {
+pub(crate) struct InstrumentedSource {
     source: Arc<dyn SearchSource>,
     stages: StageTimes,
     results: AtomicU64,
     none: AtomicU64,
-    unavailable: [AtomicU64; Failure::ALL.len()],
+    unavailable: [AtomicU64; FailureKind::ALL.len()],
     given_up: AtomicU64,
     /// By class, not summed up.
     took: [AtomicU64; LATENCY_BOUNDS_MS.len() + 1],
     total_us: AtomicU64,
     /// In few kinds: the words of a failure may be those of a request that leaves nothing behind.
-    last_failure: Mutex<Option<(SystemTime, Failure)>>,
+    last_failure: Mutex<Option<(SystemTime, FailureKind)>>,
 }
 
-impl Counted {
+impl InstrumentedSource {
     pub(crate) fn new(source: Arc<dyn SearchSource>, stages: StageTimes) -> Self {
         Self {
             source,
@@ -66,18 +68,18 @@ impl Counted {
         }
     }
 
-    pub(crate) fn figures(&self) -> SourceFigures {
+    pub(crate) fn figures(&self) -> SourceMetrics {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let mut sum = 0;
         let sums = self.took.iter().map(|class| {
             sum += read(class);
             sum
         });
-        SourceFigures {
+        SourceMetrics {
             name: self.source.name().to_owned(),
             results: read(&self.results),
             none: read(&self.none),
-            unavailable: Failure::ALL.into_iter().zip(self.unavailable.iter().map(read)).collect(),
+            unavailable: FailureKind::ALL.into_iter().zip(self.unavailable.iter().map(read)).collect(),
             given_up: read(&self.given_up),
             took: sums.collect(),
             total_us: read(&self.total_us),
@@ -86,11 +88,11 @@ impl Counted {
         }
     }
 
-    fn count(&self, answer: &Answer) {
+    fn count(&self, answer: &SourceResponse) {
         let counter = match answer {
-            Answer::Results { hits, .. } if hits.is_empty() => &self.none,
-            Answer::Results { .. } => &self.results,
-            Answer::Unavailable { failure, .. } => {
+            SourceResponse::Results { hits, .. } if hits.is_empty() => &self.none,
+            SourceResponse::Results { .. } => &self.results,
+            SourceResponse::Unavailable { failure, .. } => {
                 let last = Some((SystemTime::now(), *failure));
                 *self.last_failure.lock().unwrap_or_else(PoisonError::into_inner) = last;
                 &self.unavailable[*failure as usize]
@@ -100,7 +102,7 @@ impl Counted {
     }
 }
 
-impl SearchSource for Counted {
+impl SearchSource for InstrumentedSource {
     fn name(&self) -> &str {
         self.source.name()
     }
@@ -109,9 +111,9 @@ impl SearchSource for Counted {
         self.source.is_empty()
     }
 
-    fn search<'a>(&'a self, ask: &'a Ask<'a>) -> AnswerFuture<'a> {
+    fn search<'a>(&'a self, ask: &'a SourceRequest<'a>) -> SourceFuture<'a> {
         Box::pin(async move {
-            let mut question = Question { counted: self, asked: Instant::now(), is_answered: false };
+            let mut question = SourceCallGuard { counted: self, asked: Instant::now(), is_answered: false };
             let asking = self.source.search(ask);
             let answer = self.stages.run_of_source(Stage::Source, self.source.name(), asking).await;
             question.is_answered = true;
@@ -120,31 +122,31 @@ impl SearchSource for Counted {
         })
     }
 
-    fn offers(&self, kind: SourceKind) -> bool {
-        self.source.offers(kind)
+    fn supports(&self, kind: SourceKind) -> bool {
+        self.source.supports(kind)
     }
 
-    fn is_here(&self) -> bool {
-        self.source.is_here()
+    fn is_local(&self) -> bool {
+        self.source.is_local()
     }
 
-    fn filters(&self) -> Filters {
+    fn filters(&self) -> FilterSupport {
         self.source.filters()
     }
 
-    fn condition(&self) -> Condition {
+    fn condition(&self) -> SourceHealth {
         self.source.condition()
     }
 }
 
 /// A question on its way; its end is counted however it ends.
-struct Question<'a> {
-    counted: &'a Counted,
+struct SourceCallGuard<'a> {
+    counted: &'a InstrumentedSource,
     asked: Instant,
     is_answered: bool,
 }
 
-impl Drop for Question<'_> {
+impl Drop for SourceCallGuard<'_> {
     fn drop(&mut self) {
         let took = self.asked.elapsed();
         let class = LATENCY_BOUNDS_MS.iter().position(|bound| took.as_micros() <= u128::from(*bound) * 1_000);

@@ -28,7 +28,7 @@ pub enum ComputeError {
 ///
 /// # Errors
 /// [`ComputeError`]
-pub async fn computed<T: Send + 'static>(
+pub async fn run_blocking<T: Send + 'static>(
     deadline: Instant,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ComputeError> {
@@ -51,7 +51,7 @@ pub async fn computed<T: Send + 'static>(
 ///
 /// # Errors
 /// [`ComputeError::Late`]
-pub(crate) fn in_time(deadline: Instant) -> Result<(), ComputeError> {
+pub(crate) fn check_deadline(deadline: Instant) -> Result<(), ComputeError> {
     if Instant::now() < deadline { Ok(()) } else { Err(ComputeError::Late) }
 }
 
@@ -64,14 +64,14 @@ mod tests {
     #[tokio::test]
     async fn work_is_waited_for_until_the_deadline() {
         let later = Instant::now() + Duration::from_secs(60);
-        assert_eq!(computed(later, || 7).await, Ok(7));
+        assert_eq!(run_blocking(later, || 7).await, Ok(7));
         let (go, wait) = std::sync::mpsc::channel::<()>();
         let soon = Instant::now() + Duration::from_millis(50);
-        let late = computed(soon, move || wait.recv().is_ok()).await;
+        let late = run_blocking(soon, move || wait.recv().is_ok()).await;
         assert_eq!(late, Err(ComputeError::Late));
         drop(go);
         assert_eq!(
-            computed(later, || std::panic::resume_unwind(Box::new(()))).await,
+            run_blocking(later, || std::panic::resume_unwind(Box::new(()))).await,
             Err::<(), _>(ComputeError::Failed)
         );
     }

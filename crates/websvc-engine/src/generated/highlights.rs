@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use websvc_model::Shape;
 use websvc_types::limits::QUERY_TERMS_MAX;
 
-use super::ask::Desk;
-use super::passages::{Passages, Splits};
-use crate::compute::{ComputeError, computed};
+use super::passages::{Passages, SplitPolicy};
+use super::session::ModelSession;
+use crate::blocking::{ComputeError, run_blocking};
 use crate::rerank::rerank;
 
 const FORMAT: &str = "highlights";
@@ -38,10 +38,14 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
 
 /// Chooses passages, and tells whether a model did. A model only tells numbers, so that all text is of the page; without an
 /// answer of a model, words choose.
-pub(super) async fn choose(desk: &mut Desk<'_>, query: &str, markdown: &str) -> (Option<String>, bool) {
+pub(super) async fn choose(
+    desk: &mut ModelSession<'_>,
+    query: &str,
+    markdown: &str,
+) -> (Option<String>, bool) {
     let (copy, is_numbered) = (markdown.to_owned(), desk.model.is_some());
-    let split = computed(desk.deadline, move || {
-        let passages = Passages::of(copy, Splits::Anywhere);
+    let split = run_blocking(desk.deadline, move || {
+        let passages = Passages::of(copy, SplitPolicy::Anywhere);
         let content = is_numbered.then(|| passages.numbered());
         (Arc::new(passages), content)
     });
@@ -70,7 +74,7 @@ pub(super) async fn choose(desk: &mut Desk<'_>, query: &str, markdown: &str) -> 
 
 /// Returns the places of the passages that a model chose, in their order.
 async fn by_model(
-    desk: &mut Desk<'_>,
+    desk: &mut ModelSession<'_>,
     query: &str,
     content: Option<String>,
     count: usize,
@@ -87,13 +91,13 @@ async fn by_model(
 }
 
 /// Returns the places of the passages that words chose, and says so where a model should have.
-async fn by_words(desk: &mut Desk<'_>, query: &str, passages: &Arc<Passages>) -> Vec<usize> {
+async fn by_words(desk: &mut ModelSession<'_>, query: &str, passages: &Arc<Passages>) -> Vec<usize> {
     if desk.model.is_some() {
         desk.warn(FORMAT, "the passages were chosen by the words of the query");
     }
     let (query, passages, deadline) = (query.to_owned(), Arc::clone(passages), desk.deadline);
-    match computed(deadline, move || best(&query, &passages, deadline)).await.flatten() {
-        Ok(Best { places, is_query_cut }) => {
+    match run_blocking(deadline, move || best(&query, &passages, deadline)).await.flatten() {
+        Ok(WordChoice { places, is_query_cut }) => {
             if is_query_cut {
                 let text = format!("only the first {QUERY_TERMS_MAX} different words of the query count");
                 desk.warn(FORMAT, &text);
@@ -119,13 +123,13 @@ pub(super) fn places(answer: &Value, count: usize) -> Option<Vec<usize>> {
 
 /// What words chose.
 #[derive(Debug, PartialEq)]
-struct Best {
+struct WordChoice {
     places: Vec<usize>,
     is_query_cut: bool,
 }
 
 /// Returns the places of the passages that have the words of a query, in their order. A heading alone says nothing.
-fn best(query: &str, passages: &Passages, deadline: Instant) -> Result<Best, ComputeError> {
+fn best(query: &str, passages: &Passages, deadline: Instant) -> Result<WordChoice, ComputeError> {
     let is_heading = |passage: &str| passage.starts_with('#') && !passage.contains('\n');
     let texts: Vec<usize> = (0..passages.len()).filter(|place| !is_heading(passages.text(*place))).collect();
     let words: Vec<&str> = texts.iter().map(|place| passages.text(*place)).collect();
@@ -135,7 +139,7 @@ fn best(query: &str, passages: &Passages, deadline: Instant) -> Result<Best, Com
     let good = ranking.ranked.iter().filter(|ranked| is_good(ranked.score)).take(MOST);
     let mut places: Vec<usize> = good.map(|ranked| texts[ranked.index]).collect();
     places.sort_unstable();
-    Ok(Best { places, is_query_cut: ranking.is_query_cut })
+    Ok(WordChoice { places, is_query_cut: ranking.is_query_cut })
 }
 
 #[cfg(test)]
@@ -146,8 +150,8 @@ mod tests {
 
     use super::*;
 
-    fn desk(stages: &StageTimes, time: Duration) -> Desk<'_> {
-        Desk { model: None, stages, deadline: Instant::now() + time, warnings: Vec::new() }
+    fn desk(stages: &StageTimes, time: Duration) -> ModelSession<'_> {
+        ModelSession { model: None, stages, deadline: Instant::now() + time, warnings: Vec::new() }
     }
 
     #[tokio::test]

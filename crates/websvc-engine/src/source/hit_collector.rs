@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use websvc_validate::SourceKind;
 
-use super::{Answer, Ask, Hit, wording};
-use crate::search::{canonical, keeps};
+use super::{Hit, SourceRequest, SourceResponse, query_text};
+use crate::search::{canonical, matches};
 
 /// What becomes of hits without a date when there is a time filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Undated {
+pub(super) enum UndatedPolicy {
     /// The source has applied the filter.
     Kept,
     /// Nobody can tell whether they pass.
@@ -18,17 +18,23 @@ pub(super) enum Undated {
 
 /// The hits that pass the filters, and what there is to say about them.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+pub(super) struct HitCollector {
     hits: Vec<Hit>,
     seen: HashSet<String>,
     undated: usize,
     warnings: Vec<String>,
 }
 
-impl Gathered {
+impl HitCollector {
     /// Takes the results that are new and pass the filters, and returns how many are new.
-    pub(super) fn take(&mut self, ask: &Ask<'_>, hits: impl Iterator<Item = Hit>, undated: Undated) -> usize {
-        let must_be_dated = ask.tbs.is_some_and(|tbs| tbs.range.is_some()) && undated == Undated::LeftOut;
+    pub(super) fn take(
+        &mut self,
+        ask: &SourceRequest<'_>,
+        hits: impl Iterator<Item = Hit>,
+        undated: UndatedPolicy,
+    ) -> usize {
+        let must_be_dated =
+            ask.tbs.is_some_and(|tbs| tbs.range.is_some()) && undated == UndatedPolicy::LeftOut;
         let mut fresh = 0;
         for hit in hits {
             let picture = hit.image.as_ref().filter(|_| ask.kind == SourceKind::Images);
@@ -38,7 +44,7 @@ impl Gathered {
             fresh += 1;
             if must_be_dated && hit.date.is_none() {
                 self.undated += 1;
-            } else if keeps(ask, &hit) {
+            } else if matches(ask, &hit) {
                 self.hits.push(hit);
             }
         }
@@ -58,13 +64,13 @@ impl Gathered {
     }
 
     /// Returns the hits and warnings, at most as many hits as were asked for, without a word on filters.
-    pub(super) fn into_parts(mut self, ask: &Ask<'_>) -> (Vec<Hit>, Vec<String>) {
+    pub(super) fn into_parts(mut self, ask: &SourceRequest<'_>) -> (Vec<Hit>, Vec<String>) {
         self.hits.truncate(ask.limit);
         (self.hits, self.warnings)
     }
 
     /// Tells whether there are as many hits as were asked for.
-    pub(super) fn is_enough(&self, ask: &Ask<'_>) -> bool {
+    pub(super) fn is_enough(&self, ask: &SourceRequest<'_>) -> bool {
         self.hits.len() >= ask.limit
     }
 
@@ -78,19 +84,19 @@ impl Gathered {
     }
 
     /// Makes the answer, with a word on the filters that no such source applies.
-    pub(super) fn finish(mut self, ask: &Ask<'_>) -> Answer {
+    pub(super) fn finish(mut self, ask: &SourceRequest<'_>) -> SourceResponse {
         if self.undated > 0 {
             let text =
                 "results without a date were left out, because it cannot apply this time filter itself";
             self.warn(format!("{} {text}", self.undated));
         }
-        if wording::has_related(ask.query) {
+        if query_text::has_related(ask.query) {
             self.warn("it cannot apply related:, which was left out");
         }
         if ask.location.is_some() {
             self.warn("it cannot apply location");
         }
         self.hits.truncate(ask.limit);
-        Answer::Results { hits: self.hits, warnings: self.warnings }
+        SourceResponse::Results { hits: self.hits, warnings: self.warnings }
     }
 }

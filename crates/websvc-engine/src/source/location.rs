@@ -3,15 +3,15 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::Ask;
+use super::SourceRequest;
 
 /// Returns the country of the searcher: a source's own place is nearer than the country of the whole request.
-pub(super) fn country_meant<'a>(ask: &Ask<'a>) -> Option<&'a str> {
+pub(super) fn country_meant<'a>(ask: &SourceRequest<'a>) -> Option<&'a str> {
     ask.location.and_then(country_of).or(ask.country)
 }
 
 /// Returns what to say of a place that no country is known for.
-pub(super) fn unknown_place(ask: &Ask<'_>) -> Option<String> {
+pub(super) fn unknown_place(ask: &SourceRequest<'_>) -> Option<String> {
     let location = ask.location.filter(|location| country_of(location).is_none())?;
     Some(format!("location \"{location}\": it does not end with a known country and was not used"))
 }

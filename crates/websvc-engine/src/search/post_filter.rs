@@ -10,7 +10,7 @@ use url::Url;
 use websvc_query::{Node, Operator, Site, Size, Term};
 use websvc_validate::{DomainFilter, SourceKind};
 
-use crate::source::{Ask, Hit};
+use crate::source::{Hit, SourceRequest};
 
 /// What can be told of a condition (Kleene's three values).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +37,8 @@ impl Verdict {
 }
 
 /// Tells whether nothing that is known of a hit contradicts the question.
-pub(crate) fn keeps(ask: &Ask<'_>, hit: &Hit) -> bool {
-    let Some(known) = Known::of(ask.kind, hit) else { return false };
+pub(crate) fn matches(ask: &SourceRequest<'_>, hit: &Hit) -> bool {
+    let Some(known) = HitFields::of(ask.kind, hit) else { return false };
     let in_time = ask.tbs.and_then(|tbs| tbs.range).is_none_or(|range| {
         let (first, last) = range.seconds(ask.now);
         hit.date.is_none_or(|date| {
@@ -55,7 +55,7 @@ pub(crate) fn keeps(ask: &Ask<'_>, hit: &Hit) -> bool {
 }
 
 /// What a hit tells of itself, made ready for comparisons.
-struct Known<'a> {
+struct HitFields<'a> {
     kind: SourceKind,
     hit: &'a Hit,
     host: String,
@@ -67,7 +67,7 @@ struct Known<'a> {
     text: String,
 }
 
-impl<'a> Known<'a> {
+impl<'a> HitFields<'a> {
     /// Returns `None` for what is no URL of the web: no host, nothing to check and nothing to fetch.
     fn of(kind: SourceKind, hit: &'a Hit) -> Option<Self> {
         let url = Url::parse(&hit.url).ok()?;
@@ -86,7 +86,7 @@ impl<'a> Known<'a> {
             Node::Or(children) => self.all(children.iter().map(|child| self.verdict(child).not())).not(),
             Node::Not(child) => self.verdict(child).not(),
             Node::Word(text) | Node::Phrase(text) => {
-                if says(&self.text, text) {
+                if contains_words(&self.text, text) {
                     Holds
                 } else {
                     Unknown
@@ -114,9 +114,9 @@ impl<'a> Known<'a> {
             Operator::FileType(extension) => Verdict::of(self.has_type(extension)),
             Operator::InUrl(term) => Verdict::of(self.in_url(term)),
             Operator::AllInUrl(terms) => Verdict::of(terms.iter().all(|term| self.in_url(term))),
-            Operator::InTitle(term) => Verdict::of(says(&self.title, term.text())),
+            Operator::InTitle(term) => Verdict::of(contains_words(&self.title, term.text())),
             Operator::AllInTitle(terms) => {
-                Verdict::of(terms.iter().all(|term| says(&self.title, term.text())))
+                Verdict::of(terms.iter().all(|term| contains_words(&self.title, term.text())))
             }
             Operator::Related(_) => Unknown,
             Operator::ImageSize(size) => {
@@ -188,7 +188,7 @@ fn extension_of(path: &str) -> Option<String> {
 }
 
 /// Tells whether a text in lower case has a term as whole words. Scripts without spaces have no such borders.
-fn says(text: &str, term: &str) -> bool {
+fn contains_words(text: &str, term: &str) -> bool {
     let term = term.to_lowercase();
     let joins = |inside: Option<char>, outside: Option<char>| {
         let is_letter = |c: char| c.is_alphanumeric() && !is_unspaced(c);
@@ -227,7 +227,7 @@ mod tests {
         hit: &Hit,
     ) -> bool {
         let query = parse(query).query;
-        let ask = Ask {
+        let ask = SourceRequest {
             kind,
             query: &query,
             limit: 10,
@@ -240,7 +240,7 @@ mod tests {
             now: NOW.parse().unwrap(),
             deadline: Instant::now(),
         };
-        keeps(&ask, hit)
+        matches(&ask, hit)
     }
 
     fn hit(url: &str) -> Hit {

@@ -7,7 +7,7 @@ const NAMED: usize = 5;
 
 /// What went wrong without failing.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(super) struct MapWarnings {
     notes: Vec<String>,
     files: Vec<String>,
     more_files: usize,
@@ -15,7 +15,7 @@ pub(super) struct Notes {
     left_out: BTreeMap<String, usize>,
 }
 
-impl Notes {
+impl MapWarnings {
     /// Notes something.
     pub(super) fn add(&mut self, note: String) {
         self.notes.push(note);

@@ -13,7 +13,7 @@ const DESCRIPTION_CHARS: usize = 500;
 
 /// The URLs that were found.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct UrlCollector {
     links: Vec<MapLink>,
     /// Where the links are, by what is the same for all spellings of an address.
     places: HashMap<String, usize>,
@@ -21,7 +21,7 @@ pub(super) struct Found {
     every_spelling: bool,
 }
 
-impl Found {
+impl UrlCollector {
     /// Begins with nothing; at most so many URLs are taken.
     pub(super) fn new(most: usize, every_spelling: bool) -> Self {
         Self { most, every_spelling, ..Self::default() }
@@ -41,13 +41,13 @@ impl Found {
                 if known.url.starts_with("http:") && url.scheme() == "https" {
                     known.url = url.into();
                 }
-                tell(known, title, description);
+                add_description(known, title, description);
             }
             None if self.is_full() => return ControlFlow::Break(()),
             None => {
                 self.places.insert(key, self.links.len());
                 let mut link = MapLink { url: url.into(), ..MapLink::default() };
-                tell(&mut link, title, description);
+                add_description(&mut link, title, description);
                 self.links.push(link);
             }
         }
@@ -68,7 +68,7 @@ impl Found {
 }
 
 /// The first title and the first description that say something count.
-fn tell(link: &mut MapLink, title: Option<&str>, description: Option<&str>) {
+fn add_description(link: &mut MapLink, title: Option<&str>, description: Option<&str>) {
     if link.title.is_none() {
         link.title = title.and_then(|text| plain(text, TITLE_CHARS));
     }
@@ -107,17 +107,17 @@ fn plain(text: &str, most: usize) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn add(found: &mut Found, url: &str, title: Option<&str>) -> bool {
+    fn add(found: &mut UrlCollector, url: &str, title: Option<&str>) -> bool {
         found.add(url.parse().unwrap(), title, None).is_continue()
     }
 
-    fn listed(found: Found) -> Vec<(String, Option<String>)> {
+    fn listed(found: UrlCollector) -> Vec<(String, Option<String>)> {
         found.into_links().into_iter().map(|link| (link.url, link.title)).collect()
     }
 
     #[test]
     fn an_address_is_listed_once_with_what_is_said_of_any_spelling() {
-        let mut found = Found::new(2, false);
+        let mut found = UrlCollector::new(2, false);
         assert!(add(&mut found, "http://a.test/x", None));
         assert!(add(&mut found, "https://www.a.test/x/", Some(" A \n title ")));
         assert!(add(&mut found, "http://a.test/x/index.html", Some("Another")));
@@ -126,7 +126,7 @@ mod tests {
         assert!(add(&mut found, "http://a.test/y", Some("Y")));
         let expected = [("https://www.a.test/x/", "A title"), ("http://a.test/y", "Y")];
         assert_eq!(listed(found), expected.map(|(url, title)| (url.to_owned(), Some(title.to_owned()))));
-        let mut every = Found::new(9, true);
+        let mut every = UrlCollector::new(9, true);
         assert!(add(&mut every, "http://a.test/x", None) && add(&mut every, "http://a.test/x/", None));
         assert_eq!(every.len(), 2);
     }

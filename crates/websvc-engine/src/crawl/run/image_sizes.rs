@@ -6,8 +6,8 @@ use url::Url;
 use websvc_scrape::{ImageProbe, ScrapeError};
 use websvc_types::index::IndexDocument;
 
-use super::{Crawl, Work};
-use crate::crawl::host::{Room, Task};
+use super::{Crawl, TaskPurpose};
+use crate::crawl::host::{Capacity, Task};
 
 /// Of all requests at one time, so many may be for images and the rules of their hosts.
 const AT_ONCE: usize = 8;
@@ -20,28 +20,28 @@ const TAIL: Duration = Duration::from_secs(60);
 
 impl Crawl<'_> {
     /// Returns what there is room for now.
-    pub(super) fn room(&self) -> Option<Room> {
+    pub(super) fn room(&self) -> Option<Capacity> {
         let images = self.images_running < AT_ONCE;
         match (self.running.len() < super::AT_ONCE, self.full()) {
-            (true, false) if images => Some(Room::All),
-            (true, false) => Some(Room::Pages),
-            (true, true) if images => Some(Room::Images),
+            (true, false) if images => Some(Capacity::All),
+            (true, false) => Some(Capacity::Pages),
+            (true, true) if images => Some(Capacity::Images),
             (true, true) | (false, _) => None,
         }
     }
 
     /// Returns for the sake of what a task is done: hosts out of the crawl are asked for images only.
-    pub(super) fn work_of(&self, origin: &Url, task: &Task) -> Work {
+    pub(super) fn work_of(&self, origin: &Url, task: &Task) -> TaskPurpose {
         match task {
-            Task::Image(_) => Work::Images,
-            Task::Robots if !self.scope.takes_file(origin) => Work::Images,
-            Task::Robots | Task::Listing(_) | Task::Page(_) => Work::Pages,
+            Task::Image(_) => TaskPurpose::Images,
+            Task::Robots if !self.scope.takes_file(origin) => TaskPurpose::Images,
+            Task::Robots | Task::Listing(_) | Task::Page(_) => TaskPurpose::Pages,
         }
     }
 
     /// Queues the images of a page that are to be asked for, and completes it by those that are known.
     pub(super) fn measure(&mut self, document: &mut IndexDocument, now: Instant) {
-        for image in self.images.take(document) {
+        for image in self.images.add_page(document) {
             if !self.frontier.add_image(image.clone(), now) {
                 self.give_up_image(&image);
             }
@@ -49,7 +49,7 @@ impl Crawl<'_> {
     }
 
     /// Takes in what was learned of an image.
-    pub(super) fn measured(
+    pub(super) fn record_image_size(
         &mut self,
         origin: &Url,
         url: &Url,
@@ -73,7 +73,7 @@ impl Crawl<'_> {
             Err(_) => host.image_failed(),
         };
         if is_cached {
-            self.images.give_back();
+            self.images.return_budget();
         }
         let size = answer.ok().and_then(|answer| answer.size);
         self.report.image_sizes += usize::from(size.is_some() && !is_cached);

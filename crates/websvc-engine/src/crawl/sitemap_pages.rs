@@ -12,7 +12,7 @@ use websvc_sitemap::Item;
 use websvc_stage::carried;
 use websvc_transport::TlsPolicy;
 
-use super::robots::Rules;
+use super::robots::RobotsTxt;
 
 /// Most sitemaps that are read.
 const MAX_FILES: usize = 50;
@@ -24,14 +24,14 @@ const MAX_PAGES: usize = 100_000;
 const MAX_PAUSE: Duration = Duration::from_secs(10);
 
 /// Whether a page that a sitemap names is wanted.
-type Wanted = Arc<dyn Fn(&Url) -> bool + Send + Sync>;
+type UrlPredicate = Arc<dyn Fn(&Url) -> bool + Send + Sync>;
 
 /// How the sitemaps of a host are read.
-pub struct Listing<'a> {
+pub struct SitemapReader<'a> {
     /// What asks for them.
     pub scraper: &'a Scraper,
     /// The rules of the host.
-    pub rules: &'a Rules,
+    pub rules: &'a RobotsTxt,
     /// Whether its certificate is looked at.
     pub tls: TlsPolicy,
     /// What cannot be had until then is left out.
@@ -40,10 +40,10 @@ pub struct Listing<'a> {
     pub most: usize,
 }
 
-impl Listing<'_> {
+impl SitemapReader<'_> {
     /// Returns the pages that the sitemaps of a host name and `wants` lets through, in their order: those that its robots.txt
     /// names, or else `/sitemap.xml`. Only files that `takes` lets through are read.
-    pub async fn pages(&self, start: &Url, takes: impl Fn(&Url) -> bool, wants: Wanted) -> Vec<Url> {
+    pub async fn pages(&self, start: &Url, takes: impl Fn(&Url) -> bool, wants: UrlPredicate) -> Vec<Url> {
         let Self { scraper, rules, tls, deadline, most } = *self;
         let most = most.min(MAX_PAGES);
         let mut files: VecDeque<Url> =
@@ -56,7 +56,7 @@ impl Listing<'_> {
             if asked >= MAX_FILES || pages.len() >= most || Instant::now() >= deadline {
                 break;
             }
-            if !seen.insert(file.clone()) || !takes(&file) || !rules.allow(&file) {
+            if !seen.insert(file.clone()) || !takes(&file) || !rules.is_allowed(&file) {
                 continue;
             }
             let begun = Instant::now();

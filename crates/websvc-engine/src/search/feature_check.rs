@@ -10,7 +10,7 @@ use crate::error::EngineError;
 
 /// What a plan asks for beyond what is there, and may be left out with a word.
 #[derive(Debug, Default)]
-pub(crate) struct Review {
+pub(crate) struct FeatureCheck {
     pub(crate) warnings: Vec<String>,
 }
 
@@ -19,13 +19,13 @@ pub(crate) struct Review {
 /// # Errors
 /// [`EngineError::NotSupported`] for what may not be left out: actions and profiles change what the
 /// caller may do with the content, so content without them would be wrong.
-pub(crate) fn review(
+pub(crate) fn check_search_features(
     plan: &SearchPlan,
     scraper: &Scraper,
     model: Option<&dyn Model>,
-) -> Result<Review, EngineError> {
-    let mut review = Review::default();
-    let mut missing = Missing::default();
+) -> Result<FeatureCheck, EngineError> {
+    let mut review = FeatureCheck::default();
+    let mut missing = UnsupportedFeatures::default();
     let scrape = plan.scrape();
     if let Some(scrape) = scrape {
         missing.scrape("/scrapeOptions", scrape, scraper);
@@ -39,20 +39,20 @@ pub(crate) fn review(
 ///
 /// # Errors
 /// As [`review`].
-pub(crate) fn review_page(
+pub(crate) fn check_page_features(
     plan: &ScrapePlan,
     scraper: &Scraper,
     model: Option<&dyn Model>,
-) -> Result<Review, EngineError> {
-    let mut missing = Missing::default();
+) -> Result<FeatureCheck, EngineError> {
+    let mut missing = UnsupportedFeatures::default();
     missing.scrape("", plan, scraper);
     missing.finish()?;
-    let mut review = Review::default();
+    let mut review = FeatureCheck::default();
     review.scrape(plan, scraper, model);
     Ok(review)
 }
 
-impl Review {
+impl FeatureCheck {
     fn leave_out(&mut self, what: &str, why: &str) {
         self.warnings.push(format!("{what}: {why}"));
     }
@@ -127,12 +127,12 @@ fn why_missing(format: &Format, lacks_browser: bool, model: Option<&dyn Model>) 
 
 /// What a plan asks for beyond what is there, and may not be left out.
 #[derive(Debug, Default)]
-struct Missing {
+struct UnsupportedFeatures {
     violations: Vec<Violation>,
     actions: bool,
 }
 
-impl Missing {
+impl UnsupportedFeatures {
     fn refuse(&mut self, path: &str, message: &str) {
         let (path, message) = (path.to_owned(), message.to_owned());
         self.violations.push(Violation { path, code: ViolationCode::NotSupported, message });

@@ -4,9 +4,9 @@ use serde_json::Value;
 use websvc_model::Shape;
 use websvc_types::format::Json;
 
-use super::ask::Desk;
-use super::mistake::mistake;
-use crate::compute::computed;
+use super::schema_check::schema_violation;
+use super::session::ModelSession;
+use crate::blocking::run_blocking;
 
 const FORMAT: &str = "json";
 
@@ -18,18 +18,22 @@ const INSTRUCTIONS: &str = "You extract data from the content of a web page. Tak
 
 /// Extracts data, and tells whether a model did; null with a warning when nothing valid came of it. Without a model there is
 /// none, which was told before the page was got.
-pub(super) async fn extract(desk: &mut Desk<'_>, options: &Json, content: &str) -> (Option<Value>, bool) {
+pub(super) async fn extract(
+    desk: &mut ModelSession<'_>,
+    options: &Json,
+    content: &str,
+) -> (Option<Value>, bool) {
     if desk.model.is_none() {
         return (None, false);
     }
-    match valid(desk, options, content).await {
+    match extract_valid(desk, options, content).await {
         Some(value) => (Some(value), true),
         None => (Some(Value::Null), false),
     }
 }
 
 /// Asks for data, and once more when it breaks the schema. Without data a warning says why.
-async fn valid(desk: &mut Desk<'_>, options: &Json, content: &str) -> Option<Value> {
+async fn extract_valid(desk: &mut ModelSession<'_>, options: &Json, content: &str) -> Option<Value> {
     let Json { schema, prompt } = options;
     let schema = schema.clone().map(Value::Object);
     let shape = schema.as_ref().map_or(Shape::Json, Shape::Schema);
@@ -41,12 +45,12 @@ async fn valid(desk: &mut Desk<'_>, options: &Json, content: &str) -> Option<Val
     let value = ask(desk, wish, content, shape).await?;
     let Some(schema) = &schema else { return Some(value) };
     let mistake = match validated(desk, schema, value).await? {
-        Validated { value, mistake: None } => return Some(value),
-        Validated { value: _, mistake: Some(mistake) } => mistake,
+        CheckedValue { value, mistake: None } => return Some(value),
+        CheckedValue { value: _, mistake: Some(mistake) } => mistake,
     };
     let wish = format!("{wish}\n\nYour last answer broke the schema, correct it: {mistake}");
     let value = ask(desk, &wish, content, shape).await?;
-    let Validated { value, mistake } = validated(desk, schema, value).await?;
+    let CheckedValue { value, mistake } = validated(desk, schema, value).await?;
     if mistake.is_some() {
         desk.warn(FORMAT, "what the language model extracted does not keep to the schema");
         return None;
@@ -54,23 +58,23 @@ async fn valid(desk: &mut Desk<'_>, options: &Json, content: &str) -> Option<Val
     Some(value)
 }
 
-async fn ask(desk: &mut Desk<'_>, wish: &str, content: &str, shape: Shape<'_>) -> Option<Value> {
+async fn ask(desk: &mut ModelSession<'_>, wish: &str, content: &str, shape: Shape<'_>) -> Option<Value> {
     let answer = desk.ask(FORMAT, (INSTRUCTIONS, wish), content, shape, MAX_TOKENS).await?;
     Some(answer.into_json())
 }
 
 /// A value with what is wrong with it.
-struct Validated {
+struct CheckedValue {
     value: Value,
     mistake: Option<String>,
 }
 
 /// Validates a value; `None`, with a warning, when that could not be done in time.
-async fn validated(desk: &mut Desk<'_>, schema: &Value, value: Value) -> Option<Validated> {
+async fn validated(desk: &mut ModelSession<'_>, schema: &Value, value: Value) -> Option<CheckedValue> {
     let schema = schema.clone();
-    let validating = computed(desk.deadline, move || {
-        let mistake = mistake(&schema, &value);
-        Validated { value, mistake }
+    let validating = run_blocking(desk.deadline, move || {
+        let mistake = schema_violation(&schema, &value);
+        CheckedValue { value, mistake }
     });
     match validating.await {
         Ok(validated) => Some(validated),

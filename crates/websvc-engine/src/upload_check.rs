@@ -11,7 +11,7 @@ use crate::error::EngineError;
 ///
 /// # Errors
 /// [`EngineError::NotSupported`] with every option that a file cannot have.
-pub(crate) fn review_file(plan: &ScrapePlan) -> Result<(), EngineError> {
+pub(crate) fn check_upload_features(plan: &ScrapePlan) -> Result<(), EngineError> {
     let location = plan.location();
     let options = [
         ("actions", !plan.actions().is_empty()),
@@ -77,7 +77,7 @@ mod tests {
     #[track_caller]
     fn check(options: &Value, expected: &[&str]) {
         let plan = read_parse_options(options.to_string().as_bytes(), &Policy::default()).unwrap().plan;
-        let found: Vec<String> = match review_file(plan.scrape()) {
+        let found: Vec<String> = match check_upload_features(plan.scrape()) {
             Ok(()) => Vec::new(),
             Err(EngineError::NotSupported { code, violations }) => {
                 assert_eq!(code, ErrorCode::ParseUnsupportedOptions);

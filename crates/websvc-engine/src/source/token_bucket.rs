@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 ///
 /// It is kept as the one instant at which the bucket would be full again, so there is nothing to refill.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct TokenBucket {
     interval: Duration,
     burst: Duration,
     full_at: Option<Instant>,
 }
 
-impl Pace {
+impl TokenBucket {
     /// Makes a full bucket of `burst` tokens, at least one, of which `per_second` grow back.
     pub(super) fn new(per_second: f64, burst: u32) -> Self {
         let interval = Duration::try_from_secs_f64(1.0 / per_second).unwrap_or(Duration::MAX);
@@ -42,14 +42,14 @@ mod tests {
 
     #[test]
     fn a_burst_is_free_and_then_the_pace_holds() {
-        let (mut pace, now) = (Pace::new(10.0, 3), Instant::now());
+        let (mut pace, now) = (TokenBucket::new(10.0, 3), Instant::now());
         let waits: Vec<_> = (0..5).map(|_| pace.take(now, MS(1000))).collect();
         assert_eq!(waits, [Ok(MS(0)), Ok(MS(0)), Ok(MS(0)), Ok(MS(100)), Ok(MS(200))]);
     }
 
     #[test]
     fn a_rest_fills_the_bucket_and_not_more() {
-        let (mut pace, now) = (Pace::new(10.0, 2), Instant::now());
+        let (mut pace, now) = (TokenBucket::new(10.0, 2), Instant::now());
         for _ in 0..3 {
             assert!(pace.take(now, MS(1000)).is_ok());
         }
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn whoever_cannot_wait_takes_no_token() {
-        let (mut pace, now) = (Pace::new(1.0, 1), Instant::now());
+        let (mut pace, now) = (TokenBucket::new(1.0, 1), Instant::now());
         assert_eq!(pace.take(now, MS(0)), Ok(MS(0)));
         assert_eq!(pace.take(now, MS(500)), Err(MS(1000)));
         assert_eq!(pace.take(now, MS(1000)), Ok(MS(1000)));

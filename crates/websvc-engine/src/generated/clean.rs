@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use websvc_model::{Question, Shape};
 use websvc_stage::Stage;
 
-use super::ask::Desk;
-use super::passages::{Passages, Splits};
-use crate::compute::computed;
+use super::passages::{Passages, SplitPolicy};
+use super::session::ModelSession;
+use crate::blocking::run_blocking;
 
 const OPTION: &str = "onlyCleanContent";
 
@@ -31,12 +31,12 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
 });
 
 /// Returns the markdown without boilerplate; as it was, with a warning, when it is too long or nothing comes of it.
-pub(super) async fn clean(desk: &mut Desk<'_>, markdown: String) -> String {
+pub(super) async fn clean(desk: &mut ModelSession<'_>, markdown: String) -> String {
     let Some(model) = desk.model else { return markdown };
     // Splitting takes a copy, so that the markdown is there whatever happens.
     let copy = markdown.clone();
-    let split = computed(desk.deadline, move || {
-        let passages = Passages::of(copy, Splits::InText);
+    let split = run_blocking(desk.deadline, move || {
+        let passages = Passages::of(copy, SplitPolicy::InText);
         let content = passages.numbered();
         (passages, content)
     });
@@ -69,7 +69,7 @@ pub(super) async fn clean(desk: &mut Desk<'_>, markdown: String) -> String {
     skip(desk, &skipped, markdown)
 }
 
-fn skip(desk: &mut Desk<'_>, why: &str, markdown: String) -> String {
+fn skip(desk: &mut ModelSession<'_>, why: &str, markdown: String) -> String {
     desk.warnings.push(format!("{OPTION}: {why}; the markdown is as extracted"));
     markdown
 }
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn what_is_not_named_stays_as_it_is() {
-        let passages = Passages::of("# a\n\nb\nb\n\nc".to_owned(), Splits::InText);
+        let passages = Passages::of("# a\n\nb\nb\n\nc".to_owned(), SplitPolicy::InText);
         let check = |answer: Value, expected: Option<&str>| {
             assert_eq!(without(&passages, &answer).as_deref(), expected, "{answer}");
         };

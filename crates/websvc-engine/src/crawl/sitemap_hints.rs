@@ -7,7 +7,7 @@ use websvc_types::index::{IndexDocument, IndexImage, IndexNews};
 
 /// What a feed or a sitemap says of one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct PageHints {
     /// When it was published, else last changed.
     date: Option<Timestamp>,
     /// Its picture.
@@ -16,7 +16,7 @@ pub(super) struct Told {
     images: Vec<IndexImage>,
 }
 
-impl Told {
+impl PageHints {
     /// Takes over what was read; `None` when it says no more than that there is a page.
     pub(super) fn of(entry: websvc_sitemap::Entry) -> Option<Self> {
         let websvc_sitemap::Entry { url: _, title: _, description: _, date, image, images } = entry;
@@ -31,7 +31,7 @@ impl Told {
     }
 
     /// Takes over what another list says and this one does not.
-    pub(super) fn join(&mut self, other: Self) {
+    pub(super) fn merge(&mut self, other: Self) {
         let Self { date, image, images } = other;
         self.date = self.date.or(date);
         self.image = self.image.take().or(image);
@@ -41,7 +41,7 @@ impl Told {
     }
 
     /// Adds to a page what is said of it: to be in a feed or a news sitemap with a date makes it news.
-    pub(super) fn complete(&self, copy: &mut IndexDocument) {
+    pub(super) fn apply_to(&self, copy: &mut IndexDocument) {
         if let Some(date) = self.date {
             copy.published.get_or_insert_with(|| date.to_string());
             let news = copy.news.get_or_insert_with(IndexNews::default);

@@ -4,12 +4,12 @@
 //! can be checked: data is validated by its schema, and of passages it only tells the numbers. Nothing here holds a place of
 //! the scraper, and nothing is kept.
 
-mod ask;
-mod cleaned;
+mod clean;
 mod highlights;
 mod json;
-mod mistake;
 mod passages;
+mod schema_check;
+mod session;
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ use websvc_stage::StageTimes;
 use websvc_types::Format;
 use websvc_validate::ScrapePlan;
 
-use ask::Desk;
+use session::ModelSession;
 
 /// The longest summary.
 const SUMMARY_TOKENS: u32 = 600;
@@ -61,9 +61,9 @@ pub(crate) async fn write(
         page.markdown = has_markdown.then_some(markdown);
         return;
     }
-    let mut desk = Desk { model, stages, deadline, warnings: Vec::new() };
+    let mut desk = ModelSession { model, stages, deadline, warnings: Vec::new() };
     if is_clean {
-        markdown = cleaned::clean(&mut desk, markdown).await;
+        markdown = clean::clean(&mut desk, markdown).await;
     }
     let written = formats(&mut desk, plan, page, &markdown).await;
     page.written = written;
@@ -71,7 +71,12 @@ pub(crate) async fn write(
     page.markdown = has_markdown.then_some(markdown);
 }
 
-async fn formats(desk: &mut Desk<'_>, plan: &ScrapePlan, page: &Page, markdown: &str) -> GeneratedContent {
+async fn formats(
+    desk: &mut ModelSession<'_>,
+    plan: &ScrapePlan,
+    page: &Page,
+    markdown: &str,
+) -> GeneratedContent {
     let content = content(plan, page, markdown);
     let mut written = GeneratedContent::default();
     for format in plan.formats() {
@@ -123,7 +128,7 @@ fn is_written(format: &Format) -> bool {
 
 /// Asks for a text; without one, a warning says why.
 async fn text(
-    desk: &mut Desk<'_>,
+    desk: &mut ModelSession<'_>,
     format: &str,
     instructions: &str,
     wish: &str,

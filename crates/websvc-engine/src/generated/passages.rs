@@ -8,7 +8,7 @@ const PASSAGE_BYTES: usize = 2_000;
 
 /// Where a long passage may be split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Splits {
+pub(super) enum SplitPolicy {
     /// At the end of any line.
     Anywhere,
     /// At the ends of lines of a text or a list: half a table or half a code block is none.
@@ -25,7 +25,7 @@ pub(super) struct Passages {
 
 impl Passages {
     /// Splits markdown into passages, which in their order are all of it but the blank lines between them.
-    pub(super) fn of(markdown: String, splits: Splits) -> Self {
+    pub(super) fn of(markdown: String, splits: SplitPolicy) -> Self {
         let ranges = ranges(&markdown, splits);
         Self { markdown, ranges }
     }
@@ -89,7 +89,7 @@ fn ends_in_gap(text: &str) -> bool {
     text.lines().next_back().is_none_or(|line| line.trim().is_empty())
 }
 
-fn ranges(markdown: &str, splits: Splits) -> Vec<Range<usize>> {
+fn ranges(markdown: &str, splits: SplitPolicy) -> Vec<Range<usize>> {
     let (mut ranges, mut fence): (Vec<Range<usize>>, Option<Fence>) = (Vec::new(), None);
     let (mut begin, mut at) = (0, 0);
     let mut take = |range: Range<usize>| {
@@ -109,8 +109,8 @@ fn ranges(markdown: &str, splits: Splits) -> Vec<Range<usize>> {
             begin = at + line.len();
         } else if at - begin >= PASSAGE_BYTES {
             let may_split = match splits {
-                Splits::Anywhere => true,
-                Splits::InText => !was_in_fence && !is_of_table(line),
+                SplitPolicy::Anywhere => true,
+                SplitPolicy::InText => !was_in_fence && !is_of_table(line),
             };
             if may_split {
                 take(begin..at);
@@ -164,13 +164,13 @@ fn run(line: &str, sign: char) -> (usize, &str) {
 mod tests {
     use super::*;
 
-    fn of(markdown: &str, splits: Splits) -> Passages {
+    fn of(markdown: &str, splits: SplitPolicy) -> Passages {
         Passages::of(markdown.to_owned(), splits)
     }
 
     #[track_caller]
     fn check(markdown: &str, expected: &[&str]) {
-        let passages = of(markdown, Splits::Anywhere);
+        let passages = of(markdown, SplitPolicy::Anywhere);
         assert_eq!(passages.texts().collect::<Vec<_>>(), expected, "{markdown}");
     }
 
@@ -188,8 +188,8 @@ mod tests {
     #[test]
     fn long_passages_are_several_but_not_blocks_that_must_be_whole() {
         let check = |markdown: &str, anywhere: usize, in_text: usize| {
-            assert_eq!(of(markdown, Splits::Anywhere).len(), anywhere);
-            assert_eq!(of(markdown, Splits::InText).len(), in_text);
+            assert_eq!(of(markdown, SplitPolicy::Anywhere).len(), anywhere);
+            assert_eq!(of(markdown, SplitPolicy::InText).len(), in_text);
         };
         let lines = |line: &str| format!("{line}{}\n", "x".repeat(99 - line.len())).repeat(50);
         check(&lines(""), 3, 3);
@@ -202,7 +202,7 @@ mod tests {
         let markdown = "\n# a  \n\n\nb\nb\n\n \n- c\n\n  d\n";
         let check = |named: &[u64], expected: Option<&str>| {
             let numbers = named.iter().copied().collect();
-            assert_eq!(of(markdown, Splits::InText).without(&numbers).as_deref(), expected, "{named:?}");
+            assert_eq!(of(markdown, SplitPolicy::InText).without(&numbers).as_deref(), expected, "{named:?}");
         };
         check(&[], Some(markdown));
         check(&[9], Some(markdown));
@@ -219,13 +219,13 @@ mod tests {
         let code = format!("```rust\n{}\n```\n", format!("{}\n\n", "y".repeat(90)).repeat(60));
         let text = format!("{}\n", "z".repeat(90)).repeat(60);
         let markdown = format!("{table}\n{code}\nShare this\n\n{text}");
-        let passages = of(&markdown, Splits::InText);
+        let passages = of(&markdown, SplitPolicy::InText);
         let share = passages.texts().position(|text| text == "Share this").unwrap() as u64 + 1;
         assert_eq!(passages.without(&HashSet::from([share])), Some(format!("{table}\n{code}\n{text}")));
     }
 
     #[test]
     fn numbers_begin_at_one() {
-        assert_eq!(of("a\n\nb", Splits::InText).numbered(), "[1]\na\n\n[2]\nb\n\n");
+        assert_eq!(of("a\n\nb", SplitPolicy::InText).numbered(), "[1]\na\n\n[2]\nb\n\n");
     }
 }

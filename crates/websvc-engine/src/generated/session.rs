@@ -6,7 +6,7 @@ use websvc_model::{Answer, Model, ModelError, Question, Shape};
 use websvc_stage::{Stage, StageTimes};
 
 /// What is asked with, and what the caller is told.
-pub(super) struct Desk<'a> {
+pub(super) struct ModelSession<'a> {
     /// `None` where there is none: that was told before the page was got.
     pub(super) model: Option<&'a dyn Model>,
     pub(super) stages: &'a StageTimes,
@@ -14,7 +14,7 @@ pub(super) struct Desk<'a> {
     pub(super) warnings: Vec<String>,
 }
 
-impl Desk<'_> {
+impl ModelSession<'_> {
     /// Asks about content; without an answer, a warning says why.
     pub(super) async fn ask(
         &mut self,
