@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use websvc_index::{Document, Highlights, Index, IndexConfig, SearchOptions};
+use websvc_index::{Document, Index, IndexConfig, SearchOptions, SnippetMode};
 
 /// Query and the page that must be among the first three.
 const QUERIES: [(&str, &str); 20] = [
@@ -65,14 +65,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     println!("missed: {missed}");
-    for highlights in [Highlights::Passages, Highlights::PageDescription] {
+    for highlights in [SnippetMode::Passages, SnippetMode::PageDescription] {
         measure(&index, highlights)?;
     }
     println!("{} kB resident at the end", resident_kb());
     Ok(())
 }
 
-fn measure(index: &Index, highlights: Highlights) -> Result<(), Box<dyn Error>> {
+fn measure(index: &Index, highlights: SnippetMode) -> Result<(), Box<dyn Error>> {
     const ROUNDS: usize = 200;
     for queries in [&QUERIES[..2], &QUERIES[2..7], &QUERIES] {
         let start = cpu_time();

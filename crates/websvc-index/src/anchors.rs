@@ -11,10 +11,10 @@ use tantivy::{DocAddress, DocSet, TERMINATED, Term};
 use url::Url;
 
 use crate::analysis::head;
-use crate::card::Card;
+use crate::display_doc::DisplayDoc;
 use crate::document::fingerprint_of_text;
-use crate::record::{self, Links};
-use crate::shelf::View;
+use crate::stored_record::{self, Links};
+use crate::sub_index::SubIndexSearcher;
 
 /// A page has at most this many anchors, those of most hosts first, ...
 const MAX_ANCHORS: usize = 12;
@@ -138,7 +138,7 @@ fn without_fragment(url: &str) -> &str {
 }
 
 /// Returns the links of a page that count for other pages, each once: address without fragment, and text.
-pub(crate) fn telling<'a>(
+pub(crate) fn counted_links<'a>(
     own: &str,
     links: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> BTreeSet<(String, String)> {
@@ -154,7 +154,7 @@ pub(crate) fn telling<'a>(
 }
 
 /// Returns what the links of a page that count call `target`, an address without fragment; each text once.
-fn names_of(target: &str, own: &str, links: &Links) -> BTreeSet<String> {
+fn link_texts_to(target: &str, own: &str, links: &Links) -> BTreeSet<String> {
     // What follows comes first, as most addresses of a site begin alike.
     let leads_there =
         |url: &str| matches!(url.as_bytes().get(target.len()), None | Some(b'#')) && url.starts_with(target);
@@ -163,7 +163,7 @@ fn names_of(target: &str, own: &str, links: &Links) -> BTreeSet<String> {
     }
     // The first links count whatever they say; only beyond them it matters how many of those before say something.
     if links.iter().skip(MAX_LINKS).any(|(url, _)| leads_there(url)) {
-        let all = telling(own, links.iter()).into_iter();
+        let all = counted_links(own, links.iter()).into_iter();
         return all.filter(|(url, _)| url == target).map(|(_, text)| text).collect();
     }
     links.iter().filter(|(url, _)| leads_there(url)).filter_map(|(_, text)| name(text)).collect()
@@ -186,9 +186,9 @@ fn name(text: &str) -> Option<String> {
 }
 
 /// Reads the anchors of the page `url` from the pages that link to it.
-pub(crate) fn gather(view: &View, url: &str) -> tantivy::Result<Anchors> {
+pub(crate) fn gather(view: &SubIndexSearcher, url: &str) -> tantivy::Result<Anchors> {
     let term = Term::from_field_u64(view.fields.targets, target_key(url));
-    let mut gathering = Gathering::new(url);
+    let mut gathering = AnchorCollector::new(url);
     let mut sources = 0;
     for (segment_ord, segment) in (0..).zip(view.searcher.segment_readers()) {
         let index = segment.inverted_index(view.fields.targets)?;
@@ -200,8 +200,8 @@ pub(crate) fn gather(view: &View, url: &str) -> tantivy::Result<Anchors> {
             if !segment.is_deleted(doc_id) {
                 sources += 1;
                 let bytes = view.stored(DocAddress { segment_ord, doc_id })?;
-                if let Some(card) = Card::decode(&bytes) {
-                    gathering.add(card.head.url, &record::links(&card));
+                if let Some(card) = DisplayDoc::decode(&bytes) {
+                    gathering.add(card.head.url, &stored_record::links(&card));
                 }
             }
             postings.advance();
@@ -211,7 +211,7 @@ pub(crate) fn gather(view: &View, url: &str) -> tantivy::Result<Anchors> {
 }
 
 /// The texts that were found so far.
-struct Gathering<'a> {
+struct AnchorCollector<'a> {
     target: &'a str,
     own_host: String,
     /// For each text the hosts that say it.
@@ -219,7 +219,7 @@ struct Gathering<'a> {
     per_host: HashMap<String, usize>,
 }
 
-impl<'a> Gathering<'a> {
+impl<'a> AnchorCollector<'a> {
     fn new(url: &'a str) -> Self {
         let target = without_fragment(url);
         Self { target, own_host: host(target), texts: BTreeMap::new(), per_host: HashMap::new() }
@@ -227,7 +227,7 @@ impl<'a> Gathering<'a> {
 
     fn add(&mut self, source: &str, links: &Links) {
         let host = host(source);
-        for text in names_of(self.target, source, links) {
+        for text in link_texts_to(self.target, source, links) {
             if self.texts.get(&text).is_some_and(|hosts| hosts.contains(&host)) {
                 continue;
             }
@@ -302,8 +302,8 @@ mod tests {
             ("https://b.test/", "other"),
         ]);
         let expected = BTreeSet::from([("https://b.test/".to_owned(), "other".to_owned())]);
-        assert_eq!(telling("https://a.test/", links.iter()), expected);
-        assert!(names_of("https://a.test/", "https://a.test/#top", &links).is_empty());
+        assert_eq!(counted_links("https://a.test/", links.iter()), expected);
+        assert!(link_texts_to("https://a.test/", "https://a.test/#top", &links).is_empty());
     }
 
     #[test]
@@ -314,15 +314,15 @@ mod tests {
             all.push(("https://c.test/#x", "Late"));
             let links = links(&all);
             let expected = BTreeSet::from_iter(counts.then(|| "late".to_owned()));
-            assert_eq!(names_of("https://c.test/", "https://a.test/", &links), expected);
-            let told = telling("https://a.test/", links.iter());
+            assert_eq!(link_texts_to("https://c.test/", "https://a.test/", &links), expected);
+            let told = counted_links("https://a.test/", links.iter());
             assert_eq!(told.contains(&("https://c.test/".to_owned(), "late".to_owned())), counts);
         }
     }
 
     #[test]
     fn one_host_has_few_anchors_however_many_pages_it_has() {
-        let mut gathering = Gathering::new("https://a.test/");
+        let mut gathering = AnchorCollector::new("https://a.test/");
         for page in 0..30 {
             let text = format!("name {page}");
             let links = links(&[("https://a.test/", &text), ("https://a.test/", "same")]);

@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 
 use tantivy::DocAddress;
 
-use crate::anchors::{gather, telling};
-use crate::card::Card;
+use crate::anchors::{counted_links, gather};
+use crate::display_doc::DisplayDoc;
 use crate::document::Link;
-use crate::record::Links;
-use crate::shelf::View;
+use crate::stored_record::Links;
+use crate::sub_index::SubIndexSearcher;
 
 /// What a commit says when anchors wait to be applied.
 pub(crate) const PENDING: &str = "anchors pending";
@@ -25,20 +25,20 @@ const SWEPT_AT_ONCE: usize = 256;
 
 /// What waits.
 #[derive(Default)]
-pub(crate) struct Backlog {
+pub(crate) struct AnchorBacklog {
     waiting: BTreeSet<String>,
     /// Whether pages wait that are not known by name.
     unnamed: bool,
     sweep: Option<Sweep>,
 }
 
-impl Backlog {
+impl AnchorBacklog {
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty() && !self.unnamed && self.sweep.is_none()
     }
 
     /// Tells whether a sweep will come by every page that is there now.
-    pub(crate) fn is_unnamed(&self) -> bool {
+    pub(crate) fn is_full_sweep(&self) -> bool {
         self.unnamed
     }
 
@@ -54,7 +54,7 @@ impl Backlog {
             return;
         }
         let new = new.iter().map(|Link { url, text }| (url.as_str(), text.as_str()));
-        let (old, new) = (telling(url, old.iter()), telling(url, new));
+        let (old, new) = (counted_links(url, old.iter()), counted_links(url, new));
         self.waiting.extend(old.symmetric_difference(&new).map(|(target, _)| target.clone()));
         if self.waiting.len() > MAX_WAITING {
             self.add_all();
@@ -62,12 +62,12 @@ impl Backlog {
     }
 
     /// Takes one page that waits by name.
-    pub(crate) fn take(&mut self) -> Option<String> {
+    pub(crate) fn pop(&mut self) -> Option<String> {
         self.waiting.pop_first()
     }
 
     /// Goes on with the sweep, if there is one, and notes the pages that it finds.
-    pub(crate) fn sweep(&mut self, view: &View) -> tantivy::Result<()> {
+    pub(crate) fn sweep(&mut self, view: &SubIndexSearcher) -> tantivy::Result<()> {
         if self.sweep.is_none() && std::mem::take(&mut self.unnamed) {
             self.sweep = Some(Sweep { then: view.clone(), next: DocAddress::new(0, 0) });
         }
@@ -83,13 +83,13 @@ impl Backlog {
 
 /// A walk over all documents of one state of the index.
 struct Sweep {
-    then: View,
+    then: SubIndexSearcher,
     next: DocAddress,
 }
 
 impl Sweep {
     /// Looks at some documents; returns whether there are more.
-    fn step(&mut self, now: &View, found: &mut BTreeSet<String>) -> tantivy::Result<bool> {
+    fn step(&mut self, now: &SubIndexSearcher, found: &mut BTreeSet<String>) -> tantivy::Result<bool> {
         for _ in 0..SWEPT_AT_ONCE {
             let Some(segment) = self.then.searcher.segment_readers().get(self.next.segment_ord as usize)
             else {
@@ -105,7 +105,7 @@ impl Sweep {
                 continue;
             }
             let bytes = self.then.stored(address)?;
-            if let Some(card) = Card::decode(&bytes)
+            if let Some(card) = DisplayDoc::decode(&bytes)
                 && gather(now, card.head.url)?.fingerprint() != self.then.anchors(address)?
             {
                 found.insert(card.head.url.to_owned());

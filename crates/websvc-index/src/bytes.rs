@@ -38,14 +38,14 @@ pub(crate) fn put_time(out: &mut Vec<u8>, time: Option<Timestamp>) {
 }
 
 /// Writes the length of a side in pixels, or that it is unknown.
-pub(crate) fn put_side(out: &mut Vec<u8>, side: Option<u32>) {
+pub(crate) fn put_dimension(out: &mut Vec<u8>, side: Option<u32>) {
     put(out, side.map_or(0, |side| u64::from(side) + 1));
 }
 
 /// Reads from the front of bytes.
-pub(crate) struct Taker<'a>(pub(crate) &'a [u8]);
+pub(crate) struct ByteReader<'a>(pub(crate) &'a [u8]);
 
-impl<'a> Taker<'a> {
+impl<'a> ByteReader<'a> {
     pub(crate) fn number(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {

@@ -92,7 +92,7 @@ impl Document {
             links,
             news,
         } = self;
-        let mut hash = Fnv::default();
+        let mut hash = Fnv1a::default();
         hash.text(title);
         headings.iter().for_each(|heading| hash.text(heading));
         hash.text(body);
@@ -118,7 +118,7 @@ impl Document {
 }
 
 impl Image {
-    fn hash(&self, hash: &mut Fnv) {
+    fn hash(&self, hash: &mut Fnv1a) {
         let Self { url, alt, caption, context, width, height } = self;
         for text in [url, alt, caption, context] {
             hash.text(text);
@@ -131,28 +131,28 @@ impl Image {
 
 /// Returns a hash of a text, as stable as [`Document::fingerprint`].
 pub(crate) fn fingerprint_of_text(text: &str) -> u64 {
-    let mut hash = Fnv::default();
+    let mut hash = Fnv1a::default();
     hash.text(text);
     hash.0
 }
 
 /// Returns a hash of bytes, as stable as [`Document::fingerprint`].
 pub(crate) fn fingerprint_of_bytes(bytes: &[u8]) -> u64 {
-    let mut hash = Fnv::default();
+    let mut hash = Fnv1a::default();
     hash.bytes(bytes);
     hash.0
 }
 
 /// FNV-1a with 64 bits: not for security, but short, fixed forever and fast enough.
-struct Fnv(u64);
+struct Fnv1a(u64);
 
-impl Default for Fnv {
+impl Default for Fnv1a {
     fn default() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }
 }
 
-impl Fnv {
+impl Fnv1a {
     fn text(&mut self, text: &str) {
         // 0xff does not occur in UTF-8, so neighbouring texts cannot run into each other.
         self.bytes(text.as_bytes());

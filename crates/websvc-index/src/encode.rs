@@ -8,14 +8,14 @@ use url::Url;
 
 use crate::address::{Address, extension_of_type, host_terms};
 use crate::analysis::{FormCache, Language, detect, head};
-use crate::anchors::{Anchor, Anchors, target_key, telling};
-use crate::card::{self, Head};
+use crate::anchors::{Anchor, Anchors, counted_links, target_key};
+use crate::country::country_of;
+use crate::display_doc::{self, DisplayDocHeader};
 use crate::document::{Document, Link, News};
+use crate::document_tokens::{DocumentTokenizer, list, url_words};
 use crate::explicit::is_explicit;
-use crate::place::country_of;
-use crate::record;
 use crate::schema::{BODY_AT, EXPLICIT, Fields, NEWS, country_label};
-use crate::tokens::{Words, list, url_words};
+use crate::stored_record;
 
 /// How often a word counts that stands in the title, a heading, the description or the URL (the body counts once).
 ///
@@ -33,14 +33,14 @@ const MAX_BODY_BYTES: usize = 4 << 20;
 const MAX_LINKED_HOSTS: usize = 50;
 
 /// A page as fields.
-pub(crate) struct Encoded {
+pub(crate) struct EncodedPage {
     pub(crate) page: TantivyDocument,
     /// What its images have from it.
-    pub(crate) facts: Facts,
+    pub(crate) facts: PageFacts,
 }
 
 /// What the images of a page have from it.
-pub(crate) struct Facts {
+pub(crate) struct PageFacts {
     pub(crate) sites: Vec<String>,
     /// The words of the page's URL.
     pub(crate) url_text: String,
@@ -52,7 +52,7 @@ pub(crate) struct Facts {
     pub(crate) linked: Vec<String>,
 }
 
-impl Facts {
+impl PageFacts {
     /// Adds the fields that a page and its images share.
     pub(crate) fn add_to(&self, fields: &Fields, out: &mut TantivyDocument) {
         out.add_text(fields.site, list(self.sites.iter().cloned()));
@@ -80,7 +80,7 @@ pub(crate) fn encode(
     first_seen: Option<i64>,
     anchors: &Anchors,
     forms: &mut FormCache,
-) -> Option<Encoded> {
+) -> Option<EncodedPage> {
     let Address { sites, text: url_text, topic, extension } = Address::parse(&document.url)?;
     let body = head(&document.body, MAX_BODY_BYTES);
     let description = document.description.as_deref().unwrap_or_default();
@@ -91,10 +91,10 @@ pub(crate) fn encode(
     let date = published.or_else(|| document.modified.map(Timestamp::as_second)).or(first_seen);
     let linked = linked_hosts(document, &sites);
 
-    let mut words = Words::new(Language::from_code(&language), forms);
+    let mut words = DocumentTokenizer::new(Language::from_code(&language), forms);
     words.title(&document.title, TITLE_WEIGHT);
     let news_image = document.news.as_ref().and_then(|News { image_url }| image_url.as_deref());
-    let card_head = Head {
+    let card_head = DisplayDocHeader {
         url: &document.url,
         title: &document.title,
         description,
@@ -108,8 +108,8 @@ pub(crate) fn encode(
     };
     words.position = BODY_AT;
     // The stored bytes have to end with the card, which is all that a search reads.
-    let mut stored = record::encode(document, body);
-    stored.extend(card::encode(&card_head, body, |passage| words.section(passage, 1)));
+    let mut stored = stored_record::encode(document, body);
+    stored.extend(display_doc::encode(&card_head, body, |passage| words.section(passage, 1)));
     for heading in &document.headings {
         words.gap();
         words.section(heading, HEADING_WEIGHT);
@@ -124,7 +124,7 @@ pub(crate) fn encode(
     }
 
     let labels = labels(document, &words);
-    let facts = Facts { sites, url_text, language, date, first_seen, labels, linked };
+    let facts = PageFacts { sites, url_text, language, date, first_seen, labels, linked };
     let mut out = TantivyDocument::new();
     out.add_text(fields.url, &document.url);
     out.add_text(fields.url_words, url_words(&facts.url_text));
@@ -138,13 +138,13 @@ pub(crate) fn encode(
     out.add_u64(fields.anchors, anchors.fingerprint());
     let links = document.links.iter().map(|Link { url, text }| (url.as_str(), text.as_str()));
     let targets: BTreeSet<u64> =
-        telling(&document.url, links).iter().map(|(url, _)| target_key(url)).collect();
+        counted_links(&document.url, links).iter().map(|(url, _)| target_key(url)).collect();
     targets.into_iter().for_each(|target| out.add_u64(fields.targets, target));
     out.add_bytes(fields.card, &stored);
-    Some(Encoded { page: out, facts })
+    Some(EncodedPage { page: out, facts })
 }
 
-fn labels(document: &Document, words: &Words<'_>) -> Vec<String> {
+fn labels(document: &Document, words: &DocumentTokenizer<'_>) -> Vec<String> {
     let mut labels = Vec::new();
     if document.news.is_some() {
         labels.push(NEWS.to_owned());

@@ -9,7 +9,7 @@ use crate::address::{Address, site_term};
 use crate::document::Document;
 use crate::error::IndexError;
 use crate::index::Index;
-use crate::shelf::{Shelf, document};
+use crate::sub_index::{SubIndex, document};
 
 /// Neighbours in the order of URLs are seldom neighbours on the disk: more blocks in memory would not help.
 const CACHED_BLOCKS: usize = 1;
@@ -36,7 +36,7 @@ impl Index {
         for (segment, index) in searcher.segment_readers().iter().zip(&indexes) {
             let store = segment.get_store_reader(CACHED_BLOCKS).map_err(|error| failed(error.into()))?;
             let urls = index.terms().stream().map_err(|error| failed(error.into()))?;
-            let mut part = Part { segment, store, urls, next: None };
+            let mut part = SegmentCursor { segment, store, urls, next: None };
             part.advance(pages, site.as_deref()).map_err(failed)?;
             shelves.push(part);
         }
@@ -55,7 +55,7 @@ impl Index {
 }
 
 /// The rest of a part of the index.
-struct Part<'a> {
+struct SegmentCursor<'a> {
     segment: &'a SegmentReader,
     store: StoreReader,
     urls: TermStreamer<'a>,
@@ -63,13 +63,13 @@ struct Part<'a> {
     next: Option<DocId>,
 }
 
-impl Part<'_> {
+impl SegmentCursor<'_> {
     fn url(&self) -> &[u8] {
         self.urls.key()
     }
 
     /// Moves to the next URL of the site that has a document.
-    fn advance(&mut self, pages: &Shelf, site: Option<&str>) -> tantivy::Result<()> {
+    fn advance(&mut self, pages: &SubIndex, site: Option<&str>) -> tantivy::Result<()> {
         self.next = None;
         let index = self.segment.inverted_index(pages.fields.url)?;
         while self.next.is_none() && self.urls.advance() {

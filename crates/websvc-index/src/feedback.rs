@@ -11,11 +11,11 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, Term};
 
 use crate::analysis::Language;
-use crate::card::{Card, OpenBlock};
-use crate::highlight;
+use crate::display_doc::{DecodedBlock, DisplayDoc};
 use crate::lexicon::{Counts, Lexicon, StemId};
-use crate::rank::{Candidate, SATURATION, Statistics, best_first, inverse_document_frequency};
-use crate::shelf::View;
+use crate::rank::{Candidate, QueryStatistics, SATURATION, best_first, inverse_document_frequency};
+use crate::snippet;
+use crate::sub_index::SubIndexSearcher;
 
 /// How many of the best candidates are taken for relevant, each by how far its score is above that of the first one
 /// that is not: a question with one outstanding answer borrows its words, one with many borrows what they share.
@@ -35,22 +35,22 @@ const K1: f32 = 1.2;
 const B: f32 = 0.75;
 
 /// One state of the index, and what a search found in it.
-pub(crate) struct Feedback<'a> {
-    pub(crate) view: &'a View,
-    pub(crate) statistics: &'a Statistics,
-    /// Where the words of the query stand, see [`crate::rank::observe`].
+pub(crate) struct RelevanceFeedback<'a> {
+    pub(crate) view: &'a SubIndexSearcher,
+    pub(crate) statistics: &'a QueryStatistics,
+    /// Where the words of the query stand, see [`crate::rank::read_positions`].
     pub(crate) observed: &'a [(u32, u16)],
 }
 
 /// A word that is added to the query.
-struct Added {
+struct ExpansionTerm {
     term: Term,
     weight: f32,
 }
 
-impl Feedback<'_> {
+impl RelevanceFeedback<'_> {
     /// Scores ranked candidates anew and sorts them best first.
-    pub(crate) fn refine(&self, candidates: &mut [Candidate]) -> tantivy::Result<()> {
+    pub(crate) fn rescore(&self, candidates: &mut [Candidate]) -> tantivy::Result<()> {
         let added = self.typical_words(candidates)?;
         let total = self.statistics.total();
         let added_total = added.iter().map(|word| word.weight).sum::<f32>();
@@ -63,7 +63,7 @@ impl Feedback<'_> {
     }
 
     /// Returns the words that set the best candidates apart from the rest of the index.
-    fn typical_words(&self, candidates: &mut [Candidate]) -> tantivy::Result<Vec<Added>> {
+    fn typical_words(&self, candidates: &mut [Candidate]) -> tantivy::Result<Vec<ExpansionTerm>> {
         let (trusted, others) = candidates.split_at_mut(candidates.len().min(TRUSTED));
         let floor = others.first().or(trusted.last()).map_or(0.0, |candidate| candidate.score);
         let trust =
@@ -91,7 +91,7 @@ impl Feedback<'_> {
         added.truncate(ADDED_WORDS);
         let word = |(text, weight): (Box<str>, f32)| {
             let term = Term::from_field_text(self.view.fields.terms, &text);
-            Added { term, weight }
+            ExpansionTerm { term, weight }
         };
         Ok(added.into_iter().map(word).collect())
     }
@@ -99,23 +99,28 @@ impl Feedback<'_> {
     /// Counts the words around the place of a page that answers the query best, and those of its title.
     fn words_of(&self, candidate: &mut Candidate, lexicon: &Lexicon) -> tantivy::Result<Counts> {
         let bytes = candidate.card(self.view)?;
-        let Some(card) = Card::decode(&bytes) else {
+        let Some(card) = DisplayDoc::decode(&bytes) else {
             return Ok(Counts::default());
         };
         let seen = &self.observed[candidate.observed.clone()];
-        let best = highlight::best_place(&card, seen, &self.statistics.words);
+        let best = snippet::best_place(&card, seen, &self.statistics.words);
         let position = best.map_or(0, |(first, _)| first);
         let part = (candidate.address, card.block_start(position).unwrap_or_default());
         if let Some(counts) = lexicon.remembered(part) {
             return Ok(counts);
         }
         let block = card.block_at(position);
-        let texts = once(card.head.title).chain(block.iter().flat_map(OpenBlock::passages));
+        let texts = once(card.head.title).chain(block.iter().flat_map(DecodedBlock::passages));
         Ok(lexicon.count(part, texts, Language::from_code(card.head.language)))
     }
 
     /// Adds to each candidate what BM25 gives for the added words.
-    fn score(&self, added: &[Added], scale: f32, candidates: &mut [Candidate]) -> tantivy::Result<()> {
+    fn score(
+        &self,
+        added: &[ExpansionTerm],
+        scale: f32,
+        candidates: &mut [Candidate],
+    ) -> tantivy::Result<()> {
         let mean_length = self.statistics.mean_length();
         let mut order: Vec<&mut Candidate> = candidates.iter_mut().collect();
         order.sort_unstable_by_key(|candidate| candidate.address);
@@ -123,7 +128,7 @@ impl Feedback<'_> {
             let segment = self.view.searcher.segment_reader(group[0].address.segment_ord);
             let lengths = segment.get_fieldnorms_reader(self.view.fields.terms)?;
             let index = segment.inverted_index(self.view.fields.terms)?;
-            for Added { term, weight } in added {
+            for ExpansionTerm { term, weight } in added {
                 let Some(mut postings) = index.read_postings(term, IndexRecordOption::WithFreqs)? else {
                     continue;
                 };

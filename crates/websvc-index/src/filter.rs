@@ -11,12 +11,12 @@ use tantivy::{Searcher, Term as IndexTerm};
 use websvc_query::{Node, Operator, Query, Site, Size, Term};
 
 use crate::address::{path_term, port_term, site_term};
+use crate::exclusion_query::ExclusionQuery;
 use crate::related::related;
 use crate::schema::{EXPLICIT, Fields, NEWS};
 use crate::search::{DomainFilter, Safe, SearchOptions, Vertical};
-use crate::settled::Settled;
-use crate::shelf::View;
-use crate::vocabulary::{Bond, Compound, QueryWord, Vocabulary, literal_words};
+use crate::sub_index::SubIndexSearcher;
+use crate::vocabulary::{Compound, CompoundJoin, QueryWord, Vocabulary, literal_words};
 
 type Boxed = Box<dyn IndexQuery>;
 
@@ -61,7 +61,7 @@ pub(crate) struct Compiler<'a> {
     /// What is searched for.
     pub(crate) vertical: Vertical,
     /// The pages, where the neighbours of a domain are looked up for images too.
-    pub(crate) pages: &'a View,
+    pub(crate) pages: &'a SubIndexSearcher,
 }
 
 impl Compiler<'_> {
@@ -81,7 +81,7 @@ impl Compiler<'_> {
             let words = self.vocabulary.words(text, self.searcher, self.fields)?;
             for (at, word) in words.into_iter().enumerate() {
                 let tight = at > 0 && !text.contains(char::is_whitespace);
-                let bond = if tight { Bond::Tight } else { Bond::Loose };
+                let bond = if tight { CompoundJoin::Tight } else { CompoundJoin::Loose };
                 let previous = previous.replace(word.clone());
                 let compound = previous.and_then(|previous| self.vocabulary.compound(&previous, &word, bond));
                 out.compounds.extend(compound);
@@ -101,7 +101,7 @@ impl Compiler<'_> {
             Node::Phrase(text) => out.phrases.extend(phrase(self.fields.exact, text).map(constant)),
             Node::Not(child) => {
                 if let Some(filter) = self.filter(child, &mut out.warnings)? {
-                    out.excluded.push(Box::new(Settled(filter)));
+                    out.excluded.push(Box::new(ExclusionQuery(filter)));
                 }
             }
             // Neighbours differ in how near they are.
@@ -192,7 +192,7 @@ impl Compiler<'_> {
         Box::new(BooleanQuery::new(vec![
             side(self.fields.width, size.width),
             side(self.fields.height, size.height),
-            (Occur::MustNot, Box::new(Settled(self.exactly(size)))),
+            (Occur::MustNot, Box::new(ExclusionQuery(self.exactly(size)))),
         ]))
     }
 
@@ -301,7 +301,7 @@ fn all(mut filters: Vec<Boxed>) -> Option<Boxed> {
 fn negation(filter: Boxed) -> Boxed {
     Box::new(BooleanQuery::new(vec![
         (Occur::Must, Box::new(AllQuery) as Boxed),
-        (Occur::MustNot, Box::new(Settled(filter))),
+        (Occur::MustNot, Box::new(ExclusionQuery(filter))),
     ]))
 }
 

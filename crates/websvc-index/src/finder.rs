@@ -5,30 +5,30 @@ use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, Query as IndexQuery};
 use tantivy::{DocAddress, Order, Searcher};
 use websvc_query::Sort;
 
-use crate::checked::Checked;
 use crate::filter::Compiled;
-use crate::rank::{Candidate, ScoredWord, Statistics, typed};
+use crate::filtered_query::FilteredQuery;
+use crate::rank::{Candidate, QueryStatistics, ScoredWord, typed};
 use crate::search::{KEYWORDS, SearchOptions};
 
 /// Words in at least this many documents are frequent: the positions of all of them take long to read.
 const FREQUENT: u64 = 2_000;
 
 /// Finds candidates for a query that was compiled.
-pub(crate) struct Finder<'a> {
+pub(crate) struct CandidateFinder<'a> {
     pub(crate) searcher: &'a Searcher,
     pub(crate) compiled: &'a Compiled,
-    pub(crate) statistics: &'a Statistics,
+    pub(crate) statistics: &'a QueryStatistics,
     pub(crate) options: &'a SearchOptions,
 }
 
-impl Finder<'_> {
+impl CandidateFinder<'_> {
     /// Tells whether the words are few enough to be keywords.
     fn keyword_query(&self) -> bool {
         typed(&self.statistics.words).len() <= KEYWORDS
     }
 
     /// Returns about `wanted` documents, the best by what the engine knows of scores.
-    pub(crate) fn find(&self, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
+    pub(crate) fn find_candidates(&self, wanted: usize) -> tantivy::Result<Vec<Candidate>> {
         if self.statistics.words.is_empty() {
             return self.find_without_words(wanted);
         }
@@ -84,7 +84,7 @@ impl Finder<'_> {
             let quotes = phrases.iter().map(|quote| (Occur::Must, quote.box_clone()));
             let others = excluded.iter().map(|filter| (Occur::MustNot, filter.box_clone()));
             let check = BooleanQuery::new(quotes.chain(others).collect());
-            self.best(&Checked { ranked: Box::new(ranked), check: Box::new(check) }, wanted)
+            self.best(&FilteredQuery { ranked: Box::new(ranked), check: Box::new(check) }, wanted)
         };
         let all_words = || BooleanQuery::intersection(self.statistics.each().collect());
         let mut found = best(all_words())?;

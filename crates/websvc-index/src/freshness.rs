@@ -21,7 +21,12 @@ const AHEAD: i64 = 86_400;
 
 /// Adds to the scores what the dates of the documents are worth; `maximum` is the greatest BM25 score of the query.
 /// There are `dates` for each segment.
-pub(crate) fn prefer_fresh(dates: &[Dates], now: Timestamp, maximum: f32, candidates: &mut [Candidate]) {
+pub(crate) fn boost_fresh(
+    dates: &[SegmentDates],
+    now: Timestamp,
+    maximum: f32,
+    candidates: &mut [Candidate],
+) {
     for candidate in candidates {
         let DocAddress { segment_ord, doc_id } = candidate.address;
         if let Some(date) = dates[segment_ord as usize].own(doc_id) {
@@ -31,12 +36,12 @@ pub(crate) fn prefer_fresh(dates: &[Dates], now: Timestamp, maximum: f32, candid
 }
 
 /// The dates of the documents of a segment, in Unix seconds. A column takes as long to open as many values take to read.
-pub(crate) struct Dates {
+pub(crate) struct SegmentDates {
     date: Column<i64>,
     first_seen: Column<i64>,
 }
 
-impl Dates {
+impl SegmentDates {
     pub(crate) fn open(segment: &SegmentReader) -> tantivy::Result<Self> {
         let columns = segment.fast_fields();
         Ok(Self { date: columns.i64("date")?, first_seen: columns.i64("first_seen")? })

@@ -15,9 +15,9 @@ use crate::document::Document;
 use crate::error::IndexError;
 use crate::journal::{Change, Journal};
 use crate::schema::FORMAT;
-use crate::search::{SearchOptions, SearchOutcome, Snapshot};
-use crate::shelf::{Shelf, find};
-use crate::writer::Writer;
+use crate::search::{IndexSearcher, SearchOptions, SearchOutcome};
+use crate::sub_index::{SubIndex, find};
+use crate::writer_handle::WriterHandle;
 
 /// How the index writes, and where it is counted how long searching takes.
 #[derive(Debug, Clone)]
@@ -65,15 +65,15 @@ pub struct Stats {
 /// the index commits what was added; [`Index::close`] does the same and reports errors.
 #[derive(Debug)]
 pub struct Index {
-    shared: Arc<Shared>,
-    writer: Writer,
+    shared: Arc<IndexShared>,
+    writer: WriterHandle,
 }
 
 /// What searching threads and the writing thread share.
-pub(crate) struct Shared {
+pub(crate) struct IndexShared {
     pub(crate) dir: PathBuf,
-    pub(crate) pages: Shelf,
-    pub(crate) images: Shelf,
+    pub(crate) pages: SubIndex,
+    pub(crate) images: SubIndex,
     pub(crate) config: IndexConfig,
     pub(crate) journal: Journal,
 }
@@ -83,7 +83,7 @@ pub(crate) const IMAGES: &str = "images";
 /// The file that names the format, in the directory of the index.
 pub(crate) const FORMAT_FILE: &str = "format";
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for IndexShared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shared").field("dir", &self.dir).finish_non_exhaustive()
     }
@@ -100,11 +100,11 @@ impl Index {
         let in_directory = |source| IndexError::Directory { dir: dir.to_owned(), source };
         fs::create_dir_all(dir).map_err(in_directory)?;
         check_format(dir)?;
-        let (pages, images) = (Shelf::open(dir)?, Shelf::open(&dir.join(IMAGES))?);
+        let (pages, images) = (SubIndex::open(dir)?, SubIndex::open(&dir.join(IMAGES))?);
         let journal = Journal::new(dir);
-        let shared = Shared { dir: dir.to_owned(), pages, images, config, journal };
+        let shared = IndexShared { dir: dir.to_owned(), pages, images, config, journal };
         let shared = Arc::new(shared);
-        Ok(Self { writer: Writer::new(Arc::clone(&shared)), shared })
+        Ok(Self { writer: WriterHandle::new(Arc::clone(&shared)), shared })
     }
 
     /// Applies what a process that was killed had added and not committed, and waits until it is searchable. Returns how
@@ -191,10 +191,10 @@ impl Index {
     /// # Errors
     /// When the files of the index cannot be read.
     pub fn search(&self, query: &Query, options: &SearchOptions) -> Result<SearchOutcome, IndexError> {
-        let Shared { dir: _, pages, images, config, journal: _ } = &*self.shared;
+        let IndexShared { dir: _, pages, images, config, journal: _ } = &*self.shared;
         let searching = || -> tantivy::Result<_> {
             let stages = &config.stages;
-            Snapshot { pages: &pages.view()?, images: &images.view()?, stages }.search(query, options)
+            IndexSearcher { pages: &pages.view()?, images: &images.view()?, stages }.search(query, options)
         };
         searching().map_err(|source| self.shared.engine(source))
     }
@@ -269,8 +269,8 @@ impl Index {
     /// # Errors
     /// When the directory cannot be read.
     pub fn stats(&self) -> Result<Stats, IndexError> {
-        let Shared { dir, pages, images, config: _, journal: _ } = &*self.shared;
-        let bytes = |shelf: &Shelf| {
+        let IndexShared { dir, pages, images, config: _, journal: _ } = &*self.shared;
+        let bytes = |shelf: &SubIndex| {
             shelf.bytes().map_err(|source| IndexError::Directory { dir: shelf.dir.clone(), source })
         };
         let committed = fs::metadata(dir.join("meta.json")).and_then(|metadata| metadata.modified());
@@ -286,16 +286,16 @@ impl Index {
 
 impl Index {
     /// Returns the shelf of the pages.
-    pub(crate) fn images(&self) -> &Shelf {
+    pub(crate) fn images(&self) -> &SubIndex {
         &self.shared.images
     }
 
-    pub(crate) fn pages(&self) -> &Shelf {
+    pub(crate) fn pages(&self) -> &SubIndex {
         &self.shared.pages
     }
 }
 
-impl Shared {
+impl IndexShared {
     pub(crate) fn engine(&self, source: tantivy::TantivyError) -> IndexError {
         IndexError::Engine { dir: self.dir.clone(), source }
     }

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::card::{self, Card, Head};
+use crate::display_doc::{self, DisplayDoc, DisplayDocHeader};
 use crate::document::{Document, fingerprint_of_bytes};
-use crate::record;
+use crate::stored_record;
 
 /// The names of the segments begin with this, a number follows.
 const PREFIX: &str = "journal-";
@@ -46,11 +46,15 @@ impl Change {
         match self {
             Self::Add(document) => {
                 out.push(ADD);
-                out.extend(record::encode(document, ""));
+                out.extend(stored_record::encode(document, ""));
                 let description = document.description.as_deref().unwrap_or_default();
-                let head =
-                    Head { url: &document.url, title: &document.title, description, ..Head::default() };
-                out.extend(card::encode(&head, "", |_| 0));
+                let head = DisplayDocHeader {
+                    url: &document.url,
+                    title: &document.title,
+                    description,
+                    ..DisplayDocHeader::default()
+                };
+                out.extend(display_doc::encode(&head, "", |_| 0));
             }
             Self::Remove(url) => {
                 out.push(REMOVE);
@@ -67,7 +71,9 @@ impl Change {
     /// Reads the payload of a record; `None` when it is damaged.
     fn decode(payload: &[u8]) -> Option<Self> {
         match payload.split_first()? {
-            (&ADD, stored) => record::document(&Card::decode(stored)?).map(Box::new).map(Self::Add),
+            (&ADD, stored) => {
+                stored_record::document(&DisplayDoc::decode(stored)?).map(Box::new).map(Self::Add)
+            }
             (&REMOVE, url) => String::from_utf8(url.to_vec()).ok().map(Self::Remove),
             _ => None,
         }

@@ -24,13 +24,13 @@ pub(crate) type StemId = u32;
 pub(crate) type Counts = Arc<[(StemId, f32)]>;
 
 /// A part of a document: the position of its first word tells it from others.
-pub(crate) type Part = (DocAddress, u32);
+pub(crate) type TextPart = (DocAddress, u32);
 
 /// The lexicon of a generation; searches keep the one that they began with.
 #[derive(Debug, Default)]
-pub(crate) struct Shared(Mutex<Arc<Lexicon>>);
+pub(crate) struct SharedLexicon(Mutex<Arc<Lexicon>>);
 
-impl Shared {
+impl SharedLexicon {
     /// Returns the lexicon, or a new one when it is full.
     pub(crate) fn current(&self) -> Arc<Lexicon> {
         let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,15 +43,15 @@ impl Shared {
 
 /// Stems by number, and the texts that were counted.
 #[derive(Debug, Default)]
-pub(crate) struct Lexicon(Mutex<Known>);
+pub(crate) struct Lexicon(Mutex<LexiconState>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct LexiconState {
     /// Words in lower case by their language; `None` for stop words.
     words: HashMap<Option<Language>, HashMap<Box<str>, Option<StemId>>>,
     numbers: HashMap<Box<str>, StemId>,
     stems: Vec<Stem>,
-    texts: HashMap<Part, Counts>,
+    texts: HashMap<TextPart, Counts>,
     word_count: usize,
     entry_count: usize,
 }
@@ -64,7 +64,7 @@ struct Stem {
 }
 
 impl Lexicon {
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, LexiconState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -74,14 +74,14 @@ impl Lexicon {
     }
 
     /// Returns the counts of a part, if they are remembered.
-    pub(crate) fn remembered(&self, part: Part) -> Option<Counts> {
+    pub(crate) fn remembered(&self, part: TextPart) -> Option<Counts> {
         self.known().texts.get(&part).map(Arc::clone)
     }
 
     /// Counts the stems of texts that together are a part, and remembers them.
     pub(crate) fn count<'a>(
         &self,
-        part: Part,
+        part: TextPart,
         texts: impl Iterator<Item = &'a str>,
         language: Option<Language>,
     ) -> Counts {
@@ -113,7 +113,7 @@ impl Lexicon {
     }
 }
 
-impl Known {
+impl LexiconState {
     /// Returns the number of a unit of a text as a term of the field `terms`; `None` for stop words.
     fn number(&mut self, lower: &str, kind: Kind, language: Option<Language>) -> Option<StemId> {
         if matches!(kind, Kind::Last | Kind::Single) {
@@ -160,7 +160,7 @@ mod tests {
 
     use tantivy::DocAddress;
 
-    use super::{Lexicon, MAX_WORDS, Shared};
+    use super::{Lexicon, MAX_WORDS, SharedLexicon};
     use crate::analysis::Language;
 
     fn part(at: u32) -> (DocAddress, u32) {
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_full_lexicon_begins_anew_and_the_old_one_stays_whole() {
-        let shared = Shared::default();
+        let shared = SharedLexicon::default();
         let first = shared.current();
         assert!(Arc::ptr_eq(&first, &shared.current()));
         let text: String = (0..=MAX_WORDS).map(|at| format!("w{at} ")).collect();

@@ -24,51 +24,51 @@
 
 mod address;
 mod analysis;
+mod anchor_update;
 mod anchors;
 mod backlog;
 mod bytes;
-mod card;
-mod cards;
-mod checked;
-mod desk;
+mod country;
+mod display_doc;
+mod display_doc_cache;
 mod document;
+mod document_terms;
+mod document_tokens;
 mod encode;
 mod error;
+mod exclusion_query;
 mod explicit;
 mod export;
 mod feedback;
 mod filter;
+mod filtered_query;
 mod finder;
 mod freshness;
-mod highlight;
+mod image_fields;
 mod index;
 mod journal;
+mod lazy_writer;
 mod lexicon;
-mod maintain;
-mod outline;
-mod owner;
-mod packed;
-mod picture;
-mod place;
+mod packed_tokens;
 mod rank;
-mod record;
 mod related;
+mod remove_site;
 mod schema;
 mod search;
 mod select;
-mod settle;
-mod settled;
-mod shelf;
 mod snapshot;
+mod snippet;
+mod stored_record;
+mod sub_index;
 mod suggest;
-mod tokens;
 mod vocabulary;
-mod writer;
+mod writer_handle;
+mod writer_thread;
 
 pub use document::{Document, Image, Link, News};
+pub use document_terms::{
+    DocumentTerms, EXPLICIT_LABEL, NEWS_LABEL, folded_words, label_of_country, one_extension, site_entries,
+};
 pub use error::IndexError;
 pub use index::{Index, IndexConfig, Stats};
-pub use outline::{
-    EXPLICIT_LABEL, NEWS_LABEL, Outline, folded_words, label_of_country, one_extension, site_entries,
-};
-pub use search::{DomainFilter, Highlights, Hit, HitImage, Safe, SearchOptions, SearchOutcome, Vertical};
+pub use search::{DomainFilter, Hit, HitImage, Safe, SearchOptions, SearchOutcome, SnippetMode, Vertical};

@@ -14,7 +14,7 @@ use tantivy::{DocAddress, DocSet, Searcher, Term};
 use crate::filter::Compiled;
 use crate::freshness;
 use crate::schema::{BODY_AT, Fields};
-use crate::shelf::View;
+use crate::sub_index::SubIndexSearcher;
 use crate::vocabulary::{Compound, SCORED};
 
 /// A word that ranks and occurs in the index.
@@ -68,7 +68,7 @@ impl ScoredWord {
 
 /// The words of a query with their frequencies. As the engine's statistics it makes all forms of a word equally
 /// rare, as a rare form of a common word says no more than the common one.
-pub(crate) struct Statistics {
+pub(crate) struct QueryStatistics {
     pub(crate) words: Vec<ScoredWord>,
     pub(crate) documents: u64,
     exact: Field,
@@ -77,7 +77,7 @@ pub(crate) struct Statistics {
     searcher: Searcher,
 }
 
-impl Statistics {
+impl QueryStatistics {
     pub(crate) fn new(searcher: &Searcher, fields: &Fields, compiled: &Compiled) -> tantivy::Result<Self> {
         let words = &compiled.words;
         let documents = searcher.total_num_docs()?;
@@ -210,7 +210,7 @@ fn add_compounds(
     Ok(())
 }
 
-impl Bm25StatisticsProvider for Statistics {
+impl Bm25StatisticsProvider for QueryStatistics {
     fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
         if field == self.terms { Ok(self.tokens) } else { self.searcher.total_num_tokens(field) }
     }
@@ -256,7 +256,7 @@ impl Candidate {
     }
 
     /// Returns the bytes of its card. They are read once, and never copied.
-    pub(crate) fn card(&mut self, view: &View) -> tantivy::Result<OwnedBytes> {
+    pub(crate) fn card(&mut self, view: &SubIndexSearcher) -> tantivy::Result<OwnedBytes> {
         let bytes = match self.card.take() {
             Some(bytes) => bytes,
             None => view.card(self.address)?,
@@ -269,7 +269,7 @@ impl Candidate {
 const MAX_OCCURRENCES: usize = 500;
 
 /// Reads where the words stand in the candidates: (position, word), sorted by position for each candidate.
-pub(crate) fn observe(
+pub(crate) fn read_positions(
     searcher: &Searcher,
     words: &[ScoredWord],
     candidates: &mut [Candidate],
@@ -349,7 +349,7 @@ pub(crate) fn rank(
 
 /// Notes which candidates for a long question, best first, answer about as well as the best: everything has some of
 /// the words, so the scores must tell.
-pub(crate) fn tell_rivals(candidates: &mut [Candidate]) {
+pub(crate) fn mark_close_candidates(candidates: &mut [Candidate]) {
     const NEAR: f32 = 0.5;
     let best = candidates.first().map_or(0.0, |best| best.score);
     for candidate in candidates {

@@ -14,8 +14,8 @@ use tantivy::{DocSet, TERMINATED, Term};
 
 use crate::address::site_term;
 use crate::analysis::{Kind, Language, each_word, folded};
-use crate::card::{Card, OpenBlock};
-use crate::shelf::View;
+use crate::display_doc::{DecodedBlock, DisplayDoc};
+use crate::sub_index::SubIndexSearcher;
 use crate::vocabulary::SCORED;
 
 /// How many documents of the domain are looked at.
@@ -37,7 +37,7 @@ const WORDS_BOOST: f32 = 0.1;
 
 /// What the documents of a domain say, in the sample.
 #[derive(Default)]
-struct Portrait {
+struct DomainTerms {
     /// How many documents link to a host.
     hosts: HashMap<String, usize>,
     /// How often a word occurs.
@@ -45,7 +45,7 @@ struct Portrait {
 }
 
 /// Returns the query for the documents related to `host`, none of which is of `host` itself.
-pub(crate) fn related(pages: &View, host: &str) -> tantivy::Result<Box<dyn IndexQuery>> {
+pub(crate) fn related(pages: &SubIndexSearcher, host: &str) -> tantivy::Result<Box<dyn IndexQuery>> {
     let Some(site) = site_term(host) else {
         return Ok(Box::new(EmptyQuery));
     };
@@ -79,8 +79,8 @@ fn constant(query: Box<dyn IndexQuery>) -> Box<dyn IndexQuery> {
     Box::new(ConstScoreQuery::new(query, LINK_SCORE))
 }
 
-fn portrait(pages: &View, site: &str) -> tantivy::Result<Portrait> {
-    let mut portrait = Portrait::default();
+fn portrait(pages: &SubIndexSearcher, site: &str) -> tantivy::Result<DomainTerms> {
+    let mut portrait = DomainTerms::default();
     let term = Term::from_field_text(pages.fields.site, site);
     let mut sampled = 0;
     for (segment, store) in pages.searcher.segment_readers().iter().zip(&pages.generation.stores) {
@@ -92,7 +92,7 @@ fn portrait(pages: &View, site: &str) -> tantivy::Result<Portrait> {
             if !segment.is_deleted(postings.doc()) {
                 sampled += 1;
                 let bytes = store.get_document_bytes(postings.doc())?;
-                if let Some(card) = Card::decode(&bytes) {
+                if let Some(card) = DisplayDoc::decode(&bytes) {
                     portrait.add(&card);
                 }
             }
@@ -102,13 +102,13 @@ fn portrait(pages: &View, site: &str) -> tantivy::Result<Portrait> {
     Ok(portrait)
 }
 
-impl Portrait {
-    fn add(&mut self, card: &Card<'_>) {
+impl DomainTerms {
+    fn add(&mut self, card: &DisplayDoc<'_>) {
         for host in card.head.linked.split_whitespace() {
             *self.hosts.entry(host.to_owned()).or_default() += 1;
         }
         let beginning = card.first_block();
-        let passages = beginning.iter().flat_map(OpenBlock::passages);
+        let passages = beginning.iter().flat_map(DecodedBlock::passages);
         let language = Language::from_code(card.head.language);
         for text in [card.head.title, card.head.description].into_iter().chain(passages) {
             each_word(text, |word| {
@@ -133,7 +133,10 @@ impl Portrait {
 }
 
 /// Returns the query for documents with several of the words that are frequent here and rare elsewhere.
-fn by_words(pages: &View, words: &HashMap<String, u32>) -> tantivy::Result<Option<Box<dyn IndexQuery>>> {
+fn by_words(
+    pages: &SubIndexSearcher,
+    words: &HashMap<String, u32>,
+) -> tantivy::Result<Option<Box<dyn IndexQuery>>> {
     let mut frequent: Vec<(u32, &String)> = words.iter().map(|(word, &count)| (count, word)).collect();
     frequent.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     let documents = pages.searcher.num_docs() as f32;

@@ -8,7 +8,7 @@ use tantivy::schema::{
     TextOptions,
 };
 
-use crate::packed::TOKENIZER;
+use crate::packed_tokens::TOKENIZER;
 
 /// The format of index directories. Raise it whenever fields, positions or stored bytes change their meaning.
 pub(crate) const FORMAT: &str = "websvc-index 3";

@@ -14,18 +14,19 @@ use tantivy::{DocAddress, Term};
 use websvc_query::{Query, Sort, TbsRange};
 use websvc_stage::{Stage, StageTimes};
 
-use crate::card::{Card, Head};
-use crate::feedback::Feedback;
+use crate::country;
+use crate::display_doc::{DisplayDoc, DisplayDocHeader};
+use crate::feedback::RelevanceFeedback;
 use crate::filter::{Compiled, Compiler};
-use crate::finder::{Finder, append_new};
-use crate::freshness::{Dates, prefer_fresh};
-use crate::highlight;
-use crate::place;
+use crate::finder::{CandidateFinder, append_new};
+use crate::freshness::{SegmentDates, boost_fresh};
 use crate::rank::{
-    Candidate, SATURATION, ScoredWord, Statistics, best_first, observe, rank, tell_rivals, typed,
+    Candidate, QueryStatistics, SATURATION, ScoredWord, best_first, mark_close_candidates, rank,
+    read_positions, typed,
 };
-use crate::select::{Rules, Selection, leaves_others, select};
-use crate::shelf::{View, find};
+use crate::select::{Selection, SelectionRules, leaves_others, select};
+use crate::snippet;
+use crate::sub_index::{SubIndexSearcher, find};
 use crate::suggest::did_you_mean;
 
 /// What to search for beside the query text.
@@ -44,7 +45,7 @@ pub struct SearchOptions {
     /// The order of the hits.
     pub sort: Sort,
     /// What [`Hit::description`] holds.
-    pub highlights: Highlights,
+    pub highlights: SnippetMode,
     /// Whether explicit pages are left out, and the images of such pages.
     pub safe: Safe,
     /// The country of the searcher, ISO 3166-1 alpha-2 in upper case. Its pages come before others that are as good.
@@ -60,7 +61,7 @@ impl Default for SearchOptions {
             time: None,
             now: Timestamp::UNIX_EPOCH,
             sort: Sort::Relevance,
-            highlights: Highlights::Passages,
+            highlights: SnippetMode::Passages,
             safe: Safe::Off,
             country: None,
         }
@@ -103,7 +104,7 @@ pub enum DomainFilter {
 
 /// What the description of a hit holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Highlights {
+pub enum SnippetMode {
     /// The passage of the page that answers the query best.
     #[default]
     Passages,
@@ -127,7 +128,7 @@ pub struct Hit {
     pub url: String,
     /// The title; of an image its alternative text, else its caption, else the title of the page. May be empty.
     pub title: String,
-    /// A passage or the page's description (see [`Highlights`]), about 160 to 300 characters; may be empty. Of an
+    /// A passage or the page's description (see [`SnippetMode`]), about 160 to 300 characters; may be empty. Of an
     /// image a passage of the text around it, or its caption.
     pub description: String,
     /// The relevance; only comparable within one answer.
@@ -171,19 +172,19 @@ const WIDER: usize = 8;
 const MAX_CANDIDATES: usize = 5_000;
 
 /// One state of the index, ready to be searched.
-pub(crate) struct Snapshot<'a> {
-    pub(crate) pages: &'a View,
-    pub(crate) images: &'a View,
+pub(crate) struct IndexSearcher<'a> {
+    pub(crate) pages: &'a SubIndexSearcher,
+    pub(crate) images: &'a SubIndexSearcher,
     pub(crate) stages: &'a StageTimes,
 }
 
-impl Snapshot<'_> {
+impl IndexSearcher<'_> {
     pub(crate) fn search(&self, query: &Query, options: &SearchOptions) -> tantivy::Result<SearchOutcome> {
         let view = match options.vertical {
             Vertical::Web | Vertical::News => self.pages,
             Vertical::Images => self.images,
         };
-        let View { fields, searcher, generation } = view;
+        let SubIndexSearcher { fields, searcher, generation } = view;
         let compiler = Compiler {
             searcher,
             fields,
@@ -196,18 +197,18 @@ impl Snapshot<'_> {
             return Ok(SearchOutcome { hits: Vec::new(), warnings: compiled.warnings });
         }
         compiler.restrict(options, &mut compiled);
-        let statistics = Statistics::new(searcher, fields, &compiled)?;
+        let statistics = QueryStatistics::new(searcher, fields, &compiled)?;
         let (mut chosen, observed) = self.stages.time(Stage::Rank, || match options.vertical {
             Vertical::Images => self.choose_images(&compiled, &statistics, options),
             Vertical::Web | Vertical::News => {
-                choose_pages(view, &mut compiled, &statistics, options, Rules::of(query, options))
+                choose_pages(view, &mut compiled, &statistics, options, SelectionRules::of(query, options))
             }
         })?;
         let hits = self.stages.time(Stage::Snippets, || -> tantivy::Result<Vec<Hit>> {
             let mut hits = Vec::with_capacity(chosen.len());
             for candidate in &mut chosen {
                 let bytes = candidate.card(view)?;
-                if let Some(card) = Card::decode(&bytes) {
+                if let Some(card) = DisplayDoc::decode(&bytes) {
                     hits.push(hit(&card, candidate, &observed, &statistics.words, options.highlights));
                 }
             }
@@ -223,13 +224,13 @@ impl Snapshot<'_> {
     fn choose_images(
         &self,
         compiled: &Compiled,
-        statistics: &Statistics,
+        statistics: &QueryStatistics,
         options: &SearchOptions,
-    ) -> tantivy::Result<(Vec<Candidate>, Observed)> {
-        let finder = Finder { searcher: &self.images.searcher, compiled, statistics, options };
+    ) -> tantivy::Result<(Vec<Candidate>, WordPositions)> {
+        let finder = CandidateFinder { searcher: &self.images.searcher, compiled, statistics, options };
         let mut wanted = options.limit + SPARE_CANDIDATES;
         loop {
-            let mut candidates = finder.find(wanted)?;
+            let mut candidates = finder.find_candidates(wanted)?;
             let more = candidates.len() >= wanted && wanted < MAX_CANDIDATES;
             let observed = order(self.images, statistics, options, &mut candidates)?;
             let candidates = self.each_image_once(candidates, options.limit)?;
@@ -242,7 +243,7 @@ impl Snapshot<'_> {
 
     /// Keeps the best candidate of each image whose page is there, at most `limit`.
     fn each_image_once(&self, candidates: Vec<Candidate>, limit: usize) -> tantivy::Result<Vec<Candidate>> {
-        let View { fields, searcher, .. } = self.images;
+        let SubIndexSearcher { fields, searcher, .. } = self.images;
         let (mut kept, mut seen) = (Vec::new(), Vec::new());
         for mut candidate in candidates {
             let address = candidate.address;
@@ -252,7 +253,7 @@ impl Snapshot<'_> {
                 continue;
             }
             let bytes = candidate.card(self.images)?;
-            let Some(card) = Card::decode(&bytes) else { continue };
+            let Some(card) = DisplayDoc::decode(&bytes) else { continue };
             if find(&self.pages.searcher, fields, card.head.url)?.is_some() {
                 seen.push(identity);
                 kept.push(candidate);
@@ -267,18 +268,18 @@ impl Snapshot<'_> {
 
 /// Finds, orders and chooses pages; returns with them where the words stand in them.
 fn choose_pages(
-    view: &View,
+    view: &SubIndexSearcher,
     compiled: &mut Compiled,
-    statistics: &Statistics,
+    statistics: &QueryStatistics,
     options: &SearchOptions,
-    rules: Rules,
-) -> tantivy::Result<(Vec<Candidate>, Observed)> {
+    rules: SelectionRules,
+) -> tantivy::Result<(Vec<Candidate>, WordPositions)> {
     let mut wanted = options.limit + SPARE_CANDIDATES;
     let mut candidates = Vec::new();
     let mut widened = false;
     loop {
-        let finder = Finder { searcher: &view.searcher, compiled, statistics, options };
-        append_new(&mut candidates, finder.find(wanted)?);
+        let finder = CandidateFinder { searcher: &view.searcher, compiled, statistics, options };
+        append_new(&mut candidates, finder.find_candidates(wanted)?);
         let observed = order(view, statistics, options, &mut candidates)?;
         let Selection { chosen, crowding } = select(&mut candidates, view, rules, options.limit)?;
         let copies = chosen.len() < options.limit;
@@ -297,28 +298,28 @@ fn choose_pages(
 
 /// Puts candidates in the order that is asked for, and returns where the words stand in them.
 fn order(
-    view: &View,
-    statistics: &Statistics,
+    view: &SubIndexSearcher,
+    statistics: &QueryStatistics,
     options: &SearchOptions,
     candidates: &mut [Candidate],
-) -> tantivy::Result<Observed> {
-    let View { fields, searcher, generation } = view;
-    let observed = observe(searcher, &statistics.words, candidates)?;
+) -> tantivy::Result<WordPositions> {
+    let SubIndexSearcher { fields, searcher, generation } = view;
+    let observed = read_positions(searcher, &statistics.words, candidates)?;
     match options.sort {
         Sort::Relevance => {
             let keywords = typed(&statistics.words).len() <= KEYWORDS;
             rank(&statistics.words, &observed, keywords, candidates);
             if !keywords {
-                Feedback { view, statistics, observed: &observed }.refine(candidates)?;
+                RelevanceFeedback { view, statistics, observed: &observed }.rescore(candidates)?;
             }
             if let Some(country) = &options.country {
                 let bonus = COUNTRY_SHARE * statistics.maximum().max(SATURATION);
-                place::prefer(searcher, fields, country, bonus, candidates)?;
+                country::boost_country(searcher, fields, country, bonus, candidates)?;
             }
-            prefer_fresh(&generation.dates, options.now, statistics.maximum(), candidates);
+            boost_fresh(&generation.dates, options.now, statistics.maximum(), candidates);
             best_first(candidates);
             if !keywords {
-                tell_rivals(candidates);
+                mark_close_candidates(candidates);
             }
         }
         Sort::Date => sort_by_date(&generation.dates, candidates),
@@ -327,22 +328,22 @@ fn order(
 }
 
 /// Returns the documents of a host and its subdomains.
-fn documents_of(view: &View, host: &str) -> Box<dyn IndexQuery> {
+fn documents_of(view: &SubIndexSearcher, host: &str) -> Box<dyn IndexQuery> {
     Box::new(TermQuery::new(Term::from_field_text(view.fields.site, host), IndexRecordOption::Basic))
 }
 
 fn hit(
-    card: &Card<'_>,
+    card: &DisplayDoc<'_>,
     candidate: &Candidate,
     observed: &[(u32, u16)],
     words: &[ScoredWord],
-    highlights: Highlights,
+    highlights: SnippetMode,
 ) -> Hit {
     let description = match highlights {
-        Highlights::Passages => highlight::passage(card, &observed[candidate.observed.clone()], words),
-        Highlights::PageDescription => highlight::page_description(card),
+        SnippetMode::Passages => snippet::snippet(card, &observed[candidate.observed.clone()], words),
+        SnippetMode::PageDescription => snippet::page_description(card),
     };
-    let Head { url, title, language, published, date, image, width, height, .. } = card.head;
+    let DisplayDocHeader { url, title, language, published, date, image, width, height, .. } = card.head;
     let time = |at: Option<i64>| at.and_then(|at| Timestamp::from_second(at).ok());
     Hit {
         url: url.to_owned(),
@@ -357,9 +358,9 @@ fn hit(
 }
 
 /// Where the words stand in candidates, see [`observe`].
-type Observed = Vec<(u32, u16)>;
+type WordPositions = Vec<(u32, u16)>;
 
-fn sort_by_date(dates: &[Dates], candidates: &mut [Candidate]) {
+fn sort_by_date(dates: &[SegmentDates], candidates: &mut [Candidate]) {
     let date = |at: DocAddress| dates[at.segment_ord as usize].date(at.doc_id);
     candidates.sort_by_cached_key(|candidate| Reverse(date(candidate.address)));
 }

@@ -12,10 +12,10 @@ use websvc_address::Identity;
 use websvc_query::{Node, Operator, Query};
 
 use crate::analysis::{each_word, folded};
-use crate::card::{Card, OpenBlock};
+use crate::display_doc::{DecodedBlock, DisplayDoc};
 use crate::rank::Candidate;
 use crate::search::{DomainFilter, SearchOptions};
-use crate::shelf::View;
+use crate::sub_index::SubIndexSearcher;
 
 /// Among the first this many hits ...
 const FIRST: usize = 10;
@@ -39,14 +39,14 @@ const RESEMBLANCE: f64 = 0.85;
 
 /// Which rules apply to the hits of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rules {
+pub(crate) struct SelectionRules {
     /// Hosts share the first page of results.
     pub(crate) diverse: bool,
     /// Nearly equal texts are one hit. A listing by filters alone shows every address.
     pub(crate) collapse_texts: bool,
 }
 
-impl Rules {
+impl SelectionRules {
     pub(crate) fn of(query: &Query, options: &SearchOptions) -> Self {
         let names_hosts =
             query.root().is_some_and(names_hosts) || matches!(options.domains, DomainFilter::Include(_));
@@ -75,11 +75,11 @@ pub(crate) struct Selection {
 /// Chooses at most `limit` hits from candidates that are sorted best first.
 pub(crate) fn select(
     candidates: &mut [Candidate],
-    view: &View,
-    rules: Rules,
+    view: &SubIndexSearcher,
+    rules: SelectionRules,
     limit: usize,
 ) -> tantivy::Result<Selection> {
-    let mut pages: Vec<Page> = Vec::with_capacity(candidates.len().min(2 * limit));
+    let mut pages: Vec<PageFingerprint> = Vec::with_capacity(candidates.len().min(2 * limit));
     // The candidates of `pages`, and their places in the order of the hits.
     let mut picked: Vec<Candidate> = Vec::with_capacity(pages.capacity());
     let (mut first, mut rest, mut crowding) = (Vec::new(), Vec::new(), Vec::new());
@@ -90,7 +90,7 @@ pub(crate) fn select(
         if is_full && pages.iter().all(|page| page.query_bytes == 0) {
             break;
         }
-        let Some(page) = Page::of(candidate.card(view)?) else {
+        let Some(page) = PageFingerprint::of(candidate.card(view)?) else {
             continue;
         };
         if pages.is_empty() && rules.diverse && !leaves_others(view, std::slice::from_ref(&page.host))? {
@@ -100,7 +100,7 @@ pub(crate) fn select(
         if let Some(copy) = pages.iter().position(|known| known.is_copy(&page, rules)) {
             if page.is_cleaner_than(&pages[copy]) {
                 picked[copy] = candidate.clone();
-                pages[copy] = Page { first: pages[copy].first, ..page };
+                pages[copy] = PageFingerprint { first: pages[copy].first, ..page };
             }
             continue;
         }
@@ -123,7 +123,7 @@ pub(crate) fn select(
             rest.push(pages.len());
         }
         picked.push(candidate.clone());
-        pages.push(Page { first: is_first, ..page });
+        pages.push(PageFingerprint { first: is_first, ..page });
     }
     if first.len() >= limit.min(FIRST) {
         crowding.clear();
@@ -134,7 +134,7 @@ pub(crate) fn select(
 }
 
 /// What tells a page from others.
-struct Page {
+struct PageFingerprint {
     bytes: OwnedBytes,
     host: String,
     address: String,
@@ -148,9 +148,9 @@ struct Page {
     first: bool,
 }
 
-impl Page {
+impl PageFingerprint {
     fn of(bytes: OwnedBytes) -> Option<Self> {
-        let card = Card::decode(&bytes)?;
+        let card = DisplayDoc::decode(&bytes)?;
         let identity = Identity::of(card.head.url);
         let words = card.body_words();
         let (title, shingles) = (OnceCell::new(), OnceCell::new());
@@ -178,7 +178,7 @@ impl Page {
     fn title(&self) -> &str {
         self.title.get_or_init(|| {
             let mut title = String::new();
-            if let Some(card) = Card::decode(&self.bytes) {
+            if let Some(card) = DisplayDoc::decode(&self.bytes) {
                 each_word(card.head.title, |word| {
                     title.push_str(word.lower);
                     title.push(' ');
@@ -188,7 +188,7 @@ impl Page {
         })
     }
 
-    fn is_copy(&self, other: &Self, rules: Rules) -> bool {
+    fn is_copy(&self, other: &Self, rules: SelectionRules) -> bool {
         if self.address == other.address {
             return true;
         }
@@ -204,7 +204,7 @@ impl Page {
     fn shingles(&self) -> &[u64] {
         self.shingles.get_or_init(|| {
             let mut shingles = Vec::new();
-            let Some(card) = Card::decode(&self.bytes) else {
+            let Some(card) = DisplayDoc::decode(&self.bytes) else {
                 return shingles;
             };
             let mut last = None;
@@ -223,7 +223,7 @@ impl Page {
     }
 }
 
-fn add_shingles(block: &OpenBlock, shingles: &mut Vec<u64>) {
+fn add_shingles(block: &DecodedBlock, shingles: &mut Vec<u64>) {
     let mut words = Vec::new();
     for passage in block.passages() {
         each_word(passage, |word| {
@@ -245,7 +245,7 @@ fn resemblance(one: &[u64], other: &[u64]) -> f64 {
 }
 
 /// Tells whether the index has documents of other hosts.
-pub(crate) fn leaves_others(view: &View, hosts: &[String]) -> tantivy::Result<bool> {
+pub(crate) fn leaves_others(view: &SubIndexSearcher, hosts: &[String]) -> tantivy::Result<bool> {
     let mut documents = 0;
     for host in hosts {
         documents += view.searcher.doc_freq(&Term::from_field_text(view.fields.site, host))?;

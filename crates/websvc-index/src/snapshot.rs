@@ -14,7 +14,7 @@ use tantivy::index::SegmentComponent;
 use crate::error::IndexError;
 use crate::index::{FORMAT_FILE, IMAGES, Index};
 use crate::schema::FORMAT;
-use crate::shelf::Shelf;
+use crate::sub_index::SubIndex;
 
 /// The file in which the engine says which parts an index has ...
 const META: &str = "meta.json";
@@ -42,8 +42,8 @@ impl Index {
         mut visit: impl FnMut(&Path, u64, &mut dyn Read) -> Result<(), E>,
     ) -> Result<(), E> {
         // The pages first: a page that is there has its images, and one without its page is never shown.
-        let pages = Opened::of(self.pages())?;
-        let images = Opened::of(self.images())?;
+        let pages = OpenCommit::of(self.pages())?;
+        let images = OpenCommit::of(self.images())?;
         let format = format!("{FORMAT}\n");
         visit(Path::new(FORMAT_FILE), format.len() as u64, &mut format.as_bytes())?;
         pages.visit(Path::new(""), &mut visit)?;
@@ -52,14 +52,14 @@ impl Index {
 }
 
 /// The files of one shelf at one commit.
-struct Opened {
+struct OpenCommit {
     meta: Vec<u8>,
     managed: Vec<u8>,
     parts: Vec<(PathBuf, File, u64)>,
 }
 
-impl Opened {
-    fn of(shelf: &Shelf) -> Result<Self, IndexError> {
+impl OpenCommit {
+    fn of(shelf: &SubIndex) -> Result<Self, IndexError> {
         let in_directory = |source| IndexError::Directory { dir: shelf.dir.clone(), source };
         let directory = shelf.index.directory();
         let _kept = directory.acquire_lock(&META_LOCK).map_err(|error| shelf.engine(error.into()))?;

@@ -84,7 +84,7 @@ fn nearest(searcher: &Searcher, fields: &Fields, word: &str) -> tantivy::Result<
         let mut best: Option<(u64, String)> = None;
         for segment in searcher.segment_readers() {
             let index = segment.inverted_index(fields.exact)?;
-            let spelling = Spelling { word: word.as_bytes(), differences };
+            let spelling = LevenshteinAutomaton { word: word.as_bytes(), differences };
             let mut found = index.terms().search(spelling).into_stream()?;
             let mut left = MAX_NEIGHBOURS;
             while left > 0 && found.advance() {
@@ -111,36 +111,36 @@ fn nearest(searcher: &Searcher, fields: &Fields, word: &str) -> tantivy::Result<
 
 /// Accepts what becomes `word` by at most `differences` insertions, omissions, replacements and exchanges of
 /// neighbours, counted in bytes: a letter outside of ASCII that shares its first byte with another counts once too.
-struct Spelling<'a> {
+struct LevenshteinAutomaton<'a> {
     word: &'a [u8],
     differences: u8,
 }
 
 /// Two rows of the table of distances: the last one, the one before, and the byte between them.
 #[derive(Clone)]
-struct Rows {
+struct LevenshteinRows {
     last: Vec<u8>,
     before: Vec<u8>,
     byte: u8,
 }
 
-impl Automaton for Spelling<'_> {
-    type State = Rows;
+impl Automaton for LevenshteinAutomaton<'_> {
+    type State = LevenshteinRows;
 
-    fn start(&self) -> Rows {
+    fn start(&self) -> LevenshteinRows {
         let last = (0..=self.word.len()).map(|at| u8::try_from(at).unwrap_or(u8::MAX)).collect();
-        Rows { last, before: Vec::new(), byte: 0 }
+        LevenshteinRows { last, before: Vec::new(), byte: 0 }
     }
 
-    fn is_match(&self, state: &Rows) -> bool {
+    fn is_match(&self, state: &LevenshteinRows) -> bool {
         state.last.last().is_some_and(|&distance| distance <= self.differences)
     }
 
-    fn can_match(&self, state: &Rows) -> bool {
+    fn can_match(&self, state: &LevenshteinRows) -> bool {
         state.last.iter().any(|&distance| distance <= self.differences)
     }
 
-    fn accept(&self, state: &Rows, byte: u8) -> Rows {
+    fn accept(&self, state: &LevenshteinRows, byte: u8) -> LevenshteinRows {
         let mut row = Vec::with_capacity(state.last.len());
         row.push(state.last[0].saturating_add(1));
         for (at, &wanted) in self.word.iter().enumerate() {
@@ -151,7 +151,7 @@ impl Automaton for Spelling<'_> {
             }
             row.push(distance);
         }
-        Rows { before: state.last.clone(), last: row, byte }
+        LevenshteinRows { before: state.last.clone(), last: row, byte }
     }
 }
 
@@ -159,10 +159,10 @@ impl Automaton for Spelling<'_> {
 mod tests {
     use tantivy_fst::Automaton;
 
-    use super::Spelling;
+    use super::LevenshteinAutomaton;
 
     fn accepts(word: &str, differences: u8, text: &str) -> bool {
-        let spelling = Spelling { word: word.as_bytes(), differences };
+        let spelling = LevenshteinAutomaton { word: word.as_bytes(), differences };
         let state = text.bytes().fold(spelling.start(), |state, byte| spelling.accept(&state, byte));
         spelling.is_match(&state)
     }

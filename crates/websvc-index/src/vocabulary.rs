@@ -7,7 +7,7 @@ use tantivy::Searcher;
 use tantivy::schema::IndexRecordOption;
 
 use crate::analysis::{Kind, Language, each_word, fold, folded};
-use crate::lexicon::Shared;
+use crate::lexicon::SharedLexicon;
 use crate::schema::{Fields, STEM_MARK};
 
 /// More languages than this are not tried, the most frequent first.
@@ -22,7 +22,7 @@ pub(crate) struct Vocabulary {
     /// The languages of the index; `None` stands for those without a stemmer.
     languages: Vec<Option<Language>>,
     /// The words of texts that lent some to long questions.
-    pub(crate) lexicon: Shared,
+    pub(crate) lexicon: SharedLexicon,
 }
 
 /// One unit of a query.
@@ -50,7 +50,7 @@ pub(crate) struct Compound {
 
 /// What stands between two neighbours of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Bond {
+pub(crate) enum CompoundJoin {
     /// A hyphen or another sign.
     Tight,
     /// A space.
@@ -82,7 +82,7 @@ impl Vocabulary {
         let mut seen_unstemmed = false;
         languages.retain(|language| language.is_some() || !std::mem::replace(&mut seen_unstemmed, true));
         languages.truncate(MAX_LANGUAGES);
-        Ok(Self { languages, lexicon: Shared::default() })
+        Ok(Self { languages, lexicon: SharedLexicon::default() })
     }
 
     /// Takes `text` apart into query words, stop words included.
@@ -93,7 +93,7 @@ impl Vocabulary {
         fields: &Fields,
     ) -> tantivy::Result<Vec<QueryWord>> {
         let (mut words, mut singles) = (Vec::new(), Vec::new());
-        let fluent = self.fluent_in(text);
+        let fluent = self.query_languages(text);
         each_word(text, |word| {
             if word.kind != Kind::Last && !word.lower.is_empty() {
                 let exact = folded(word.lower);
@@ -116,7 +116,7 @@ impl Vocabulary {
 
     /// Returns the languages whose stop words are stop words of a query: the most frequent of the index, and every
     /// other of which the query has at least two.
-    fn fluent_in(&self, text: &str) -> Vec<Language> {
+    fn query_languages(&self, text: &str) -> Vec<Language> {
         let known: Vec<Language> = self.languages.iter().copied().flatten().collect();
         let mut counts = vec![0; known.len()];
         if let [_, _, ..] = known.as_slice() {
@@ -163,13 +163,18 @@ impl Vocabulary {
     }
 
     /// Returns two neighbours as one word; `None` for neighbours that nobody writes so, such as stop words and letters.
-    pub(crate) fn compound(&self, first: &QueryWord, second: &QueryWord, bond: Bond) -> Option<Compound> {
+    pub(crate) fn compound(
+        &self,
+        first: &QueryWord,
+        second: &QueryWord,
+        bond: CompoundJoin,
+    ) -> Option<Compound> {
         const MIN_BYTES: usize = 3;
         let parts = [first, second];
         let is_word = |word: &&QueryWord| !word.forms.is_empty() && word.exact.len() >= MIN_BYTES;
         let joins = match bond {
-            Bond::Tight => !parts.iter().all(|part| part.forms.is_empty()),
-            Bond::Loose => parts.iter().all(is_word),
+            CompoundJoin::Tight => !parts.iter().all(|part| part.forms.is_empty()),
+            CompoundJoin::Loose => parts.iter().all(is_word),
         };
         // `3.11` is not 311.
         let is_number = parts.iter().all(|part| part.exact.chars().all(char::is_numeric));

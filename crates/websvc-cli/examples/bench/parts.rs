@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 use websvc_extract::{ContentOptions, Document, Source};
-use websvc_index::{Highlights, Index, IndexConfig, SearchOptions};
+use websvc_index::{Index, IndexConfig, SearchOptions, SnippetMode};
 
 use crate::report::Report;
 
@@ -60,7 +60,7 @@ pub(crate) fn index(data_dir: &Path, queries: &[String], report: &mut Report) {
     let index = Index::open(&data_dir.join("index"), IndexConfig::default()).unwrap();
     let queries: Vec<_> = queries.iter().map(|text| websvc_query::parse(text).query).collect();
     for (name, highlights) in
-        [("index in process, ten hits", Highlights::PageDescription), (INDEX_ROW, Highlights::Passages)]
+        [("index in process, ten hits", SnippetMode::PageDescription), (INDEX_ROW, SnippetMode::Passages)]
     {
         let options = SearchOptions { highlights, ..SearchOptions::default() };
         let started = Instant::now();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use websvc_index::{Highlights, Index, IndexError, Safe, SearchOptions, Vertical};
+use websvc_index::{Index, IndexError, Safe, SearchOptions, SnippetMode, Vertical};
 use websvc_stage::carried;
 use websvc_validate::{DomainFilter, SourceKind};
 
@@ -72,7 +72,7 @@ fn options(ask: &SourceRequest<'_>) -> SearchOptions {
         time: ask.tbs.and_then(|tbs| tbs.range),
         now: ask.now,
         sort: ask.tbs.map(|tbs| tbs.sort).unwrap_or_default(),
-        highlights: if ask.highlights { Highlights::Passages } else { Highlights::PageDescription },
+        highlights: if ask.highlights { SnippetMode::Passages } else { SnippetMode::PageDescription },
         safe: if ask.safe { Safe::On } else { Safe::Off },
         country: country_meant(ask).map(str::to_owned),
     }

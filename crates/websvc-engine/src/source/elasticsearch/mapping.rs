@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::Url;
-use websvc_index::{Document, Image, Outline, one_extension};
+use websvc_index::{Document, DocumentTerms, Image, one_extension};
 
 /// The names of the fields that queries use.
 pub(super) mod field {
@@ -74,7 +74,7 @@ pub(super) struct ImageRecord {
 impl Record {
     /// Returns the record of a page; `None` when its URL has no host.
     pub(super) fn of(document: Document) -> Option<Self> {
-        let Outline { sites, url_words, extensions, mut labels, date } = Outline::of(&document)?;
+        let DocumentTerms { sites, url_words, extensions, mut labels, date } = DocumentTerms::of(&document)?;
         let Document {
             url,
             title,

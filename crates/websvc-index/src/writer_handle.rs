@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use crate::error::IndexError;
-use crate::index::Shared;
+use crate::index::IndexShared;
 use crate::journal::Change;
-use crate::owner::Owner;
+use crate::writer_thread::WriterThread;
 
 /// How many documents may wait for the writing thread.
 const QUEUE: usize = 32;
@@ -28,21 +28,21 @@ pub(crate) enum Command {
 
 /// The handle of the writing thread, which is started by the first command.
 #[derive(Debug)]
-pub(crate) struct Writer {
-    shared: Arc<Shared>,
-    thread: Mutex<Option<Thread>>,
+pub(crate) struct WriterHandle {
+    shared: Arc<IndexShared>,
+    thread: Mutex<Option<WriterJoinHandle>>,
     /// Whether the engine's writer exists, so that commands need not ask first.
     live: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
-struct Thread {
+struct WriterJoinHandle {
     commands: SyncSender<Command>,
     handle: JoinHandle<Result<(), IndexError>>,
 }
 
-impl Writer {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+impl WriterHandle {
+    pub(crate) fn new(shared: Arc<IndexShared>) -> Self {
         Self { shared, thread: Mutex::new(None), live: Arc::new(AtomicBool::new(false)) }
     }
 
@@ -78,7 +78,7 @@ impl Writer {
     /// Ends the thread after it has committed everything.
     pub(crate) fn close(&self) -> Result<(), IndexError> {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(Thread { commands, handle }) = thread else {
+        let Some(WriterJoinHandle { commands, handle }) = thread else {
             return Ok(());
         };
         drop(commands);
@@ -107,12 +107,12 @@ impl Writer {
             return Ok(thread.commands.clone());
         }
         let (commands, received) = mpsc::sync_channel(QUEUE);
-        let owner = Owner::new(Arc::clone(&self.shared), Arc::clone(&self.live));
+        let owner = WriterThread::new(Arc::clone(&self.shared), Arc::clone(&self.live));
         let handle = std::thread::Builder::new()
             .name("index-writer".to_owned())
             .spawn(move || owner.run(&received))
             .map_err(|source| IndexError::Directory { dir: self.shared.dir.clone(), source })?;
-        *thread = Some(Thread { commands: commands.clone(), handle });
+        *thread = Some(WriterJoinHandle { commands: commands.clone(), handle });
         Ok(commands)
     }
 
@@ -121,7 +121,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for WriterHandle {
     fn drop(&mut self) {
         // Nobody is left to hear of an error; callers who care call `close`.
         let _ = self.close();

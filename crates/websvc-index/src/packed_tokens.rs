@@ -12,9 +12,9 @@ pub(crate) const TOKENIZER: &str = "default";
 
 /// The tokens of one field.
 #[derive(Default)]
-pub(crate) struct Tokens(String);
+pub(crate) struct PackedTokens(String);
 
-impl Tokens {
+impl PackedTokens {
     /// Adds a word `times` times; an empty one is none.
     pub(crate) fn push(&mut self, text: &str, position: u32, times: usize) {
         if text.is_empty() {
@@ -29,20 +29,20 @@ impl Tokens {
 
     /// Returns the words in the order they were added.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
-        Unpacked(&self.0).map(|(_, text)| text)
+        PackedTokenReader(&self.0).map(|(_, text)| text)
     }
 
-    /// Returns how much there is, for [`Tokens::truncate`].
+    /// Returns how much there is, for [`PackedTokens::truncate`].
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Takes out what was added since [`Tokens::len`] returned `len`.
+    /// Takes out what was added since [`PackedTokens::len`] returned `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.0.truncate(len);
     }
 
-    /// Returns the text that [`Unpack`] reads.
+    /// Returns the text that [`PackedTokenizer`] reads.
     pub(crate) fn finish(self) -> String {
         self.0
     }
@@ -57,9 +57,9 @@ impl Tokens {
 }
 
 /// What is left of a packed text: position and text of each token. It ends where the text is none of ours.
-struct Unpacked<'a>(&'a str);
+struct PackedTokenReader<'a>(&'a str);
 
-impl<'a> Unpacked<'a> {
+impl<'a> PackedTokenReader<'a> {
     fn number(&mut self) -> Option<usize> {
         let mut value = 0;
         for shift in (0..usize::BITS).step_by(6) {
@@ -75,7 +75,7 @@ impl<'a> Unpacked<'a> {
     }
 }
 
-impl<'a> Iterator for Unpacked<'a> {
+impl<'a> Iterator for PackedTokenReader<'a> {
     type Item = (usize, &'a str);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -89,23 +89,23 @@ impl<'a> Iterator for Unpacked<'a> {
 
 /// The tokenizer that takes packed tokens out of their text.
 #[derive(Debug, Clone)]
-pub(crate) struct Unpack;
+pub(crate) struct PackedTokenizer;
 
-impl Tokenizer for Unpack {
-    type TokenStream<'a> = Stream<'a>;
+impl Tokenizer for PackedTokenizer {
+    type TokenStream<'a> = PackedTokenStream<'a>;
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Stream<'a> {
-        Stream { rest: Unpacked(text), token: Token::default() }
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> PackedTokenStream<'a> {
+        PackedTokenStream { rest: PackedTokenReader(text), token: Token::default() }
     }
 }
 
 /// The tokens of a packed text, one after the other.
-pub(crate) struct Stream<'a> {
-    rest: Unpacked<'a>,
+pub(crate) struct PackedTokenStream<'a> {
+    rest: PackedTokenReader<'a>,
     token: Token,
 }
 
-impl TokenStream for Stream<'_> {
+impl TokenStream for PackedTokenStream<'_> {
     fn advance(&mut self) -> bool {
         let Some((position, text)) = self.rest.next() else { return false };
         self.token.position = position;
@@ -133,7 +133,7 @@ mod tests {
     fn tokens_come_out_as_they_went_in() {
         let long = "\u{e4}".repeat(5_000);
         let words = [("a", 0), ("\u{4e2d}\u{6587}", 63), ("@", 64), (&long, 4_096), ("\u{1}b", u32::MAX)];
-        let mut tokens = Tokens::default();
+        let mut tokens = PackedTokens::default();
         for (text, position) in words {
             tokens.push(text, position, 2);
         }
@@ -144,7 +144,7 @@ mod tests {
         assert!(tokens.texts().eq(words.iter().flat_map(|(text, _)| [*text; 2])));
 
         let text = tokens.finish();
-        let mut unpack = Unpack;
+        let mut unpack = PackedTokenizer;
         let mut stream = unpack.token_stream(&text);
         let mut seen = Vec::new();
         stream.process(&mut |token| seen.push((token.text.clone(), token.position, token.position_length)));
@@ -161,7 +161,7 @@ mod tests {
             "\u{1}\u{9}short",
             "\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}\u{7f}",
         ] {
-            assert_eq!(Unpacked(text).next(), None, "{text:?}");
+            assert_eq!(PackedTokenReader(text).next(), None, "{text:?}");
         }
     }
 }

@@ -6,8 +6,8 @@
 
 use lz4_flex::block::{compress, compress_with_dict, decompress, decompress_with_dict};
 
-use crate::bytes::{Taker, put, put_optional, put_side, put_text, put_time};
-use crate::card::Card;
+use crate::bytes::{ByteReader, put, put_dimension, put_optional, put_text, put_time};
+use crate::display_doc::DisplayDoc;
 use crate::document::{Document, Image, Link, News};
 
 /// How much of the body helps to pack the rest; the method looks back no farther.
@@ -79,7 +79,7 @@ fn put_image(out: &mut Vec<u8>, image: &Image) {
         put_text(out, text);
     }
     for side in [width, height] {
-        put_side(out, *side);
+        put_dimension(out, *side);
     }
 }
 
@@ -94,11 +94,11 @@ fn dictionary(body: &str) -> &[u8] {
 }
 
 /// Reads the whole document that `card` shows; `None` when its bytes are damaged.
-pub(crate) fn document(card: &Card<'_>) -> Option<Document> {
+pub(crate) fn document(card: &DisplayDoc<'_>) -> Option<Document> {
     let record = Record::of(card)?;
     let mut body = card.body()?;
     let rest = record.rest.unpack(|packed, len| decompress_with_dict(packed, len, dictionary(&body)))?;
-    let mut rest = Taker(&rest);
+    let mut rest = ByteReader(&rest);
     let (has_description, explicit) = (rest.flag()?, rest.flag()?);
     let (published, modified, seen) = (rest.time()?, rest.time()?, rest.time()?);
     let mut optional = || Some(rest.optional()?.map(str::to_owned));
@@ -129,14 +129,14 @@ pub(crate) fn document(card: &Card<'_>) -> Option<Document> {
     })
 }
 
-fn image(rest: &mut Taker<'_>) -> Option<Image> {
+fn image(rest: &mut ByteReader<'_>) -> Option<Image> {
     let mut text = || rest.text().map(str::to_owned);
     let (url, alt, caption, context) = (text()?, text()?, text()?, text()?);
     Some(Image { url, alt, caption, context, width: rest.side()?, height: rest.side()? })
 }
 
 /// Reads the links of the page that `card` shows, without the rest of it; none when the bytes are damaged.
-pub(crate) fn links(card: &Card<'_>) -> Links {
+pub(crate) fn links(card: &DisplayDoc<'_>) -> Links {
     let unpacked = Record::of(card).and_then(|record| record.links.unpack(decompress));
     Links(unpacked.unwrap_or_default())
 }
@@ -153,7 +153,7 @@ impl Links {
 
     /// Returns addresses and texts, in their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        let mut links = Taker(&self.0);
+        let mut links = ByteReader(&self.0);
         let count = links.count().unwrap_or_default();
         (0..count).map_while(move |_| Some((links.text()?, links.text()?)))
     }
@@ -161,21 +161,21 @@ impl Links {
 
 /// A record whose parts are still packed.
 struct Record<'a> {
-    links: Packed<'a>,
-    rest: Packed<'a>,
+    links: PackedBlob<'a>,
+    rest: PackedBlob<'a>,
 }
 
 impl<'a> Record<'a> {
-    fn of(card: &Card<'a>) -> Option<Self> {
+    fn of(card: &DisplayDoc<'a>) -> Option<Self> {
         let (stored, len) = card.before().split_last_chunk()?;
         let start = stored.len().checked_sub(u32::from_le_bytes(*len) as usize)?;
-        let mut parts = Taker(&stored[start..]);
-        Some(Self { links: Packed::take(&mut parts)?, rest: Packed::take(&mut parts)? })
+        let mut parts = ByteReader(&stored[start..]);
+        Some(Self { links: PackedBlob::take(&mut parts)?, rest: PackedBlob::take(&mut parts)? })
     }
 
     fn links(&self) -> Option<Vec<Link>> {
         let links = self.links.unpack(decompress)?;
-        let mut links = Taker(&links);
+        let mut links = ByteReader(&links);
         let count = links.count()?;
         (0..count)
             .map(|_| Some(Link { url: links.text()?.to_owned(), text: links.text()?.to_owned() }))
@@ -183,13 +183,13 @@ impl<'a> Record<'a> {
     }
 }
 
-struct Packed<'a> {
+struct PackedBlob<'a> {
     bytes: &'a [u8],
     len: usize,
 }
 
-impl<'a> Packed<'a> {
-    fn take(from: &mut Taker<'a>) -> Option<Self> {
+impl<'a> PackedBlob<'a> {
+    fn take(from: &mut ByteReader<'a>) -> Option<Self> {
         let len = usize::try_from(from.number()?).ok()?;
         let count = from.count()?;
         Some(Self { bytes: from.slice(count)?, len })

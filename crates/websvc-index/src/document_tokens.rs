@@ -1,28 +1,28 @@
 //! Texts as the tokens of fields.
 
 use crate::analysis::{FormCache, Forms, Kind, Language, each_word, fold};
-use crate::packed::Tokens;
+use crate::packed_tokens::PackedTokens;
 use crate::schema::{SECTION_GAP, STEM_MARK, TITLE_WORDS};
 
 /// The tokens of the three text fields while a document is read once from front to back.
-pub(crate) struct Words<'a> {
+pub(crate) struct DocumentTokenizer<'a> {
     language: Option<Language>,
     forms: &'a mut FormCache,
     pub(crate) position: u32,
-    pub(crate) titles: Tokens,
-    pub(crate) terms: Tokens,
-    pub(crate) exact: Tokens,
+    pub(crate) titles: PackedTokens,
+    pub(crate) terms: PackedTokens,
+    pub(crate) exact: PackedTokens,
 }
 
-impl<'a> Words<'a> {
+impl<'a> DocumentTokenizer<'a> {
     pub(crate) fn new(language: Option<Language>, forms: &'a mut FormCache) -> Self {
         Self {
             language,
             forms,
             position: 0,
-            titles: Tokens::default(),
-            terms: Tokens::default(),
-            exact: Tokens::default(),
+            titles: PackedTokens::default(),
+            terms: PackedTokens::default(),
+            exact: PackedTokens::default(),
         }
     }
 
@@ -91,14 +91,14 @@ impl<'a> Words<'a> {
 
 /// Returns terms without places, packed.
 pub(crate) fn list(terms: impl IntoIterator<Item = String>) -> String {
-    let mut tokens = Tokens::default();
+    let mut tokens = PackedTokens::default();
     terms.into_iter().for_each(|term| tokens.push(&term, 0, 1));
     tokens.finish()
 }
 
 /// Returns the words of a URL as readable text, packed.
 pub(crate) fn url_words(text: &str) -> String {
-    let (mut tokens, mut position, mut folded) = (Tokens::default(), 0, String::new());
+    let (mut tokens, mut position, mut folded) = (PackedTokens::default(), 0, String::new());
     each_word(text, |word| {
         folded.clear();
         fold(word.lower, &mut folded);

@@ -7,7 +7,7 @@
 //! left there first.
 //!
 //! Images are committed before their pages, and searches show no image whose page is not there: whenever the process
-//! ends, a page that is there has its images. Anchors are applied (see [`crate::settle`]) when nobody writes.
+//! ends, a page that is there has its images. Anchors are applied (see [`crate::apply_anchors_batch`]) when nobody writes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -19,18 +19,18 @@ use tantivy::{TantivyDocument, TantivyError};
 
 use crate::analysis::FormCache;
 use crate::anchors::{Anchors, gather};
-use crate::backlog::{Backlog, PENDING};
-use crate::card::Card;
-use crate::desk::{Desk, MIN_HEAP, is_locked};
+use crate::backlog::{AnchorBacklog, PENDING};
+use crate::display_doc::DisplayDoc;
 use crate::document::Document;
-use crate::encode::{Encoded, encode};
+use crate::encode::{EncodedPage, encode};
 use crate::error::IndexError;
-use crate::index::Shared;
+use crate::image_fields::encode_images;
+use crate::index::IndexShared;
 use crate::journal::{Change, Changes};
-use crate::picture::encode_images;
-use crate::record::{self, Links};
-use crate::shelf::{View, find};
-use crate::writer::Command;
+use crate::lazy_writer::{LazyIndexWriter, MIN_HEAP, is_locked};
+use crate::stored_record::{self, Links};
+use crate::sub_index::{SubIndexSearcher, find};
+use crate::writer_handle::Command;
 
 /// An index of at most this many documents is merged into one part when writing pauses.
 const SMALL_INDEX: u64 = 100_000;
@@ -43,16 +43,16 @@ const SETTLED_BESIDE: usize = 32;
 const BESIDE_AFTER: Duration = Duration::from_secs(30);
 
 /// The state of the writing thread.
-pub(crate) struct Owner {
-    pub(crate) shared: Arc<Shared>,
+pub(crate) struct WriterThread {
+    pub(crate) shared: Arc<IndexShared>,
     live: Arc<AtomicBool>,
-    pub(crate) pages: Desk,
-    images: Desk,
+    pub(crate) pages: LazyIndexWriter,
+    images: LazyIndexWriter,
     pub(crate) forms: FormCache,
     /// When the first document came that is not committed yet.
     pub(crate) dirty_since: Option<Instant>,
     /// The pages whose anchors are to be applied.
-    pub(crate) backlog: Backlog,
+    pub(crate) backlog: AnchorBacklog,
     /// The number of the last change that was taken from the queue.
     applied: u64,
     /// Whether the last commit says that anchors wait.
@@ -63,16 +63,16 @@ pub(crate) struct Owner {
     failure: Option<IndexError>,
 }
 
-impl Owner {
-    pub(crate) fn new(shared: Arc<Shared>, live: Arc<AtomicBool>) -> Self {
+impl WriterThread {
+    pub(crate) fn new(shared: Arc<IndexShared>, live: Arc<AtomicBool>) -> Self {
         Self {
             shared,
             live,
-            pages: Desk::default(),
-            images: Desk::default(),
+            pages: LazyIndexWriter::default(),
+            images: LazyIndexWriter::default(),
             forms: FormCache::default(),
             dirty_since: None,
-            backlog: Backlog::default(),
+            backlog: AnchorBacklog::default(),
             applied: 0,
             noted: false,
             busy_since: None,
@@ -85,20 +85,20 @@ impl Owner {
             match self.next(commands) {
                 Ok(command) => {
                     self.busy_since.get_or_insert_with(Instant::now);
-                    self.obey(command);
+                    self.handle_command(command);
                 }
-                Err(RecvTimeoutError::Timeout) => self.note(Self::idle),
+                Err(RecvTimeoutError::Timeout) => self.run_step(Self::idle),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             if self.dirty_since.is_some_and(|since| since.elapsed() >= self.shared.config.commit_after) {
-                self.note(Self::commit);
+                self.run_step(Self::commit);
                 if self.busy_since.is_some_and(|since| since.elapsed() >= BESIDE_AFTER) {
-                    self.note(|owner| owner.settle(SETTLED_BESIDE));
+                    self.run_step(|owner| owner.apply_anchors_batch(SETTLED_BESIDE));
                 }
             }
         }
-        self.note(Self::commit);
-        self.note(Self::release);
+        self.run_step(Self::commit);
+        self.run_step(Self::release);
         self.failure.map_or(Ok(()), Err)
     }
 
@@ -127,18 +127,18 @@ impl Owner {
         }
         self.busy_since = None;
         if !self.backlog.is_empty() {
-            return self.settle(SETTLED_AT_ONCE);
+            return self.apply_anchors_batch(SETTLED_AT_ONCE);
         }
         if self.dirty_since.is_some() {
             return self.commit();
         }
-        self.rest()
+        self.shut_down_idle()
     }
 
-    fn obey(&mut self, command: Command) {
+    fn handle_command(&mut self, command: Command) {
         match command {
             Command::Change(change, number) => {
-                self.note(|owner| owner.apply(&change));
+                self.run_step(|owner| owner.apply(&change));
                 self.applied = number;
             }
             Command::Start(reply) => {
@@ -146,16 +146,16 @@ impl Owner {
                 let _ = reply.send(self.failure.take().map_or(started, Err));
             }
             Command::Flush(reply) => {
-                self.note(Self::commit);
+                self.run_step(Self::commit);
                 let _ = reply.send(self.failure.take().map_or(Ok(()), Err));
             }
             Command::ApplyAnchors(reply) => {
-                self.note(Self::settle_all);
+                self.run_step(Self::apply_all_anchors);
                 let _ = reply.send(self.failure.take().map_or(Ok(()), Err));
             }
             Command::Optimize(reply) => {
-                self.note(Self::settle_all);
-                self.note(Self::merge);
+                self.run_step(Self::apply_all_anchors);
+                self.run_step(Self::merge);
                 let _ = reply.send(self.failure.take().map_or(Ok(()), Err));
             }
         }
@@ -163,7 +163,7 @@ impl Owner {
 
     /// Does a step; a failure is kept for the next caller who can be told, and the engine's writer is given up,
     /// since it refuses everything after a failure.
-    fn note(&mut self, step: impl FnOnce(&mut Self) -> Result<(), IndexError>) {
+    fn run_step(&mut self, step: impl FnOnce(&mut Self) -> Result<(), IndexError>) {
         if let Err(error) = step(self) {
             self.failure.get_or_insert(error);
             // What was under way is in the journal; a sweep finds the anchors that were not applied.
@@ -176,8 +176,8 @@ impl Owner {
         self.dirty_since = None;
         self.shared.journal.unapply();
         self.live.store(false, Ordering::Release);
-        self.images.abandon();
-        self.pages.abandon();
+        self.images.discard();
+        self.pages.discard();
     }
 
     /// Makes sure that pages can be written. Their lock stands for that of the images too.
@@ -243,15 +243,15 @@ impl Owner {
         let fields = &shared.pages.fields;
         let reading = || -> tantivy::Result<_> {
             let view = shared.pages.view()?;
-            let known = Known::find(&view, &document.url)?;
+            let known = CommittedPage::find(&view, &document.url)?;
             // A sweep will come by; until then a new page can do without.
-            let later = self.backlog.is_unnamed() && known.is_none();
+            let later = self.backlog.is_full_sweep() && known.is_none();
             let anchors = if later { Anchors::default() } else { gather(&view, &document.url)? };
             Ok((known.unwrap_or_default(), anchors))
         };
         let (known, anchors) = reading().map_err(|error| self.failed(&error))?;
         let forms = &mut self.forms;
-        let Some(Encoded { page, facts }) = encode(fields, document, known.first_seen, &anchors, forms)
+        let Some(EncodedPage { page, facts }) = encode(fields, document, known.first_seen, &anchors, forms)
         else {
             return Ok(()); // `Index::add` has refused such URLs.
         };
@@ -263,7 +263,7 @@ impl Owner {
 
     fn remove(&mut self, url: &str) -> Result<(), IndexError> {
         self.start()?;
-        let known = self.shared.pages.view().and_then(|view| Known::find(&view, url));
+        let known = self.shared.pages.view().and_then(|view| CommittedPage::find(&view, url));
         let known = known.map_err(|error| self.failed(&error))?.unwrap_or_default();
         self.replace(url, None, Vec::new())?;
         self.backlog.add_changed(url, &known.links, &[]);
@@ -311,7 +311,7 @@ impl Owner {
     }
 
     /// Tidies up and lets go of the engine's writer when there was nothing to write for a while.
-    fn rest(&mut self) -> Result<(), IndexError> {
+    fn shut_down_idle(&mut self) -> Result<(), IndexError> {
         if self.shared.pages.document_count() <= SMALL_INDEX {
             self.merge()?;
         }
@@ -323,7 +323,7 @@ impl Owner {
         self.forms = FormCache::default();
         // While the lock is held: the next process is to find the files as they stay.
         self.shared.journal.release().map_err(|source| self.shared.io(source))?;
-        let released = self.images.release().and_then(|()| self.pages.release());
+        let released = self.images.close().and_then(|()| self.pages.close());
         released.map_err(|error| self.failed(&error))?;
         self.shared.reload()
     }
@@ -335,18 +335,18 @@ impl Owner {
 
 /// What is committed of a page that is replaced or removed.
 #[derive(Default)]
-struct Known {
+struct CommittedPage {
     first_seen: Option<i64>,
     links: Links,
 }
 
-impl Known {
-    fn find(view: &View, url: &str) -> tantivy::Result<Option<Self>> {
+impl CommittedPage {
+    fn find(view: &SubIndexSearcher, url: &str) -> tantivy::Result<Option<Self>> {
         let Some(address) = find(&view.searcher, &view.fields, url)? else {
             return Ok(None);
         };
         let bytes = view.stored(address)?;
-        let links = Card::decode(&bytes).map(|card| record::links(&card)).unwrap_or_default();
+        let links = DisplayDoc::decode(&bytes).map(|card| stored_record::links(&card)).unwrap_or_default();
         Ok(Some(Self { first_seen: view.first_seen(address), links }))
     }
 }

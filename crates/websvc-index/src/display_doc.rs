@@ -8,7 +8,7 @@
 use std::ops::RangeInclusive;
 
 use crate::analysis::head;
-use crate::bytes::{Taker, put, put_seconds, put_side, put_text};
+use crate::bytes::{ByteReader, put, put_dimension, put_seconds, put_text};
 
 /// How many bytes of text a block holds at least.
 const BLOCK_BYTES: usize = 1_536;
@@ -32,7 +32,7 @@ const MAX_SPACE_BYTES: usize = 1_024;
 
 /// The fields of a card that are read whole.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Head<'a> {
+pub(crate) struct DisplayDocHeader<'a> {
     pub(crate) url: &'a str,
     pub(crate) title: &'a str,
     pub(crate) description: &'a str,
@@ -49,8 +49,8 @@ pub(crate) struct Head<'a> {
 }
 
 /// A stored card; reading it never panics, damaged bytes give empty texts.
-pub(crate) struct Card<'a> {
-    pub(crate) head: Head<'a>,
+pub(crate) struct DisplayDoc<'a> {
+    pub(crate) head: DisplayDocHeader<'a>,
     blocks: Vec<Block>,
     data: &'a [u8],
     /// What is stored before the card.
@@ -67,13 +67,13 @@ struct Block {
 }
 
 /// A block of text that was decompressed, as it came.
-pub(crate) struct OpenBlock {
+pub(crate) struct DecodedBlock {
     pub(crate) text: String,
     /// For each passage: position of its first word, byte offset of its end.
     passages: Vec<(u32, usize)>,
 }
 
-impl OpenBlock {
+impl DecodedBlock {
     /// Returns the passages as they came.
     pub(crate) fn passages(&self) -> impl ExactSizeIterator<Item = &str> {
         (0..self.passages.len()).map(|at| self.passage(at))
@@ -104,7 +104,11 @@ impl OpenBlock {
 }
 
 /// Writes a card. `on_passage` gets every passage in order and returns how many words it has.
-pub(crate) fn encode(head: &Head<'_>, body: &str, mut on_passage: impl FnMut(&str) -> u32) -> Vec<u8> {
+pub(crate) fn encode(
+    head: &DisplayDocHeader<'_>,
+    body: &str,
+    mut on_passage: impl FnMut(&str) -> u32,
+) -> Vec<u8> {
     let mut out = Vec::with_capacity(256 + body.len() / 2);
     for text in [head.url, head.title, head.description, head.language, head.image, head.linked] {
         put_text(&mut out, text);
@@ -113,11 +117,11 @@ pub(crate) fn encode(head: &Head<'_>, body: &str, mut on_passage: impl FnMut(&st
         put_seconds(&mut out, time);
     }
     for side in [head.width, head.height] {
-        put_side(&mut out, side);
+        put_dimension(&mut out, side);
     }
 
     let (mut directory, mut data, mut count) = (Vec::new(), Vec::new(), 0);
-    let mut block = Pending::default();
+    let mut block = BlockBuilder::default();
     for passage in passages(body) {
         block.add(passage, on_passage(passage.trim()));
         if block.text.len() >= BLOCK_BYTES {
@@ -138,14 +142,14 @@ pub(crate) fn encode(head: &Head<'_>, body: &str, mut on_passage: impl FnMut(&st
 }
 
 #[derive(Default)]
-struct Pending {
+struct BlockBuilder {
     text: String,
     table: Vec<u8>,
     passages: u64,
     words: u32,
 }
 
-impl Pending {
+impl BlockBuilder {
     fn add(&mut self, passage: &str, words: u32) {
         self.text.push_str(passage);
         put(&mut self.table, u64::from(words));
@@ -166,7 +170,7 @@ impl Pending {
     }
 }
 
-/// Returns the bytes of the card alone, from which [`Card::decode`] reads the same; all of them when they are damaged.
+/// Returns the bytes of the card alone, from which [`DisplayDoc::decode`] reads the same; all of them when they are damaged.
 pub(crate) fn part(stored: &[u8]) -> &[u8] {
     split(stored).map_or(stored, |(before, _)| &stored[before.len()..])
 }
@@ -178,19 +182,30 @@ fn split(stored: &[u8]) -> Option<(&[u8], &[u8])> {
     Some(stored.split_at(start))
 }
 
-impl<'a> Card<'a> {
+impl<'a> DisplayDoc<'a> {
     /// Reads everything but the body from bytes that end with a card; `None` when they are damaged.
     ///
     /// What the engine writes before its only stored field need not be understood, and nothing is copied: its own
     /// way of reading goes byte by byte.
     pub(crate) fn decode(stored: &'a [u8]) -> Option<Self> {
         let (before, card) = split(stored)?;
-        let mut rest = Taker(card);
+        let mut rest = ByteReader(card);
         let (url, title, description, language) = (rest.text()?, rest.text()?, rest.text()?, rest.text()?);
         let (image, linked) = (rest.text()?, rest.text()?);
         let (published, date) = (rest.seconds()?, rest.seconds()?);
         let (width, height) = (rest.side()?, rest.side()?);
-        let head = Head { url, title, description, language, published, date, image, width, height, linked };
+        let head = DisplayDocHeader {
+            url,
+            title,
+            description,
+            language,
+            published,
+            date,
+            image,
+            width,
+            height,
+            linked,
+        };
         let count = rest.count()?;
         let mut blocks = Vec::with_capacity(count);
         let (mut first_word, mut start) = (0, 0);
@@ -215,7 +230,7 @@ impl<'a> Card<'a> {
     }
 
     /// Opens the block that holds the word at `position`; there is none beyond the end.
-    pub(crate) fn block_at(&self, position: u32) -> Option<OpenBlock> {
+    pub(crate) fn block_at(&self, position: u32) -> Option<DecodedBlock> {
         self.open(self.block_of(position)?)
     }
 
@@ -229,7 +244,7 @@ impl<'a> Card<'a> {
     }
 
     /// Opens the first block.
-    pub(crate) fn first_block(&self) -> Option<OpenBlock> {
+    pub(crate) fn first_block(&self) -> Option<DecodedBlock> {
         self.open(self.blocks.first()?)
     }
 
@@ -242,8 +257,8 @@ impl<'a> Card<'a> {
         Some(body)
     }
 
-    fn open(&self, block: &Block) -> Option<OpenBlock> {
-        let Unpacked { text, table } = self.unpack(block)?;
+    fn open(&self, block: &Block) -> Option<DecodedBlock> {
+        let UnpackedBlock { text, table } = self.unpack(block)?;
         let mut passages = Vec::with_capacity(table.len());
         let (mut word, mut end) = (block.first_word, 0);
         for (words, len) in table {
@@ -254,11 +269,11 @@ impl<'a> Card<'a> {
             passages.push((word, end));
             word = word.checked_add(words)?;
         }
-        Some(OpenBlock { text, passages })
+        Some(DecodedBlock { text, passages })
     }
 
-    fn unpack(&self, block: &Block) -> Option<Unpacked> {
-        let mut bytes = Taker(self.data.get(block.start..block.start.checked_add(block.len)?)?);
+    fn unpack(&self, block: &Block) -> Option<UnpackedBlock> {
+        let mut bytes = ByteReader(self.data.get(block.start..block.start.checked_add(block.len)?)?);
         let count = bytes.count()?;
         let mut table = Vec::with_capacity(count);
         for _ in 0..count {
@@ -267,7 +282,7 @@ impl<'a> Card<'a> {
         }
         let len = usize::try_from(bytes.number()?).ok().filter(|&len| len <= MAX_BLOCK_BYTES)?;
         let text = String::from_utf8(lz4_flex::block::decompress(bytes.0, len).ok()?).ok()?;
-        Some(Unpacked { text, table })
+        Some(UnpackedBlock { text, table })
     }
 }
 
@@ -321,7 +336,7 @@ fn is_collapsed(trimmed: &str) -> bool {
 }
 
 /// A block as it came.
-struct Unpacked {
+struct UnpackedBlock {
     text: String,
     /// For each passage: its words, its bytes.
     table: Vec<(u32, usize)>,

@@ -9,19 +9,19 @@ use std::time::Instant;
 use crate::anchors::gather;
 use crate::encode::encode;
 use crate::error::IndexError;
-use crate::owner::Owner;
-use crate::shelf::{View, find};
+use crate::sub_index::{SubIndexSearcher, find};
+use crate::writer_thread::WriterThread;
 
 /// How many pages are encoded anew at one time when somebody waits for all of them.
 const AT_ONCE: usize = 256;
 
-impl Owner {
+impl WriterThread {
     /// Commits, and applies all anchors that wait.
-    pub(crate) fn settle_all(&mut self) -> Result<(), IndexError> {
+    pub(crate) fn apply_all_anchors(&mut self) -> Result<(), IndexError> {
         self.start()?;
         self.commit()?;
         while !self.backlog.is_empty() {
-            self.settle(AT_ONCE)?;
+            self.apply_anchors_batch(AT_ONCE)?;
             let config = &self.shared.config;
             if self.dirty_since.is_some_and(|since| since.elapsed() >= config.commit_after) {
                 self.commit()?;
@@ -31,7 +31,7 @@ impl Owner {
     }
 
     /// Applies the anchors of at most `limit` pages, as they are committed.
-    pub(crate) fn settle(&mut self, limit: usize) -> Result<(), IndexError> {
+    pub(crate) fn apply_anchors_batch(&mut self, limit: usize) -> Result<(), IndexError> {
         if self.backlog.is_empty() || !self.pages.is_live() {
             return Ok(());
         }
@@ -39,23 +39,23 @@ impl Owner {
         let settling = shared.pages.view().and_then(|view| {
             let mut left = limit;
             while left > 0
-                && let Some(url) = self.backlog.take()
+                && let Some(url) = self.backlog.pop()
             {
                 left -= 1;
-                self.settle_page(&view, &url)?;
+                self.reindex_page(&view, &url)?;
             }
             if left > 0 { self.backlog.sweep(&view) } else { Ok(()) }
         });
         settling.map_err(|error| self.failed(&error))?;
         if self.backlog.is_empty() && self.noted {
-            self.pages.touch();
+            self.pages.mark_dirty();
             self.dirty_since.get_or_insert_with(Instant::now);
         }
         Ok(())
     }
 
     /// Encodes a page anew when it has other anchors than it was encoded with.
-    fn settle_page(&mut self, view: &View, url: &str) -> tantivy::Result<()> {
+    fn reindex_page(&mut self, view: &SubIndexSearcher, url: &str) -> tantivy::Result<()> {
         let Some(address) = find(&view.searcher, &view.fields, url)? else {
             return Ok(());
         };

@@ -16,47 +16,47 @@ use tantivy::{
 };
 
 use crate::address::{Address, site_term};
-use crate::card::Card;
-use crate::cards::Cards;
+use crate::display_doc::DisplayDoc;
+use crate::display_doc_cache::DisplayDocCache;
 use crate::document::Document;
 use crate::error::IndexError;
-use crate::freshness::Dates;
-use crate::packed::{TOKENIZER, Unpack};
-use crate::record;
+use crate::freshness::SegmentDates;
+use crate::packed_tokens::{PackedTokenizer, TOKENIZER};
 use crate::schema::{FORMAT, Fields};
+use crate::stored_record;
 use crate::vocabulary::Vocabulary;
 
 /// How many blocks of stored documents are kept in memory for each segment; a block holds at least one document.
 const CACHED_BLOCKS: usize = 16;
 
 /// One index of the engine.
-pub(crate) struct Shelf {
+pub(crate) struct SubIndex {
     pub(crate) dir: PathBuf,
     pub(crate) fields: Fields,
     pub(crate) index: tantivy::Index,
     reader: IndexReader,
     /// What belongs to the generation of the searcher that was used last.
-    generation: Mutex<Option<Arc<Generation>>>,
+    generation: Mutex<Option<Arc<SearcherGeneration>>>,
 }
 
 /// What is read once for each generation of the searcher.
-pub(crate) struct Generation {
+pub(crate) struct SearcherGeneration {
     id: u64,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) stores: Vec<StoreReader>,
-    pub(crate) dates: Vec<Dates>,
-    cards: Cards,
+    pub(crate) dates: Vec<SegmentDates>,
+    cards: DisplayDocCache,
 }
 
 /// One state of a shelf, ready to be searched.
 #[derive(Clone)]
-pub(crate) struct View {
+pub(crate) struct SubIndexSearcher {
     pub(crate) fields: Fields,
     pub(crate) searcher: Searcher,
-    pub(crate) generation: Arc<Generation>,
+    pub(crate) generation: Arc<SearcherGeneration>,
 }
 
-impl View {
+impl SubIndexSearcher {
     /// Returns the hash of the anchors that a page was encoded with.
     pub(crate) fn anchors(&self, address: DocAddress) -> tantivy::Result<u64> {
         let columns = self.searcher.segment_reader(address.segment_ord).fast_fields();
@@ -73,7 +73,7 @@ impl View {
         document(&self.stored(address)?)
     }
 
-    /// Returns the bytes of a card, see [`Card::decode`].
+    /// Returns the bytes of a card, see [`DisplayDoc::decode`].
     pub(crate) fn card(&self, address: DocAddress) -> tantivy::Result<OwnedBytes> {
         self.generation.cards.find(address, || self.stored(address))
     }
@@ -84,7 +84,7 @@ impl View {
     }
 }
 
-impl Shelf {
+impl SubIndex {
     /// Opens the shelf in `dir`, which is created when it does not exist.
     pub(crate) fn open(dir: &Path) -> Result<Self, IndexError> {
         fs::create_dir_all(dir).map_err(|source| IndexError::Directory { dir: dir.to_owned(), source })?;
@@ -107,8 +107,8 @@ impl Shelf {
             },
             other => engine(other),
         })?;
-        index.tokenizers().register(TOKENIZER, Unpack);
-        // Stored documents are read by readers of our own, see `Generation`.
+        index.tokenizers().register(TOKENIZER, PackedTokenizer);
+        // Stored documents are read by readers of our own, see `SearcherGeneration`.
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).doc_store_cache_num_blocks(0);
         let reader = reader.try_into().map_err(engine)?;
         Ok(Self { dir: dir.to_owned(), fields, index, reader, generation: Mutex::new(None) })
@@ -144,13 +144,13 @@ impl Shelf {
     }
 
     /// Returns the state that searches see now.
-    pub(crate) fn view(&self) -> tantivy::Result<View> {
+    pub(crate) fn view(&self) -> tantivy::Result<SubIndexSearcher> {
         let searcher = self.reader.searcher();
         let generation = self.generation(&searcher)?;
-        Ok(View { fields: self.fields, searcher, generation })
+        Ok(SubIndexSearcher { fields: self.fields, searcher, generation })
     }
 
-    fn generation(&self, searcher: &Searcher) -> tantivy::Result<Arc<Generation>> {
+    fn generation(&self, searcher: &Searcher) -> tantivy::Result<Arc<SearcherGeneration>> {
         let id = searcher.generation().generation_id();
         let mut cached = self.generation.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(generation) = cached.as_ref().filter(|generation| generation.id == id) {
@@ -158,13 +158,13 @@ impl Shelf {
         }
         let segments = searcher.segment_readers().iter();
         let stores: Result<_, _> = segments.map(|segment| segment.get_store_reader(CACHED_BLOCKS)).collect();
-        let dates: Result<_, _> = searcher.segment_readers().iter().map(Dates::open).collect();
-        let generation = Arc::new(Generation {
+        let dates: Result<_, _> = searcher.segment_readers().iter().map(SegmentDates::open).collect();
+        let generation = Arc::new(SearcherGeneration {
             id,
             vocabulary: Vocabulary::read(searcher, &self.fields)?,
             stores: stores?,
             dates: dates?,
-            cards: Cards::default(),
+            cards: DisplayDocCache::default(),
         });
         *cached = Some(Arc::clone(&generation));
         Ok(generation)
@@ -205,7 +205,7 @@ impl Shelf {
 
 /// Reads a page from its stored bytes.
 pub(crate) fn document(stored: &[u8]) -> tantivy::Result<Document> {
-    let document = Card::decode(stored).and_then(|card| record::document(&card));
+    let document = DisplayDoc::decode(stored).and_then(|card| stored_record::document(&card));
     let damaged = || DataCorruption::comment_only("a stored document is damaged");
     document.ok_or_else(|| TantivyError::DataCorruption(damaged()))
 }

@@ -5,22 +5,22 @@ use websvc_query::Site;
 
 use crate::address::{Address, extension_of_type, path_term, port_term, site_term};
 use crate::analysis::head;
+use crate::country::country_of;
 use crate::document::Document;
 use crate::explicit::is_explicit;
-use crate::place::country_of;
 use crate::schema::{EXPLICIT, NEWS, country_label};
 use crate::vocabulary::literal_words;
 
 /// At most so many bytes of a text are looked at to tell whether a page is explicit.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The label of news in [`Outline::labels`].
+/// The label of news in [`DocumentTerms::labels`].
 pub const NEWS_LABEL: &str = NEWS;
 
-/// The label of explicit pages in [`Outline::labels`].
+/// The label of explicit pages in [`DocumentTerms::labels`].
 pub const EXPLICIT_LABEL: &str = EXPLICIT;
 
-/// Returns the label in [`Outline::labels`] of the pages of a country, by its two letters in upper case.
+/// Returns the label in [`DocumentTerms::labels`] of the pages of a country, by its two letters in upper case.
 #[must_use]
 pub fn label_of_country(country: &str) -> String {
     country_label(country)
@@ -28,7 +28,7 @@ pub fn label_of_country(country: &str) -> String {
 
 /// What a document is found by beside its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outline {
+pub struct DocumentTerms {
     /// The host, each parent domain, the port when it is no default one, and each directory of the path.
     pub sites: Vec<String>,
     /// The words of the URL, folded, with spaces between.
@@ -41,7 +41,7 @@ pub struct Outline {
     pub date: Option<Timestamp>,
 }
 
-impl Outline {
+impl DocumentTerms {
     /// Returns the outline of a document; `None` when its URL has no host.
     #[must_use]
     pub fn of(document: &Document) -> Option<Self> {
@@ -65,7 +65,7 @@ impl Outline {
     }
 }
 
-/// Returns the entries of [`Outline::sites`] that a page of the site has, all of them; `None` when nothing has.
+/// Returns the entries of [`DocumentTerms::sites`] that a page of the site has, all of them; `None` when nothing has.
 #[must_use]
 pub fn site_entries(site: &Site) -> Option<Vec<String>> {
     let mut entries = vec![site_term(&site.host)?];
@@ -74,14 +74,14 @@ pub fn site_entries(site: &Site) -> Option<Vec<String>> {
     Some(entries)
 }
 
-/// Returns the words of a text as [`Outline::url_words`] has them; empty for a text without words.
+/// Returns the words of a text as [`DocumentTerms::url_words`] has them; empty for a text without words.
 #[must_use]
 pub fn folded_words(text: &str) -> String {
     let words: Vec<String> = literal_words(text).into_iter().map(|(_, word)| word).collect();
     words.join(" ")
 }
 
-/// Returns the one extension that stands for those that mean the same, as [`Outline::extensions`] has it.
+/// Returns the one extension that stands for those that mean the same, as [`DocumentTerms::extensions`] has it.
 #[must_use]
 pub fn one_extension(extension: &str) -> &str {
     match extension {
@@ -110,13 +110,13 @@ mod tests {
             seen: Timestamp::from_second(9).ok(),
             ..Document::default()
         };
-        let outline = Outline::of(&document).unwrap();
+        let outline = DocumentTerms::of(&document).unwrap();
         assert_eq!(outline.sites[..4], ["docs.tea.de", "tea.de", "de", ":8443"]);
         assert_eq!(outline.url_words, "docs tea de a gruner tee htm");
         assert_eq!(outline.extensions, ["html"]);
         assert_eq!(outline.labels, ["news", "explicit", "country:DE"]);
         assert_eq!(outline.date, Timestamp::from_second(5).ok());
-        assert_eq!(Outline::of(&Document { url: "mailto:a@b.c".to_owned(), ..document }), None);
+        assert_eq!(DocumentTerms::of(&Document { url: "mailto:a@b.c".to_owned(), ..document }), None);
     }
 
     #[test]

@@ -11,23 +11,23 @@ use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, Term};
 
 /// Matches what both queries match, with the scores of `ranked`.
 #[derive(Debug)]
-pub(crate) struct Checked {
+pub(crate) struct FilteredQuery {
     pub(crate) ranked: Box<dyn Query>,
     pub(crate) check: Box<dyn Query>,
 }
 
-impl Clone for Checked {
+impl Clone for FilteredQuery {
     fn clone(&self) -> Self {
         Self { ranked: self.ranked.box_clone(), check: self.check.box_clone() }
     }
 }
 
-impl Query for Checked {
+impl Query for FilteredQuery {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
         let check = ConstScoreQuery::new(self.check.box_clone(), 0.0);
         let both =
             BooleanQuery::new(vec![(Occur::Must, self.ranked.box_clone()), (Occur::Must, Box::new(check))]);
-        Ok(Box::new(CheckedWeight {
+        Ok(Box::new(FilteredWeight {
             ranked: self.ranked.weight(scoring)?,
             check: self.check.weight(EnableScoring::Disabled {
                 schema: scoring.schema(),
@@ -43,14 +43,14 @@ impl Query for Checked {
     }
 }
 
-struct CheckedWeight {
+struct FilteredWeight {
     ranked: Box<dyn Weight>,
     check: Box<dyn Weight>,
     /// What is used where not only the best documents are asked for.
     both: Box<dyn Weight>,
 }
 
-impl Weight for CheckedWeight {
+impl Weight for FilteredWeight {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
         self.both.scorer(reader, boost)
     }

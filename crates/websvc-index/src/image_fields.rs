@@ -4,11 +4,11 @@ use tantivy::TantivyDocument;
 
 use crate::address::Address;
 use crate::analysis::{FormCache, Language};
-use crate::card::{self, Head};
+use crate::display_doc::{self, DisplayDocHeader};
 use crate::document::{Document, Image, fingerprint_of_text};
-use crate::encode::Facts;
+use crate::document_tokens::{DocumentTokenizer, list, url_words};
+use crate::encode::PageFacts;
 use crate::schema::{BODY_AT, Fields};
-use crate::tokens::{Words, list, url_words};
 
 /// A page has at most this many images, the first ones.
 const MAX_IMAGES: usize = 50;
@@ -23,7 +23,7 @@ const MAX_CONTEXT_BYTES: usize = 2_000;
 pub(crate) fn encode_images(
     fields: &Fields,
     document: &Document,
-    facts: &Facts,
+    facts: &PageFacts,
     forms: &mut FormCache,
 ) -> Vec<TantivyDocument> {
     let mut images: Vec<&Image> = Vec::new();
@@ -46,16 +46,16 @@ fn is_shown(image: &Image) -> bool {
 fn encode_image(
     fields: &Fields,
     document: &Document,
-    facts: &Facts,
+    facts: &PageFacts,
     image: &Image,
     forms: &mut FormCache,
 ) -> Option<TantivyDocument> {
     let Address { text: url_text, topic, extension, .. } = Address::parse(&image.url)?;
     let own_title = [&image.alt, &image.caption].into_iter().find(|text| !text.trim().is_empty());
     let title = own_title.unwrap_or(&document.title);
-    let mut words = Words::new(Language::from_code(&facts.language), forms);
+    let mut words = DocumentTokenizer::new(Language::from_code(&facts.language), forms);
     words.title(title, 1);
-    let head = Head {
+    let head = DisplayDocHeader {
         url: &document.url,
         title,
         description: &image.caption,
@@ -64,11 +64,11 @@ fn encode_image(
         image: &image.url,
         width: image.width,
         height: image.height,
-        ..Head::default()
+        ..DisplayDocHeader::default()
     };
     words.position = BODY_AT;
     let context = crate::analysis::head(&image.context, MAX_CONTEXT_BYTES);
-    let card = card::encode(&head, context, |passage| words.section(passage, 1));
+    let card = display_doc::encode(&head, context, |passage| words.section(passage, 1));
     let others = [&image.caption, &document.title];
     for text in others.into_iter().filter(|text| *text != title) {
         words.gap();

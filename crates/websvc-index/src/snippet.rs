@@ -1,6 +1,6 @@
 //! What a hit shows of its page.
 
-use crate::card::{Card, OpenBlock};
+use crate::display_doc::{DecodedBlock, DisplayDoc};
 use crate::rank::ScoredWord;
 use crate::schema::BODY_AT;
 
@@ -11,7 +11,7 @@ const MIN_CHARS: usize = 160;
 const MAX_CHARS: usize = 300;
 
 /// Returns the passage with the most and rarest query words, else what the page says about itself.
-pub(crate) fn passage(card: &Card<'_>, observed: &[(u32, u16)], words: &[ScoredWord]) -> String {
+pub(crate) fn snippet(card: &DisplayDoc<'_>, observed: &[(u32, u16)], words: &[ScoredWord]) -> String {
     let Some((first, last)) = best_place(card, observed, words) else {
         return page_description(card);
     };
@@ -20,7 +20,7 @@ pub(crate) fn passage(card: &Card<'_>, observed: &[(u32, u16)], words: &[ScoredW
 
 /// Returns the first and the last word of the best window in the body, counted from its beginning.
 pub(crate) fn best_place(
-    card: &Card<'_>,
+    card: &DisplayDoc<'_>,
     observed: &[(u32, u16)],
     words: &[ScoredWord],
 ) -> Option<(u32, u32)> {
@@ -32,7 +32,7 @@ pub(crate) fn best_place(
 }
 
 /// Returns the page's own description, else the beginning of its text.
-pub(crate) fn page_description(card: &Card<'_>) -> String {
+pub(crate) fn page_description(card: &DisplayDoc<'_>) -> String {
     if !card.head.description.trim().is_empty() {
         let text = card.head.description.split_whitespace().collect::<Vec<_>>().join(" ");
         return shortened(&text);
@@ -68,7 +68,7 @@ fn best_window(seen: &[(u32, u16)], words: &[ScoredWord]) -> Option<(u32, u32)> 
 }
 
 /// Returns whole passages of the block around the words `first..=last`, as many as fit.
-fn cut(block: &OpenBlock, first: u32, last: u32) -> String {
+fn cut(block: &DecodedBlock, first: u32, last: u32) -> String {
     let count = block.passages().len();
     if count == 0 {
         return String::new();

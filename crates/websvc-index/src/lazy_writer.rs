@@ -4,27 +4,27 @@ use tantivy::directory::error::LockError;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
 
-use crate::shelf::Shelf;
+use crate::sub_index::SubIndex;
 
 /// The least memory that the engine's writer works with.
 pub(crate) const MIN_HEAP: usize = 15_000_000;
 
 /// Where documents of one shelf are written.
 #[derive(Default)]
-pub(crate) struct Desk {
+pub(crate) struct LazyIndexWriter {
     writer: Option<IndexWriter>,
     /// Whether something was written that is not committed.
     dirty: bool,
 }
 
-impl Desk {
+impl LazyIndexWriter {
     /// Tells whether the engine's writer exists.
     pub(crate) fn is_live(&self) -> bool {
         self.writer.is_some()
     }
 
     /// Makes the engine's writer if there is none. `heap` is in bytes.
-    pub(crate) fn start(&mut self, shelf: &Shelf, heap: usize) -> tantivy::Result<&mut IndexWriter> {
+    pub(crate) fn start(&mut self, shelf: &SubIndex, heap: usize) -> tantivy::Result<&mut IndexWriter> {
         if self.writer.is_none() {
             let options = IndexWriterOptions::builder()
                 .num_worker_threads(1)
@@ -46,7 +46,7 @@ impl Desk {
     /// Puts `documents` in place of those with the URL.
     pub(crate) fn replace(
         &mut self,
-        shelf: &Shelf,
+        shelf: &SubIndex,
         heap: usize,
         url: &str,
         documents: impl IntoIterator<Item = TantivyDocument>,
@@ -73,12 +73,12 @@ impl Desk {
     }
 
     /// Lets the next commit happen even if nothing is written, for the sake of its note.
-    pub(crate) fn touch(&mut self) {
+    pub(crate) fn mark_dirty(&mut self) {
         self.dirty = true;
     }
 
     /// Merges the shelf into one part.
-    pub(crate) fn merge(&mut self, shelf: &Shelf, heap: usize) -> tantivy::Result<()> {
+    pub(crate) fn merge(&mut self, shelf: &SubIndex, heap: usize) -> tantivy::Result<()> {
         let segments = shelf.index.searchable_segment_ids()?;
         if segments.len() > 1 {
             let merged = self.start(shelf, heap)?.merge(&segments).wait();
@@ -92,7 +92,7 @@ impl Desk {
     }
 
     /// Lets go of the engine's writer after its merges.
-    pub(crate) fn release(&mut self) -> tantivy::Result<()> {
+    pub(crate) fn close(&mut self) -> tantivy::Result<()> {
         let Some(writer) = self.writer.take() else {
             return Ok(());
         };
@@ -101,7 +101,7 @@ impl Desk {
     }
 
     /// Gives the engine's writer up with what was not committed.
-    pub(crate) fn abandon(&mut self) {
+    pub(crate) fn discard(&mut self) {
         *self = Self::default();
     }
 }

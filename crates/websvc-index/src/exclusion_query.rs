@@ -8,17 +8,17 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
 
 /// Matches what the inner query matches.
 #[derive(Debug)]
-pub(crate) struct Settled(pub(crate) Box<dyn Query>);
+pub(crate) struct ExclusionQuery(pub(crate) Box<dyn Query>);
 
-impl Clone for Settled {
+impl Clone for ExclusionQuery {
     fn clone(&self) -> Self {
         Self(self.0.box_clone())
     }
 }
 
-impl Query for Settled {
+impl Query for ExclusionQuery {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
-        Ok(Box::new(SettledWeight(self.0.weight(scoring)?)))
+        Ok(Box::new(ExclusionWeight(self.0.weight(scoring)?)))
     }
 
     fn query_terms<'a>(&'a self, visitor: &mut dyn FnMut(&'a Term, bool)) {
@@ -26,11 +26,11 @@ impl Query for Settled {
     }
 }
 
-struct SettledWeight(Box<dyn Weight>);
+struct ExclusionWeight(Box<dyn Weight>);
 
-impl Weight for SettledWeight {
+impl Weight for ExclusionWeight {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
-        Ok(Box::new(SettledScorer(self.0.scorer(reader, boost)?)))
+        Ok(Box::new(ExclusionScorer(self.0.scorer(reader, boost)?)))
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
@@ -39,9 +39,9 @@ impl Weight for SettledWeight {
 }
 
 /// Leaves `seek_danger` to the trait, which builds it from these safe steps.
-struct SettledScorer(Box<dyn Scorer>);
+struct ExclusionScorer(Box<dyn Scorer>);
 
-impl DocSet for SettledScorer {
+impl DocSet for ExclusionScorer {
     fn advance(&mut self) -> DocId {
         self.0.advance()
     }
@@ -59,7 +59,7 @@ impl DocSet for SettledScorer {
     }
 }
 
-impl Scorer for SettledScorer {
+impl Scorer for ExclusionScorer {
     fn score(&mut self) -> Score {
         self.0.score()
     }

@@ -38,7 +38,7 @@ fn country(text: &str) -> Option<String> {
 }
 
 /// Adds `bonus` to the score of the candidates that belong to `country`.
-pub(crate) fn prefer(
+pub(crate) fn boost_country(
     searcher: &Searcher,
     fields: &Fields,
     country: &str,
