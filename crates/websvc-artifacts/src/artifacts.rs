@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use http::Method;
 use tokio::task::JoinError;
-use websvc_store::{ArtifactRecord, Reservation, Store};
+use websvc_store::{ArtifactRecord, ReserveOutcome, Store};
 
 use crate::error::{ArtifactError, FindError};
 use crate::kind::Kind;
@@ -160,7 +160,8 @@ impl Artifacts {
             let shared = Arc::clone(&self.0);
             let now_ms = now_ms();
             let abandoned_ms = now_ms.saturating_sub(millis(ABANDONED));
-            let leaving = blocking(move || Ok(shared.store.leaving_artifacts(now_ms, abandoned_ms)?)).await?;
+            let leaving =
+                blocking(move || Ok(shared.store.take_expired_artifacts(now_ms, abandoned_ms)?)).await?;
             let done = self.remove(leaving).await?;
             removed += done;
             // Nothing is left, or nothing of it can be removed now.
@@ -282,8 +283,8 @@ impl Shared {
     async fn reserve(self: &Arc<Self>, record: ArtifactRecord) -> Result<Vec<ArtifactRecord>, ArtifactError> {
         let shared = Arc::clone(self);
         blocking(move || match shared.store.reserve_artifact(&record, shared.max_bytes)? {
-            Reservation::Reserved { displaced } => Ok(displaced),
-            Reservation::NoRoom { arriving_bytes: _ } => {
+            ReserveOutcome::Reserved { displaced } => Ok(displaced),
+            ReserveOutcome::NoRoom { arriving_bytes: _ } => {
                 Err(ArtifactError::NoRoom { bytes: record.bytes, max_bytes: shared.max_bytes })
             }
         })
@@ -330,7 +331,7 @@ impl Shared {
     }
 
     fn finish(&self, id: &str, bytes: u64) -> Result<(), ArtifactError> {
-        if self.store.artifact_is_ready(id)? { Ok(()) } else { Err(ArtifactError::TooSlow { bytes }) }
+        if self.store.publish_artifact(id)? { Ok(()) } else { Err(ArtifactError::TooSlow { bytes }) }
     }
 
     /// Forgets an artifact that could not be written, if nothing of it is left; else it is swept later.

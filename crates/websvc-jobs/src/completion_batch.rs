@@ -3,7 +3,7 @@
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-use websvc_store::{PackedFinish, PageFinished, Store, StoreError};
+use websvc_store::{CompletionOutcome, CompressedCompletion, Store, StoreError};
 
 use crate::config::JobsConfig;
 use crate::jobs::{JobsError, now_ms};
@@ -17,8 +17,8 @@ pub(crate) struct CompletionBatcher {
 
 #[derive(Debug)]
 struct PendingCompletion {
-    finish: PackedFinish,
-    told: SyncSender<Result<PageFinished, StoreError>>,
+    finish: CompressedCompletion,
+    told: SyncSender<Result<CompletionOutcome, StoreError>>,
 }
 
 impl CompletionBatcher {
@@ -30,8 +30,8 @@ impl CompletionBatcher {
         &self,
         store: &Store,
         config: &JobsConfig,
-        finish: PackedFinish,
-    ) -> Result<PageFinished, JobsError> {
+        finish: CompressedCompletion,
+    ) -> Result<CompletionOutcome, JobsError> {
         let (told, tells) = sync_channel(1);
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(PendingCompletion { finish, told });
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);

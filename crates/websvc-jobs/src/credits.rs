@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use websvc_store::{Held, Hold, Team};
+use websvc_store::{CreditHold, HoldOutcome, Team};
 
 use crate::active::{JobContext, JobStartError, is_anonymous, team};
 use crate::jobs::{Inner, Jobs, JobsError};
@@ -35,13 +35,13 @@ impl TeamCache {
 pub(crate) async fn hold(
     jobs: &Jobs,
     work: &Arc<JobContext>,
-) -> Result<Result<Hold, PageDisposition>, JobsError> {
+) -> Result<Result<CreditHold, PageDisposition>, JobsError> {
     if is_anonymous(&work.record) {
         return Ok(Ok(jobs.inner.store.hold_unlimited(&work.record.team)));
     }
     let most = jobs.inner.engine.max_page_credits(&work.plan);
     if let Some(team) = work.team.read()
-        && let Some(Held::Enough(hold)) = jobs.inner.store.try_hold(&team, most)?
+        && let Some(HoldOutcome::Granted(hold)) = jobs.inner.store.try_hold(&team, most)?
     {
         return Ok(Ok(hold));
     }
@@ -54,7 +54,7 @@ fn hold_within(
     inner: &Inner,
     work: &JobContext,
     most: u64,
-) -> Result<Result<Hold, PageDisposition>, JobsError> {
+) -> Result<Result<CreditHold, PageDisposition>, JobsError> {
     let team = match team(inner, &work.record) {
         Ok(Some(team)) => Arc::new(team),
         Ok(None) => return Ok(Ok(inner.store.hold_unlimited(&work.record.team))),
@@ -67,8 +67,8 @@ fn hold_within(
     let mut is_last = false;
     loop {
         let remaining = match inner.store.hold(&team, most)? {
-            Held::Enough(hold) => return Ok(Ok(hold)),
-            Held::Short { remaining } => remaining,
+            HoldOutcome::Granted(hold) => return Ok(Ok(hold)),
+            HoldOutcome::Insufficient { remaining } => remaining,
         };
         let reason = format!(
             "Insufficient credits: a page may cost up to {most} credits, and the team has {remaining} left"

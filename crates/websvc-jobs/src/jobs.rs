@@ -8,8 +8,8 @@ use url::Url;
 use websvc_artifacts::Artifacts;
 use websvc_engine::Engine;
 use websvc_store::{
-    Cancelling, Creating, DeadLetters, DocumentsPage, JobError, JobKind, JobOverview, JobRecord, JobUrl,
-    Letters, NewJob, Store, StoreError, WebhookFigures,
+    CancelJobOutcome, CreateJobOutcome, DeadLetterFilter, DeadLetterPage, JobDocumentPage, JobError, JobKind,
+    JobOverview, JobRecord, JobUrl, NewJob, Store, StoreError, WebhookStats,
 };
 use websvc_transport::Client;
 
@@ -128,7 +128,7 @@ impl Jobs {
     ///
     /// # Errors
     /// [`JobsError`]
-    pub async fn create(&self, job: NewJob) -> Result<Creating, JobsError> {
+    pub async fn create(&self, job: NewJob) -> Result<CreateJobOutcome, JobsError> {
         let created =
             self.with_store(move |store, config| store.create_job(&job, &config.limits, now_ms())).await?;
         self.inner.changed.notify_one();
@@ -162,7 +162,7 @@ impl Jobs {
     ///
     /// # Errors
     /// [`JobsError`]
-    pub async fn cancel(&self, team: &str, kind: JobKind, id: &str) -> Result<Cancelling, JobsError> {
+    pub async fn cancel(&self, team: &str, kind: JobKind, id: &str) -> Result<CancelJobOutcome, JobsError> {
         let (team, id) = (team.to_owned(), id.to_owned());
         let (cancelled, job) = self
             .with_store(move |store, config| {
@@ -174,7 +174,7 @@ impl Jobs {
         if let Some(job) = job {
             self.inner.watched.notify(job.number);
         }
-        if cancelled == Cancelling::Cancelled {
+        if cancelled == CancelJobOutcome::Cancelled {
             // There may be many events: who delivers drops them, and no request waits for it.
             self.inner.abandoned.store(true, Ordering::Relaxed);
             self.inner.happened.notify_one();
@@ -224,7 +224,7 @@ impl Jobs {
         skip: u64,
         most: u64,
         max_bytes: u64,
-    ) -> Result<DocumentsPage, JobsError> {
+    ) -> Result<JobDocumentPage, JobsError> {
         self.with_store(move |store, _| store.job_documents(job, skip, most, max_bytes)).await
     }
 
@@ -264,7 +264,7 @@ impl Jobs {
     ///
     /// # Errors
     /// [`JobsError`]
-    pub async fn webhook_figures(&self) -> Result<WebhookFigures, JobsError> {
+    pub async fn webhook_figures(&self) -> Result<WebhookStats, JobsError> {
         self.with_store(|store, _| store.webhook_figures()).await
     }
 
@@ -272,7 +272,12 @@ impl Jobs {
     ///
     /// # Errors
     /// [`JobsError`]
-    pub async fn dead_letters(&self, which: Letters, skip: u64, most: u64) -> Result<DeadLetters, JobsError> {
+    pub async fn dead_letters(
+        &self,
+        which: DeadLetterFilter,
+        skip: u64,
+        most: u64,
+    ) -> Result<DeadLetterPage, JobsError> {
         self.with_store(move |store, _| store.dead_letters(&which, skip, most)).await
     }
 
@@ -280,7 +285,7 @@ impl Jobs {
     ///
     /// # Errors
     /// [`JobsError`]
-    pub async fn retry_dead_letters(&self, which: Letters) -> Result<u64, JobsError> {
+    pub async fn retry_dead_letters(&self, which: DeadLetterFilter) -> Result<u64, JobsError> {
         let count = self.with_store(move |store, _| store.retry_dead_letters(&which, now_ms())).await?;
         self.inner.happened.notify_one();
         Ok(count)
@@ -290,7 +295,7 @@ impl Jobs {
     ///
     /// # Errors
     /// [`JobsError`]
-    pub async fn delete_dead_letters(&self, which: Letters) -> Result<u64, JobsError> {
+    pub async fn delete_dead_letters(&self, which: DeadLetterFilter) -> Result<u64, JobsError> {
         self.with_store(move |store, _| store.delete_dead_letters(&which)).await
     }
 

@@ -11,8 +11,8 @@ use websvc_engine::crawl::{RobotsTxt, SitemapReader};
 use websvc_engine::{Bill, Engine, EngineError, PageOutcome, page_content};
 use websvc_scrape::{OutLinks, Page, ScrapeError, tls_policy};
 use websvc_store::{
-    Hold, JobKind, JobLease, JobState, JobUrl, ListEntry, PageEnd, PageFinish, PageFinished, Usage,
-    UsageRetention,
+    CompletionOutcome, CreditHold, JobKind, JobLease, JobState, JobUrl, ListEntry, UrlCompletion, UrlOutcome,
+    Usage, UsageRetention,
 };
 use websvc_transport::without_credentials;
 use websvc_types::ErrorCode;
@@ -98,7 +98,7 @@ pub(crate) enum PageDisposition {
 
 /// What getting a page came to.
 struct ScrapeOutcome {
-    end: PageEnd,
+    end: UrlOutcome,
     bill: Bill,
     status: u16,
     elapsed: Option<Duration>,
@@ -126,7 +126,7 @@ pub(crate) async fn run(
     let attempted = match known {
         HostReachability::Unreachable => {
             let end = failed(ErrorCode::ScrapeSiteError, GIVEN_UP);
-            finish(&jobs, work.record.kind, PageFinish::of(lease, end)).await
+            finish(&jobs, work.record.kind, UrlCompletion::of(lease, end)).await
         }
         HostReachability::New | HostReachability::Answers => {
             attempt(&jobs, &work, lease, known, &mut done).await
@@ -149,7 +149,7 @@ pub(crate) async fn run(
 /// Notes that the work on a page panicked.
 pub(crate) async fn panicked(jobs: &Jobs, kind: JobKind, lease: JobLease) -> PageDisposition {
     let end = failed(ErrorCode::UnknownError, "the work on it failed");
-    match finish(jobs, kind, PageFinish::of(lease, end)).await {
+    match finish(jobs, kind, UrlCompletion::of(lease, end)).await {
         Ok(end) => end,
         Err(error) => {
             let error = &error as &dyn std::error::Error;
@@ -159,8 +159,8 @@ pub(crate) async fn panicked(jobs: &Jobs, kind: JobKind, lease: JobLease) -> Pag
     }
 }
 
-fn failed(code: ErrorCode, error: impl Into<String>) -> PageEnd {
-    PageEnd::Failed { code: code.as_str().to_owned(), error: error.into() }
+fn failed(code: ErrorCode, error: impl Into<String>) -> UrlOutcome {
+    UrlOutcome::Failed { code: code.as_str().to_owned(), error: error.into() }
 }
 
 async fn attempt(
@@ -173,7 +173,7 @@ async fn attempt(
     let started = Instant::now();
     let url = match url_of(&lease) {
         Ok(url) => url,
-        Err(end) => return finish(jobs, work.record.kind, PageFinish::of(lease, end)).await,
+        Err(end) => return finish(jobs, work.record.kind, UrlCompletion::of(lease, end)).await,
     };
     if lease.is_copy() {
         return copies::finish_copy(jobs, work.record.kind, lease).await;
@@ -192,7 +192,7 @@ async fn attempt(
             return retry(jobs, lease).await;
         }
         Permission::Denied(end) => {
-            return finish(jobs, work.record.kind, PageFinish::of(lease, end)).await;
+            return finish(jobs, work.record.kind, UrlCompletion::of(lease, end)).await;
         }
     };
     let hold = match hold(jobs, work).await? {
@@ -206,7 +206,7 @@ async fn attempt(
     (done.elapsed, done.said) = (got.elapsed, got.said);
     let may_retry = lease.retries() < MAX_RETRIES;
     // It answers, so that it has to say first what it allows.
-    let is_too_early = is_probe && matches!(got.end, PageEnd::Document(_));
+    let is_too_early = is_probe && matches!(got.end, UrlOutcome::Document(_));
     if (is_too_early || should_retry(got.said, known)) && may_retry {
         return retry(jobs, lease).await;
     }
@@ -221,18 +221,19 @@ async fn attempt(
             return retry(jobs, lease).await;
         }
         RobotsVerdict::Unknown(_) | RobotsVerdict::Disallowed => {
-            return finish(jobs, work.record.kind, PageFinish::of(lease, PageEnd::Blocked)).await;
+            return finish(jobs, work.record.kind, UrlCompletion::of(lease, UrlOutcome::Blocked)).await;
         }
     }
     let charge = Some((hold, usage(work, &url, &got, begun.elapsed())));
     let Some((crawling, rules)) = work.crawling.as_ref().zip(rules) else {
         done.more = more_work(&got.end, &[]);
-        return finish(jobs, work.record.kind, PageFinish { charge, ..PageFinish::of(lease, got.end) }).await;
+        return finish(jobs, work.record.kind, UrlCompletion { charge, ..UrlCompletion::of(lease, got.end) })
+            .await;
     };
     let led_to = start_redirect(crawling, &lease, &url, &got);
     let listed = sitemap_pages(jobs, crawling, rules, &lease, &url).await;
     if left_crawl_scope(crawling, &lease, &url, &got) {
-        got.end = PageEnd::Dropped;
+        got.end = UrlOutcome::OutOfScope;
         got.leads = None;
     }
     let page = CrawledPage { lease, got, led_to, listed, charge };
@@ -242,7 +243,7 @@ async fn attempt(
 }
 
 /// Returns the URL to fetch, or the end of a page that is not to be taken up again.
-fn url_of(lease: &JobLease) -> Result<Url, PageEnd> {
+fn url_of(lease: &JobLease) -> Result<Url, UrlOutcome> {
     if lease.attempt() > MAX_ATTEMPTS {
         let error = format!("it was taken up {MAX_ATTEMPTS} times and never ended");
         return Err(failed(ErrorCode::UnknownError, error));
@@ -262,7 +263,7 @@ enum Permission {
     Probe,
     /// The host could not say what it allows, and may in a while.
     Unknown,
-    Denied(PageEnd),
+    Denied(UrlOutcome),
 }
 
 fn permission(rules: Option<&RobotsTxt>, url: &Url, lease: &JobLease, known: HostReachability) -> Permission {
@@ -277,17 +278,17 @@ fn permission(rules: Option<&RobotsTxt>, url: &Url, lease: &JobLease, known: Hos
     match rules.is_allowed(url) {
         true => Permission::Granted,
         false if is_unanswered => Permission::Denied(unreachable_rules()),
-        false => Permission::Denied(PageEnd::Blocked),
+        false => Permission::Denied(UrlOutcome::Blocked),
     }
 }
 
-fn unreachable_rules() -> PageEnd {
+fn unreachable_rules() -> UrlOutcome {
     failed(ErrorCode::ScrapeSiteError, "its host could not be reached for its robots.txt")
 }
 
 /// Returns whether there may be more to do after a page that ended so and had these to add.
-fn more_work(end: &PageEnd, found: &[JobUrl]) -> MoreWork {
-    let is_document = matches!(end, PageEnd::Document(_));
+fn more_work(end: &UrlOutcome, found: &[JobUrl]) -> MoreWork {
+    let is_document = matches!(end, UrlOutcome::Document(_));
     if is_document && found.is_empty() { MoreWork::No } else { MoreWork::Perhaps }
 }
 
@@ -356,7 +357,7 @@ struct CrawledPage {
     got: ScrapeOutcome,
     led_to: Option<String>,
     listed: Vec<Url>,
-    charge: Option<(Hold, Usage)>,
+    charge: Option<(CreditHold, Usage)>,
 }
 
 /// Notes a page of a crawl with what it leads to, which may be thousands of links: they are judged where that holds nobody
@@ -379,9 +380,9 @@ async fn finish_crawled_page(
             let aliases = crawling.aliases(&lease.url.key, reached.as_ref(), leads);
             let keys: Vec<String> = found.iter().map(|found| &found.key).chain(&aliases).cloned().collect();
             let more = more_work(&end, &found);
-            let finish = PageFinish { lease, end, aliases, led_to, found, charge };
+            let finish = UrlCompletion { lease, end, aliases, led_to, found, charge };
             let finished = write(inner, finish)?;
-            if matches!(finished, PageFinished::Noted { .. }) {
+            if matches!(finished, CompletionOutcome::Recorded { .. }) {
                 crawling.mark_stored(keys.into_iter());
             }
             Ok((finished, more))
@@ -479,14 +480,14 @@ fn usage(work: &JobContext, url: &Url, got: &ScrapeOutcome, took: Duration) -> U
     }
 }
 
-async fn finish(jobs: &Jobs, kind: JobKind, finish: PageFinish) -> Result<PageDisposition, JobsError> {
+async fn finish(jobs: &Jobs, kind: JobKind, finish: UrlCompletion) -> Result<PageDisposition, JobsError> {
     let job = finish.lease.job();
     let finished = jobs.blocking(move |inner| write(inner, finish)).await?;
     Ok(notify_watchers(jobs, kind, job, finished))
 }
 
 /// Writes the end of a page. Blocks.
-fn write(inner: &Inner, finish: PageFinish) -> Result<PageFinished, JobsError> {
+fn write(inner: &Inner, finish: UrlCompletion) -> Result<CompletionOutcome, JobsError> {
     if let Some((hold, usage)) = &finish.charge
         && !hold.covers(usage.price())
         && let Err(error) = hold.extend(usage.price())
@@ -498,9 +499,9 @@ fn write(inner: &Inner, finish: PageFinish) -> Result<PageFinished, JobsError> {
 }
 
 /// Tells whoever waits for it that a page ended.
-fn notify_watchers(jobs: &Jobs, kind: JobKind, job: i64, finished: PageFinished) -> PageDisposition {
+fn notify_watchers(jobs: &Jobs, kind: JobKind, job: i64, finished: CompletionOutcome) -> PageDisposition {
     match finished {
-        PageFinished::Noted { state, charged, has_event } => {
+        CompletionOutcome::Recorded { state, charged, has_event } => {
             jobs.inner.charged.add(kind, charged);
             jobs.inner.watched.notify(job);
             if has_event {
@@ -508,6 +509,6 @@ fn notify_watchers(jobs: &Jobs, kind: JobKind, job: i64, finished: PageFinished)
             }
             PageDisposition::Recorded(state)
         }
-        PageFinished::LeaseLost => PageDisposition::LeaseReturned,
+        CompletionOutcome::LeaseLost => PageDisposition::LeaseReturned,
     }
 }

@@ -248,7 +248,7 @@ impl Runner {
     /// Gives back the URLs whose end could not be noted.
     async fn give_back(&mut self) -> Result<(), JobsError> {
         while let Some(lease) = self.unreturned.last().cloned() {
-            self.jobs.with_store(move |store, _| store.return_job_url(&lease)).await?;
+            self.jobs.with_store(move |store, _| store.release_job_url(&lease)).await?;
             if let Some(active) = self.unreturned.pop().and_then(|lease| self.active.get_mut(&lease.job())) {
                 active.is_dry = false;
             }

@@ -7,7 +7,9 @@ use std::time::{Duration, SystemTime};
 use tokio::task::JoinHandle;
 use url::Url;
 use websvc_browser::{Changes, Cookie, Session, State};
-use websvc_store::{PROFILE_MAX_BYTES, PROFILES_MAX, ProfileLease, ProfileLocking, ProfileSaving, Store};
+use websvc_store::{
+    LockProfileOutcome, PROFILE_MAX_BYTES, PROFILES_MAX, ProfileLease, SaveProfileOutcome, Store,
+};
 use websvc_types::Profile;
 
 use crate::clock::Clock;
@@ -79,12 +81,12 @@ impl Scraper {
             let locked =
                 store.lock_profile(&team, &name, clock.now_ms(), LEASE).map_err(ScrapeError::Store)?;
             match locked {
-                ProfileLocking::Leased(lease) => {
+                LockProfileOutcome::Leased(lease) => {
                     let renewing = runtime.spawn(renew(store.clone(), clock.clone(), lease.clone()));
                     Ok(SaveLock { store: store.clone(), clock, lease: Some(lease), renewing })
                 }
-                ProfileLocking::Busy { until_ms: _ } => Err(ScrapeError::ProfileLocked { name }),
-                ProfileLocking::TooMany => Err(ScrapeError::TooManyProfiles { most: PROFILES_MAX }),
+                LockProfileOutcome::Busy { until_ms: _ } => Err(ScrapeError::ProfileLocked { name }),
+                LockProfileOutcome::TooMany => Err(ScrapeError::TooManyProfiles { most: PROFILES_MAX }),
             }
         })
         .await
@@ -148,11 +150,11 @@ impl SaveLock {
 
     fn save(&self, lease: &ProfileLease, state: &State) -> Option<String> {
         match self.store.save_profile(lease, &state.to_bytes(), self.clock.now_ms()) {
-            Ok(ProfileSaving::Saved) => None,
-            Ok(ProfileSaving::LeaseLost) => {
+            Ok(SaveProfileOutcome::Saved) => None,
+            Ok(SaveProfileOutcome::LeaseLost) => {
                 Some("the profile was deleted meanwhile, and nothing was saved".to_owned())
             }
-            Ok(ProfileSaving::TooLarge { bytes }) => Some(format!(
+            Ok(SaveProfileOutcome::TooLarge { bytes }) => Some(format!(
                 "the profile would be {bytes} bytes, more than {PROFILE_MAX_BYTES}, and stays as it was"
             )),
             Err(error) => {

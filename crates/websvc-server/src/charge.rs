@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use websvc_engine::{Bill, StageTimings};
 use websvc_stage::{Stage, carried};
-use websvc_store::{Caller, DEFAULT_TEAM, Held, Hold, StoreError, Usage, UsageRetention, UsageStage};
+use websvc_store::{
+    Caller, CreditHold, DEFAULT_TEAM, HoldOutcome, StoreError, Usage, UsageRetention, UsageStage,
+};
 use websvc_types::ErrorCode;
 use websvc_validate::Retention;
 
@@ -15,11 +17,11 @@ use crate::service::Context;
 ///
 /// # Errors
 /// 402 when the team has not so many.
-pub(crate) async fn hold(context: &Context<'_>, most: u64) -> Result<Hold, Failure> {
+pub(crate) async fn hold(context: &Context<'_>, most: u64) -> Result<CreditHold, Failure> {
     context.engine.stages().run(Stage::Hold, try_hold(context, most)).await
 }
 
-async fn try_hold(context: &Context<'_>, most: u64) -> Result<Hold, Failure> {
+async fn try_hold(context: &Context<'_>, most: u64) -> Result<CreditHold, Failure> {
     let Some(Caller { team, .. }) = &context.caller else {
         return Ok(context.store.hold_unlimited(DEFAULT_TEAM));
     };
@@ -32,8 +34,8 @@ async fn try_hold(context: &Context<'_>, most: u64) -> Result<Hold, Failure> {
         }
     };
     match held {
-        Held::Enough(hold) => Ok(hold),
-        Held::Short { remaining } => {
+        HoldOutcome::Granted(hold) => Ok(hold),
+        HoldOutcome::Insufficient { remaining } => {
             context.meters.refused_for_credits();
             Err(insufficient(most, remaining))
         }
@@ -75,7 +77,11 @@ pub(crate) struct Outcome {
 ///
 /// # Errors
 /// 500 when the service is stopping and no thread is left to ask the database.
-pub(crate) async fn settle(context: &Context<'_>, hold: Hold, outcome: Outcome) -> Result<u64, Failure> {
+pub(crate) async fn settle(
+    context: &Context<'_>,
+    hold: CreditHold,
+    outcome: Outcome,
+) -> Result<u64, Failure> {
     let operation = outcome.operation;
     let settling = charge(context, hold, outcome);
     let credits = context.engine.stages().run(Stage::Settle, settling).await?;
@@ -83,7 +89,7 @@ pub(crate) async fn settle(context: &Context<'_>, hold: Hold, outcome: Outcome) 
     Ok(credits)
 }
 
-async fn charge(context: &Context<'_>, hold: Hold, outcome: Outcome) -> Result<u64, Failure> {
+async fn charge(context: &Context<'_>, hold: CreditHold, outcome: Outcome) -> Result<u64, Failure> {
     let usage = usage(context, outcome);
     let price = usage.price();
     if hold.covers(price) {

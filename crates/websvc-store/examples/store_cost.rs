@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use websvc_store::{
-    CacheLimits, CachedPage, Held, PageKey, Store, Team, TeamChange, Usage, UsageItem, UsageRetention,
+    CacheLimits, CachedPage, HoldOutcome, PageKey, Store, Team, TeamChange, Usage, UsageItem, UsageRetention,
     UsageStage,
 };
 
@@ -71,8 +71,8 @@ fn measure_credits(store: &Store) -> Result<(), Box<dyn Error>> {
         .flatten()
         .map_or_else(|| store.hold(team, 12), Ok)
     {
-        Ok(Held::Enough(hold)) => hold.settle(usage()) > 0,
-        Ok(Held::Short { .. }) | Err(_) => false,
+        Ok(HoldOutcome::Granted(hold)) => hold.settle(usage()) > 0,
+        Ok(HoldOutcome::Insufficient { .. }) | Err(_) => false,
     };
     for (what, teams) in [
         ("one team without a budget", &without[..1]),

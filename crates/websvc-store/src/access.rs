@@ -118,7 +118,7 @@ pub(crate) struct Access {
     static_rights: Arc<KeyRights>,
     /// What those of them may do that administer.
     admin_rights: Arc<KeyRights>,
-    known: RwLock<Known>,
+    known: RwLock<CachedCaller>,
     /// Held by whoever changes `known`, from before the database is read: what is remembered is then never older than
     /// the version that was read last.
     source: Mutex<Source>,
@@ -132,15 +132,15 @@ struct StaticKey {
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    keys: HashMap<u64, Arc<KnownKey>>,
+struct CachedCaller {
+    keys: HashMap<u64, Arc<CachedKey>>,
     teams: HashMap<String, Arc<Team>>,
     /// The values of threat protection of teams that were asked for; `None` for those that have none of their own.
     threat_values: HashMap<String, Option<Arc<str>>>,
 }
 
 #[derive(Debug)]
-struct KnownKey {
+struct CachedKey {
     id: KeyId,
     hash: SecretHash,
     team: Arc<Team>,
@@ -154,12 +154,12 @@ struct Source {
     connection: Connection,
     version: Option<i64>,
     /// The uses of keys that are no longer remembered.
-    unsaved_uses: Vec<Use>,
+    unsaved_uses: Vec<KeyUse>,
 }
 
 /// That a key was used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Use {
+pub(crate) struct KeyUse {
     pub(crate) key: KeyId,
     pub(crate) at_ms: u64,
 }
@@ -226,19 +226,19 @@ impl Access {
     }
 
     /// Drops everything remembered, because this process changed a key or a team.
-    pub(crate) fn forget(&self) {
-        lock(&self.source).forget(&self.known);
+    pub(crate) fn invalidate(&self) {
+        lock(&self.source).invalidate(&self.known);
     }
 
     /// Takes the uses that are not in the database yet.
-    pub(crate) fn take_uses(&self) -> Vec<Use> {
+    pub(crate) fn drain_key_uses(&self) -> Vec<KeyUse> {
         let mut uses = std::mem::take(&mut lock(&self.source).unsaved_uses);
         uses.extend(read_lock(&self.known).keys.values().filter_map(|key| key.take_use()));
         uses
     }
 
     /// Gives back uses that could not be written.
-    pub(crate) fn return_uses(&self, uses: Vec<Use>) {
+    pub(crate) fn return_uses(&self, uses: Vec<KeyUse>) {
         lock(&self.source).unsaved_uses.extend(uses);
     }
 
@@ -266,7 +266,7 @@ impl Access {
             .fold(None, |found, key| if key.hash.matches(hash) { Some(*key) } else { found })
     }
 
-    fn load_key(&self, hash: &SecretHash) -> rusqlite::Result<Option<Arc<KnownKey>>> {
+    fn load_key(&self, hash: &SecretHash) -> rusqlite::Result<Option<Arc<CachedKey>>> {
         let mut source = lock(&self.source);
         let sql = concat!(
             "SELECT hash, team, ",
@@ -286,7 +286,7 @@ impl Access {
         let mut known = write_lock(&self.known);
         // Another thread may have loaded it while this one waited; its entry already counts uses.
         let key = known.keys.entry(stored.tag()).or_insert_with(|| {
-            Arc::new(KnownKey {
+            Arc::new(CachedKey {
                 id: KeyId::new(stored.id()),
                 hash: stored,
                 team,
@@ -317,26 +317,26 @@ impl Access {
 }
 
 impl Source {
-    fn check_version(&mut self, known: &RwLock<Known>) -> rusqlite::Result<()> {
+    fn check_version(&mut self, known: &RwLock<CachedCaller>) -> rusqlite::Result<()> {
         let version: i64 = self
             .connection
             .prepare_cached("SELECT version FROM access_version")?
             .query_row([], |row| row.get(0))?;
         if self.version != Some(version) {
-            self.forget(known);
+            self.invalidate(known);
             self.version = Some(version);
         }
         Ok(())
     }
 
-    fn forget(&mut self, known: &RwLock<Known>) {
+    fn invalidate(&mut self, known: &RwLock<CachedCaller>) {
         let mut known = write_lock(known);
         self.unsaved_uses.extend(known.keys.values().filter_map(|key| key.take_use()));
-        *known = Known::default();
+        *known = CachedCaller::default();
     }
 
     /// Returns the team, remembered or read: keys of one team share it.
-    fn load_team(&mut self, name: &str, known: &RwLock<Known>) -> rusqlite::Result<Option<Arc<Team>>> {
+    fn load_team(&mut self, name: &str, known: &RwLock<CachedCaller>) -> rusqlite::Result<Option<Arc<Team>>> {
         if let Some(team) = read_lock(known).teams.get(name) {
             return Ok(Some(Arc::clone(team)));
         }
@@ -347,23 +347,27 @@ impl Source {
     }
 
     /// Reads and remembers the values of threat protection of a team. Only names of teams that exist are asked for.
-    fn load_threat_values(&self, team: &str, known: &RwLock<Known>) -> rusqlite::Result<Option<Arc<str>>> {
+    fn load_threat_values(
+        &self,
+        team: &str,
+        known: &RwLock<CachedCaller>,
+    ) -> rusqlite::Result<Option<Arc<str>>> {
         let values: Option<Arc<str>> = read_values(&self.connection, team)?.map(Arc::from);
         write_lock(known).threat_values.insert(team.to_owned(), values.clone());
         Ok(values)
     }
 }
 
-impl KnownKey {
+impl CachedKey {
     fn touch(&self, now_ms: u64) {
         if now_ms.saturating_sub(self.unsaved_use_ms.load(Ordering::Relaxed)) >= USE_RESOLUTION_MS {
             self.unsaved_use_ms.store(now_ms, Ordering::Relaxed);
         }
     }
 
-    fn take_use(&self) -> Option<Use> {
+    fn take_use(&self) -> Option<KeyUse> {
         let at_ms = self.unsaved_use_ms.swap(0, Ordering::Relaxed);
-        (at_ms != 0).then(|| Use { key: self.id.clone(), at_ms })
+        (at_ms != 0).then(|| KeyUse { key: self.id.clone(), at_ms })
     }
 }
 

@@ -33,7 +33,7 @@ pub struct ArtifactRecord {
 
 /// Whether there is room for an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reservation {
+pub enum ReserveOutcome {
     /// There is, once the contents of these older ones are removed.
     Reserved {
         /// They are leaving: remove their contents, then call [`Store::remove_artifact`].
@@ -87,16 +87,16 @@ impl Store {
         &self,
         record: &ArtifactRecord,
         max_bytes: u64,
-    ) -> Result<Reservation, StoreError> {
+    ) -> Result<ReserveOutcome, StoreError> {
         self.database().write(Durability::Process, |transaction| {
-            let arriving_bytes = arriving(transaction)?;
+            let arriving_bytes = reserved_bytes(transaction)?;
             let taken = arriving_bytes.saturating_add(record.bytes);
             let Some(left) = max_bytes.checked_sub(taken) else {
-                return Ok(Reservation::NoRoom { arriving_bytes });
+                return Ok(ReserveOutcome::NoRoom { arriving_bytes });
             };
-            let displaced = displace(transaction, left)?;
+            let displaced = evict_oldest(transaction, left)?;
             insert(transaction, record)?;
-            Ok(Reservation::Reserved { displaced })
+            Ok(ReserveOutcome::Reserved { displaced })
         })
     }
 
@@ -104,7 +104,7 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn artifact_is_ready(&self, id: &str) -> Result<bool, StoreError> {
+    pub fn publish_artifact(&self, id: &str) -> Result<bool, StoreError> {
         self.database().write(Durability::Process, |transaction| {
             transaction
                 .execute("UPDATE artifacts SET state = 'ready' WHERE id = ?1 AND state = 'arriving'", [id])
@@ -129,7 +129,7 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn leaving_artifacts(
+    pub fn take_expired_artifacts(
         &self,
         now_ms: u64,
         abandoned_ms: u64,
@@ -179,13 +179,13 @@ impl Store {
 }
 
 /// Returns the bytes of the artifacts that are being written: they count, and they stay.
-fn arriving(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
+fn reserved_bytes(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
     let sql = "SELECT ifnull(sum(bytes), 0) FROM artifacts WHERE state = 'arriving'";
     transaction.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
 /// Lets the oldest readable artifacts leave until the others have at most `most` bytes.
-fn displace(transaction: &Transaction<'_>, most: u64) -> rusqlite::Result<Vec<ArtifactRecord>> {
+fn evict_oldest(transaction: &Transaction<'_>, most: u64) -> rusqlite::Result<Vec<ArtifactRecord>> {
     let sql = "SELECT ifnull(sum(bytes), 0) FROM artifacts WHERE state = 'ready'";
     let mut bytes: u64 = transaction.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
     let mut displaced = Vec::new();

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::error::StoreError;
-use crate::migration::{MIGRATIONS, Migrated, migrate};
+use crate::migration::{MIGRATIONS, MigrationOutcome, migrate};
 
 pub(crate) const FILE_NAME: &str = "websvc.db";
 /// How long a statement waits for another process to finish its transaction.
@@ -62,8 +62,10 @@ impl Database {
         let mut writer = connect(&path).map_err(failed)?;
         enter_wal_mode(&writer).map_err(failed)?;
         match migrate(&mut writer, MIGRATIONS).map_err(failed)? {
-            Migrated::Current => {}
-            Migrated::Newer { found, known } => return Err(StoreError::NewerSchema { path, found, known }),
+            MigrationOutcome::Current => {}
+            MigrationOutcome::Newer { found, known } => {
+                return Err(StoreError::NewerSchema { path, found, known });
+            }
         }
         Ok(Self {
             path,
@@ -88,7 +90,7 @@ impl Database {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let lent = Lent { connection: Some(self.take_reader()?), database: self };
+        let lent = PooledReader { connection: Some(self.take_reader()?), database: self };
         let connection = lent.connection.as_ref().expect("the connection is taken out only on drop");
         work(connection).map_err(|error| self.error(error))
     }
@@ -100,7 +102,7 @@ impl Database {
     ) -> Result<Option<T>, StoreError> {
         let idle = lock(&self.readers).idle.pop();
         let Some(connection) = idle else { return Ok(None) };
-        let lent = Lent { connection: Some(connection), database: self };
+        let lent = PooledReader { connection: Some(connection), database: self };
         let connection = lent.connection.as_ref().expect("the connection is taken out only on drop");
         work(connection).map(Some).map_err(|error| self.error(error))
     }
@@ -128,7 +130,7 @@ impl Database {
     }
 
     /// Lets the writer make the file no larger than this, or than it is.
-    pub(crate) fn bound_file(&self, max_bytes: u64) -> Result<(), StoreError> {
+    pub(crate) fn limit_file_size(&self, max_bytes: u64) -> Result<(), StoreError> {
         let writer = lock(&self.writer);
         let bound = || {
             let page_bytes: u64 = writer.pragma_query_value(None, "page_size", |row| row.get(0))?;
@@ -183,12 +185,12 @@ impl Database {
 }
 
 /// A reading connection that goes back to the idle ones when dropped, also by a panic.
-struct Lent<'a> {
+struct PooledReader<'a> {
     connection: Option<Connection>,
     database: &'a Database,
 }
 
-impl Drop for Lent<'_> {
+impl Drop for PooledReader<'_> {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
             lock(&self.database.readers).idle.push(connection);

@@ -15,7 +15,7 @@ const WITH_OWNERS: u32 = 14;
 
 /// What a database is and holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inspection {
+pub struct DatabaseReport {
     /// The version of its schema. [`Store::open`] brings one below [`known`](Self::known) up to it and refuses one
     /// above.
     pub schema: u32,
@@ -40,7 +40,7 @@ impl Store {
     /// # Errors
     /// As for [`Store::open`]; [`StoreError::Corrupt`] has SQLite's first findings, [`StoreError::NewerSchema`] comes
     /// before anything else is read.
-    pub fn inspect(dir: impl AsRef<Path>) -> Result<Option<Inspection>, StoreError> {
+    pub fn inspect(dir: impl AsRef<Path>) -> Result<Option<DatabaseReport>, StoreError> {
         let path = dir.as_ref().join(FILE_NAME);
         let length = match std::fs::metadata(&path) {
             Ok(metadata) => metadata.len(),
@@ -61,7 +61,7 @@ impl Store {
         if schema == 0 || length == 0 {
             // A start that was broken off before the first step of the schema.
             let cache = CacheSize { pages: 0, bytes: 0 };
-            return Ok(Some(Inspection {
+            return Ok(Some(DatabaseReport {
                 schema,
                 known,
                 keys: 0,
@@ -101,7 +101,7 @@ fn findings(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     connection.prepare("PRAGMA quick_check(5)")?.query_map([], |row| row.get(0))?.collect()
 }
 
-fn held(connection: &Connection, schema: u32, known: u32) -> rusqlite::Result<Inspection> {
+fn held(connection: &Connection, schema: u32, known: u32) -> rusqlite::Result<DatabaseReport> {
     let count = "SELECT count(*) - count(revoked_at), count(revoked_at) FROM keys";
     let (keys, revoked_keys) = connection.query_row(count, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let audited_teams =
@@ -114,5 +114,5 @@ fn held(connection: &Connection, schema: u32, known: u32) -> rusqlite::Result<In
     } else {
         connection.query_row("SELECT count(*) FROM pages WHERE owner <> 0", [], |row| row.get(0))?
     };
-    Ok(Inspection { schema, known, keys, revoked_keys, audited_teams, cache, owned_pages })
+    Ok(DatabaseReport { schema, known, keys, revoked_keys, audited_teams, cache, owned_pages })
 }

@@ -9,7 +9,7 @@ use crate::clock::now_ms;
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::rights::{KeyRights, rights_columns, rights_from_row};
-use crate::secret::{Secret, SecretHash};
+use crate::secret::{ApiSecret, SecretHash};
 use crate::store::Store;
 use crate::team::{DEFAULT_TEAM, check_team_name, check_text, create_if_absent};
 
@@ -44,7 +44,7 @@ pub struct NewKey {
     /// The id, for `keys list` and `keys revoke`.
     pub id: KeyId,
     /// What the client sends.
-    pub secret: Secret,
+    pub secret: ApiSecret,
 }
 
 /// A key as it is listed: all that is known of it, which is not its secret.
@@ -92,7 +92,7 @@ impl Store {
         check_text("label", label)?;
         rights.check()?;
         loop {
-            let secret = Secret::random()?;
+            let secret = ApiSecret::random()?;
             let inserted = self
                 .database()
                 .write(Durability::Power, |transaction| insert(transaction, &secret, team, label, rights))?;
@@ -109,7 +109,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Random`]; otherwise failures of the database.
     pub fn ensure_default_key(&self) -> Result<Option<NewKey>, StoreError> {
-        let secret = Secret::random()?;
+        let secret = ApiSecret::random()?;
         self.database().write(Durability::Power, |transaction| {
             create_if_absent(transaction, DEFAULT_TEAM)?;
             let any: bool =
@@ -139,7 +139,7 @@ impl Store {
         let revocation = self.database().write(Durability::Power, |transaction| revoke(transaction, id))?;
         match revocation {
             Revocation::Done(record) => {
-                self.access().forget();
+                self.access().invalidate();
                 Ok(*record)
             }
             Revocation::Unknown => Err(StoreError::UnknownKey { id: id.to_owned() }),
@@ -173,7 +173,7 @@ fn revoke(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<Revocatio
 /// Stores a key; `None` when its id is taken, which happens about once in 2^48 pairs of keys.
 fn insert(
     transaction: &Transaction<'_>,
-    secret: &Secret,
+    secret: &ApiSecret,
     team: &str,
     label: &str,
     rights: &KeyRights,

@@ -42,30 +42,32 @@ mod usage;
 mod webhook;
 
 pub use access::{ACCESS_REFRESH, Caller};
-pub use artifact::{ArtifactRecord, ArtifactTotals, Reservation};
+pub use artifact::{ArtifactRecord, ArtifactTotals, ReserveOutcome};
 pub use error::StoreError;
-pub use inspect::Inspection;
+pub use inspect::DatabaseReport;
 pub use job::{
-    Cancelling, Creating, DocumentsPage, JobError, JobKind, JobLease, JobLimits, JobOverview, JobRecord,
-    JobState, JobUrl, ListEntry, NewJob, PackedFinish, PageEnd, PageFinish, PageFinished,
+    CancelJobOutcome, CompletionOutcome, CompressedCompletion, CreateJobOutcome, JobDocumentPage, JobError,
+    JobKind, JobLease, JobLimits, JobOverview, JobRecord, JobState, JobUrl, ListEntry, NewJob, UrlCompletion,
+    UrlOutcome,
 };
 pub use key::{KeyId, KeyRecord, NewKey};
 pub use ledger::{
-    Budget, DailyUsage, DayTotal, Held, Hold, LoggedRequest, MonthlyUsage, Usage, UsageFilter, UsageItem,
-    UsageLimits, UsageRetention, UsageStage,
+    Budget, CreditHold, DailyUsage, DayTotal, HoldOutcome, LoggedRequest, MonthlyUsage, Usage, UsageFilter,
+    UsageItem, UsageLimits, UsageRetention, UsageStage,
 };
 pub use page::{CacheLimits, CacheSize, CachedPage, PageKey, PutOutcome};
 pub use page_scope::{PageOwner, PageScope};
 pub use profile::{
-    PROFILE_MAX_BYTES, PROFILES_MAX, ProfileLease, ProfileLocking, ProfileRecord, ProfileSaving, ProfileState,
+    LockProfileOutcome, PROFILE_MAX_BYTES, PROFILES_MAX, ProfileLease, ProfileRecord, ProfileState,
+    SaveProfileOutcome,
 };
 pub use rights::{KeyRights, KeyScope, UnknownScope};
-pub use secret::Secret;
+pub use secret::ApiSecret;
 pub use store::Store;
 pub use team::{
     DEFAULT_TEAM, IndexPolicy, Retention, Team, TeamChange, ThreatOverride, ThreatPolicy, UnknownPolicy,
 };
 pub use webhook::{
-    DeadLetter, DeadLetters, JobEvent, Letters, NewWebhook, Tried, WebhookDelivery, WebhookFigures,
-    WebhookLane, WebhookTurn, WebhooksSwept,
+    DeadLetter, DeadLetterFilter, DeadLetterPage, DeliveryOutcome, DueWebhook, JobEvent, NewWebhook,
+    WebhookDelivery, WebhookQueue, WebhookStats, WebhookSweepReport,
 };

@@ -26,7 +26,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
 
 /// What [`migrate`] found.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Migrated {
+pub(crate) enum MigrationOutcome {
     /// The schema is the newest this program knows.
     Current,
     /// The file is of a later program; nothing was touched.
@@ -34,17 +34,17 @@ pub(crate) enum Migrated {
 }
 
 /// Brings the schema up to the last of `steps`.
-pub(crate) fn migrate(connection: &mut Connection, steps: &[&str]) -> rusqlite::Result<Migrated> {
+pub(crate) fn migrate(connection: &mut Connection, steps: &[&str]) -> rusqlite::Result<MigrationOutcome> {
     let known = u32::try_from(steps.len()).expect("there are few migrations");
     loop {
         if version(connection)? == known {
-            return Ok(Migrated::Current);
+            return Ok(MigrationOutcome::Current);
         }
         let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Read again under the write lock: another process may have taken the step in between.
         let found = version(&step)?;
         if found > known {
-            return Ok(Migrated::Newer { found, known });
+            return Ok(MigrationOutcome::Newer { found, known });
         }
         if found < known {
             take_step(step, found, steps[found as usize])?;
@@ -72,9 +72,9 @@ mod tests {
     #[test]
     fn steps_are_taken_in_order_and_once() {
         let mut db = Connection::open_in_memory().unwrap();
-        assert_eq!(migrate(&mut db, &[FIRST]).unwrap(), Migrated::Current);
-        assert_eq!(migrate(&mut db, &[FIRST, SECOND]).unwrap(), Migrated::Current);
-        assert_eq!(migrate(&mut db, &[FIRST, SECOND]).unwrap(), Migrated::Current);
+        assert_eq!(migrate(&mut db, &[FIRST]).unwrap(), MigrationOutcome::Current);
+        assert_eq!(migrate(&mut db, &[FIRST, SECOND]).unwrap(), MigrationOutcome::Current);
+        assert_eq!(migrate(&mut db, &[FIRST, SECOND]).unwrap(), MigrationOutcome::Current);
         assert_eq!(version(&db).unwrap(), 2);
         let row: (i64, i64) =
             db.query_row("SELECT x, y FROM a", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
@@ -88,14 +88,14 @@ mod tests {
         migrate(&mut db, &[FIRST, "CREATE TABLE b (x INTEGER); CREATE TABLE a (x INTEGER);"]).unwrap_err();
         assert_eq!(version(&db).unwrap(), 1);
         assert!(db.prepare("SELECT x FROM b").is_err(), "the table of the failed step must be gone");
-        assert_eq!(migrate(&mut db, &[FIRST, SECOND]).unwrap(), Migrated::Current);
+        assert_eq!(migrate(&mut db, &[FIRST, SECOND]).unwrap(), MigrationOutcome::Current);
     }
 
     #[test]
     fn a_newer_schema_is_reported_and_left_alone() {
         let mut db = Connection::open_in_memory().unwrap();
         migrate(&mut db, &[FIRST, SECOND]).unwrap();
-        assert_eq!(migrate(&mut db, &[FIRST]).unwrap(), Migrated::Newer { found: 2, known: 1 });
+        assert_eq!(migrate(&mut db, &[FIRST]).unwrap(), MigrationOutcome::Newer { found: 2, known: 1 });
         assert_eq!(version(&db).unwrap(), 2);
     }
 

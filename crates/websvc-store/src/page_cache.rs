@@ -36,15 +36,17 @@ impl Store {
         if entry.size > limit {
             return Ok(PutOutcome::TooLarge { bytes: entry.size, limit });
         }
-        let bounds = Bounds::new(limits, page.fetched_at_ms);
+        let bounds = CacheBounds::new(limits, page.fetched_at_ms);
         let mut evicted = 0;
         loop {
             let step =
                 self.database().write(Durability::Process, |transaction| put(transaction, &entry, bounds))?;
             match step {
-                Put::Stored { removed } => return Ok(PutOutcome::Stored { evicted: evicted + removed }),
-                Put::MoreRoomNeeded { removed } => evicted += removed,
-                Put::Outdated => return Ok(PutOutcome::Outdated),
+                PutResult::Stored { removed } => {
+                    return Ok(PutOutcome::Stored { evicted: evicted + removed });
+                }
+                PutResult::MoreRoomNeeded { removed } => evicted += removed,
+                PutResult::Outdated => return Ok(PutOutcome::Outdated),
             }
         }
     }
@@ -85,7 +87,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn evict_pages(&self, limits: &CacheLimits, now_ms: u64) -> Result<u64, StoreError> {
-        let bounds = Bounds::new(limits, now_ms);
+        let bounds = CacheBounds::new(limits, now_ms);
         self.in_batches(|transaction| evict(transaction, bounds, 0).map(|eviction| eviction.removed))
     }
 
@@ -141,31 +143,31 @@ fn name_of(key: &PageKey) -> impl Params {
 
 /// The bounds of the cache as numbers to compare with.
 #[derive(Debug, Clone, Copy)]
-struct Bounds {
+struct CacheBounds {
     max_bytes: u64,
     oldest_ms: u64,
 }
 
-impl Bounds {
+impl CacheBounds {
     fn new(limits: &CacheLimits, now_ms: u64) -> Self {
         Self { max_bytes: limits.max_bytes, oldest_ms: now_ms.saturating_sub(millis(limits.max_age)) }
     }
 }
 
-enum Put {
+enum PutResult {
     Stored { removed: u64 },
     MoreRoomNeeded { removed: u64 },
     Outdated,
 }
 
-fn put(transaction: &Transaction<'_>, entry: &Entry<'_>, bounds: Bounds) -> rusqlite::Result<Put> {
+fn put(transaction: &Transaction<'_>, entry: &Entry<'_>, bounds: CacheBounds) -> rusqlite::Result<PutResult> {
     let page = entry.page;
     let variant = page.key.stored_variant();
     if let Some(owner) = page.key.owner()
         && !owner_exists(transaction, owner)?
     {
         // Its team was deleted while the page was on its way, and nobody could read it.
-        return Ok(Put::Outdated);
+        return Ok(PutResult::Outdated);
     }
     let newer: bool = transaction
         .prepare_cached(
@@ -173,17 +175,17 @@ fn put(transaction: &Transaction<'_>, entry: &Entry<'_>, bounds: Bounds) -> rusq
         )?
         .query_row(params![page.key.url(), variant, page.fetched_at_ms], |row| row.get(0))?;
     if newer {
-        return Ok(Put::Outdated);
+        return Ok(PutResult::Outdated);
     }
     transaction
         .prepare_cached("DELETE FROM pages WHERE url = ?1 AND variant = ?2")?
         .execute(params![page.key.url(), variant])?;
     let Eviction { removed, enough } = evict(transaction, bounds, entry.size)?;
     if !enough {
-        return Ok(Put::MoreRoomNeeded { removed });
+        return Ok(PutResult::MoreRoomNeeded { removed });
     }
     entry.insert(transaction)?;
-    Ok(Put::Stored { removed })
+    Ok(PutResult::Stored { removed })
 }
 
 struct Eviction {
@@ -193,7 +195,7 @@ struct Eviction {
 }
 
 /// Removes one batch at most: the oldest entries, until `room` more bytes fit and the next one is young enough.
-fn evict(transaction: &Transaction<'_>, bounds: Bounds, room: u64) -> rusqlite::Result<Eviction> {
+fn evict(transaction: &Transaction<'_>, bounds: CacheBounds, room: u64) -> rusqlite::Result<Eviction> {
     let mut bytes = size(transaction)?.bytes.saturating_add(room);
     let mut oldest = transaction
         .prepare_cached("SELECT id, fetched_at, size FROM pages ORDER BY fetched_at, size, id LIMIT ?1")?;

@@ -52,7 +52,7 @@ pub struct ProfileLease {
 
 /// Whether the right to save was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ProfileLocking {
+pub enum LockProfileOutcome {
     /// It was.
     Leased(ProfileLease),
     /// Somebody else has it.
@@ -66,7 +66,7 @@ pub enum ProfileLocking {
 
 /// What became of a state that was to be saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProfileSaving {
+pub enum SaveProfileOutcome {
     /// It is saved, and survives a power failure.
     Saved,
     /// The lease ran out and somebody else has it, or the profile was deleted: nothing was changed.
@@ -119,7 +119,7 @@ impl Store {
         name: &str,
         now_ms: u64,
         life: Duration,
-    ) -> Result<ProfileLocking, StoreError> {
+    ) -> Result<LockProfileOutcome, StoreError> {
         let mut token = [0; 16];
         getrandom::fill(&mut token).map_err(|source| StoreError::Random { source })?;
         let token: String = token.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -157,10 +157,10 @@ impl Store {
         lease: &ProfileLease,
         state: &[u8],
         now_ms: u64,
-    ) -> Result<ProfileSaving, StoreError> {
+    ) -> Result<SaveProfileOutcome, StoreError> {
         let bytes = state.len() as u64;
         if bytes > PROFILE_MAX_BYTES {
-            return Ok(ProfileSaving::TooLarge { bytes });
+            return Ok(SaveProfileOutcome::TooLarge { bytes });
         }
         let packed =
             zstd::bulk::compress(state, COMPRESSION_LEVEL).expect("compressing into memory cannot fail");
@@ -170,7 +170,7 @@ impl Store {
                  WHERE team = ?1 AND name = ?2 AND lease = ?3",
                 params![lease.team, lease.name, lease.token, packed, bytes, now_ms],
             )?;
-            Ok(if rows == 1 { ProfileSaving::Saved } else { ProfileSaving::LeaseLost })
+            Ok(if rows == 1 { SaveProfileOutcome::Saved } else { SaveProfileOutcome::LeaseLost })
         })
     }
 
@@ -224,7 +224,7 @@ fn lock(
     lease: ProfileLease,
     now_ms: u64,
     until_ms: u64,
-) -> rusqlite::Result<ProfileLocking> {
+) -> rusqlite::Result<LockProfileOutcome> {
     let ProfileLease { team, name, token } = &lease;
     let held: Option<Option<u64>> = transaction
         .query_row("SELECT lease_until FROM profiles WHERE team = ?1 AND name = ?2", [team, name], |row| {
@@ -232,7 +232,7 @@ fn lock(
         })
         .optional()?;
     match held {
-        Some(Some(until_ms)) if until_ms > now_ms => return Ok(ProfileLocking::Busy { until_ms }),
+        Some(Some(until_ms)) if until_ms > now_ms => return Ok(LockProfileOutcome::Busy { until_ms }),
         Some(_) => {
             transaction.execute(
                 "UPDATE profiles SET lease = ?3, lease_until = ?4 WHERE team = ?1 AND name = ?2",
@@ -249,7 +249,7 @@ fn lock(
                 transaction
                     .query_row("SELECT count(*) FROM profiles WHERE team = ?1", [team], |row| row.get(0))?;
             if count >= PROFILES_MAX {
-                return Ok(ProfileLocking::TooMany);
+                return Ok(LockProfileOutcome::TooMany);
             }
             transaction.execute(
                 "INSERT INTO profiles (team, name, lease, lease_until) VALUES (?1, ?2, ?3, ?4)",
@@ -257,7 +257,7 @@ fn lock(
             )?;
         }
     }
-    Ok(ProfileLocking::Leased(lease))
+    Ok(LockProfileOutcome::Leased(lease))
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<ProfileRecord> {

@@ -23,9 +23,9 @@ pub(crate) const MAX_SECRET_BYTES: usize = 256;
 ///
 /// It is shown once and cannot be had again. `Debug` does not print it and there is no `Display`.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub struct ApiSecret(String);
 
-impl Secret {
+impl ApiSecret {
     /// Draws a new secret with 128 bits of entropy.
     pub(crate) fn random() -> Result<Self, StoreError> {
         let mut bytes = [0; RANDOM_BYTES];
@@ -40,7 +40,7 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for ApiSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(..)")
     }
@@ -139,11 +139,11 @@ mod tests {
 
     #[test]
     fn a_secret_is_fc_and_32_lower_case_hex_digits() {
-        let secret = Secret::random().unwrap();
+        let secret = ApiSecret::random().unwrap();
         let digits = secret.expose().strip_prefix("fc-").unwrap();
         assert_eq!(digits.len(), 32);
         assert!(digits.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)), "{digits}");
-        assert_ne!(secret, Secret::random().unwrap());
+        assert_ne!(secret, ApiSecret::random().unwrap());
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn debug_does_not_print_the_secret() {
-        let secret = Secret::random().unwrap();
+        let secret = ApiSecret::random().unwrap();
         assert!(!format!("{secret:?}").contains(&secret.expose()[3..]));
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::access::Access;
 use crate::database::Database;
 use crate::error::StoreError;
-use crate::ledger::{Ledger, LedgerWriter};
+use crate::ledger::{Ledger, LedgerFlusher};
 use crate::usage::UsageWriter;
 
 /// The durable state of a data directory. Clones share one set of connections.
@@ -19,7 +19,7 @@ pub struct Store {
 struct Inner {
     // Before `shared`: their threads write a last time before the database closes.
     _usage_writer: UsageWriter,
-    _ledger_writer: LedgerWriter,
+    _ledger_writer: LedgerFlusher,
     shared: Arc<Shared>,
 }
 
@@ -44,7 +44,7 @@ impl Store {
         let shared = Arc::new(Shared { database, access, ledger });
         let usage_writer = UsageWriter::start(Arc::clone(&shared))
             .map_err(|error| StoreError::io(shared.database.path(), error))?;
-        let ledger_writer = LedgerWriter::start(Arc::clone(&shared))
+        let ledger_writer = LedgerFlusher::start(Arc::clone(&shared))
             .map_err(|error| StoreError::io(shared.database.path(), error))?;
         let inner = Inner { _usage_writer: usage_writer, _ledger_writer: ledger_writer, shared };
         Ok(Self { inner: Arc::new(inner) })
@@ -70,7 +70,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn bound_file(&self, max_bytes: u64) -> Result<(), StoreError> {
-        self.database().bound_file(max_bytes)
+        self.database().limit_file_size(max_bytes)
     }
 
     pub(crate) fn shared(&self) -> &Shared {

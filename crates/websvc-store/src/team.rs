@@ -206,7 +206,7 @@ impl Store {
             }
             Ok(team)
         })?;
-        self.access().forget();
+        self.access().invalidate();
         self.ledger().forget();
         Ok(team)
     }
@@ -227,7 +227,7 @@ impl Store {
             transaction.execute("UPDATE artifacts SET state = 'leaving' WHERE team = ?1", [name])?;
             transaction.execute("DELETE FROM teams WHERE name = ?1", [name])
         })?;
-        self.access().forget();
+        self.access().invalidate();
         // After the team, in small transactions: without it nobody can read them.
         self.purge_ownerless()?;
         Ok(deleted == 1)

@@ -45,7 +45,7 @@ impl Store {
                 None => transaction.execute("DELETE FROM threat_values WHERE team = ?1", [team]),
             }
         })?;
-        self.access().forget();
+        self.access().invalidate();
         Ok(())
     }
 }

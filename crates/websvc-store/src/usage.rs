@@ -28,7 +28,7 @@ impl Store {
 
 impl Shared {
     pub(crate) fn flush_usage(&self) -> Result<(), StoreError> {
-        let uses = self.access.take_uses();
+        let uses = self.access.drain_key_uses();
         if uses.is_empty() {
             return Ok(());
         }

@@ -4,7 +4,7 @@ use std::fs;
 
 use bytes::Bytes;
 use websvc_artifacts::{ArtifactError, ArtifactsConfig, Kind, Place, Retention};
-use websvc_store::{ArtifactRecord, Reservation};
+use websvc_store::{ArtifactRecord, ReserveOutcome};
 
 use crate::support::{DAY, Seen, Site, read};
 
@@ -74,7 +74,7 @@ async fn what_a_crash_left_half_written_is_never_read_and_is_swept() {
         expires_at_ms: u64::MAX >> 1,
     };
     let reserved = site.store.reserve_artifact(&record, 1 << 30).unwrap();
-    assert!(matches!(reserved, Reservation::Reserved { .. }));
+    assert!(matches!(reserved, ReserveOutcome::Reserved { .. }));
     fs::write(shelf.join(format!("{id}.png.part")), b"hal").unwrap();
     assert_eq!(site.store.artifact(id).unwrap(), None, "nobody can read it");
     assert_eq!(site.artifacts.sweep().await.unwrap(), 1);

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 use websvc::types::job::WebhookDeadLetter;
 use websvc_jobs::dead_letter;
-use websvc_store::{DeadLetter, Letters, Store};
+use websvc_store::{DeadLetter, DeadLetterFilter, Store};
 use websvc_webhook::public_url;
 
 use super::keys::time;
@@ -22,7 +22,7 @@ pub(crate) fn webhooks(setting: &Setting, webhooks: Webhooks) -> Result<()> {
     let store = Store::open(setting.data_dir.path())?;
     match webhooks {
         Webhooks::DeadLetters { team, json } => {
-            let which = Letters { team, ..Letters::default() };
+            let which = DeadLetterFilter { team, ..DeadLetterFilter::default() };
             let found = store.dead_letters(&which, 0, MOST)?;
             list(&found.letters, json)?;
             if found.total > MOST {
@@ -31,7 +31,7 @@ pub(crate) fn webhooks(setting: &Setting, webhooks: Webhooks) -> Result<()> {
             Ok(())
         }
         Webhooks::Retry { id, all: _, team, json } => {
-            let which = Letters { team, kind: None, id: id.clone() };
+            let which = DeadLetterFilter { team, kind: None, id: id.clone() };
             let now_ms = u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default();
             let count = store.retry_dead_letters(&which, now_ms)?;
             if let Some(id) = id {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
-use websvc_store::{ProfileLocking, ProfileRecord, Store};
+use websvc_store::{LockProfileOutcome, ProfileRecord, Store};
 use websvc_testkit::{Page, Seen, World};
 
 use crate::browser::{Stage, provided, serve};
@@ -233,7 +233,7 @@ async fn profiles_are_listed_and_deleted_beside_others_who_use_them() {
     let site = Site::new(&world);
     let store = Store::open(site.data_dir()).unwrap();
     let locked = store.lock_profile("default", "shop", 1000, Duration::from_secs(60)).unwrap();
-    let ProfileLocking::Leased(lease) = locked else { panic!("{locked:?}") };
+    let LockProfileOutcome::Leased(lease) = locked else { panic!("{locked:?}") };
     store.save_profile(&lease, b"cookies", 1000).unwrap();
     store.release_profile(&lease).unwrap();
 

@@ -1,6 +1,6 @@
 //! Pages that the list of a batch names again: each entry has a document of its own, and the page is got once.
 
-use websvc_store::{JobKind, JobLease, ListEntry, PageEnd, PageFinish};
+use websvc_store::{JobKind, JobLease, ListEntry, UrlCompletion, UrlOutcome};
 use websvc_types::ErrorCode;
 use websvc_types::job::JobDocument;
 
@@ -17,18 +17,18 @@ pub(super) async fn finish_copy(
     let end = jobs.with_store(move |store, _| store.end_of_original(&read)).await?;
     let entry = lease.url.entry.clone();
     let end = match (end, entry) {
-        (Some(PageEnd::Document(json)), Some(entry)) => {
+        (Some(UrlOutcome::Document(json)), Some(entry)) => {
             // A document may be large, so that this is no work for an async thread.
             jobs.blocking(move |_| Ok(copied(&json, &entry))).await?
         }
         (Some(end), _) => end,
         (None, _) => failed(ErrorCode::UnknownError, "the page that it repeats is not there"),
     };
-    finish(jobs, kind, PageFinish::of(lease, end)).await
+    finish(jobs, kind, UrlCompletion::of(lease, end)).await
 }
 
 /// Returns the document of an entry, made from that of the first entry with the same page.
-fn copied(json: &[u8], entry: &ListEntry) -> PageEnd {
+fn copied(json: &[u8], entry: &ListEntry) -> UrlOutcome {
     match serde_json::from_slice::<JobDocument>(json) {
         Ok(mut document) => {
             set_entry(&mut document, entry);
@@ -50,9 +50,9 @@ pub(super) fn set_entry(document: &mut JobDocument, entry: &ListEntry) {
 }
 
 /// Returns the end of a page with a document.
-pub(super) fn document_end(document: &JobDocument) -> PageEnd {
+pub(super) fn document_end(document: &JobDocument) -> UrlOutcome {
     match serde_json::to_vec(document) {
-        Ok(json) => PageEnd::Document(json),
+        Ok(json) => UrlOutcome::Document(json),
         // Our own types always serialise.
         Err(error) => failed(ErrorCode::UnknownError, error.to_string()),
     }

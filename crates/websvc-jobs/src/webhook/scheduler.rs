@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tokio::task::{Id, JoinSet};
-use websvc_store::{WebhookLane, WebhookTurn};
+use websvc_store::{DueWebhook, WebhookQueue};
 
 use super::WebhookConfig;
 use super::send::attempt;
@@ -34,8 +34,8 @@ struct DeliveryScheduler {
 
 /// An event that is sent.
 struct InFlightDelivery {
-    lane: WebhookLane,
-    turn: WebhookTurn,
+    lane: WebhookQueue,
+    turn: DueWebhook,
 }
 
 /// Delivers events for as long as it is awaited.
@@ -69,7 +69,7 @@ impl DeliveryScheduler {
         let (lanes, due_ms) = self
             .jobs
             .with_store(move |store, _| {
-                Ok((store.webhook_lanes(now_ms)?, store.next_webhook_due_ms(now_ms)?))
+                Ok((store.webhook_queues(now_ms)?, store.next_webhook_due_ms(now_ms)?))
             })
             .await?;
         let running: Vec<(i64, String)> = lanes.iter().map(|lane| (lane.job, lane.team.clone())).collect();
@@ -98,7 +98,7 @@ impl DeliveryScheduler {
     }
 
     /// Starts tries as long as there is room for them.
-    async fn start(&mut self, lanes: &HashMap<i64, WebhookLane>, now_ms: u64) -> Result<(), JobsError> {
+    async fn start(&mut self, lanes: &HashMap<i64, WebhookQueue>, now_ms: u64) -> Result<(), JobsError> {
         let config = self.jobs.inner.config.webhooks;
         let mut dry = HashSet::new();
         'turns: while self.tries.len() < config.concurrency {
@@ -115,7 +115,7 @@ impl DeliveryScheduler {
                     .map(|busy| busy.turn.number)
                     .collect();
                 let next =
-                    self.jobs.with_store(move |store, _| store.next_webhook_turn(job, now_ms, &busy)).await?;
+                    self.jobs.with_store(move |store, _| store.next_due_webhook(job, now_ms, &busy)).await?;
                 let Some(turn) = next else {
                     dry.insert(job);
                     continue;
@@ -135,7 +135,7 @@ impl DeliveryScheduler {
         Ok(())
     }
 
-    fn has_room(&self, lane: &WebhookLane, config: &WebhookConfig) -> bool {
+    fn has_room(&self, lane: &WebhookQueue, config: &WebhookConfig) -> bool {
         let of_host = self.busy.values().filter(|busy| busy.lane.host == lane.host).count();
         let of_team = self.busy.values().filter(|busy| busy.lane.team == lane.team).count();
         of_host < config.per_host && of_team < (config.concurrency / 2).max(1)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
-use websvc_store::{StoreError, Tried, WebhookDelivery};
+use websvc_store::{DeliveryOutcome, StoreError, WebhookDelivery};
 use websvc_webhook::{Message, PostError, Secret, post};
 
 use super::body::body;
@@ -65,7 +65,7 @@ async fn attempt_within(jobs: &Jobs, number: i64) -> Result<(), JobsError> {
         Err(error) => return Err(error),
     };
     tell(jobs, seen.as_ref(), &tried);
-    jobs.with_store(move |store, _| store.note_webhook_try(number, &tried, now_ms())).await
+    jobs.with_store(move |store, _| store.record_webhook_attempt(number, &tried, now_ms())).await
 }
 
 async fn send(jobs: &Jobs, delivery: &WebhookDelivery, secret: &[u8]) -> Result<(), DeliveryError> {
@@ -113,16 +113,16 @@ fn headers(json: &str) -> Result<HeaderMap, String> {
 }
 
 /// Says what follows from a try, the one after `round` others.
-fn next_step(jobs: &Jobs, round: u32, sent: Result<(), DeliveryError>) -> Tried {
+fn next_step(jobs: &Jobs, round: u32, sent: Result<(), DeliveryError>) -> DeliveryOutcome {
     let DeliveryError { status, error, retry_after, is_final } = match sent {
-        Ok(()) => return Tried::Delivered,
+        Ok(()) => return DeliveryOutcome::Delivered,
         Err(amiss) => amiss,
     };
     let config = &jobs.inner.config.webhooks;
     let tries = round.saturating_add(1);
     let due_at_ms =
         (!is_final && tries < config.attempts).then(|| later(config.pauses.pause(tries, retry_after)));
-    Tried::Failed { status, error, due_at_ms, forget_at_ms: later(config.keep) }
+    DeliveryOutcome::Failed { status, error, due_at_ms, forget_at_ms: later(config.keep) }
 }
 
 fn later(by: Duration) -> u64 {
@@ -130,21 +130,21 @@ fn later(by: Duration) -> u64 {
 }
 
 /// Counts and logs a try; neither address nor headers are told.
-fn tell(jobs: &Jobs, delivery: Option<&WebhookDelivery>, tried: &Tried) {
+fn tell(jobs: &Jobs, delivery: Option<&WebhookDelivery>, tried: &DeliveryOutcome) {
     let counters = &jobs.inner.deliveries;
     let id = delivery.map(|delivery| delivery.id.as_str());
     let job = delivery.map(|delivery| delivery.job.as_str());
     let event = delivery.map(|delivery| delivery.event.full_name(delivery.kind));
     match tried {
-        Tried::Delivered => {
+        DeliveryOutcome::Delivered => {
             counters.delivered();
             tracing::debug!(id, job, event, "an event was delivered");
         }
-        Tried::Failed { error, due_at_ms: Some(_), .. } => {
+        DeliveryOutcome::Failed { error, due_at_ms: Some(_), .. } => {
             counters.failed();
             tracing::info!(id, job, event, error, "an event was not taken, it is tried again");
         }
-        Tried::Failed { error, due_at_ms: None, .. } => {
+        DeliveryOutcome::Failed { error, due_at_ms: None, .. } => {
             counters.failed();
             counters.record_dead_letter();
             tracing::warn!(id, job, event, error, "an event was not taken, it is a dead letter now");

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use websvc_scrape::{OpenProfile, ScrapeError};
-use websvc_store::{ProfileLocking, ProfileRecord};
+use websvc_store::{LockProfileOutcome, ProfileRecord};
 use websvc_testkit::{World, until};
 use websvc_types::{ErrorCode, Profile};
 
@@ -56,7 +56,7 @@ async fn a_right_that_nobody_renews_ends_by_itself() {
     let life = Duration::from_secs(30);
     let now_ms = 1_700_000_000_000;
     let dead = bench.store.lock_profile("default", "shop", now_ms, life).unwrap();
-    assert!(matches!(dead, ProfileLocking::Leased(_)));
+    assert!(matches!(dead, LockProfileOutcome::Leased(_)));
     bench.pass(life.checked_sub(Duration::from_millis(1)).unwrap());
     assert_eq!(bench.open("shop", None).await.unwrap_err().code(), ErrorCode::ProfileLocked);
     bench.pass(Duration::from_millis(1));
@@ -84,7 +84,7 @@ async fn the_right_is_renewed_while_the_request_goes_on() {
 async fn what_is_no_state_of_a_browser_is_told_and_leaves_no_lock() {
     let bench = bench().await;
     let locked = bench.store.lock_profile("default", "shop", 0, Duration::from_secs(1)).unwrap();
-    let ProfileLocking::Leased(lease) = locked else { panic!("{locked:?}") };
+    let LockProfileOutcome::Leased(lease) = locked else { panic!("{locked:?}") };
     bench.store.save_profile(&lease, b"cookies", 0).unwrap();
     bench.store.release_profile(&lease).unwrap();
     for save_changes in [true, false] {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use websvc_store::{
-    Held as HeldCredits, KeyScope, Secret, Store, Usage, UsageItem, UsageRetention, UsageStage,
+    ApiSecret, HoldOutcome as HeldCredits, KeyScope, Store, Usage, UsageItem, UsageRetention, UsageStage,
 };
 
 use super::*;
@@ -44,7 +44,7 @@ async fn pass(store: &Store, admission: &Admission, headers: &HeaderMap, parts: 
         Some(held) => held,
         None => store.hold(&caller.team, 12).unwrap(),
     };
-    let HeldCredits::Enough(hold) = held else { panic!("{held:?}") };
+    let HeldCredits::Granted(hold) = held else { panic!("{held:?}") };
     assert_eq!(hold.settle(usage(&caller)), 2);
     lap(&mut parts.account);
     drop(turn);
@@ -67,7 +67,7 @@ fn usage(caller: &Caller) -> Usage {
     }
 }
 
-fn headers(secret: &Secret) -> HeaderMap {
+fn headers(secret: &ApiSecret) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(AUTHORIZATION, format!("Bearer {}", secret.expose()).parse().unwrap());
     headers

@@ -7,7 +7,7 @@ use serde_json::Value;
 use uuid::Uuid;
 use websvc_jobs::{JobsError, job_errors, job_status};
 use websvc_stage::Stage;
-use websvc_store::{Cancelling, Creating, JobKind, JobRecord, NewJob};
+use websvc_store::{CancelJobOutcome, CreateJobOutcome, JobKind, JobRecord, NewJob};
 use websvc_transport::ServerBody;
 use websvc_types::job::{JobCancelled, JobDocument, JobPhase, JobStatusResponse};
 use websvc_types::limits::{IDEMPOTENCY_KEY_MAX_CHARS, JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
@@ -181,14 +181,14 @@ async fn cancel(
     let id = id(kind, request)?;
     context.trail.concerns(|| format!("job {id}"));
     match context.jobs.cancel(team(context), kind, &id).await? {
-        Cancelling::Cancelled => {
+        CancelJobOutcome::Cancelled => {
             Ok(json(StatusCode::OK, &JobCancelled { success: true, status: JobPhase::Cancelled }))
         }
-        Cancelling::Ended(state) => {
+        CancelJobOutcome::Ended(state) => {
             let text = format!("{} is already {}", name(kind), state.as_str());
             Err(Failure::new(ErrorCode::JobEnded, text))
         }
-        Cancelling::Unknown => Err(not_found()),
+        CancelJobOutcome::Unknown => Err(not_found()),
     }
 }
 
@@ -221,20 +221,22 @@ pub(super) async fn create(context: &Context<'_>, job: NewJob) -> Result<String,
     let limits = context.jobs.config().limits;
     let too_many = |text: String| Err(Failure::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S));
     match context.jobs.create(job).await? {
-        Creating::Created { .. } => Ok(id),
-        Creating::KeyUsed => Err(Failure::new(ErrorCode::IdempotencyKeyUsed, "Idempotency key already used")),
-        Creating::TooManyUrls => Err(invalid(
+        CreateJobOutcome::Created { .. } => Ok(id),
+        CreateJobOutcome::KeyUsed => {
+            Err(Failure::new(ErrorCode::IdempotencyKeyUsed, "Idempotency key already used"))
+        }
+        CreateJobOutcome::TooManyUrls => Err(invalid(
             "/urls",
             ViolationCode::TooLong,
             format!("urls may have at most {} items here", limits.urls),
         )),
-        Creating::TooManyRunning => {
+        CreateJobOutcome::TooManyRunning => {
             too_many(format!("Rate limit exceeded: no more than {} jobs of a team run", limits.running))
         }
-        Creating::TooManyKept => {
+        CreateJobOutcome::TooManyKept => {
             too_many(format!("Rate limit exceeded: no more than {} jobs of a team are kept", limits.kept))
         }
-        Creating::NoRoom => too_many(format!(
+        CreateJobOutcome::NoRoom => too_many(format!(
             "Rate limit exceeded: the documents of all jobs take the {} bytes that they may, until older ones are \
              forgotten",
             limits.total_bytes

@@ -7,7 +7,7 @@ use http::{Request, StatusCode};
 use uuid::Uuid;
 use websvc_engine::{PageOutcome, StageTimings, page_content};
 use websvc_stage::Stage;
-use websvc_store::{Hold, UsageRetention};
+use websvc_store::{CreditHold, UsageRetention};
 use websvc_transport::{Body, ServerBody};
 use websvc_types::{ErrorCode, PageContent, ScrapeResponse};
 use websvc_validate::{Checked, PagePlan, read_scrape};
@@ -81,7 +81,7 @@ async fn scrape_page(
 #[derive(Debug)]
 pub(super) struct Work {
     pub(super) operation: &'static str,
-    pub(super) hold: Hold,
+    pub(super) hold: CreditHold,
     pub(super) retention: UsageRetention,
     /// What the usage log may know of it.
     pub(super) query: Option<String>,

@@ -3,7 +3,7 @@
 use http::{Request, StatusCode};
 use url::Url;
 use websvc_jobs::dead_letter;
-use websvc_store::{DeadLetters, JobEvent, JobKind, KeyScope, Letters, NewWebhook};
+use websvc_store::{DeadLetterFilter, DeadLetterPage, JobEvent, JobKind, KeyScope, NewWebhook};
 use websvc_transport::ServerBody;
 use websvc_types::job::{JobMoment, WebhookDeadLetters, WebhookLetterDone};
 use websvc_types::limits::{DEAD_LETTERS_DEFAULT, DEAD_LETTERS_MAX};
@@ -45,13 +45,13 @@ pub(crate) async fn webhook(
     request: &Request<ServerBody>,
 ) -> Result<Reply, Failure> {
     let kind = kind(context)?;
-    let which = Letters { team: Some(team(context).to_owned()), kind, id: None };
+    let which = DeadLetterFilter { team: Some(team(context).to_owned()), kind, id: None };
     match operation {
         WebhookOperation::List => list(context, which, request.uri().query()).await,
         WebhookOperation::Retry | WebhookOperation::Delete => {
             let id = id(request)?;
             context.trail.concerns(|| format!("webhook event {id}"));
-            let which = Letters { id: Some(id.clone()), ..which };
+            let which = DeadLetterFilter { id: Some(id.clone()), ..which };
             let count = match operation {
                 WebhookOperation::Delete => context.jobs.delete_dead_letters(which).await?,
                 WebhookOperation::Retry | WebhookOperation::List => {
@@ -81,10 +81,10 @@ fn kind(context: &Context<'_>) -> Result<Option<JobKind>, Failure> {
     }
 }
 
-async fn list(context: &Context<'_>, which: Letters, query: Option<&str>) -> Result<Reply, Failure> {
+async fn list(context: &Context<'_>, which: DeadLetterFilter, query: Option<&str>) -> Result<Reply, Failure> {
     let range = range(query)?;
     let most = range.limit.unwrap_or(DEAD_LETTERS_DEFAULT).min(DEAD_LETTERS_MAX);
-    let DeadLetters { letters, total } = context.jobs.dead_letters(which, range.skip, most).await?;
+    let DeadLetterPage { letters, total } = context.jobs.dead_letters(which, range.skip, most).await?;
     let dead_letters = letters.into_iter().map(dead_letter).collect();
     Ok(json(StatusCode::OK, &WebhookDeadLetters { success: true, dead_letters, total }))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::{Transaction, params};
 
 use super::row::{add_list, end, find, stored_bytes};
-use super::{Cancelling, Creating, JobKind, JobLimits, JobState, JobUrl, NewJob};
+use super::{CancelJobOutcome, CreateJobOutcome, JobKind, JobLimits, JobState, JobUrl, NewJob};
 use crate::database::Durability;
 use crate::error::StoreError;
 use crate::store::Store;
@@ -16,7 +16,12 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn create_job(&self, job: &NewJob, limits: &JobLimits, now_ms: u64) -> Result<Creating, StoreError> {
+    pub fn create_job(
+        &self,
+        job: &NewJob,
+        limits: &JobLimits,
+        now_ms: u64,
+    ) -> Result<CreateJobOutcome, StoreError> {
         self.database().write(Durability::Power, |transaction| create(transaction, job, limits, now_ms))
     }
 
@@ -54,17 +59,17 @@ impl Store {
         id: &str,
         limits: &JobLimits,
         now_ms: u64,
-    ) -> Result<Cancelling, StoreError> {
+    ) -> Result<CancelJobOutcome, StoreError> {
         self.database().write(Durability::Power, |transaction| {
             let job = find(transaction, team, id, now_ms)?.filter(|job| job.kind == kind);
-            let Some(job) = job else { return Ok(Cancelling::Unknown) };
-            let expires_at_ms = later(now_ms, limits.keep);
+            let Some(job) = job else { return Ok(CancelJobOutcome::Unknown) };
+            let expires_at_ms = add_ms(now_ms, limits.keep);
             Ok(match end(transaction, job.number, (JobState::Cancelled, None), now_ms, expires_at_ms)? {
                 true => {
                     abandon(transaction, job.number, now_ms)?;
-                    Cancelling::Cancelled
+                    CancelJobOutcome::Cancelled
                 }
-                false => Cancelling::Ended(job.state),
+                false => CancelJobOutcome::Ended(job.state),
             })
         })
     }
@@ -75,7 +80,7 @@ impl Store {
     /// Failures of the database.
     pub fn fail_job(&self, job: i64, error: &str, limits: &JobLimits, now_ms: u64) -> Result<(), StoreError> {
         self.database().write(Durability::Process, |transaction| {
-            end(transaction, job, (JobState::Failed, Some(error)), now_ms, later(now_ms, limits.keep))
+            end(transaction, job, (JobState::Failed, Some(error)), now_ms, add_ms(now_ms, limits.keep))
                 .map(drop)
         })
     }
@@ -86,7 +91,7 @@ fn create(
     job: &NewJob,
     limits: &JobLimits,
     now_ms: u64,
-) -> rusqlite::Result<Creating> {
+) -> rusqlite::Result<CreateJobOutcome> {
     let NewJob { id, team, key, kind, request, idempotency, page_limit, urls, listed, webhook } = job;
     if let Some(word) = idempotency {
         // What is no longer kept is forgotten, also before it is swept.
@@ -98,23 +103,23 @@ fn create(
         let mut used =
             transaction.prepare_cached("SELECT 1 FROM jobs WHERE team = ?1 AND idempotency = ?2")?;
         if used.exists([team, word])? {
-            return Ok(Creating::KeyUsed);
+            return Ok(CreateJobOutcome::KeyUsed);
         }
     }
     let (running, kept): (u64, u64) = transaction
         .prepare_cached("SELECT ifnull(sum(state = 'running'), 0), count(*) FROM jobs WHERE team = ?1")?
         .query_row([team], |row| Ok((row.get(0)?, row.get(1)?)))?;
     if running >= limits.running {
-        return Ok(Creating::TooManyRunning);
+        return Ok(CreateJobOutcome::TooManyRunning);
     }
     if kept >= limits.kept {
-        return Ok(Creating::TooManyKept);
+        return Ok(CreateJobOutcome::TooManyKept);
     }
     if urls.len() as u64 > limits.urls {
-        return Ok(Creating::TooManyUrls);
+        return Ok(CreateJobOutcome::TooManyUrls);
     }
     if stored_bytes(transaction)? >= limits.total_bytes {
-        return Ok(Creating::NoRoom);
+        return Ok(CreateJobOutcome::NoRoom);
     }
     transaction
         .prepare_cached(
@@ -130,18 +135,18 @@ fn create(
             idempotency,
             page_limit,
             now_ms,
-            later(now_ms, limits.keep),
+            add_ms(now_ms, limits.keep),
         ])?;
     let number = transaction.last_insert_rowid();
     let urls = add_list(transaction, number, urls, *listed, limits.urls)?;
     if let Some(webhook) = webhook {
         begin(transaction, number, webhook, now_ms)?;
     }
-    Ok(Creating::Created { urls })
+    Ok(CreateJobOutcome::Created { urls })
 }
 
 /// Returns a time, within what the database counts.
-pub(super) fn later(now_ms: u64, by: Duration) -> u64 {
+pub(super) fn add_ms(now_ms: u64, by: Duration) -> u64 {
     let by_ms = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
     now_ms.saturating_add(by_ms).min(i64::MAX as u64)
 }

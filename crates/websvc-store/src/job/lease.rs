@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::{Transaction, params};
 
-use super::create::later;
+use super::create::add_ms;
 use super::row::{by_number, entry};
 use super::{JobLease, JobState, JobUrl};
 use crate::database::Durability;
@@ -36,7 +36,7 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database; the lease is as it was.
-    pub fn return_job_url(&self, lease: &JobLease) -> Result<bool, StoreError> {
+    pub fn release_job_url(&self, lease: &JobLease) -> Result<bool, StoreError> {
         self.give_back(lease, 0)
     }
 
@@ -129,7 +129,7 @@ fn lease(
              AND waits_for IS NULL ORDER BY place LIMIT ?4) \
              RETURNING place, attempts, url, key, depth, retries, copy_of, given, list_index",
         )?
-        .query_map(params![number, later(now_ms, life), now_ms, room], |row| {
+        .query_map(params![number, add_ms(now_ms, life), now_ms, room], |row| {
             let url =
                 JobUrl { url: row.get(2)?, key: row.get(3)?, depth: row.get(4)?, entry: entry(row, 7)? };
             let (place, attempt, retries, copy_of) = (row.get(0)?, row.get(1)?, row.get(5)?, row.get(6)?);

@@ -5,9 +5,9 @@
 //! done by the next. The end of a URL is one transaction: its state, its document, the URLs that were found on it, and
 //! what it costs; therefore each is done and charged once, whenever the process dies.
 
+mod completion;
 mod create;
 mod credentials;
-mod finish;
 mod lease;
 mod overview;
 mod read;
@@ -16,11 +16,11 @@ mod sweep;
 
 use std::time::Duration;
 
-pub use finish::PackedFinish;
+pub use completion::CompressedCompletion;
 pub use overview::JobOverview;
 
 use crate::key::KeyId;
-use crate::ledger::{Hold, Usage};
+use crate::ledger::{CreditHold, Usage};
 use crate::webhook::NewWebhook;
 
 /// The most of one job, and of all jobs of a team.
@@ -126,7 +126,7 @@ pub struct ListEntry {
 
 /// What became of a job that was to begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Creating {
+pub enum CreateJobOutcome {
     /// It runs; so many of its URLs are its own, each once.
     Created {
         /// How many.
@@ -228,7 +228,7 @@ impl JobLease {
 
 /// How the work on a URL ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PageEnd {
+pub enum UrlOutcome {
     /// With a document, as JSON.
     Document(Vec<u8>),
     /// There is none.
@@ -241,16 +241,16 @@ pub enum PageEnd {
     /// Its robots.txt does not allow it.
     Blocked,
     /// It is none of the job's after all.
-    Dropped,
+    OutOfScope,
 }
 
 /// The end of the work on a URL.
 #[derive(Debug)]
-pub struct PageFinish {
+pub struct UrlCompletion {
     /// The right to end it.
     pub lease: JobLease,
     /// How it ended.
-    pub end: PageEnd,
+    pub end: UrlOutcome,
     /// Other keys under which the page is known now. When another URL of the job has one of them, and is a document or may
     /// still become one, this one is dropped and nothing is charged. Of two that lead to each other the later one stays.
     pub aliases: Vec<String>,
@@ -259,14 +259,14 @@ pub struct PageFinish {
     /// What was found on it.
     pub found: Vec<JobUrl>,
     /// What was held for it, and what it costs.
-    pub charge: Option<(Hold, Usage)>,
+    pub charge: Option<(CreditHold, Usage)>,
 }
 
 /// What became of the end of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PageFinished {
+pub enum CompletionOutcome {
     /// It is noted.
-    Noted {
+    Recorded {
         /// How the job stands now.
         state: JobState,
         /// The credits that were charged.
@@ -280,7 +280,7 @@ pub enum PageFinished {
 
 /// What became of a job that was to be cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cancelling {
+pub enum CancelJobOutcome {
     /// It is.
     Cancelled,
     /// It had ended before, so.
@@ -291,7 +291,7 @@ pub enum Cancelling {
 
 /// Documents of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DocumentsPage {
+pub struct JobDocumentPage {
     /// The documents as JSON, in the order of their completion.
     pub documents: Vec<Vec<u8>>,
     /// The position after which the next page begins, if there are more by now.

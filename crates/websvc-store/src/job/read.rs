@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::row::{COLUMNS, by_number, entry, find, record};
-use super::{DocumentsPage, JobError, JobKind, JobLease, JobRecord, JobUrl, PageEnd};
+use super::{JobDocumentPage, JobError, JobKind, JobLease, JobRecord, JobUrl, UrlOutcome};
 use crate::error::StoreError;
 use crate::store::Store;
 
@@ -89,7 +89,7 @@ impl Store {
         skip: u64,
         most: u64,
         max_bytes: u64,
-    ) -> Result<DocumentsPage, StoreError> {
+    ) -> Result<JobDocumentPage, StoreError> {
         let skip = skip.min(i64::MAX as u64 - 1);
         let (rows, next) = self.database().read(|connection| {
             let mut statement = connection.prepare_cached(
@@ -110,7 +110,7 @@ impl Store {
             Ok((rows, None))
         })?;
         let documents = rows.into_iter().map(|(length, packed)| self.unpack(job, length, &packed));
-        Ok(DocumentsPage { documents: documents.collect::<Result<_, _>>()?, next })
+        Ok(JobDocumentPage { documents: documents.collect::<Result<_, _>>()?, next })
     }
 
     /// Returns all URLs of a job, in the order in which they were met; other names of the same pages among them.
@@ -164,7 +164,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when its document cannot be decoded; otherwise failures of the database.
-    pub fn end_of_original(&self, lease: &JobLease) -> Result<Option<PageEnd>, StoreError> {
+    pub fn end_of_original(&self, lease: &JobLease) -> Result<Option<UrlOutcome>, StoreError> {
         let Some(original) = lease.copy_of else { return Ok(None) };
         let found = self.database().read(|connection| {
             connection
@@ -181,11 +181,11 @@ impl Store {
         let Some((state, code, error, packed)) = found else { return Ok(None) };
         Ok(match (state.as_str(), packed) {
             ("document", Some((length, packed))) => {
-                Some(PageEnd::Document(self.unpack(lease.job, length, &packed)?))
+                Some(UrlOutcome::Document(self.unpack(lease.job, length, &packed)?))
             }
-            ("failed", _) => Some(PageEnd::Failed { code, error }),
-            ("blocked", _) => Some(PageEnd::Blocked),
-            ("dropped", _) => Some(PageEnd::Dropped),
+            ("failed", _) => Some(UrlOutcome::Failed { code, error }),
+            ("blocked", _) => Some(UrlOutcome::Blocked),
+            ("dropped", _) => Some(UrlOutcome::OutOfScope),
             _ => None,
         })
     }

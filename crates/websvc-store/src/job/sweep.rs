@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::create::later;
+use super::create::add_ms;
 use super::row::end;
 use super::{JobLimits, JobState};
 use crate::database::Durability;
@@ -33,7 +33,7 @@ fn end_late(transaction: &Transaction<'_>, limits: &JobLimits, now_ms: u64) -> r
         .collect::<rusqlite::Result<_>>()?;
     let error = format!("it ran for more than {} seconds, the most of a job", limits.keep.as_secs());
     for job in late {
-        let expires_at_ms = later(now_ms, limits.keep);
+        let expires_at_ms = add_ms(now_ms, limits.keep);
         end(transaction, job, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
     }
     Ok(())

@@ -8,12 +8,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::grant::{self, Recovered};
+use super::grant::{self, OrphanSpending};
 use super::hold::IDLE;
 use super::journal;
-use super::usage::{Sum, SumKey};
+use super::usage::{DailySum, SumKey};
 use super::write::{self, Batch};
-use super::{Book, Ledger, UsageLimits};
+use super::{Ledger, UnwrittenUsage, UsageLimits};
 use crate::clock::now_ms;
 use crate::database::{Database, Durability, lock};
 use crate::error::StoreError;
@@ -30,7 +30,7 @@ const DAY_MS: u64 = 86_400_000;
 
 /// What is being written, by one thread at a time.
 #[derive(Debug, Default)]
-pub(super) struct Writing {
+pub(super) struct FlushState {
     /// One that could not be written: it is tried again as it is, so that it counts once even if it was written.
     batch: Option<Batch>,
     number: u64,
@@ -78,13 +78,13 @@ impl Ledger {
     }
 
     /// Takes what has come together as the next batch; returns whether there is anything.
-    fn take_batch(&self, database: &Database, writing: &mut Writing) -> Result<bool, StoreError> {
+    fn take_batch(&self, database: &Database, writing: &mut FlushState) -> Result<bool, StoreError> {
         if lock(&self.book).pending.is_empty() {
             return Ok(false);
         }
         self.journal_name(database)?;
         let mut book = lock(&self.book);
-        let Book { journal, pending } = &mut *book;
+        let UnwrittenUsage { journal, pending } = &mut *book;
         writing.number += 1;
         writing.batch = Some(Batch {
             number: writing.number,
@@ -127,7 +127,7 @@ impl Ledger {
         for mut orphan in journal::orphans(&self.data_dir).map_err(io)? {
             let charges = orphan.charges().map_err(io)?;
             database.write(Durability::Power, |transaction| {
-                let recovered = grant::bury(transaction, &orphan.name, &charges)?;
+                let recovered = grant::settle_orphan(transaction, &orphan.name, &charges)?;
                 count(transaction, recovered)
             })?;
             orphan.remove().map_err(io)?;
@@ -147,7 +147,7 @@ impl Ledger {
         })?;
         let mut any = false;
         for name in names.iter().filter(|name| !journal::exists(&self.data_dir, name)) {
-            database.write(Durability::Power, |transaction| grant::bury(transaction, name, &[]))?;
+            database.write(Durability::Power, |transaction| grant::settle_orphan(transaction, name, &[]))?;
             any = true;
         }
         Ok(any)
@@ -169,22 +169,22 @@ impl Ledger {
 }
 
 /// Counts recovered charges in the sums of today.
-fn count(transaction: &rusqlite::Transaction<'_>, recovered: Recovered) -> rusqlite::Result<()> {
+fn count(transaction: &rusqlite::Transaction<'_>, recovered: OrphanSpending) -> rusqlite::Result<()> {
     for (team, requests, credits) in recovered {
         let key = SumKey { day: now_ms() / DAY_MS, team: team.into(), key: None, operation: RECOVERED };
-        write::add(transaction, &key, &Sum { requests, credits, ..Sum::default() })?;
+        write::add(transaction, &key, &DailySum { requests, credits, ..DailySum::default() })?;
     }
     Ok(())
 }
 
 /// The thread that writes; dropping it stops and joins the thread.
 #[derive(Debug)]
-pub(crate) struct LedgerWriter {
+pub(crate) struct LedgerFlusher {
     stop: Option<Sender<Infallible>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl LedgerWriter {
+impl LedgerFlusher {
     pub(crate) fn start(shared: Arc<Shared>) -> io::Result<Self> {
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new()
@@ -194,7 +194,7 @@ impl LedgerWriter {
     }
 }
 
-impl Drop for LedgerWriter {
+impl Drop for LedgerFlusher {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {

@@ -54,26 +54,26 @@ pub(super) fn current(connection: &Connection, team: &str) -> rusqlite::Result<O
 
 /// Whether less than what is asked for may be lent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Portion {
-    Whole,
-    Some,
+pub(super) enum BorrowAmount {
+    All,
+    Partial,
 }
 
 /// What a process wants to borrow.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wish<'a> {
+pub(super) struct BorrowRequest<'a> {
     pub(super) team: &'a str,
     pub(super) journal: &'a str,
     /// What the process has to hold in all.
     pub(super) credits: u64,
     /// The lease that it has.
-    pub(super) has: Option<Has>,
-    pub(super) portion: Portion,
+    pub(super) has: Option<CurrentLease>,
+    pub(super) portion: BorrowAmount,
 }
 
 /// The lease of a process that wants more.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Has {
+pub(super) struct CurrentLease {
     pub(super) lease: i64,
     pub(super) grant: i64,
     /// What nothing is held of.
@@ -82,7 +82,7 @@ pub(super) struct Has {
 
 /// What the database said to a wish.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Lent {
+pub(super) enum BorrowResponse {
     /// The lease holds so many credits more.
     More { lease: i64, grant: i64, credits: u64, newest: i64 },
     /// There are only so many beside what the process has of this grant.
@@ -92,19 +92,22 @@ pub(super) enum Lent {
 }
 
 /// Lends credits to a process.
-pub(super) fn lend(transaction: &Transaction<'_>, wish: Wish<'_>) -> rusqlite::Result<Lent> {
+pub(super) fn borrow(
+    transaction: &Transaction<'_>,
+    wish: BorrowRequest<'_>,
+) -> rusqlite::Result<BorrowResponse> {
     let newest = newest(transaction)?;
     let current = transaction
         .prepare_cached("SELECT id, balance FROM grants WHERE team = ?1 AND current = 1")?
         .query_row([wish.team], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?)))
         .optional()?;
-    let Some((grant, balance)) = current else { return Ok(Lent::Unlimited) };
+    let Some((grant, balance)) = current else { return Ok(BorrowResponse::Unlimited) };
     let has = wish.has.filter(|has| has.grant == grant);
     let needed = wish.credits.saturating_sub(has.map_or(0, |has| has.free));
-    let is_short = balance < needed && wish.portion == Portion::Whole;
+    let is_short = balance < needed && wish.portion == BorrowAmount::All;
     // Even nothing makes a lease: the free credits of the process are perhaps enough, and known to be current then.
     if is_short || (balance == 0 && needed > 0) {
-        return Ok(Lent::Short { grant, balance, newest });
+        return Ok(BorrowResponse::Short { grant, balance, newest });
     }
     let credits = needed.max((balance / 16).clamp(LEND_MIN, LEND_MAX)).min(balance);
     transaction
@@ -114,13 +117,13 @@ pub(super) fn lend(transaction: &Transaction<'_>, wish: Wish<'_>) -> rusqlite::R
         .prepare_cached("INSERT INTO spenders (journal) VALUES (?1) ON CONFLICT DO NOTHING")?
         .execute([wish.journal])?;
     let lease = match has {
-        Some(Has { lease, .. }) if add(transaction, lease, credits)? => lease,
+        Some(CurrentLease { lease, .. }) if add(transaction, lease, credits)? => lease,
         // Another row, not a sum: one that is on its way back must not take the new credits with it.
         Some(_) | None => transaction
             .prepare_cached("INSERT INTO leases (journal, grant_id, rest) VALUES (?1, ?2, ?3) RETURNING id")?
             .query_row(params![wish.journal, grant, credits], |row| row.get(0))?,
     };
-    Ok(Lent::More { lease, grant, credits, newest })
+    Ok(BorrowResponse::More { lease, grant, credits, newest })
 }
 
 fn add(transaction: &Transaction<'_>, lease: i64, credits: u64) -> rusqlite::Result<bool> {
@@ -156,14 +159,14 @@ pub(super) fn give_back(transaction: &Transaction<'_>, lease: i64) -> rusqlite::
 }
 
 /// What a dead process had spent since it last wrote to the database, by team.
-pub(super) type Recovered = Vec<(String, u64, u64)>;
+pub(super) type OrphanSpending = Vec<(String, u64, u64)>;
 
 /// Ends the leases of a dead process: the charges of its journal are spent, the rest goes back.
-pub(super) fn bury(
+pub(super) fn settle_orphan(
     transaction: &Transaction<'_>,
     journal: &str,
     charges: &[Charge],
-) -> rusqlite::Result<Recovered> {
+) -> rusqlite::Result<OrphanSpending> {
     let applied = transaction
         .query_row("SELECT applied FROM spenders WHERE journal = ?1", [journal], |row| row.get::<_, u64>(0))
         .optional()?;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rusqlite::Transaction;
 
-use super::grant::{self, Has, Lent, Portion, Wish};
-use super::lease::{Account, Fate, Lease, Purchase};
+use super::grant::{self, BorrowAmount, BorrowRequest, BorrowResponse, CurrentLease};
+use super::lease::{Account, CreditLease, HoldAttempt, LeaseStatus};
 use super::usage::{Pending, Usage};
 use super::{Ledger, REFRESH, write};
 use crate::clock::now_ms;
@@ -21,11 +21,11 @@ const UNWRITTEN_MAX: u64 = super::journal::PLACES / 2;
 
 /// What a team's budget says to a request.
 #[derive(Debug)]
-pub enum Held {
+pub enum HoldOutcome {
     /// The credits are held for it.
-    Enough(Hold),
+    Granted(CreditHold),
     /// They do not reach.
-    Short {
+    Insufficient {
         /// What is there and not held by other requests.
         remaining: u64,
     },
@@ -33,11 +33,11 @@ pub enum Held {
 
 /// Credits held for a request in work. They are free again when it is dropped, and spent when it is settled.
 #[derive(Debug)]
-pub struct Hold {
+pub struct CreditHold {
     store: Store,
     account: Arc<Account>,
     /// `None` for a team without a budget.
-    lease: Option<Arc<Lease>>,
+    lease: Option<Arc<CreditLease>>,
     credits: u64,
 }
 
@@ -48,10 +48,10 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database; the request must then be refused.
-    pub fn try_hold(&self, team: &Team, credits: u64) -> Result<Option<Held>, StoreError> {
+    pub fn try_hold(&self, team: &Team, credits: u64) -> Result<Option<HoldOutcome>, StoreError> {
         let ledger = self.ledger();
         if team.credits.is_none() {
-            return Ok(Some(Held::Enough(self.hold_unlimited(&team.name))));
+            return Ok(Some(HoldOutcome::Granted(self.hold_unlimited(&team.name))));
         }
         if lock(&ledger.book).journal.as_ref().is_some_and(|journal| journal.unapplied() > UNWRITTEN_MAX) {
             return Ok(None);
@@ -60,9 +60,9 @@ impl Store {
         let now_ms = ledger.now_ms();
         let newest = ledger.newest_grant(now_ms).map_err(|error| self.database().error(error))?;
         Ok(match account.hold(credits, newest, now_ms) {
-            Purchase::Held(lease) => Some(Held::Enough(self.held(account, Some(lease), credits))),
-            Purchase::Short(remaining) => Some(Held::Short { remaining }),
-            Purchase::Unknown => None,
+            HoldAttempt::Held(lease) => Some(HoldOutcome::Granted(self.held(account, Some(lease), credits))),
+            HoldAttempt::Short(remaining) => Some(HoldOutcome::Insufficient { remaining }),
+            HoldAttempt::Unknown => None,
         })
     }
 
@@ -71,7 +71,7 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database; the request must then be refused.
-    pub fn hold(&self, team: &Team, credits: u64) -> Result<Held, StoreError> {
+    pub fn hold(&self, team: &Team, credits: u64) -> Result<HoldOutcome, StoreError> {
         let ledger = self.ledger();
         let account = ledger.account(&team.name);
         let _drawing = lock(&account.drawing);
@@ -84,26 +84,28 @@ impl Store {
             return Ok(held);
         }
         loop {
-            let lent = ledger.borrow(self.database(), &account, credits, Portion::Whole)?;
+            let lent = ledger.borrow(self.database(), &account, credits, BorrowAmount::All)?;
             let there = match lent {
-                Borrowed::Unlimited => return Ok(Held::Enough(self.held(Arc::clone(&account), None, 0))),
-                Borrowed::More(lease) if lease.hold(credits) => {
+                BorrowOutcome::Unlimited => {
+                    return Ok(HoldOutcome::Granted(self.held(Arc::clone(&account), None, 0)));
+                }
+                BorrowOutcome::More(lease) if lease.hold(credits) => {
                     account.used_ms.store(ledger.now_ms(), Ordering::Relaxed);
-                    return Ok(Held::Enough(self.held(Arc::clone(&account), Some(lease), credits)));
+                    return Ok(HoldOutcome::Granted(self.held(Arc::clone(&account), Some(lease), credits)));
                 }
                 // Others took it in the same moment.
-                Borrowed::More(_) => continue,
-                Borrowed::Short(there) => there,
+                BorrowOutcome::More(_) => continue,
+                BorrowOutcome::Short(there) => there,
             };
             if !ledger.recover(self.database())? {
-                return Ok(Held::Short { remaining: there });
+                return Ok(HoldOutcome::Insufficient { remaining: there });
             }
         }
     }
 
     /// Counts a request as in work for a team that spends what it wants, such as one of whom nobody asks a key.
     #[must_use]
-    pub fn hold_unlimited(&self, team: &str) -> Hold {
+    pub fn hold_unlimited(&self, team: &str) -> CreditHold {
         self.held(self.ledger().account(team), None, 0)
     }
 
@@ -113,13 +115,13 @@ impl Store {
         self.ledger().account(team).active.load(Ordering::Relaxed)
     }
 
-    fn held(&self, account: Arc<Account>, lease: Option<Arc<Lease>>, credits: u64) -> Hold {
+    fn held(&self, account: Arc<Account>, lease: Option<Arc<CreditLease>>, credits: u64) -> CreditHold {
         account.active.fetch_add(1, Ordering::Relaxed);
-        Hold { store: self.clone(), account, lease, credits }
+        CreditHold { store: self.clone(), account, lease, credits }
     }
 }
 
-impl Hold {
+impl CreditHold {
     /// Returns whether a request of this price can be settled without asking the database for more: what is held
     /// suffices, or what this process has beside it, or the team has no budget.
     #[must_use]
@@ -137,7 +139,7 @@ impl Hold {
             return Ok(());
         }
         let _drawing = lock(&self.account.drawing);
-        self.store.ledger().borrow(self.store.database(), &self.account, missing, Portion::Some)?;
+        self.store.ledger().borrow(self.store.database(), &self.account, missing, BorrowAmount::Partial)?;
         Ok(())
     }
 
@@ -163,7 +165,7 @@ impl Hold {
 
     /// Charges for a request as [`settle`](Self::settle) does, as a part of a transaction: the charge is durable when that
     /// is, and otherwise never was. [`settled`](Self::settled) has to follow the commit.
-    pub(crate) fn settle_within(
+    pub(crate) fn settle_in_transaction(
         &mut self,
         transaction: &Transaction<'_>,
         usage: Usage,
@@ -186,14 +188,14 @@ impl Hold {
     }
 
     /// Ends a hold of which `charged` credits were spent by a transaction that is committed.
-    pub(crate) fn settled(mut self, charged: u64) {
+    pub(crate) fn finish_settlement(mut self, charged: u64) {
         if let Some(lease) = self.lease.take() {
             self.store.ledger().release(&lease, std::mem::take(&mut self.credits), charged);
         }
     }
 }
 
-impl Drop for Hold {
+impl Drop for CreditHold {
     fn drop(&mut self) {
         if let Some(lease) = &self.lease {
             self.store.ledger().release(lease, self.credits, 0);
@@ -203,9 +205,9 @@ impl Drop for Hold {
 }
 
 /// What came of an attempt to borrow.
-enum Borrowed {
+enum BorrowOutcome {
     /// The lease that was filled.
-    More(Arc<Lease>),
+    More(Arc<CreditLease>),
     /// Only so many are there.
     Short(u64),
     Unlimited,
@@ -218,19 +220,23 @@ impl Ledger {
         database: &Database,
         account: &Account,
         credits: u64,
-        portion: Portion,
-    ) -> Result<Borrowed, StoreError> {
+        portion: BorrowAmount,
+    ) -> Result<BorrowOutcome, StoreError> {
         let journal = self.journal_name(database)?;
         let held = account.lease();
-        let has = held.as_ref().map(|lease| Has { lease: lease.id, grant: lease.grant, free: lease.free() });
-        let wish = Wish { team: &account.team, journal: &journal, credits, has, portion };
-        let lent = database.write(Durability::Power, |transaction| grant::lend(transaction, wish))?;
+        let has = held.as_ref().map(|lease| CurrentLease {
+            lease: lease.id,
+            grant: lease.grant,
+            free: lease.free(),
+        });
+        let wish = BorrowRequest { team: &account.team, journal: &journal, credits, has, portion };
+        let lent = database.write(Durability::Power, |transaction| grant::borrow(transaction, wish))?;
         match lent {
-            Lent::Unlimited => {
+            BorrowResponse::Unlimited => {
                 self.retire(account.take_lease());
-                Ok(Borrowed::Unlimited)
+                Ok(BorrowOutcome::Unlimited)
             }
-            Lent::Short { grant, balance, newest } => {
+            BorrowResponse::Short { grant, balance, newest } => {
                 let free = match has {
                     Some(has) if has.grant == grant => has.free,
                     Some(_) | None => {
@@ -240,18 +246,18 @@ impl Ledger {
                 };
                 self.newest_grant.fetch_max(newest, Ordering::AcqRel);
                 let until_ms = self.now_ms().saturating_add(REFRESH.as_millis() as u64);
-                account.note_dry(newest, balance, until_ms);
-                Ok(Borrowed::Short(free.saturating_add(balance)))
+                account.remember_shortfall(newest, balance, until_ms);
+                Ok(BorrowOutcome::Short(free.saturating_add(balance)))
             }
-            Lent::More { lease, grant, credits, newest } => {
+            BorrowResponse::More { lease, grant, credits, newest } => {
                 let lease = match held {
                     Some(held) if held.id == lease => held,
-                    Some(_) | None => Arc::new(Lease::new(lease, grant)),
+                    Some(_) | None => Arc::new(CreditLease::new(lease, grant)),
                 };
                 lease.fill(credits);
                 self.newest_grant.fetch_max(newest, Ordering::AcqRel);
                 self.retire(account.put(&lease, newest));
-                Ok(Borrowed::More(lease))
+                Ok(BorrowOutcome::More(lease))
             }
         }
     }
@@ -271,21 +277,21 @@ impl Ledger {
     }
 
     /// Lets a lease go back to the database, now or when nothing is held of it.
-    pub(super) fn retire(&self, lease: Option<Arc<Lease>>) {
+    pub(super) fn retire(&self, lease: Option<Arc<CreditLease>>) {
         if let Some(lease) = lease
-            && lease.retire() == Fate::Over
+            && lease.retire() == LeaseStatus::Returnable
         {
             lock(&self.book).pending.returned.push(lease.id);
         }
     }
 
-    fn release(&self, lease: &Lease, held: u64, spent: u64) {
-        if lease.release(held, spent) == Fate::Over {
+    fn release(&self, lease: &CreditLease, held: u64, spent: u64) {
+        if lease.release(held, spent) == LeaseStatus::Returnable {
             lock(&self.book).pending.returned.push(lease.id);
         }
     }
 
-    fn note(&self, account: &Account, lease: Option<&Lease>, charged: u64, usage: Usage) {
+    fn note(&self, account: &Account, lease: Option<&CreditLease>, charged: u64, usage: Usage) {
         let at_ms = now_ms();
         let mut book = lock(&self.book);
         if let Some(lease) = lease.filter(|_| charged > 0) {

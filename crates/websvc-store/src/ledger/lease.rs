@@ -7,14 +7,14 @@ use crate::database::lock;
 
 /// Credits of one grant that the database has lent to this process.
 #[derive(Debug)]
-pub(super) struct Lease {
+pub(super) struct CreditLease {
     pub(super) id: i64,
     pub(super) grant: i64,
-    sums: Mutex<Sums>,
+    sums: Mutex<LeaseBalance>,
 }
 
 #[derive(Debug, Default)]
-struct Sums {
+struct LeaseBalance {
     /// Promised to nobody.
     free: u64,
     /// Promised to requests in work.
@@ -25,14 +25,14 @@ struct Sums {
 
 /// Whether a lease goes back to the database now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum LeaseStatus {
     /// It stays.
     Kept,
     /// It goes back: it is retired, and this was the last hold on it.
-    Over,
+    Returnable,
 }
 
-impl Lease {
+impl CreditLease {
     pub(super) fn new(id: i64, grant: i64) -> Self {
         Self { id, grant, sums: Mutex::default() }
     }
@@ -68,18 +68,18 @@ impl Lease {
     }
 
     /// Ends a hold of `held` credits of which `spent` are gone.
-    pub(super) fn release(&self, held: u64, spent: u64) -> Fate {
+    pub(super) fn release(&self, held: u64, spent: u64) -> LeaseStatus {
         let mut sums = lock(&self.sums);
         sums.held -= held;
         sums.free += held - spent;
-        if sums.retired && sums.held == 0 { Fate::Over } else { Fate::Kept }
+        if sums.retired && sums.held == 0 { LeaseStatus::Returnable } else { LeaseStatus::Kept }
     }
 
     /// Takes nothing new from it.
-    pub(super) fn retire(&self) -> Fate {
+    pub(super) fn retire(&self) -> LeaseStatus {
         let mut sums = lock(&self.sums);
         sums.retired = true;
-        if sums.held == 0 { Fate::Over } else { Fate::Kept }
+        if sums.held == 0 { LeaseStatus::Returnable } else { LeaseStatus::Kept }
     }
 
     /// Retires it when nothing is held, and returns whether it did.
@@ -100,23 +100,23 @@ pub(super) struct Account {
     pub(super) active: AtomicU32,
     /// When something was last held, in milliseconds since the ledger was opened.
     pub(super) used_ms: AtomicU64,
-    purse: Mutex<Purse>,
+    purse: Mutex<LeaseSlot>,
     /// Held by whoever asks the database for more, so that the others wait for what it brings.
     pub(super) drawing: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
-struct Purse {
-    lease: Option<Arc<Lease>>,
+struct LeaseSlot {
+    lease: Option<Arc<CreditLease>>,
     /// The newest grant of any team when this lease was last known to be of the current grant.
     checked: i64,
     /// The database had not enough.
-    dry: Option<Dry>,
+    dry: Option<ShortfallMemo>,
 }
 
 /// That the database had not enough, which is believed for a moment.
 #[derive(Debug, Clone, Copy)]
-struct Dry {
+struct ShortfallMemo {
     until_ms: u64,
     newest_grant: i64,
     /// What there was beside the lease.
@@ -125,8 +125,8 @@ struct Dry {
 
 /// What a purse says to a wish.
 #[derive(Debug)]
-pub(super) enum Purchase {
-    Held(Arc<Lease>),
+pub(super) enum HoldAttempt {
+    Held(Arc<CreditLease>),
     /// There is not enough, and so many are there.
     Short(u64),
     /// The database has to be asked.
@@ -145,13 +145,13 @@ impl Account {
     }
 
     /// Holds credits of the lease, if it is of the current grant and has them.
-    pub(super) fn hold(&self, credits: u64, newest_grant: i64, now_ms: u64) -> Purchase {
+    pub(super) fn hold(&self, credits: u64, newest_grant: i64, now_ms: u64) -> HoldAttempt {
         let purse = lock(&self.purse);
         let free = match &purse.lease {
             Some(lease) if purse.checked == newest_grant => {
                 if lease.hold(credits) {
                     self.used_ms.store(now_ms, Ordering::Relaxed);
-                    return Purchase::Held(Arc::clone(lease));
+                    return HoldAttempt::Held(Arc::clone(lease));
                 }
                 lease.free()
             }
@@ -161,18 +161,18 @@ impl Account {
             Some(dry) if dry.newest_grant == newest_grant && now_ms < dry.until_ms => {
                 let there = free.saturating_add(dry.balance);
                 // Credits came back meanwhile: together with the balance they may do.
-                if there < credits { Purchase::Short(there) } else { Purchase::Unknown }
+                if there < credits { HoldAttempt::Short(there) } else { HoldAttempt::Unknown }
             }
-            Some(_) | None => Purchase::Unknown,
+            Some(_) | None => HoldAttempt::Unknown,
         }
     }
 
-    pub(super) fn lease(&self) -> Option<Arc<Lease>> {
+    pub(super) fn lease(&self) -> Option<Arc<CreditLease>> {
         lock(&self.purse).lease.clone()
     }
 
     /// Puts a lease in the place of the one before, which is returned if it is another one.
-    pub(super) fn put(&self, lease: &Arc<Lease>, newest_grant: i64) -> Option<Arc<Lease>> {
+    pub(super) fn put(&self, lease: &Arc<CreditLease>, newest_grant: i64) -> Option<Arc<CreditLease>> {
         let mut purse = lock(&self.purse);
         purse.checked = newest_grant;
         purse.dry = None;
@@ -186,19 +186,19 @@ impl Account {
     }
 
     /// Notes that the database had only `balance` more, and that the lease is of the current grant.
-    pub(super) fn note_dry(&self, newest_grant: i64, balance: u64, until_ms: u64) {
+    pub(super) fn remember_shortfall(&self, newest_grant: i64, balance: u64, until_ms: u64) {
         let mut purse = lock(&self.purse);
         purse.checked = newest_grant;
-        purse.dry = Some(Dry { until_ms, newest_grant, balance });
+        purse.dry = Some(ShortfallMemo { until_ms, newest_grant, balance });
     }
 
     /// Takes the lease out of the purse.
-    pub(super) fn take_lease(&self) -> Option<Arc<Lease>> {
+    pub(super) fn take_lease(&self) -> Option<Arc<CreditLease>> {
         lock(&self.purse).lease.take()
     }
 
     /// Takes the lease out of the purse if nothing of it is held and nobody is about to fill it.
-    pub(super) fn take_unheld(&self) -> Option<Arc<Lease>> {
+    pub(super) fn take_unheld(&self) -> Option<Arc<CreditLease>> {
         let _drawing = match self.drawing.try_lock() {
             Ok(drawing) => drawing,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),

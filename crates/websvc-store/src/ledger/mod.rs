@@ -18,8 +18,8 @@ mod grant;
 mod hold;
 mod journal;
 mod lease;
-mod report;
 mod usage;
+mod usage_report;
 mod write;
 
 use std::collections::HashMap;
@@ -32,17 +32,17 @@ use rusqlite::Connection;
 
 use crate::database::{Database, lock};
 use crate::error::StoreError;
-use flush::Writing;
+use flush::FlushState;
 use journal::Journal;
 use lease::Account;
 use usage::Pending;
 
-pub(crate) use flush::LedgerWriter;
+pub(crate) use flush::LedgerFlusher;
 pub use grant::Budget;
 pub(crate) use grant::grant;
-pub use hold::{Held, Hold};
-pub use report::{DailyUsage, DayTotal, LoggedRequest, MonthlyUsage, UsageFilter};
+pub use hold::{CreditHold, HoldOutcome};
 pub use usage::{Usage, UsageItem, UsageRetention, UsageStage};
+pub use usage_report::{DailyUsage, DayTotal, LoggedRequest, MonthlyUsage, UsageFilter};
 pub use write::UsageLimits;
 
 /// The longest time that a grant made by another process stays unseen, and that a lack of credits is believed.
@@ -54,8 +54,8 @@ pub(crate) struct Ledger {
     data_dir: PathBuf,
     started: Instant,
     accounts: RwLock<HashMap<Arc<str>, Arc<Account>>>,
-    book: Mutex<Book>,
-    writing: Mutex<Writing>,
+    book: Mutex<UnwrittenUsage>,
+    writing: Mutex<FlushState>,
     limits: Mutex<UsageLimits>,
     /// The newest grant of any team, as of at most [`REFRESH`] ago.
     newest_grant: AtomicI64,
@@ -65,7 +65,7 @@ pub(crate) struct Ledger {
 
 /// What was noted and is not in the database yet.
 #[derive(Debug, Default)]
-struct Book {
+struct UnwrittenUsage {
     /// Made when the process first borrows or writes.
     journal: Option<Journal>,
     pending: Pending,

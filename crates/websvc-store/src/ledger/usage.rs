@@ -93,7 +93,7 @@ pub(super) struct SumKey {
 
 /// The sums of a day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Sum {
+pub(super) struct DailySum {
     pub(super) requests: u64,
     pub(super) failed: u64,
     pub(super) credits: u64,
@@ -102,7 +102,7 @@ pub(super) struct Sum {
 
 /// A request as the log has it.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct LogRow {
     pub(super) at_ms: u64,
     pub(super) team: Option<Arc<str>>,
     pub(super) charged: u64,
@@ -112,8 +112,8 @@ pub(super) struct Line {
 /// What waits to be written.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    pub(super) sums: HashMap<SumKey, Sum>,
-    pub(super) lines: Vec<Line>,
+    pub(super) sums: HashMap<SumKey, DailySum>,
+    pub(super) lines: Vec<LogRow>,
     /// What was spent, by lease.
     pub(super) spent: HashMap<i64, u64>,
     /// Leases that go back; nothing more will be spent from them.
@@ -152,7 +152,7 @@ impl Pending {
         }
         if self.lines.len() < LINES_MAX {
             let team = (!anonymous).then(|| Arc::clone(team));
-            self.lines.push(Line { at_ms, team, charged, usage });
+            self.lines.push(LogRow { at_ms, team, charged, usage });
         }
     }
 }

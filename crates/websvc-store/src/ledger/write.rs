@@ -4,7 +4,7 @@ use rusqlite::{Transaction, params};
 use serde_json::{Value, json};
 
 use super::grant;
-use super::usage::{Line, Pending, Sum, SumKey, Usage, UsageItem, UsageStage};
+use super::usage::{DailySum, LogRow, Pending, SumKey, Usage, UsageItem, UsageStage};
 use crate::key::KeyId;
 
 /// How much of the usage is kept.
@@ -96,9 +96,9 @@ pub(super) fn trim(transaction: &Transaction<'_>, limits: UsageLimits, now_ms: u
 }
 
 /// Adds to the sums of a day.
-pub(super) fn add(transaction: &Transaction<'_>, key: &SumKey, sum: &Sum) -> rusqlite::Result<()> {
+pub(super) fn add(transaction: &Transaction<'_>, key: &SumKey, sum: &DailySum) -> rusqlite::Result<()> {
     let SumKey { day, team, key, operation } = key;
-    let Sum { requests, failed, credits, last_success_ms } = sum;
+    let DailySum { requests, failed, credits, last_success_ms } = sum;
     transaction
         .prepare_cached(
             "INSERT INTO usage_daily (day, team, key, operation, requests, failed, credits, last_success_at) \
@@ -120,8 +120,8 @@ pub(super) fn add(transaction: &Transaction<'_>, key: &SumKey, sum: &Sum) -> rus
     Ok(())
 }
 
-fn log(transaction: &Transaction<'_>, line: &Line) -> rusqlite::Result<()> {
-    let Line { at_ms, team, charged, usage } = line;
+fn log(transaction: &Transaction<'_>, line: &LogRow) -> rusqlite::Result<()> {
+    let LogRow { at_ms, team, charged, usage } = line;
     let Usage { key, request, operation, status, took, items, stages, query, retention } = usage;
     let micros = |took: &std::time::Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     let items: Value =

@@ -10,7 +10,7 @@ use crate::store::Store;
 
 /// A job that has events to deliver.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WebhookLane {
+pub struct WebhookQueue {
     /// The number of the job.
     pub job: i64,
     /// Whose it is.
@@ -21,7 +21,7 @@ pub struct WebhookLane {
 
 /// An event that may be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WebhookTurn {
+pub struct DueWebhook {
     /// The number of the event.
     pub number: i64,
     /// The size of its document.
@@ -57,7 +57,7 @@ pub struct WebhookDelivery {
 
 /// What became of a try.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tried {
+pub enum DeliveryOutcome {
     /// The receiver has it.
     Delivered,
     /// It has not.
@@ -75,7 +75,7 @@ pub enum Tried {
 
 /// How many events there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct WebhookFigures {
+pub struct WebhookStats {
     /// Those that wait for a try.
     pub waiting: u64,
     /// Dead letters.
@@ -87,7 +87,7 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn webhook_lanes(&self, now_ms: u64) -> Result<Vec<WebhookLane>, StoreError> {
+    pub fn webhook_queues(&self, now_ms: u64) -> Result<Vec<WebhookQueue>, StoreError> {
         let sql = "SELECT webhooks.job, jobs.team, webhooks.host FROM webhooks \
                    JOIN jobs ON jobs.number = webhooks.job WHERE webhooks.waiting > 0 \
                    AND EXISTS (SELECT 1 FROM webhook_events AS events WHERE events.job = webhooks.job \
@@ -97,7 +97,7 @@ impl Store {
             connection
                 .prepare_cached(sql)?
                 .query_map([now_ms], |row| {
-                    Ok(WebhookLane { job: row.get(0)?, team: row.get(1)?, host: row.get(2)? })
+                    Ok(WebhookQueue { job: row.get(0)?, team: row.get(1)?, host: row.get(2)? })
                 })?
                 .collect()
         })
@@ -123,12 +123,12 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn next_webhook_turn(
+    pub fn next_due_webhook(
         &self,
         job: i64,
         now_ms: u64,
         busy: &[i64],
-    ) -> Result<Option<WebhookTurn>, StoreError> {
+    ) -> Result<Option<DueWebhook>, StoreError> {
         self.database().read(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT number, event, attempts, ifnull((SELECT bytes FROM job_documents AS documents \
@@ -155,7 +155,7 @@ impl Store {
                         }
                     };
                 if !must_wait {
-                    return Ok(Some(WebhookTurn { number, bytes: row.get(3)? }));
+                    return Ok(Some(DueWebhook { number, bytes: row.get(3)? }));
                 }
             }
             Ok(None)
@@ -206,13 +206,18 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database; the event is as it was, and will be tried again.
-    pub fn note_webhook_try(&self, number: i64, tried: &Tried, now_ms: u64) -> Result<(), StoreError> {
+    pub fn record_webhook_attempt(
+        &self,
+        number: i64,
+        tried: &DeliveryOutcome,
+        now_ms: u64,
+    ) -> Result<(), StoreError> {
         self.database().write(Durability::Process, |transaction| match tried {
-            Tried::Delivered => transaction
+            DeliveryOutcome::Delivered => transaction
                 .prepare_cached("DELETE FROM webhook_events WHERE number = ?1")?
                 .execute([number])
                 .map(drop),
-            Tried::Failed { status, error, due_at_ms, forget_at_ms } => transaction
+            DeliveryOutcome::Failed { status, error, due_at_ms, forget_at_ms } => transaction
                 .prepare_cached(
                     "UPDATE webhook_events SET attempts = attempts + 1, round = round + 1, tried_at = ?2, \
                      status = ?3, error = ?4, due_at = ifnull(?5, due_at), \
@@ -227,13 +232,13 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn webhook_figures(&self) -> Result<WebhookFigures, StoreError> {
+    pub fn webhook_figures(&self) -> Result<WebhookStats, StoreError> {
         let sql = "SELECT (SELECT ifnull(sum(waiting), 0) FROM webhooks WHERE waiting > 0), \
                    (SELECT count(*) FROM webhook_events WHERE forget_at IS NOT NULL)";
         self.database().read(|connection| {
             connection
                 .prepare_cached(sql)?
-                .query_row([], |row| Ok(WebhookFigures { waiting: row.get(0)?, dead: row.get(1)? }))
+                .query_row([], |row| Ok(WebhookStats { waiting: row.get(0)?, dead: row.get(1)? }))
         })
     }
 }

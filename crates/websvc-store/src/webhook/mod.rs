@@ -5,7 +5,7 @@
 //! for too long, is a dead letter, and kept for a time. Those that wait when their job is cancelled are dropped. The row of a
 //! page names its document and does not repeat it, so a job is not forgotten before its events are.
 
-mod dead;
+mod dead_letters;
 mod deliver;
 mod enqueue;
 mod secret;
@@ -13,10 +13,10 @@ mod sweep;
 
 use crate::job::JobKind;
 
-pub use dead::{DeadLetter, DeadLetters, Letters};
-pub use deliver::{Tried, WebhookDelivery, WebhookFigures, WebhookLane, WebhookTurn};
+pub use dead_letters::{DeadLetter, DeadLetterFilter, DeadLetterPage};
+pub use deliver::{DeliveryOutcome, DueWebhook, WebhookDelivery, WebhookQueue, WebhookStats};
 pub(crate) use enqueue::{abandon, begin, enqueue};
-pub use sweep::WebhooksSwept;
+pub use sweep::WebhookSweepReport;
 
 /// What can happen to a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -13,14 +13,14 @@ const ROWS: u64 = 500;
 
 /// What was done with events that nobody waits for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct WebhooksSwept {
+pub struct WebhookSweepReport {
     /// Events of cancelled jobs that were dropped.
     pub dropped: u64,
     /// Events that are dead letters now.
     pub died: u64,
 }
 
-impl WebhooksSwept {
+impl WebhookSweepReport {
     /// Returns whether there may be more of them.
     #[must_use]
     pub fn may_be_more(self) -> bool {
@@ -34,9 +34,9 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn sweep_webhooks(&self, keep: Duration, now_ms: u64) -> Result<WebhooksSwept, StoreError> {
+    pub fn sweep_webhooks(&self, keep: Duration, now_ms: u64) -> Result<WebhookSweepReport, StoreError> {
         self.database().write(Durability::Process, |transaction| {
-            Ok(WebhooksSwept {
+            Ok(WebhookSweepReport {
                 dropped: drop_abandoned(transaction)?,
                 died: bury_old(transaction, keep, now_ms)?,
             })

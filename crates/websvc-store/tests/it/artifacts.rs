@@ -1,6 +1,6 @@
 //! The records of artifacts: their states, the bound on all of them, and what is left to remove.
 
-use websvc_store::{ArtifactRecord, ArtifactTotals, Reservation, Store};
+use websvc_store::{ArtifactRecord, ArtifactTotals, ReserveOutcome, Store};
 
 use crate::fresh;
 
@@ -17,15 +17,15 @@ fn record(id: &str, bytes: u64, created_at_ms: u64) -> ArtifactRecord {
 
 /// Stores a record that can be read, and returns the names of those that had to leave for it.
 fn put(store: &Store, record: &ArtifactRecord, max_bytes: u64) -> Vec<String> {
-    let Reservation::Reserved { displaced } = store.reserve_artifact(record, max_bytes).unwrap() else {
+    let ReserveOutcome::Reserved { displaced } = store.reserve_artifact(record, max_bytes).unwrap() else {
         panic!("no room for {record:?}");
     };
-    assert!(store.artifact_is_ready(&record.id).unwrap());
+    assert!(store.publish_artifact(&record.id).unwrap());
     displaced.into_iter().map(|record| record.id).collect()
 }
 
 fn leaving(store: &Store, now_ms: u64, abandoned_ms: u64) -> Vec<String> {
-    store.leaving_artifacts(now_ms, abandoned_ms).unwrap().into_iter().map(|record| record.id).collect()
+    store.take_expired_artifacts(now_ms, abandoned_ms).unwrap().into_iter().map(|record| record.id).collect()
 }
 
 #[test]
@@ -44,9 +44,9 @@ fn the_secret_is_made_once_and_kept() {
 fn an_artifact_is_readable_from_when_it_is_ready_until_it_leaves() {
     let (_dir, store) = fresh();
     let a = record("a", 10, 5000);
-    assert_eq!(store.reserve_artifact(&a, 100).unwrap(), Reservation::Reserved { displaced: Vec::new() });
+    assert_eq!(store.reserve_artifact(&a, 100).unwrap(), ReserveOutcome::Reserved { displaced: Vec::new() });
     assert_eq!(store.artifact("a").unwrap(), None);
-    assert!(store.artifact_is_ready("a").unwrap());
+    assert!(store.publish_artifact("a").unwrap());
     assert_eq!(store.artifact("a").unwrap(), Some(a.clone()));
     assert_eq!(leaving(&store, 5999, 0), Vec::<String>::new());
     assert_eq!(leaving(&store, 6000, 0), ["a"]);
@@ -76,13 +76,13 @@ fn what_does_not_fit_displaces_nothing() {
     put(&store, &record("a", 40, 1), 100);
     assert_eq!(
         store.reserve_artifact(&record("b", 101, 2), 100).unwrap(),
-        Reservation::NoRoom { arriving_bytes: 0 }
+        ReserveOutcome::NoRoom { arriving_bytes: 0 }
     );
     // One that is being written stays, whatever comes.
     store.reserve_artifact(&record("c", 60, 3), 100).unwrap();
     assert_eq!(
         store.reserve_artifact(&record("d", 41, 4), 100).unwrap(),
-        Reservation::NoRoom { arriving_bytes: 60 }
+        ReserveOutcome::NoRoom { arriving_bytes: 60 }
     );
     assert!(store.artifact("a").unwrap().is_some());
 }
@@ -93,7 +93,7 @@ fn what_was_never_finished_is_removed() {
     store.reserve_artifact(&record("a", 1, 1000), 100).unwrap();
     assert_eq!(leaving(&store, 0, 1000), Vec::<String>::new());
     assert_eq!(leaving(&store, 0, 1001), ["a"]);
-    assert!(!store.artifact_is_ready("a").unwrap(), "it has no room any more");
+    assert!(!store.publish_artifact("a").unwrap(), "it has no room any more");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use websvc_store::{JobLimits, JobState, JobUrl, ListEntry, PageEnd, PageFinished};
+use websvc_store::{CompletionOutcome, JobLimits, JobState, JobUrl, ListEntry, UrlOutcome};
 
 use crate::jobs::{create, document, finish, job, names, url};
 use crate::{fresh, sqlite};
@@ -30,7 +30,7 @@ fn copy_waits_for_its_original_and_ends_as_it_did() {
     assert_eq!(names(&again), ["a"]);
 
     finish(&store, &again[0], document("page a"));
-    let failure = PageEnd::Failed { code: "C".to_owned(), error: "e".to_owned() };
+    let failure = UrlOutcome::Failed { code: "C".to_owned(), error: "e".to_owned() };
     finish(&store, &leases[1], failure.clone());
     let copies = store.lease_job_urls(number, 9, 0, LIFE).unwrap();
     let ends = [document("page a"), failure];
@@ -67,7 +67,7 @@ fn copies_survive_the_end_of_the_process_and_are_added_to_pages_that_are_done() 
     let indexes = leases.iter().map(|lease| (lease.is_copy(), lease.url.entry.as_ref().unwrap().index));
     assert_eq!(indexes.collect::<Vec<_>>(), [(true, 1), (false, 2), (true, 4), (false, 5)]);
     let ended: Vec<_> = leases.iter().map(|lease| finish(&store, lease, document("x"))).collect();
-    assert!(matches!(ended[3], PageFinished::Noted { state: JobState::Completed, .. }), "{ended:?}");
+    assert!(matches!(ended[3], CompletionOutcome::Recorded { state: JobState::Completed, .. }), "{ended:?}");
     assert_eq!(store.job_by_number(number).unwrap().unwrap().documents, 5);
 }
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use websvc_store::{
-    Budget, Held, Hold, Store, Team, TeamChange, Usage, UsageFilter, UsageItem, UsageLimits, UsageRetention,
-    UsageStage,
+    Budget, CreditHold, HoldOutcome, Store, Team, TeamChange, Usage, UsageFilter, UsageItem, UsageLimits,
+    UsageRetention, UsageStage,
 };
 
 use crate::{fresh, sqlite};
@@ -32,18 +32,18 @@ pub(crate) fn usage(price: u64) -> Usage {
 }
 
 #[track_caller]
-pub(crate) fn enough(store: &Store, team: &Team, credits: u64) -> Hold {
+pub(crate) fn enough(store: &Store, team: &Team, credits: u64) -> CreditHold {
     match store.hold(team, credits).unwrap() {
-        Held::Enough(hold) => hold,
-        Held::Short { remaining } => panic!("{credits} of {remaining}"),
+        HoldOutcome::Granted(hold) => hold,
+        HoldOutcome::Insufficient { remaining } => panic!("{credits} of {remaining}"),
     }
 }
 
 #[track_caller]
 fn short(store: &Store, team: &Team, credits: u64, expected: u64) {
     match store.hold(team, credits).unwrap() {
-        Held::Enough(hold) => panic!("{credits} are there: {hold:?}"),
-        Held::Short { remaining } => assert_eq!(remaining, expected),
+        HoldOutcome::Granted(hold) => panic!("{credits} are there: {hold:?}"),
+        HoldOutcome::Insufficient { remaining } => assert_eq!(remaining, expected),
     }
 }
 
@@ -171,8 +171,10 @@ fn what_is_lent_to_a_process_goes_back_when_it_ends() {
     let ended = Instant::now();
     let all = loop {
         match other.hold(&team, 100).unwrap() {
-            Held::Enough(hold) => break hold,
-            Held::Short { .. } => assert!(ended.elapsed() < Duration::from_secs(1), "it did not come back"),
+            HoldOutcome::Granted(hold) => break hold,
+            HoldOutcome::Insufficient { .. } => {
+                assert!(ended.elapsed() < Duration::from_secs(1), "it did not come back")
+            }
         }
         std::thread::sleep(Duration::from_millis(5));
     };
@@ -326,7 +328,7 @@ fn a_new_grant_reaches_a_running_process_within_a_second() {
     let operator = Store::open(dir.path()).unwrap();
     let team = give(&operator, "tea", Some(3));
     let changed = Instant::now();
-    while let Some(Held::Enough(hold)) = store.try_hold(&team, 4).unwrap() {
+    while let Some(HoldOutcome::Granted(hold)) = store.try_hold(&team, 4).unwrap() {
         assert!(changed.elapsed() < Duration::from_secs(1), "still as before: {hold:?}");
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -1,6 +1,8 @@
 //! Jobs that have ended: they hold no secrets of their callers, and without a document they say why.
 
-use websvc_store::{JobKind, JobLease, JobLimits, JobState, JobUrl, NewJob, PageEnd, PageFinish, Store};
+use websvc_store::{
+    JobKind, JobLease, JobLimits, JobState, JobUrl, NewJob, Store, UrlCompletion, UrlOutcome,
+};
 
 use crate::fresh;
 use crate::jobs::{create, finish, job};
@@ -15,7 +17,7 @@ fn credentials_and_headers_leave_a_job_when_it_ends() {
     let number = create(&store, &new);
     let lease = store.lease_job_urls(number, 1, 0, std::time::Duration::from_secs(60)).unwrap().remove(0);
     assert_eq!(lease.url.url, address, "the work needs it");
-    finish(&store, &lease, PageEnd::Failed { code: "X".to_owned(), error: "no".to_owned() });
+    finish(&store, &lease, UrlOutcome::Failed { code: "X".to_owned(), error: "no".to_owned() });
     let record = store.job("tea", new.kind, "one", 0).unwrap().unwrap();
     assert!(!record.request.contains("hunter2"), "{}", record.request);
     let urls = store.job_urls(number).unwrap();
@@ -23,8 +25,8 @@ fn credentials_and_headers_leave_a_job_when_it_ends() {
     assert!(!urls[0].key.contains("hunter2"));
 }
 
-fn failed(error: &str) -> PageEnd {
-    PageEnd::Failed { code: "X".to_owned(), error: error.to_owned() }
+fn failed(error: &str) -> UrlOutcome {
+    UrlOutcome::Failed { code: "X".to_owned(), error: error.to_owned() }
 }
 
 /// Ends a job of this kind by `end`, and returns how it stands.
@@ -49,7 +51,7 @@ fn job_without_a_document_fails_with_the_error_of_its_first_page() {
     let of_others = ended(JobKind::Crawl, &["start"], |store, job| {
         let found =
             vec![JobUrl { url: "http://a.test/b".to_owned(), key: "b".to_owned(), depth: 1, entry: None }];
-        let dropped = PageFinish { found, ..PageFinish::of(next(store, job), PageEnd::Dropped) };
+        let dropped = UrlCompletion { found, ..UrlCompletion::of(next(store, job), UrlOutcome::OutOfScope) };
         store.finish_job_url(dropped, &JobLimits::default(), 0).unwrap();
         finish(store, &next(store, job), failed("gone"));
     });
@@ -65,11 +67,11 @@ fn job_without_a_document_fails_with_the_error_of_its_first_page() {
 fn job_with_a_document_or_with_nothing_but_forbidden_pages_is_completed() {
     let one_of_two = ended(JobKind::Batch, &["a", "b"], |store, job| {
         finish(store, &next(store, job), failed("refused"));
-        finish(store, &next(store, job), PageEnd::Document(b"{}".to_vec()));
+        finish(store, &next(store, job), UrlOutcome::Document(b"{}".to_vec()));
     });
     assert_eq!(one_of_two, (JobState::Completed, None));
     let forbidden = ended(JobKind::Crawl, &["start"], |store, job| {
-        finish(store, &next(store, job), PageEnd::Blocked);
+        finish(store, &next(store, job), UrlOutcome::Blocked);
     });
     assert_eq!(forbidden, (JobState::Completed, None));
 }

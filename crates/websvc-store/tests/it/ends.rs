@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use websvc_store::{JobLease, JobLimits, JobState, NewJob, PageEnd, PageFinish, PageFinished};
+use websvc_store::{CompletionOutcome, JobLease, JobLimits, JobState, NewJob, UrlCompletion, UrlOutcome};
 
 use crate::credits::{audit, enough, give, remaining, usage};
 use crate::jobs::{create, document, finish, finish_with, job, names, url};
@@ -16,7 +16,7 @@ fn pages_that_end_together_end_as_each_alone() {
     let team = give(&store, "tea", Some(10));
     let number = create(&store, &job("j", &["a", "lost", "bad", "b"]));
     let leases = store.lease_job_urls(number, 4, 0, LIFE).unwrap();
-    assert!(store.return_job_url(&leases[1]).unwrap());
+    assert!(store.release_job_url(&leases[1]).unwrap());
     let refused = "CREATE TRIGGER refused BEFORE INSERT ON job_documents WHEN NEW.bytes = 3 \
                    BEGIN SELECT RAISE(ABORT, 'not this one'); END";
     sqlite(dir.path()).execute_batch(refused).unwrap();
@@ -24,13 +24,13 @@ fn pages_that_end_together_end_as_each_alone() {
     let end = |(lease, text): (&JobLease, &str)| {
         let charge = Some((enough(&store, &team, 2), usage(2)));
         let (end, found) = (document(text), vec![url(&format!("found on {}", lease.url.key))]);
-        PageFinish { lease: lease.clone(), end, aliases: Vec::new(), led_to: None, found, charge }.pack()
+        UrlCompletion { lease: lease.clone(), end, aliases: Vec::new(), led_to: None, found, charge }.pack()
     };
     let finishes = leases.iter().zip(texts).map(end).collect();
     let ended = store.finish_job_urls(finishes, &JobLimits::default(), 0);
-    let noted = PageFinished::Noted { state: JobState::Running, charged: 2, has_event: false };
+    let noted = CompletionOutcome::Recorded { state: JobState::Running, charged: 2, has_event: false };
     assert!(
-        matches!(&ended[..], [Ok(a), Ok(PageFinished::LeaseLost), Err(_), Ok(b)] if *a == noted && *b == noted)
+        matches!(&ended[..], [Ok(a), Ok(CompletionOutcome::LeaseLost), Err(_), Ok(b)] if *a == noted && *b == noted)
     );
     assert_eq!(store.job_documents(number, 0, 9, 100).unwrap().documents, [&b"1"[..], b"4444"]);
     let open = store.lease_job_urls(number, 9, LIFE.as_millis() as u64, LIFE).unwrap();
@@ -68,7 +68,7 @@ fn of_pages_that_lead_to_each_other_one_stays() {
     let leases = store.lease_job_urls(number, 9, 0, LIFE).unwrap();
     finish_with(&store, &leases[0], document("a"), Some("b"), &[]);
     finish_with(&store, &leases[1], document("b"), Some("a"), &[]);
-    let failed = PageEnd::Failed { code: "SCRAPE_TIMEOUT".to_owned(), error: "late".to_owned() };
+    let failed = UrlOutcome::Failed { code: "SCRAPE_TIMEOUT".to_owned(), error: "late".to_owned() };
     finish_with(&store, &leases[2], failed, None, &[]);
     finish_with(&store, &leases[3], document("d"), Some("c"), &[]);
     assert_eq!(store.job_documents(number, 0, 9, 100).unwrap().documents, [b"b", b"d"]);
@@ -92,7 +92,7 @@ fn a_url_is_tried_again_as_often_as_it_was_asked_for_and_not_as_often_as_it_was_
     lend();
     assert_eq!(store.end_leases_of_job(number).unwrap(), 1);
     assert_eq!(store.end_leases_of_job(number + 1).unwrap(), 0);
-    assert!(store.return_job_url(&lend()).unwrap());
+    assert!(store.release_job_url(&lend()).unwrap());
     let third = lend();
     assert_eq!((third.attempt(), third.retries()), (3, 0));
     assert!(store.retry_job_url(&third).unwrap());

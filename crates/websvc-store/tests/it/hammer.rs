@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use tempfile::TempDir;
-use websvc_store::{Held, Hold, Store, Team};
+use websvc_store::{CreditHold, HoldOutcome, Store, Team};
 
 use crate::credits::{audit, enough, give, remaining, usage};
 use crate::processes::start_child;
@@ -42,7 +42,7 @@ fn request(store: &Store, team: &Team, dice: &mut Dice) -> Option<u64> {
         Some(held) => held,
         None => store.hold(team, held).unwrap(),
     };
-    let Held::Enough(hold) = hold else { return None };
+    let HoldOutcome::Granted(hold) = hold else { return None };
     if dice.below(8) == 0 {
         drop(hold);
         return Some(0);
@@ -220,7 +220,7 @@ struct World {
     dir: TempDir,
     store: Store,
     teams: [Model; 2],
-    holds: Vec<(usize, u32, u64, Hold)>,
+    holds: Vec<(usize, u32, u64, CreditHold)>,
 }
 
 const NAMES: [&str; 2] = ["tea", "coffee"];
@@ -276,13 +276,13 @@ impl World {
         let model = &mut self.teams[team];
         let free = model.left.map(|left| left - model.held);
         match held {
-            Held::Enough(hold) => {
+            HoldOutcome::Granted(hold) => {
                 assert!(free.is_none_or(|free| free >= credits), "{credits} of {free:?} were held");
                 let credits = if free.is_some() { credits } else { 0 };
                 model.held += credits;
                 self.holds.push((team, model.grant, credits, hold));
             }
-            Held::Short { remaining } => {
+            HoldOutcome::Insufficient { remaining } => {
                 assert!(free.is_some_and(|free| free < credits && remaining <= free), "{remaining} {free:?}");
             }
         }

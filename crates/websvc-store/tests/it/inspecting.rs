@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use websvc_store::{CacheLimits, CacheSize, Inspection, Store, StoreError, TeamChange};
+use websvc_store::{CacheLimits, CacheSize, DatabaseReport, Store, StoreError, TeamChange};
 
 use crate::{fresh, page, schema, sqlite};
 
@@ -24,7 +24,7 @@ fn what_is_in_a_database_is_told_and_nothing_is_changed() {
     store.put_page(&page("http://a.test/", 1, "text"), &CacheLimits::default()).unwrap();
     let size = store.cache_size().unwrap();
     assert_eq!(size.pages, 1);
-    let expected = Inspection {
+    let expected = DatabaseReport {
         schema: schema(),
         known: schema(),
         keys: 1,
@@ -48,7 +48,7 @@ fn where_no_database_is_none_is_made() {
     assert!(files(dir.path()).is_empty());
 
     fs::write(dir.path().join("websvc.db"), "").unwrap();
-    let empty = Inspection {
+    let empty = DatabaseReport {
         schema: 0,
         known: schema(),
         keys: 0,

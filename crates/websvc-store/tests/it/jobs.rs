@@ -7,8 +7,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use tempfile::TempDir;
 use websvc_store::{
-    Cancelling, Creating, Held, JobKind, JobLease, JobLimits, JobState, JobUrl, NewJob, PageEnd, PageFinish,
-    PageFinished, Store, Team,
+    CancelJobOutcome, CompletionOutcome, CreateJobOutcome, HoldOutcome, JobKind, JobLease, JobLimits,
+    JobState, JobUrl, NewJob, Store, Team, UrlCompletion, UrlOutcome,
 };
 
 use crate::credits::{audit, enough, give, remaining, usage};
@@ -38,29 +38,29 @@ pub(crate) fn job(id: &str, names: &[&str]) -> NewJob {
 
 #[track_caller]
 pub(crate) fn create(store: &Store, job: &NewJob) -> i64 {
-    let Creating::Created { .. } = store.create_job(job, &JobLimits::default(), 0).unwrap() else {
+    let CreateJobOutcome::Created { .. } = store.create_job(job, &JobLimits::default(), 0).unwrap() else {
         panic!("the job was not created")
     };
     store.job(&job.team, job.kind, &job.id, 0).unwrap().expect("the job is there").number
 }
 
 /// A page that costs nothing was noted.
-fn free(state: JobState) -> PageFinished {
-    PageFinished::Noted { state, charged: 0, has_event: state != JobState::Running }
+fn free(state: JobState) -> CompletionOutcome {
+    CompletionOutcome::Recorded { state, charged: 0, has_event: state != JobState::Running }
 }
 
-pub(crate) fn finish(store: &Store, lease: &JobLease, end: PageEnd) -> PageFinished {
+pub(crate) fn finish(store: &Store, lease: &JobLease, end: UrlOutcome) -> CompletionOutcome {
     finish_with(store, lease, end, None, &[])
 }
 
 pub(crate) fn finish_with(
     store: &Store,
     lease: &JobLease,
-    end: PageEnd,
+    end: UrlOutcome,
     alias: Option<&str>,
     found: &[&str],
-) -> PageFinished {
-    let finish = PageFinish {
+) -> CompletionOutcome {
+    let finish = UrlCompletion {
         lease: lease.clone(),
         end,
         aliases: alias.map(str::to_owned).into_iter().collect(),
@@ -71,8 +71,8 @@ pub(crate) fn finish_with(
     store.finish_job_url(finish, &JobLimits::default(), 0).unwrap()
 }
 
-pub(crate) fn document(text: &str) -> PageEnd {
-    PageEnd::Document(text.as_bytes().to_vec())
+pub(crate) fn document(text: &str) -> UrlOutcome {
+    UrlOutcome::Document(text.as_bytes().to_vec())
 }
 
 pub(crate) fn names(leases: &[JobLease]) -> Vec<&str> {
@@ -89,7 +89,7 @@ fn urls_are_taken_once_and_leased_in_their_order() {
     assert_eq!(names(&rest), ["c"]);
     assert_eq!(finish(&store, &first[1], document("2")), free(JobState::Running));
     assert_eq!(finish(&store, &rest[0], document("3")), free(JobState::Running));
-    let failed = PageEnd::Failed { code: "X".to_owned(), error: "why".to_owned() };
+    let failed = UrlOutcome::Failed { code: "X".to_owned(), error: "why".to_owned() };
     assert_eq!(finish(&store, &first[0], failed), free(JobState::Completed));
     let record = store.job_by_number(number).unwrap().unwrap();
     assert_eq!((record.urls, record.documents, record.bytes), (3, 2, 2));
@@ -108,10 +108,10 @@ fn a_lease_that_ran_out_is_given_anew_and_the_old_one_is_worth_nothing() {
     assert_eq!(store.lease_job_urls(number, 1, end_ms - 1, LIFE).unwrap(), []);
     let new = store.lease_job_urls(number, 1, end_ms, LIFE).unwrap().remove(0);
     assert_eq!((old.attempt(), new.attempt()), (1, 2));
-    assert_eq!(finish(&store, &old, document("old")), PageFinished::LeaseLost);
-    assert!(!store.return_job_url(&old).unwrap());
+    assert_eq!(finish(&store, &old, document("old")), CompletionOutcome::LeaseLost);
+    assert!(!store.release_job_url(&old).unwrap());
     assert_eq!(finish(&store, &new, document("new")), free(JobState::Completed));
-    assert_eq!(finish(&store, &new, document("again")), PageFinished::LeaseLost);
+    assert_eq!(finish(&store, &new, document("again")), CompletionOutcome::LeaseLost);
     assert_eq!(store.job_documents(number, 0, 9, 100).unwrap().documents, [b"new"]);
 }
 
@@ -121,7 +121,7 @@ fn a_limit_of_documents_leaves_room_for_no_more() {
     let number = create(&store, &NewJob { page_limit: Some(2), ..job("j", &["a", "b", "c", "d"]) });
     let leases = store.lease_job_urls(number, 9, 0, LIFE).unwrap();
     assert_eq!(names(&leases), ["a", "b"]);
-    assert_eq!(finish(&store, &leases[0], PageEnd::Blocked), free(JobState::Running));
+    assert_eq!(finish(&store, &leases[0], UrlOutcome::Blocked), free(JobState::Running));
     assert_eq!(names(&store.lease_job_urls(number, 9, 0, LIFE).unwrap()), ["c"], "the blocked one left room");
     finish(&store, &leases[1], document("b"));
     assert_eq!(store.lease_job_urls(number, 9, 0, LIFE).unwrap(), []);
@@ -135,7 +135,7 @@ fn a_page_met_under_another_url_is_dropped_and_not_charged() {
     let leases = store.lease_job_urls(number, 2, 0, LIFE).unwrap();
     finish_with(&store, &leases[0], document("a"), Some("c"), &["c", "d"]);
     let charge = Some((enough(&store, &team, 5), usage(3)));
-    let twin = PageFinish {
+    let twin = UrlCompletion {
         lease: leases[1].clone(),
         end: document("b"),
         aliases: vec!["x".to_owned(), "c".to_owned()],
@@ -179,11 +179,11 @@ fn a_cancelled_job_takes_no_more_and_charges_no_more() {
     let leases = store.lease_job_urls(number, 2, 0, LIFE).unwrap();
     finish(&store, &leases[0], document("a"));
     let cancel = |team: &str, kind| store.cancel_job(team, kind, "j", &JobLimits::default(), 5).unwrap();
-    assert_eq!(cancel("cup", JobKind::Batch), Cancelling::Unknown);
-    assert_eq!(cancel("tea", JobKind::Crawl), Cancelling::Unknown);
-    assert_eq!(cancel("tea", JobKind::Batch), Cancelling::Cancelled);
-    assert_eq!(cancel("tea", JobKind::Batch), Cancelling::Ended(JobState::Cancelled));
-    let late = PageFinish {
+    assert_eq!(cancel("cup", JobKind::Batch), CancelJobOutcome::Unknown);
+    assert_eq!(cancel("tea", JobKind::Crawl), CancelJobOutcome::Unknown);
+    assert_eq!(cancel("tea", JobKind::Batch), CancelJobOutcome::Cancelled);
+    assert_eq!(cancel("tea", JobKind::Batch), CancelJobOutcome::Ended(JobState::Cancelled));
+    let late = UrlCompletion {
         lease: leases[1].clone(),
         end: document("b"),
         aliases: Vec::new(),
@@ -191,7 +191,7 @@ fn a_cancelled_job_takes_no_more_and_charges_no_more() {
         found: Vec::new(),
         charge: Some((enough(&store, &team, 5), usage(5))),
     };
-    assert_eq!(store.finish_job_url(late, &JobLimits::default(), 6).unwrap(), PageFinished::LeaseLost);
+    assert_eq!(store.finish_job_url(late, &JobLimits::default(), 6).unwrap(), CompletionOutcome::LeaseLost);
     assert_eq!(remaining(&store, "tea"), 10);
     assert_eq!(store.extend_job("tea", "j", &[url("c")], 1, &JobLimits::default(), 6).unwrap(), None);
     assert_eq!(store.job_documents(number, 0, 9, 100).unwrap().documents, [b"a"]);
@@ -202,14 +202,14 @@ fn bounds_are_kept() {
     let (_dir, store) = fresh();
     let limits = JobLimits { urls: 2, bytes: 3, running: 1, kept: 2, ..JobLimits::default() };
     let start = |id: &str, names: &[&str]| store.create_job(&job(id, names), &limits, 0).unwrap();
-    assert_eq!(start("j", &["a", "b", "c"]), Creating::TooManyUrls);
-    assert_eq!(start("j", &["a", "b"]), Creating::Created { urls: 2 });
-    assert_eq!(start("k", &["a"]), Creating::TooManyRunning);
+    assert_eq!(start("j", &["a", "b", "c"]), CreateJobOutcome::TooManyUrls);
+    assert_eq!(start("j", &["a", "b"]), CreateJobOutcome::Created { urls: 2 });
+    assert_eq!(start("k", &["a"]), CreateJobOutcome::TooManyRunning);
     assert_eq!(store.extend_job("tea", "j", &[url("c")], 1, &limits, 0).unwrap(), Some(0));
     let number = store.job("tea", JobKind::Batch, "j", 0).unwrap().unwrap().number;
     assert_eq!(store.job_by_number(number).unwrap().unwrap().left_out, 1);
     let lease = store.lease_job_urls(number, 1, 0, LIFE).unwrap().remove(0);
-    let large = PageFinish {
+    let large = UrlCompletion {
         lease,
         end: document("1234"),
         aliases: Vec::new(),
@@ -218,9 +218,9 @@ fn bounds_are_kept() {
         charge: None,
     };
     assert_eq!(store.finish_job_url(large, &limits, 0).unwrap(), free(JobState::Failed));
-    assert_eq!(start("k", &["a"]), Creating::Created { urls: 1 });
+    assert_eq!(start("k", &["a"]), CreateJobOutcome::Created { urls: 1 });
     store.cancel_job("tea", JobKind::Batch, "k", &limits, 0).unwrap();
-    assert_eq!(start("l", &["a"]), Creating::TooManyKept);
+    assert_eq!(start("l", &["a"]), CreateJobOutcome::TooManyKept);
 }
 
 #[test]
@@ -244,21 +244,24 @@ fn the_documents_of_all_jobs_have_a_bound_of_their_own() {
         let charge = Some((enough(&store, &team, 5), usage(5)));
         let (aliases, found) = (Vec::new(), Vec::new());
         let page =
-            PageFinish { lease: lease.clone(), end: document(text), aliases, led_to: None, found, charge };
+            UrlCompletion { lease: lease.clone(), end: document(text), aliases, led_to: None, found, charge };
         store.finish_job_url(page, &limits, 0).unwrap()
     };
     assert_eq!(
         end(&leases[1], "12345"),
-        PageFinished::Noted { state: JobState::Running, charged: 5, has_event: false }
+        CompletionOutcome::Recorded { state: JobState::Running, charged: 5, has_event: false }
     );
-    assert_eq!(store.create_job(&job("k", &["a"]), &limits, 0).unwrap(), Creating::NoRoom);
+    assert_eq!(store.create_job(&job("k", &["a"]), &limits, 0).unwrap(), CreateJobOutcome::NoRoom);
     assert_eq!(end(&leases[2], "1"), free(JobState::Failed), "what finds no room costs nothing");
     let record = store.job_by_number(number).unwrap().unwrap();
     assert!(record.error.unwrap().contains(&limits.total_bytes.to_string()));
     assert_eq!((stored(), record.documents), (2 * one, 2), "what was there stays");
     while store.sweep_jobs(&limits, 3 * DAY_MS).unwrap() {}
     assert_eq!(stored(), 0);
-    assert_eq!(store.create_job(&job("k", &["a"]), &limits, 0).unwrap(), Creating::Created { urls: 1 });
+    assert_eq!(
+        store.create_job(&job("k", &["a"]), &limits, 0).unwrap(),
+        CreateJobOutcome::Created { urls: 1 }
+    );
 }
 
 #[test]
@@ -271,12 +274,12 @@ fn a_word_is_used_once_for_as_long_as_its_job_is_kept() {
     };
     let limits = JobLimits::default();
     let start = |job: &NewJob, now_ms| store.create_job(job, &limits, now_ms).unwrap();
-    assert_eq!(start(&with("j", "tea"), 0), Creating::Created { urls: 1 });
-    assert_eq!(start(&with("k", "tea"), 0), Creating::KeyUsed);
-    assert_eq!(start(&with("k", "cup"), 0), Creating::Created { urls: 1 });
+    assert_eq!(start(&with("j", "tea"), 0), CreateJobOutcome::Created { urls: 1 });
+    assert_eq!(start(&with("k", "tea"), 0), CreateJobOutcome::KeyUsed);
+    assert_eq!(start(&with("k", "cup"), 0), CreateJobOutcome::Created { urls: 1 });
     store.cancel_job("tea", JobKind::Batch, "j", &limits, 0).unwrap();
-    assert_eq!(start(&with("l", "tea"), DAY_MS - 1), Creating::KeyUsed);
-    assert_eq!(start(&with("l", "tea"), DAY_MS), Creating::Created { urls: 1 });
+    assert_eq!(start(&with("l", "tea"), DAY_MS - 1), CreateJobOutcome::KeyUsed);
+    assert_eq!(start(&with("l", "tea"), DAY_MS), CreateJobOutcome::Created { urls: 1 });
 }
 
 #[test]
@@ -384,7 +387,7 @@ impl Model {
             Step::End(at, ending) if *at < self.held.len() => self.end(*at, ending),
             Step::Return(at) if *at < self.held.len() => {
                 let lease = self.held.remove(*at);
-                assert!(self.store.return_job_url(&lease).unwrap());
+                assert!(self.store.release_job_url(&lease).unwrap());
             }
             Step::End(..) | Step::Return(_) => {}
             Step::Kill => self.kill(),
@@ -396,14 +399,16 @@ impl Model {
         let (end, word, price, found) = match ending {
             Ending::Document { price, found } => (document(&lease.url.key), "document", *price, &found[..]),
             Ending::Failed => {
-                let failed = PageEnd::Failed { code: "C".to_owned(), error: "E".to_owned() };
+                let failed = UrlOutcome::Failed { code: "C".to_owned(), error: "E".to_owned() };
                 (failed, "failed", 1, &[][..])
             }
-            Ending::Blocked => (PageEnd::Blocked, "blocked", 0, &[][..]),
+            Ending::Blocked => (UrlOutcome::Blocked, "blocked", 0, &[][..]),
         };
         let found: Vec<String> = found.iter().map(|number| format!("p{number}")).collect();
-        let Held::Enough(hold) = self.store.hold(&self.team, 4).unwrap() else { panic!("there are enough") };
-        let finish = PageFinish {
+        let HoldOutcome::Granted(hold) = self.store.hold(&self.team, 4).unwrap() else {
+            panic!("there are enough")
+        };
+        let finish = UrlCompletion {
             lease: lease.clone(),
             end,
             aliases: Vec::new(),
@@ -413,7 +418,7 @@ impl Model {
         };
         let finished = self.store.finish_job_url(finish, &JobLimits::default(), 0).unwrap();
         assert!(
-            matches!(finished, PageFinished::Noted { charged, .. } if charged == price),
+            matches!(finished, CompletionOutcome::Recorded { charged, .. } if charged == price),
             "the lease is this worker's"
         );
         self.ended.insert(lease.url.key, word);

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use websvc_store::{
-    PROFILE_MAX_BYTES, PROFILES_MAX, ProfileLease, ProfileLocking, ProfileSaving, ProfileState, Store,
+    LockProfileOutcome, PROFILE_MAX_BYTES, PROFILES_MAX, ProfileLease, ProfileState, SaveProfileOutcome,
+    Store,
 };
 
 use crate::{fresh, noise};
@@ -12,7 +13,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 fn lease(store: &Store, team: &str, name: &str, now_ms: u64) -> ProfileLease {
     match store.lock_profile(team, name, now_ms, MINUTE).unwrap() {
-        ProfileLocking::Leased(lease) => lease,
+        LockProfileOutcome::Leased(lease) => lease,
         other => panic!("{other:?}"),
     }
 }
@@ -29,7 +30,7 @@ fn a_state_comes_back_as_it_was_saved() {
     assert_eq!(store.profile("default", "shop").unwrap(), None, "nothing was saved yet");
     for state in [b"{\"cookies\":[]}".to_vec(), Vec::new(), noise(1, 100_000).to_vec(), vec![b'x'; 1_000_000]]
     {
-        assert_eq!(store.save_profile(&lease, &state, 1500).unwrap(), ProfileSaving::Saved);
+        assert_eq!(store.save_profile(&lease, &state, 1500).unwrap(), SaveProfileOutcome::Saved);
         let expected = ProfileState { state, saved_at_ms: 1500 };
         assert_eq!(store.profile("default", "shop").unwrap(), Some(expected.clone()));
         assert_eq!(Store::open(dir.path()).unwrap().profile("default", "shop").unwrap(), Some(expected));
@@ -58,12 +59,12 @@ fn one_may_save_and_others_read_meanwhile() {
     let first = lease(&store, "default", "shop", 1000);
     store.save_profile(&first, b"first", 1000).unwrap();
     let other = Store::open(dir.path()).unwrap();
-    let busy = ProfileLocking::Busy { until_ms: 61_000 };
+    let busy = LockProfileOutcome::Busy { until_ms: 61_000 };
     assert_eq!(other.lock_profile("default", "shop", 60_999, MINUTE).unwrap(), busy);
     assert_eq!(read(&other, "default", "shop").unwrap(), b"first");
     store.release_profile(&first).unwrap();
     let second = lease(&other, "default", "shop", 1001);
-    assert_eq!(store.save_profile(&first, b"late", 1002).unwrap(), ProfileSaving::LeaseLost);
+    assert_eq!(store.save_profile(&first, b"late", 1002).unwrap(), SaveProfileOutcome::LeaseLost);
     other.save_profile(&second, b"second", 1003).unwrap();
     assert_eq!(read(&store, "default", "shop").unwrap(), b"second");
 }
@@ -73,7 +74,7 @@ fn a_lease_runs_out_unless_it_is_renewed() {
     let (_dir, store) = fresh();
     let first = lease(&store, "default", "shop", 0);
     assert!(store.renew_profile(&first, 30_000, MINUTE).unwrap());
-    let busy = ProfileLocking::Busy { until_ms: 90_000 };
+    let busy = LockProfileOutcome::Busy { until_ms: 90_000 };
     assert_eq!(store.lock_profile("default", "shop", 60_000, MINUTE).unwrap(), busy);
     let second = lease(&store, "default", "shop", 90_000);
     assert!(!store.renew_profile(&first, 90_001, MINUTE).unwrap());
@@ -88,7 +89,7 @@ fn a_profile_that_was_deleted_cannot_be_saved_by_an_older_lease() {
     let lease = lease(&store, "default", "shop", 0);
     store.save_profile(&lease, b"state", 0).unwrap();
     assert!(store.delete_profile("default", "shop").unwrap());
-    assert_eq!(store.save_profile(&lease, b"again", 1).unwrap(), ProfileSaving::LeaseLost);
+    assert_eq!(store.save_profile(&lease, b"again", 1).unwrap(), SaveProfileOutcome::LeaseLost);
     assert_eq!(read(&store, "default", "shop"), None);
 }
 
@@ -99,7 +100,7 @@ fn a_state_has_a_largest_size() {
     store.save_profile(&lease, b"state", 0).unwrap();
     let bytes = PROFILE_MAX_BYTES + 1;
     let large = vec![0; bytes as usize];
-    assert_eq!(store.save_profile(&lease, &large, 1).unwrap(), ProfileSaving::TooLarge { bytes });
+    assert_eq!(store.save_profile(&lease, &large, 1).unwrap(), SaveProfileOutcome::TooLarge { bytes });
     assert_eq!(read(&store, "default", "shop").unwrap(), b"state");
 }
 
@@ -110,9 +111,9 @@ fn a_team_has_a_most_of_profiles_and_those_never_saved_do_not_count_for_long() {
         lease(&store, "default", &n.to_string(), 0);
     }
     let locked = |name: &str, now_ms| store.lock_profile("default", name, now_ms, MINUTE).unwrap();
-    assert_eq!(locked("one more", 0), ProfileLocking::TooMany);
-    assert!(matches!(store.lock_profile("others", "x", 0, MINUTE).unwrap(), ProfileLocking::Leased(_)));
-    assert!(matches!(locked("one more", 60_000), ProfileLocking::Leased(_)));
+    assert_eq!(locked("one more", 0), LockProfileOutcome::TooMany);
+    assert!(matches!(store.lock_profile("others", "x", 0, MINUTE).unwrap(), LockProfileOutcome::Leased(_)));
+    assert!(matches!(locked("one more", 60_000), LockProfileOutcome::Leased(_)));
     assert_eq!(store.list_profiles(Some("default")).unwrap().len(), 1);
 }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use websvc_store::{
-    Cancelling, JobEvent, JobKind, JobLimits, JobState, JobUrl, Letters, NewJob, NewWebhook, PageEnd,
-    PageFinish, Store, Tried, WebhookDelivery, WebhookFigures, WebhookLane,
+    CancelJobOutcome, DeadLetterFilter, DeliveryOutcome, JobEvent, JobKind, JobLimits, JobState, JobUrl,
+    NewJob, NewWebhook, Store, UrlCompletion, UrlOutcome, WebhookDelivery, WebhookQueue, WebhookStats,
 };
 
 use crate::{fresh, sqlite};
@@ -49,15 +49,15 @@ fn create(store: &Store, job: &NewJob) -> i64 {
 /// Ends the next page of a job with a document, or without one.
 fn end_page(store: &Store, job: i64, document: Option<&str>) {
     let lease = store.lease_job_urls(job, 1, 0, LIFE).unwrap().remove(0);
-    let failed = PageEnd::Failed { code: "X".to_owned(), error: "why".to_owned() };
-    let end = document.map_or(failed, |text| PageEnd::Document(text.as_bytes().to_vec()));
+    let failed = UrlOutcome::Failed { code: "X".to_owned(), error: "why".to_owned() };
+    let end = document.map_or(failed, |text| UrlOutcome::Document(text.as_bytes().to_vec()));
     let finish =
-        PageFinish { lease, end, aliases: Vec::new(), led_to: None, found: Vec::new(), charge: None };
+        UrlCompletion { lease, end, aliases: Vec::new(), led_to: None, found: Vec::new(), charge: None };
     store.finish_job_url(finish, &JobLimits::default(), 0).unwrap();
 }
 
 fn next(store: &Store, job: i64, now_ms: u64, busy: &[i64]) -> Option<(i64, WebhookDelivery)> {
-    let turn = store.next_webhook_turn(job, now_ms, busy).unwrap()?;
+    let turn = store.next_due_webhook(job, now_ms, busy).unwrap()?;
     Some((turn.number, store.webhook_delivery(turn.number).unwrap().unwrap()))
 }
 
@@ -65,14 +65,14 @@ fn next(store: &Store, job: i64, now_ms: u64, busy: &[i64]) -> Option<(i64, Webh
 fn deliver(store: &Store, job: i64) -> Vec<WebhookDelivery> {
     let mut delivered = Vec::new();
     while let Some((number, delivery)) = next(store, job, 0, &[]) {
-        store.note_webhook_try(number, &Tried::Delivered, 0).unwrap();
+        store.record_webhook_attempt(number, &DeliveryOutcome::Delivered, 0).unwrap();
         delivered.push(delivery);
     }
     delivered
 }
 
-fn failed(due_at_ms: Option<u64>) -> Tried {
-    Tried::Failed { status: Some(500), error: "no".to_owned(), due_at_ms, forget_at_ms: 5 * DAY_MS }
+fn failed(due_at_ms: Option<u64>) -> DeliveryOutcome {
+    DeliveryOutcome::Failed { status: Some(500), error: "no".to_owned(), due_at_ms, forget_at_ms: 5 * DAY_MS }
 }
 
 fn events(deliveries: &[WebhookDelivery]) -> Vec<JobEvent> {
@@ -80,7 +80,7 @@ fn events(deliveries: &[WebhookDelivery]) -> Vec<JobEvent> {
 }
 
 fn figures(store: &Store) -> (u64, u64) {
-    let WebhookFigures { waiting, dead } = store.webhook_figures().unwrap();
+    let WebhookStats { waiting, dead } = store.webhook_figures().unwrap();
     (waiting, dead)
 }
 
@@ -91,8 +91,8 @@ fn the_events_of_a_job_come_in_their_order_with_their_documents() {
     end_page(&store, number, Some("1"));
     end_page(&store, number, None);
     end_page(&store, number, Some("22"));
-    let lane = WebhookLane { job: number, team: "tea".to_owned(), host: "hook.test".to_owned() };
-    assert_eq!(store.webhook_lanes(0).unwrap(), [lane]);
+    let lane = WebhookQueue { job: number, team: "tea".to_owned(), host: "hook.test".to_owned() };
+    assert_eq!(store.webhook_queues(0).unwrap(), [lane]);
     assert_eq!(figures(&store), (4, 0));
     let delivered = deliver(&store, number);
     assert_eq!(
@@ -103,7 +103,7 @@ fn the_events_of_a_job_come_in_their_order_with_their_documents() {
     let documents: Vec<Option<&[u8]>> = delivered.iter().map(|found| found.document.as_deref()).collect();
     assert_eq!(documents, [None, Some(&b"1"[..]), Some(&b"22"[..]), None]);
     assert!(delivered.iter().all(|found| found.metadata == r#"{"of":"tea"}"# && found.job == "j"));
-    assert_eq!((figures(&store), store.webhook_lanes(0).unwrap()), ((0, 0), Vec::new()));
+    assert_eq!((figures(&store), store.webhook_queues(0).unwrap()), ((0, 0), Vec::new()));
 }
 
 #[test]
@@ -128,17 +128,17 @@ fn a_page_is_tried_after_the_beginning_and_the_end_after_every_page() {
     end_page(&store, number, Some("2"));
     let (started, _) = next(&store, number, 0, &[]).unwrap();
     assert_eq!(next(&store, number, 0, &[started]), None, "the beginning is under way");
-    store.note_webhook_try(started, &failed(Some(100)), 0).unwrap();
+    store.record_webhook_attempt(started, &failed(Some(100)), 0).unwrap();
     let (first, _) = next(&store, number, 0, &[]).unwrap();
     let (second, delivery) = next(&store, number, 0, &[first]).unwrap();
     assert_eq!(delivery.event, JobEvent::Page);
     assert_eq!(next(&store, number, 0, &[first, second]), None, "pages are under way");
-    store.note_webhook_try(second, &Tried::Delivered, 0).unwrap();
+    store.record_webhook_attempt(second, &DeliveryOutcome::Delivered, 0).unwrap();
     assert_eq!(next(&store, number, 0, &[first]), None);
-    store.note_webhook_try(first, &failed(Some(200)), 0).unwrap();
+    store.record_webhook_attempt(first, &failed(Some(200)), 0).unwrap();
     let (end, delivery) = next(&store, number, 0, &[]).unwrap();
     assert_eq!(delivery.event, JobEvent::Completed, "all that was before it was tried");
-    store.note_webhook_try(end, &Tried::Delivered, 0).unwrap();
+    store.record_webhook_attempt(end, &DeliveryOutcome::Delivered, 0).unwrap();
     assert_eq!((next(&store, number, 99, &[]), store.next_webhook_due_ms(0).unwrap()), (None, Some(100)));
     assert_eq!(next(&store, number, 100, &[]).unwrap().0, started);
     assert_eq!(next(&store, number, 200, &[started]).unwrap().0, first);
@@ -164,12 +164,12 @@ fn every_way_in_which_a_job_ends_is_told_but_that_of_its_owner() {
     let number = create(&store, &job("late", 1, &ALL));
     store.sweep_jobs(&limits, DAY_MS).unwrap();
     let (started, _) = next(&store, number, DAY_MS, &[]).unwrap();
-    store.note_webhook_try(started, &Tried::Delivered, DAY_MS).unwrap();
+    store.record_webhook_attempt(started, &DeliveryOutcome::Delivered, DAY_MS).unwrap();
     let (_, failed) = next(&store, number, DAY_MS, &[]).unwrap();
     assert_eq!((failed.event, failed.error.as_deref()), (JobEvent::Failed, Some(late)));
     check(None, &|store, _| {
         let cancelled = store.cancel_job("tea", JobKind::Batch, "j", &limits, 0).unwrap();
-        assert_eq!(cancelled, Cancelling::Cancelled);
+        assert_eq!(cancelled, CancelJobOutcome::Cancelled);
     });
     let nothing = "none of the 2 pages could be had; the first: why";
     check(Some((JobEvent::Failed, Some(nothing))), &|store, number| {
@@ -190,13 +190,13 @@ fn a_dead_letter_is_listed_tried_anew_or_forgotten_and_its_job_stays_as_long() {
     end_page(&store, number, Some("1"));
     let die = || {
         let (event, delivery) = next(&store, number, 0, &[]).unwrap();
-        store.note_webhook_try(event, &failed(None), 7).unwrap();
+        store.record_webhook_attempt(event, &failed(None), 7).unwrap();
         delivery.id
     };
     let id = die();
     assert_eq!((figures(&store), next(&store, number, u64::MAX >> 1, &[])), ((0, 1), None));
-    let all = Letters::default();
-    let of = |team: &str, kind| Letters { team: Some(team.to_owned()), kind: Some(kind), id: None };
+    let all = DeadLetterFilter::default();
+    let of = |team: &str, kind| DeadLetterFilter { team: Some(team.to_owned()), kind: Some(kind), id: None };
     let letters = store.dead_letters(&of("tea", JobKind::Batch), 0, 9).unwrap();
     let letter = &letters.letters[0];
     assert_eq!(
@@ -221,7 +221,7 @@ fn a_dead_letter_is_listed_tried_anew_or_forgotten_and_its_job_stays_as_long() {
     assert_eq!((rows("jobs"), rows("webhooks"), rows("webhook_events"), rows("job_documents")), (0, 0, 0, 0));
     let number = create(&store, &job("k", 1, &[JobEvent::Started]));
     let (event, _) = next(&store, number, 0, &[]).unwrap();
-    store.note_webhook_try(event, &failed(None), 0).unwrap();
+    store.record_webhook_attempt(event, &failed(None), 0).unwrap();
     assert_eq!((store.delete_dead_letters(&all).unwrap(), figures(&store)), (1, (0, 0)));
 }
 
@@ -244,18 +244,18 @@ fn an_event_that_waits_for_too_long_is_a_dead_letter_and_holds_its_job_no_longer
     end_page(&store, number, Some("1"));
     end_page(&store, number, Some("2"));
     let (started, _) = next(&store, number, 0, &[]).unwrap();
-    store.note_webhook_try(started, &failed(Some(9 * DAY_MS)), 7).unwrap();
+    store.record_webhook_attempt(started, &failed(Some(9 * DAY_MS)), 7).unwrap();
     assert_eq!(sweep(&store, 3 * DAY_MS - 1), (0, 0));
     assert_eq!(figures(&store), (4, 0));
     assert_eq!(sweep(&store, 3 * DAY_MS), (0, 4));
-    assert_eq!((figures(&store), store.webhook_lanes(u64::MAX >> 1).unwrap()), ((0, 4), Vec::new()));
-    let letters = store.dead_letters(&Letters::default(), 0, 9).unwrap().letters;
+    assert_eq!((figures(&store), store.webhook_queues(u64::MAX >> 1).unwrap()), ((0, 4), Vec::new()));
+    let letters = store.dead_letters(&DeadLetterFilter::default(), 0, 9).unwrap().letters;
     let told: Vec<_> = letters.iter().map(|letter| (letter.attempts, letter.error.as_str())).collect();
     let late = (0, "its turn did not come within 72 hours");
     assert_eq!(told, [(1, "no"), late, late, late]);
     assert!(letters.iter().all(|letter| letter.forget_at_ms == 6 * DAY_MS));
     // One that is begun anew waits from then on.
-    let one = Letters { id: Some(letters[1].id.clone()), ..Letters::default() };
+    let one = DeadLetterFilter { id: Some(letters[1].id.clone()), ..DeadLetterFilter::default() };
     assert_eq!(store.retry_dead_letters(&one, 4 * DAY_MS).unwrap(), 1);
     assert_eq!((sweep(&store, 7 * DAY_MS - 1), figures(&store)), ((0, 0), (1, 3)));
     assert_eq!(sweep(&store, 7 * DAY_MS), (0, 1));
@@ -269,20 +269,21 @@ fn the_events_of_a_cancelled_job_are_dropped_and_its_dead_letters_are_not() {
     let number = create(&store, &job("j", 700, &ALL));
     (0..600).for_each(|_| end_page(&store, number, Some("1")));
     let (started, delivery) = next(&store, number, 0, &[]).unwrap();
-    store.note_webhook_try(started, &failed(None), 0).unwrap();
+    store.record_webhook_attempt(started, &failed(None), 0).unwrap();
     let other = create(&store, &job("k", 1, &[JobEvent::Started]));
-    let turn = store.next_webhook_turn(number, 0, &[]).unwrap().unwrap();
+    let turn = store.next_due_webhook(number, 0, &[]).unwrap().unwrap();
     store.cancel_job("tea", JobKind::Batch, "j", &JobLimits::default(), 5).unwrap();
-    let lanes = |now_ms| store.webhook_lanes(now_ms).unwrap().iter().map(|lane| lane.job).collect::<Vec<_>>();
+    let lanes =
+        |now_ms| store.webhook_queues(now_ms).unwrap().iter().map(|lane| lane.job).collect::<Vec<_>>();
     assert_eq!((next(&store, number, 5, &[]), lanes(5)), (None, vec![other]), "before they are swept, too");
     assert_eq!(store.webhook_delivery(turn.number).unwrap(), None);
     assert_eq!(sweep(&store, 5), (600, 0));
     assert_eq!((figures(&store), next(&store, number, 5, &[])), ((1, 1), None));
-    assert_eq!(store.webhook_lanes(5).unwrap()[0].job, other);
+    assert_eq!(store.webhook_queues(5).unwrap()[0].job, other);
     // Its owner may still want what is a letter.
-    assert_eq!(store.retry_dead_letters(&Letters::default(), 6).unwrap(), 1);
+    assert_eq!(store.retry_dead_letters(&DeadLetterFilter::default(), 6).unwrap(), 1);
     assert_eq!((sweep(&store, 6), next(&store, number, 6, &[]).unwrap().1.id), ((0, 0), delivery.id));
-    store.note_webhook_try(started, &Tried::Delivered, 6).unwrap();
+    store.record_webhook_attempt(started, &DeliveryOutcome::Delivered, 6).unwrap();
     while store.sweep_jobs(&JobLimits::default(), 2 * DAY_MS).unwrap() {}
     assert_eq!(rows(dir.path(), "job_documents"), 0, "nothing holds them any more");
 }
@@ -316,8 +317,14 @@ fn open_pages_are_counted_as_they_come_and_go() {
     assert_eq!(open(Some("tea")), 3, "one that is worked on is open");
     let found =
         vec![JobUrl { url: "http://a.test/x".to_owned(), key: "x".to_owned(), depth: 1, entry: None }];
-    let finish =
-        PageFinish { lease, end: PageEnd::Dropped, aliases: Vec::new(), led_to: None, found, charge: None };
+    let finish = UrlCompletion {
+        lease,
+        end: UrlOutcome::OutOfScope,
+        aliases: Vec::new(),
+        led_to: None,
+        found,
+        charge: None,
+    };
     store.finish_job_url(finish, &JobLimits::default(), 0).unwrap();
     assert_eq!(open(Some("tea")), 3, "one went and one came");
     end_page(&store, number, None);

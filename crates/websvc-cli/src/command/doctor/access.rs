@@ -1,6 +1,6 @@
 //! Who gets in: whether there is a key where others can reach the service.
 
-use websvc_store::Inspection;
+use websvc_store::DatabaseReport;
 
 use super::finding::Finding;
 use crate::args::{Common, KEY_VARIABLE, variable};
@@ -9,7 +9,7 @@ use crate::config::Config;
 const CHECK: &str = "keys";
 
 /// Checks that the door is neither open nor without a key to it.
-pub(super) fn keys(common: &Common, config: &Config, store: Option<&Inspection>) -> Finding {
+pub(super) fn keys(common: &Common, config: &Config, store: Option<&DatabaseReport>) -> Finding {
     let keys = Keys {
         required: config.auth.required,
         in_environment: variable(KEY_VARIABLE).is_some(),

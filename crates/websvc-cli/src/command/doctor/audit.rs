@@ -1,7 +1,7 @@
 //! Whether audit events arrive.
 
 use websvc_server::audit::{Sink, SinkError};
-use websvc_store::Inspection;
+use websvc_store::DatabaseReport;
 use websvc_types::status::{AuditReadiness, AuditState};
 
 use super::finding::Finding;
@@ -12,7 +12,7 @@ use crate::show;
 const CHECK: &str = "audit events";
 
 /// Looks at each sink, and without one at the teams that want events.
-pub(super) async fn check(config: &Config, store: Option<&Inspection>) -> Vec<Finding> {
+pub(super) async fn check(config: &Config, store: Option<&DatabaseReport>) -> Vec<Finding> {
     let sinks = match installation::sinks(config) {
         Ok(sinks) => sinks,
         Err(error) => {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use indicatif::HumanBytes;
 use websvc_engine::TeamIndexes;
 use websvc_index::{Index, IndexConfig, IndexError, Stats};
-use websvc_store::{Inspection, Store, StoreError};
+use websvc_store::{DatabaseReport, Store, StoreError};
 
 use super::finding::{Finding, State};
 use crate::config::{Config, Provider};
@@ -23,7 +23,7 @@ const LEAST_FREE: u64 = 100 * 1024 * 1024;
 const SPARE: u64 = 512 * 1024 * 1024;
 
 /// Checks the directory, the disk, the database and the index; returns what the database is, too.
-pub(super) async fn check(path: &Path, config: Option<&Config>) -> (Vec<Finding>, Option<Inspection>) {
+pub(super) async fn check(path: &Path, config: Option<&Config>) -> (Vec<Finding>, Option<DatabaseReport>) {
     let (path, max_bytes) = (path.to_owned(), config.map(|config| config.cache.max_bytes));
     let is_searched = config.is_some_and(|config| config.search.providers.contains(&Provider::Index));
     let looking = tokio::task::spawn_blocking(move || look(&path, max_bytes, is_searched));
@@ -32,7 +32,7 @@ pub(super) async fn check(path: &Path, config: Option<&Config>) -> (Vec<Finding>
     })
 }
 
-fn look(path: &Path, max_bytes: Option<u64>, is_searched: bool) -> (Vec<Finding>, Option<Inspection>) {
+fn look(path: &Path, max_bytes: Option<u64>, is_searched: bool) -> (Vec<Finding>, Option<DatabaseReport>) {
     let mut findings = vec![directory(path)];
     let (finding, store) = database(path);
     findings.push(finding);
@@ -117,11 +117,11 @@ fn disk(free: u64, max_bytes: u64, cached: u64) -> Finding {
     }
 }
 
-fn database(path: &Path) -> (Finding, Option<Inspection>) {
+fn database(path: &Path) -> (Finding, Option<DatabaseReport>) {
     match Store::inspect(path) {
         Ok(None) => (Finding::ok(DATABASE, "none yet: the first start makes it"), None),
         Ok(Some(found)) => {
-            let Inspection {
+            let DatabaseReport {
                 schema,
                 known,
                 keys: _,

@@ -10,7 +10,7 @@ use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobError
 use websvc::types::limits::{JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_engine::crawl::CrawlScope;
 use websvc_jobs::{JobRequest, Jobs, batch_url, job_errors, job_status};
-use websvc_store::{Creating, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob};
+use websvc_store::{CreateJobOutcome, DEFAULT_TEAM, JobKind, JobRecord, JobState, JobUrl, NewJob};
 use websvc_validate::{Checked, Policy, read_batch, read_crawl_request};
 
 use super::{Asked, Part, State};
@@ -217,20 +217,22 @@ async fn create(jobs: &Jobs, beginning: Beginning) -> Result<(String, Vec<String
     let id = job.id.clone();
     let limits = jobs.config().limits;
     match jobs.create(job).await? {
-        Creating::Created { .. } => {}
-        Creating::KeyUsed => bail!("a job of this name is there"),
-        Creating::TooManyUrls => bail!("a job may have at most {} pages (jobs.max_urls)", limits.urls),
-        Creating::TooManyRunning => {
+        CreateJobOutcome::Created { .. } => {}
+        CreateJobOutcome::KeyUsed => bail!("a job of this name is there"),
+        CreateJobOutcome::TooManyUrls => {
+            bail!("a job may have at most {} pages (jobs.max_urls)", limits.urls)
+        }
+        CreateJobOutcome::TooManyRunning => {
             bail!("no more than {} jobs may be unfinished (jobs.max_running_per_team)", limits.running)
         }
-        Creating::TooManyKept => {
+        CreateJobOutcome::TooManyKept => {
             bail!(
                 "no more than {} jobs are kept (jobs.max_kept_per_team); they are forgotten after {} hours",
                 limits.kept,
                 limits.keep.as_secs() / 3_600
             )
         }
-        Creating::NoRoom => {
+        CreateJobOutcome::NoRoom => {
             bail!("the documents of all jobs take {} bytes (jobs.max_total_bytes)", limits.total_bytes)
         }
     }

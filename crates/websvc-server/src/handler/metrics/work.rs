@@ -2,7 +2,7 @@
 
 use websvc_jobs::{OpenPageCounts, WebhookMetrics};
 use websvc_stage::{Distribution, Stage, TraceFigures};
-use websvc_store::{CacheSize, WebhookFigures};
+use websvc_store::{CacheSize, WebhookStats};
 use websvc_threat::Condition;
 use websvc_validate::PatternUsage;
 
@@ -103,7 +103,7 @@ pub(super) async fn jobs(context: &Context<'_>) -> String {
     for (outcome, count) in [("delivered", delivered), ("failed", failed), ("dead", dead)] {
         out.line(name, &[("outcome", outcome)], &count.to_string());
     }
-    if let Ok(WebhookFigures { waiting, dead }) = context.jobs.webhook_figures().await {
+    if let Ok(WebhookStats { waiting, dead }) = context.jobs.webhook_figures().await {
         let name = "websvc_webhook_events";
         out.begin(name, "gauge", "Events of jobs that wait to be delivered, and dead letters that are kept.");
         for (state, count) in [("waiting", waiting), ("dead", dead)] {

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 use websvc_jobs::{Jobs, job_status};
-use websvc_store::{DocumentsPage, JobRecord, JobState};
+use websvc_store::{JobDocumentPage, JobRecord, JobState};
 use websvc_types::ErrorCode;
 use websvc_types::job::{JobDocument, JobStatusResponse};
 use websvc_types::limits::{JOB_PAGE_DOCUMENTS, SOCKET_PAGE_BYTES};
@@ -65,7 +65,7 @@ impl<'a> Session<'a> {
             return Ok(Told);
         }
         let so_far = JobRecord { state: JobState::Running, finished_at_ms: None, error: None, ..record };
-        line.send(self.snapshot("catchup", so_far, DocumentsPage { next: None, ..first }).await?).await?;
+        line.send(self.snapshot("catchup", so_far, JobDocumentPage { next: None, ..first }).await?).await?;
         loop {
             // In this order: a job that has ended gets no more documents.
             let record = self.record().await?;
@@ -121,7 +121,7 @@ impl<'a> Session<'a> {
         found.ok_or_else(|| amiss(&job::not_found()))
     }
 
-    async fn documents(&self, skip: u64, most: u64, max_bytes: u64) -> Result<DocumentsPage, Farewell> {
+    async fn documents(&self, skip: u64, most: u64, max_bytes: u64) -> Result<JobDocumentPage, Farewell> {
         let _permit = self.socket.service.seats().read().await;
         let number = self.watched.record.number;
         self.jobs.documents(number, skip, most, max_bytes).await.map_err(|error| amiss(&error.into()))
@@ -131,9 +131,9 @@ impl<'a> Session<'a> {
         &self,
         kind: &'static str,
         record: JobRecord,
-        page: DocumentsPage,
+        page: JobDocumentPage,
     ) -> Result<String, Farewell> {
-        let DocumentsPage { documents, next } = page;
+        let JobDocumentPage { documents, next } = page;
         let url = job::url(self.watched.base_url.as_deref(), job::Version::V2, self.socket.kind, &record.id);
         let next = next.map(|skip| format!("{url}?skip={skip}"));
         let write = move || -> serde_json::Result<String> {
@@ -149,7 +149,7 @@ impl<'a> Session<'a> {
 }
 
 /// Writes a frame for each document, which is in the store as it is sent.
-async fn written(page: DocumentsPage) -> Result<Vec<String>, Farewell> {
+async fn written(page: JobDocumentPage) -> Result<Vec<String>, Farewell> {
     let write = move || {
         let frame = |document: Vec<u8>| {
             let document = String::from_utf8(document)?;

@@ -39,7 +39,7 @@ pub struct DeadLetter {
 
 /// A part of the dead letters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DeadLetters {
+pub struct DeadLetterPage {
     /// The letters, in the order in which they happened.
     pub letters: Vec<DeadLetter>,
     /// How many there are in all.
@@ -48,7 +48,7 @@ pub struct DeadLetters {
 
 /// Which dead letters are meant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Letters {
+pub struct DeadLetterFilter {
     /// Those of this team alone.
     pub team: Option<String>,
     /// Those of jobs of this kind alone.
@@ -67,8 +67,13 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn dead_letters(&self, which: &Letters, skip: u64, most: u64) -> Result<DeadLetters, StoreError> {
-        let Letters { team, kind, id } = which;
+    pub fn dead_letters(
+        &self,
+        which: &DeadLetterFilter,
+        skip: u64,
+        most: u64,
+    ) -> Result<DeadLetterPage, StoreError> {
+        let DeadLetterFilter { team, kind, id } = which;
         let kind = kind.map(JobKind::as_str);
         let (skip, most) = (skip.min(i64::MAX as u64), most.min(i64::MAX as u64));
         self.database().read(|connection| {
@@ -84,7 +89,7 @@ impl Store {
                 ))?
                 .query_map(params![team, kind, id, skip, most], letter)?
                 .collect::<rusqlite::Result<_>>()?;
-            Ok(DeadLetters { letters, total })
+            Ok(DeadLetterPage { letters, total })
         })
     }
 
@@ -92,12 +97,12 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn retry_dead_letters(&self, which: &Letters, now_ms: u64) -> Result<u64, StoreError> {
+    pub fn retry_dead_letters(&self, which: &DeadLetterFilter, now_ms: u64) -> Result<u64, StoreError> {
         let sql = format!(
             "UPDATE webhook_events SET forget_at = NULL, round = 0, due_at = ?4, since = ?4 \
              WHERE number IN (SELECT events.number FROM {FROM} WHERE {WHERE})"
         );
-        let Letters { team, kind, id } = which;
+        let DeadLetterFilter { team, kind, id } = which;
         self.database().write(Durability::Power, |transaction| {
             transaction
                 .execute(&sql, params![team, kind.map(JobKind::as_str), id, now_ms])
@@ -109,11 +114,11 @@ impl Store {
     ///
     /// # Errors
     /// Failures of the database.
-    pub fn delete_dead_letters(&self, which: &Letters) -> Result<u64, StoreError> {
+    pub fn delete_dead_letters(&self, which: &DeadLetterFilter) -> Result<u64, StoreError> {
         let sql = format!(
             "DELETE FROM webhook_events WHERE number IN (SELECT events.number FROM {FROM} WHERE {WHERE})"
         );
-        let Letters { team, kind, id } = which;
+        let DeadLetterFilter { team, kind, id } = which;
         self.database().write(Durability::Power, |transaction| {
             transaction.execute(&sql, params![team, kind.map(JobKind::as_str), id]).map(|rows| rows as u64)
         })

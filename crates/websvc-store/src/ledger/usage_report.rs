@@ -102,7 +102,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn budget(&self, team: &str) -> Result<Option<Budget>, StoreError> {
-        self.ledger().bring_up(self.database())?;
+        self.ledger().sync_database(self.database())?;
         // One statement that sees all tables at one moment.
         self.database().read(|connection| grant::budget(connection, team))
     }
@@ -113,7 +113,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn usage_totals(&self, filter: UsageFilter<'_>) -> Result<Vec<DayTotal>, StoreError> {
-        self.ledger().bring_up(self.database())?;
+        self.ledger().sync_database(self.database())?;
         let UsageFilter { team, days } = filter;
         let sql = "SELECT date(day * 86400, 'unixepoch'), operation, sum(requests), sum(failed), sum(credits) \
                    FROM usage_daily WHERE (?1 IS NULL OR team = ?1) \
@@ -138,7 +138,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn usage_by_day(&self, filter: UsageFilter<'_>) -> Result<Vec<DailyUsage>, StoreError> {
-        self.ledger().bring_up(self.database())?;
+        self.ledger().sync_database(self.database())?;
         let UsageFilter { team, days } = filter;
         let sql = "SELECT date(day * 86400, 'unixepoch'), team, key, operation, requests, failed, credits \
                    FROM usage_daily WHERE (?1 IS NULL OR team = ?1) \
@@ -166,7 +166,7 @@ impl Store {
     }
 
     fn by_month(&self, team: &str, key: &'static str) -> Result<Vec<MonthlyUsage>, StoreError> {
-        self.ledger().bring_up(self.database())?;
+        self.ledger().sync_database(self.database())?;
         let sql = format!(
             "SELECT date(day * 86400, 'unixepoch', 'start of month') AS start, \
              CASE WHEN day * 86400 < unixepoch('now', 'start of month') \
@@ -196,7 +196,7 @@ impl Store {
         before: Option<i64>,
         limit: u32,
     ) -> Result<Vec<LoggedRequest>, StoreError> {
-        self.ledger().bring_up(self.database())?;
+        self.ledger().sync_database(self.database())?;
         let sql = "SELECT id, at, team, key, request, operation, status, took_us, credits, forgiven, items, \
                    stages, query FROM usage_log WHERE retention = 'whole' AND (?1 IS NULL OR team = ?1) \
                    AND (?2 IS NULL OR id < ?2) ORDER BY id DESC LIMIT ?3";
@@ -213,7 +213,7 @@ impl Store {
     /// # Errors
     /// Failures of the database.
     pub fn last_success_ms(&self, team: &str) -> Result<Option<u64>, StoreError> {
-        self.ledger().bring_up(self.database())?;
+        self.ledger().sync_database(self.database())?;
         let sql = "SELECT max(last_success_at) FROM usage_daily WHERE team = ?1";
         self.database().read(|connection| connection.prepare_cached(sql)?.query_row([team], |row| row.get(0)))
     }
@@ -221,7 +221,7 @@ impl Store {
 
 impl Ledger {
     /// Makes the database say what is so: writes what is in memory, and what dead processes left.
-    fn bring_up(&self, database: &Database) -> Result<(), StoreError> {
+    fn sync_database(&self, database: &Database) -> Result<(), StoreError> {
         self.recover(database)?;
         self.flush(database)
     }

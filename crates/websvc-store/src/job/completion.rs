@@ -2,12 +2,14 @@
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::create::later;
+use super::create::add_ms;
 use super::row::{add_urls, by_number, end, stored_bytes};
-use super::{JobKind, JobLease, JobLimits, JobRecord, JobState, PageEnd, PageFinish, PageFinished};
+use super::{
+    CompletionOutcome, JobKind, JobLease, JobLimits, JobRecord, JobState, UrlCompletion, UrlOutcome,
+};
 use crate::database::Durability;
 use crate::error::StoreError;
-use crate::ledger::{Hold, Usage};
+use crate::ledger::{CreditHold, Usage};
 use crate::store::Store;
 use crate::webhook::{JobEvent, enqueue};
 
@@ -16,15 +18,15 @@ const COMPRESSION_LEVEL: i32 = 3;
 
 /// The end of a URL whose document is compressed, ready to be written.
 #[derive(Debug)]
-pub struct PackedFinish {
-    finish: PageFinish,
+pub struct CompressedCompletion {
+    finish: UrlCompletion,
     document: Vec<u8>,
 }
 
-impl PageFinish {
+impl UrlCompletion {
     /// Makes the end of a page that has nothing to it: nothing was found, nothing is charged.
     #[must_use]
-    pub fn of(lease: JobLease, end: PageEnd) -> Self {
+    pub fn of(lease: JobLease, end: UrlOutcome) -> Self {
         Self { lease, end, aliases: Vec::new(), led_to: None, found: Vec::new(), charge: None }
     }
 
@@ -33,14 +35,14 @@ impl PageFinish {
     /// # Panics
     /// Never: compressing into memory does not fail.
     #[must_use]
-    pub fn pack(self) -> PackedFinish {
+    pub fn pack(self) -> CompressedCompletion {
         let document = match &self.end {
-            PageEnd::Document(json) => {
+            UrlOutcome::Document(json) => {
                 zstd::bulk::compress(json, COMPRESSION_LEVEL).expect("compressing into memory cannot fail")
             }
-            PageEnd::Failed { .. } | PageEnd::Blocked | PageEnd::Dropped => Vec::new(),
+            UrlOutcome::Failed { .. } | UrlOutcome::Blocked | UrlOutcome::OutOfScope => Vec::new(),
         };
-        PackedFinish { finish: self, document }
+        CompressedCompletion { finish: self, document }
     }
 }
 
@@ -54,10 +56,10 @@ impl Store {
     /// Never: what is given one URL says what became of one.
     pub fn finish_job_url(
         &self,
-        finish: PageFinish,
+        finish: UrlCompletion,
         limits: &JobLimits,
         now_ms: u64,
-    ) -> Result<PageFinished, StoreError> {
+    ) -> Result<CompletionOutcome, StoreError> {
         self.finish_job_urls(vec![finish.pack()], limits, now_ms).pop().expect("one for each")
     }
 
@@ -66,10 +68,10 @@ impl Store {
     /// their order; of those that failed nothing was changed, and the lease is as it was.
     pub fn finish_job_urls(
         &self,
-        mut finishes: Vec<PackedFinish>,
+        mut finishes: Vec<CompressedCompletion>,
         limits: &JobLimits,
         now_ms: u64,
-    ) -> Vec<Result<PageFinished, StoreError>> {
+    ) -> Vec<Result<CompletionOutcome, StoreError>> {
         let together = self.write_finishes(&mut finishes, limits, now_ms);
         let ended = match together {
             Ok(ended) => ended.into_iter().map(Ok).collect(),
@@ -92,10 +94,10 @@ impl Store {
 
     fn write_finishes(
         &self,
-        finishes: &mut [PackedFinish],
+        finishes: &mut [CompressedCompletion],
         limits: &JobLimits,
         now_ms: u64,
-    ) -> Result<Vec<PageFinished>, StoreError> {
+    ) -> Result<Vec<CompletionOutcome>, StoreError> {
         self.database().write(Durability::Process, |transaction| {
             finishes.iter_mut().map(|finish| write(transaction, finish, limits, now_ms)).collect()
         })
@@ -103,15 +105,15 @@ impl Store {
 }
 
 /// Ends the hold of a page whose charge is committed.
-fn settled(packed: PackedFinish, ended: PageFinished) -> PageFinished {
-    let PackedFinish {
-        finish: PageFinish { lease: _, end: _, aliases: _, led_to: _, found: _, charge },
+fn settled(packed: CompressedCompletion, ended: CompletionOutcome) -> CompletionOutcome {
+    let CompressedCompletion {
+        finish: UrlCompletion { lease: _, end: _, aliases: _, led_to: _, found: _, charge },
         document: _,
     } = packed;
-    if let (Some((hold, _)), PageFinished::Noted { charged, .. }) = (charge, ended)
+    if let (Some((hold, _)), CompletionOutcome::Recorded { charged, .. }) = (charge, ended)
         && charged > 0
     {
-        hold.settled(charged);
+        hold.finish_settlement(charged);
     }
     ended
 }
@@ -119,48 +121,51 @@ fn settled(packed: PackedFinish, ended: PageFinished) -> PageFinished {
 /// Writes the end of a URL.
 fn write(
     transaction: &Transaction<'_>,
-    packed: &mut PackedFinish,
+    packed: &mut CompressedCompletion,
     limits: &JobLimits,
     now_ms: u64,
-) -> rusqlite::Result<PageFinished> {
-    let PackedFinish { finish: PageFinish { lease, end, aliases, led_to, found, charge }, document } = packed;
-    let Some(job) = held(transaction, lease)? else { return Ok(PageFinished::LeaseLost) };
-    let aliases = Aliases::of(transaction, lease, aliases)?;
-    let end = if aliases.are_taken { &PageEnd::Dropped } else { &*end };
-    if matches!(end, PageEnd::Document(_))
+) -> rusqlite::Result<CompletionOutcome> {
+    let CompressedCompletion {
+        finish: UrlCompletion { lease, end, aliases, led_to, found, charge },
+        document,
+    } = packed;
+    let Some(job) = leased_job(transaction, lease)? else { return Ok(CompletionOutcome::LeaseLost) };
+    let aliases = UrlAliases::of(transaction, lease, aliases)?;
+    let end = if aliases.are_taken { &UrlOutcome::OutOfScope } else { &*end };
+    if matches!(end, UrlOutcome::Document(_))
         && stored_bytes(transaction)?.saturating_add(document.len() as u64) > limits.total_bytes
     {
         let state = fail_for_room(transaction, job.number, limits, now_ms)?;
-        return Ok(PageFinished::Noted { state, charged: 0, has_event: true });
+        return Ok(CompletionOutcome::Recorded { state, charged: 0, has_event: true });
     }
-    note(transaction, lease, end, now_ms)?;
+    record_outcome(transaction, lease, end, now_ms)?;
     if job.kind == JobKind::Batch {
         release_copies(transaction, lease)?;
     }
-    if matches!(end, PageEnd::Document(_)) {
+    if matches!(end, UrlOutcome::Document(_)) {
         // Before what was found, which may name them.
-        aliases.note(transaction, lease)?;
+        aliases.store_aliases(transaction, lease)?;
         note_site(transaction, job.number, led_to.as_deref())?;
     }
     add_urls(transaction, job.number, found, limits.urls)?;
     let mut has_event = false;
-    if let PageEnd::Document(json) = end {
+    if let UrlOutcome::Document(json) = end {
         keep(transaction, &job, lease, json.len() as u64, document)?;
         has_event = enqueue(transaction, job.number, JobEvent::Page, Some(job.documents + 1), now_ms)?;
     }
     let charged = match end {
-        PageEnd::Dropped => None,
-        PageEnd::Document(_) | PageEnd::Failed { .. } | PageEnd::Blocked => {
-            pay(transaction, job.number, charge)?
+        UrlOutcome::OutOfScope => None,
+        UrlOutcome::Document(_) | UrlOutcome::Failed { .. } | UrlOutcome::Blocked => {
+            charge_page(transaction, job.number, charge)?
         }
     };
     let state = settle(transaction, job.number, limits, now_ms)?;
     has_event |= state != JobState::Running;
-    Ok(PageFinished::Noted { state, charged: charged.unwrap_or_default(), has_event })
+    Ok(CompletionOutcome::Recorded { state, charged: charged.unwrap_or_default(), has_event })
 }
 
 /// Returns the job of a lease, if both are still as they were.
-fn held(transaction: &Transaction<'_>, lease: &JobLease) -> rusqlite::Result<Option<JobRecord>> {
+fn leased_job(transaction: &Transaction<'_>, lease: &JobLease) -> rusqlite::Result<Option<JobRecord>> {
     let is_held = transaction
         .prepare_cached(
             "SELECT 1 FROM job_urls WHERE job = ?1 AND place = ?2 AND state = 'leased' AND attempts = ?3",
@@ -173,14 +178,14 @@ fn held(transaction: &Transaction<'_>, lease: &JobLease) -> rusqlite::Result<Opt
 }
 
 /// The other keys of a page, as the job knows them.
-struct Aliases<'a> {
+struct UrlAliases<'a> {
     /// Another URL has one of them, and is a document or may still become one.
     are_taken: bool,
     /// Those that nobody has.
     new: Vec<&'a str>,
 }
 
-impl<'a> Aliases<'a> {
+impl<'a> UrlAliases<'a> {
     fn of(transaction: &Transaction<'_>, lease: &JobLease, keys: &'a [String]) -> rusqlite::Result<Self> {
         let mut aliases = Self { are_taken: false, new: Vec::new() };
         let mut known =
@@ -199,7 +204,7 @@ impl<'a> Aliases<'a> {
     }
 
     /// Notes that those that nobody has belong to the page of this lease from now on.
-    fn note(&self, transaction: &Transaction<'_>, lease: &JobLease) -> rusqlite::Result<()> {
+    fn store_aliases(&self, transaction: &Transaction<'_>, lease: &JobLease) -> rusqlite::Result<()> {
         let mut insert = transaction.prepare_cached(
             "INSERT INTO job_urls (job, place, key, url, state) \
              SELECT ?1, max(place) + 1, ?2, ?3, 'alias' FROM job_urls WHERE job = ?1",
@@ -219,12 +224,17 @@ fn note_site(transaction: &Transaction<'_>, job: i64, led_to: Option<&str>) -> r
         .map(drop)
 }
 
-fn note(transaction: &Transaction<'_>, lease: &JobLease, end: &PageEnd, now_ms: u64) -> rusqlite::Result<()> {
+fn record_outcome(
+    transaction: &Transaction<'_>,
+    lease: &JobLease,
+    end: &UrlOutcome,
+    now_ms: u64,
+) -> rusqlite::Result<()> {
     let (state, code, error) = match end {
-        PageEnd::Document(_) => ("document", None, None),
-        PageEnd::Failed { code, error } => ("failed", Some(code), Some(error)),
-        PageEnd::Blocked => ("blocked", None, None),
-        PageEnd::Dropped => ("dropped", None, None),
+        UrlOutcome::Document(_) => ("document", None, None),
+        UrlOutcome::Failed { code, error } => ("failed", Some(code), Some(error)),
+        UrlOutcome::Blocked => ("blocked", None, None),
+        UrlOutcome::OutOfScope => ("dropped", None, None),
     };
     transaction
         .prepare_cached(
@@ -232,12 +242,12 @@ fn note(transaction: &Transaction<'_>, lease: &JobLease, end: &PageEnd, now_ms: 
              WHERE job = ?1 AND place = ?2",
         )?
         .execute(params![lease.job, lease.place, state, now_ms, code, error])?;
-    let is_left_out = matches!(end, PageEnd::Blocked | PageEnd::Dropped);
+    let is_left_out = matches!(end, UrlOutcome::Blocked | UrlOutcome::OutOfScope);
     transaction
         .prepare_cached(
             "UPDATE jobs SET open = open - 1, urls = urls - ?2, blocked = blocked + ?3 WHERE number = ?1",
         )?
-        .execute(params![lease.job, is_left_out, matches!(end, PageEnd::Blocked)])
+        .execute(params![lease.job, is_left_out, matches!(end, UrlOutcome::Blocked)])
         .map(drop)
 }
 
@@ -272,13 +282,13 @@ fn keep(
 }
 
 /// Charges for a page, and returns what was charged.
-fn pay(
+fn charge_page(
     transaction: &Transaction<'_>,
     job: i64,
-    charge: &mut Option<(Hold, Usage)>,
+    charge: &mut Option<(CreditHold, Usage)>,
 ) -> rusqlite::Result<Option<u64>> {
     let Some((hold, usage)) = charge else { return Ok(None) };
-    let charged = hold.settle_within(transaction, usage.clone())?;
+    let charged = hold.settle_in_transaction(transaction, usage.clone())?;
     transaction
         .prepare_cached("UPDATE jobs SET credits = credits + ?2 WHERE number = ?1")?
         .execute(params![job, charged])?;
@@ -296,7 +306,7 @@ fn fail_for_room(
         "there is no room for further documents: those of all jobs may take {} bytes on the disk",
         limits.total_bytes
     );
-    let expires_at_ms = later(now_ms, limits.keep);
+    let expires_at_ms = add_ms(now_ms, limits.keep);
     end(transaction, number, (JobState::Failed, Some(&error)), now_ms, expires_at_ms)?;
     Ok(JobState::Failed)
 }
@@ -317,7 +327,7 @@ pub(super) fn settle(
             )?
             .exists([number])
     };
-    let expires_at_ms = later(now_ms, limits.keep);
+    let expires_at_ms = add_ms(now_ms, limits.keep);
     if job.bytes > limits.bytes {
         let error =
             format!("the documents are larger than {} bytes together, the most of a job", limits.bytes);
