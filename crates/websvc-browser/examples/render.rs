@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use url::Url;
-use websvc_browser::{Browser, BrowserConfig, BrowserError, PageRequest};
+use websvc_browser::{Browser, BrowserConfig, BrowserError, RenderRequest};
 use websvc_transport::{AddressGuard, Client, ClientConfig, IpNetwork};
 
 #[tokio::main]
@@ -67,6 +67,6 @@ fn browser(at_once: usize) -> Browser {
 }
 
 async fn open(browser: &Browser, url: &Url) -> Result<String, BrowserError> {
-    let request = PageRequest::new(url.clone(), Instant::now() + Duration::from_secs(60));
-    Ok(browser.open(&request).await?.html)
+    let request = RenderRequest::new(url.clone(), Instant::now() + Duration::from_secs(60));
+    Ok(browser.render(&request).await?.html)
 }

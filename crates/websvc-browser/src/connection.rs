@@ -25,7 +25,7 @@ const MAX_QUEUED: usize = 16 * 1024;
 
 /// Why a command has no answer.
 #[derive(Debug, Clone, Error)]
-pub(crate) enum CallError {
+pub(crate) enum CdpError {
     /// Chromium, or the page, is gone.
     #[error("the connection to the browser is lost")]
     Lost,
@@ -36,15 +36,15 @@ pub(crate) enum CallError {
 }
 
 /// What a listener is told.
-pub(crate) enum Notice {
+pub(crate) enum CdpEvent {
     Event { method: String, params: Value },
     Lost,
 }
 
 /// Called on the reader's task: it must not wait, and must not call back while it holds a lock.
-type Listener = Arc<dyn Fn(Notice) + Send + Sync>;
+type Listener = Arc<dyn Fn(CdpEvent) + Send + Sync>;
 
-type Answer = Result<Value, CallError>;
+type CdpResult = Result<Value, CdpError>;
 
 /// The connection and its two tasks, which end with it.
 pub(crate) struct Connection {
@@ -65,14 +65,14 @@ struct Shared {
 #[derive(Default)]
 struct State {
     last_id: u64,
-    waiting: HashMap<u64, Waiting>,
+    waiting: HashMap<u64, PendingCall>,
     /// By session; the browser itself has the empty name.
     listeners: HashMap<String, Listener>,
 }
 
-struct Waiting {
+struct PendingCall {
     method: &'static str,
-    answer: oneshot::Sender<Answer>,
+    answer: oneshot::Sender<CdpResult>,
 }
 
 impl Connection {
@@ -94,11 +94,11 @@ impl Connection {
     }
 
     /// Hangs up.
-    pub(crate) fn cut(&self) {
+    pub(crate) fn abort(&self) {
         for task in &self.tasks {
             task.abort();
         }
-        self.cdp.lose();
+        self.cdp.disconnect();
     }
 
     pub(crate) fn cdp(&self) -> &Cdp {
@@ -108,7 +108,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.cut();
+        self.abort();
     }
 }
 
@@ -121,37 +121,37 @@ impl Cdp {
     }
 
     /// Sends a command and waits for its answer; the browser itself is the session without a name.
-    pub(crate) async fn call(&self, session: &str, method: &'static str, params: Value) -> Answer {
+    pub(crate) async fn call(&self, session: &str, method: &'static str, params: Value) -> CdpResult {
         let (answer, answered) = oneshot::channel();
-        let id = self.next_id(Some(Waiting { method, answer })).ok_or(CallError::Lost)?;
+        let id = self.next_id(Some(PendingCall { method, answer })).ok_or(CdpError::Lost)?;
         // A caller that stops waiting leaves nothing behind.
-        let _entry = Entry { cdp: self, id };
+        let _entry = PendingCallGuard { cdp: self, id };
         let message = message(id, session, method, params);
         tokio::select! {
-            sent = self.0.outgoing.send(message) => sent.map_err(|_| CallError::Lost)?,
-            () = self.lost() => return Err(CallError::Lost),
+            sent = self.0.outgoing.send(message) => sent.map_err(|_| CdpError::Lost)?,
+            () = self.disconnected() => return Err(CdpError::Lost),
         }
-        answered.await.unwrap_or(Err(CallError::Lost))
+        answered.await.unwrap_or(Err(CdpError::Lost))
     }
 
     /// Sends a command whose answer nobody needs. It does not wait: when the queue is full, the connection is given up.
-    pub(crate) fn post(&self, session: &str, method: &'static str, params: Value) {
+    pub(crate) fn send_no_reply(&self, session: &str, method: &'static str, params: Value) {
         let Some(id) = self.next_id(None) else { return };
         let sent = self.0.outgoing.try_send(message(id, session, method, params));
         if let Err(TrySendError::Full(_)) = sent {
             tracing::warn!(MAX_QUEUED, "the browser takes no more commands and is given up");
-            self.lose();
+            self.disconnect();
         }
     }
 
     /// Tells a listener all events of a session from now on, and when the connection is lost.
-    pub(crate) fn listen(&self, session: &str, listener: impl Fn(Notice) + Send + Sync + 'static) {
+    pub(crate) fn subscribe(&self, session: &str, listener: impl Fn(CdpEvent) + Send + Sync + 'static) {
         let old = self.lock().listeners.insert(session.to_owned(), Arc::new(listener));
         // What a listener holds may call back when it goes.
         drop(old);
     }
 
-    pub(crate) fn forget(&self, session: &str) {
+    pub(crate) fn unsubscribe(&self, session: &str) {
         let old = self.lock().listeners.remove(session);
         drop(old);
     }
@@ -161,13 +161,13 @@ impl Cdp {
     }
 
     /// Waits until the other end is gone.
-    pub(crate) async fn lost(&self) {
+    pub(crate) async fn disconnected(&self) {
         // The sender lives as long as this handle.
         let _ = self.0.lost.subscribe().wait_for(|lost| *lost).await;
     }
 
     /// Returns the id of the next command and takes note of who waits for its answer, unless the connection is lost.
-    fn next_id(&self, waiting: Option<Waiting>) -> Option<u64> {
+    fn next_id(&self, waiting: Option<PendingCall>) -> Option<u64> {
         let mut state = self.lock();
         if self.is_lost() {
             return None;
@@ -181,7 +181,7 @@ impl Cdp {
     }
 
     /// Gives up on the other end: whoever waits for an answer is told.
-    pub(crate) fn lose(&self) {
+    pub(crate) fn disconnect(&self) {
         let listeners: Vec<Listener> = {
             let mut state = self.lock();
             self.0.lost.send_replace(true);
@@ -190,14 +190,14 @@ impl Cdp {
             state.listeners.drain().map(|(_, listener)| listener).collect()
         };
         for listener in listeners {
-            listener(Notice::Lost);
+            listener(CdpEvent::Lost);
         }
     }
 
     fn receive(&self, message: &[u8], is_whole: bool) {
         if !is_whole {
             if let Some(waiting) = id_at_the_head(message).and_then(|id| self.lock().waiting.remove(&id)) {
-                let _ = waiting.answer.send(Err(CallError::TooLarge { method: waiting.method }));
+                let _ = waiting.answer.send(Err(CdpError::TooLarge { method: waiting.method }));
             }
             return;
         }
@@ -211,9 +211,9 @@ impl Cdp {
             return;
         };
         if let Some(id) = message["id"].as_u64() {
-            let Some(Waiting { method, answer }) = self.lock().waiting.remove(&id) else { return };
+            let Some(PendingCall { method, answer }) = self.lock().waiting.remove(&id) else { return };
             let outcome = match message["error"]["message"].as_str() {
-                Some(text) => Err(CallError::Refused { method, message: text.to_owned() }),
+                Some(text) => Err(CdpError::Refused { method, message: text.to_owned() }),
                 None => Ok(message["result"].take()),
             };
             // Whoever asked may have stopped waiting.
@@ -222,7 +222,7 @@ impl Cdp {
         }
         let listener = self.lock().listeners.get(message["sessionId"].as_str().unwrap_or_default()).cloned();
         if let (Some(listener), Value::String(method)) = (listener, message["method"].take()) {
-            listener(Notice::Event { method, params: message["params"].take() });
+            listener(CdpEvent::Event { method, params: message["params"].take() });
         }
     }
 
@@ -231,12 +231,12 @@ impl Cdp {
     }
 }
 
-struct Entry<'a> {
+struct PendingCallGuard<'a> {
     cdp: &'a Cdp,
     id: u64,
 }
 
-impl Drop for Entry<'_> {
+impl Drop for PendingCallGuard<'_> {
     fn drop(&mut self) {
         self.cdp.lock().waiting.remove(&self.id);
     }
@@ -267,7 +267,7 @@ mod tests {
     async fn a_browser_that_reads_nothing_is_given_up_when_the_queue_is_full() {
         let (cdp, queue) = Cdp::new();
         for _ in 0..MAX_QUEUED {
-            cdp.post("", "A.b", json!({}));
+            cdp.send_no_reply("", "A.b", json!({}));
         }
         assert!(!cdp.is_lost());
         let waiting = tokio::spawn({
@@ -278,9 +278,9 @@ mod tests {
         while cdp.lock().waiting.is_empty() {
             tokio::task::yield_now().await;
         }
-        cdp.post("", "A.b", json!({}));
+        cdp.send_no_reply("", "A.b", json!({}));
         assert!(cdp.is_lost());
-        assert!(matches!(waiting.await.unwrap(), Err(CallError::Lost)));
+        assert!(matches!(waiting.await.unwrap(), Err(CdpError::Lost)));
         assert_eq!(queue.len(), MAX_QUEUED);
     }
 
@@ -288,7 +288,7 @@ mod tests {
     async fn a_command_waits_for_its_place_in_the_queue() {
         let (cdp, mut queue) = Cdp::new();
         for _ in 0..MAX_QUEUED {
-            cdp.post("", "A.b", json!({}));
+            cdp.send_no_reply("", "A.b", json!({}));
         }
         let calling = tokio::spawn({
             let cdp = cdp.clone();

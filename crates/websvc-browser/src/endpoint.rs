@@ -30,7 +30,7 @@ const HANDSHAKE_GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 pub struct RemoteEndpoint(Url);
 
 /// An open WebSocket, and its two ends.
-pub(crate) struct Opened {
+pub(crate) struct OpenSocket {
     pub(crate) tunnel: Tunnel,
     pub(crate) local: IpAddr,
     pub(crate) remote: IpAddr,
@@ -76,7 +76,7 @@ fn shown(url: &Url) -> Url {
 
 impl RemoteEndpoint {
     /// Opens the WebSocket of the browser.
-    pub(crate) async fn open(&self, client: &Client, limit: Duration) -> Result<Opened, RemoteError> {
+    pub(crate) async fn open(&self, client: &Client, limit: Duration) -> Result<OpenSocket, RemoteError> {
         let found = if matches!(self.0.scheme(), "ws" | "wss") {
             self.0.clone()
         } else {
@@ -84,22 +84,22 @@ impl RemoteEndpoint {
         };
         let asked = with_scheme(&found, if found.scheme() == "wss" { "https" } else { "http" });
         let mut answer = shake_hands(&asked, client, limit).await?;
-        if let Shaken::Refused { status: NAME_REFUSED, remote } = answer
+        if let HandshakeOutcome::Refused { status: NAME_REFUSED, remote } = answer
             && let Some(asked) = by_address(&asked, remote)
         {
             answer = shake_hands(&asked, client, limit).await?;
         }
         match answer {
-            Shaken::Opened(opened) => Ok(opened),
-            Shaken::Refused { status, remote: _ } => {
+            HandshakeOutcome::Opened(opened) => Ok(opened),
+            HandshakeOutcome::Refused { status, remote: _ } => {
                 Err(RemoteError::NoWebSocket { url: shown(&found), status })
             }
         }
     }
 }
 
-enum Shaken {
-    Opened(Opened),
+enum HandshakeOutcome {
+    Opened(OpenSocket),
     Refused { status: StatusCode, remote: SocketAddr },
 }
 
@@ -145,7 +145,7 @@ async fn discover(endpoint: &Url, client: &Client, limit: Duration) -> Result<Ur
 }
 
 /// Asks for a WebSocket (RFC 6455, section 4.1).
-async fn shake_hands(url: &Url, client: &Client, limit: Duration) -> Result<Shaken, RemoteError> {
+async fn shake_hands(url: &Url, client: &Client, limit: Duration) -> Result<HandshakeOutcome, RemoteError> {
     let mut random = [0; 16];
     let key = match ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut random) {
         Ok(()) => BASE64.encode(random),
@@ -162,7 +162,9 @@ async fn shake_hands(url: &Url, client: &Client, limit: Duration) -> Result<Shak
     let request = UpgradeRequest { url: url.clone(), protocol: "websocket", headers, timeout: limit };
     let failed = |source: FetchError| RemoteError::Unreachable { url: shown(url), source };
     match client.upgrade(request).await.map_err(failed)? {
-        Upgrade::Refused { status, remote_addr } => Ok(Shaken::Refused { status, remote: remote_addr }),
+        Upgrade::Refused { status, remote_addr } => {
+            Ok(HandshakeOutcome::Refused { status, remote: remote_addr })
+        }
         Upgrade::Switched { headers, tunnel, local_addr, remote_addr } => {
             if headers
                 .get(SEC_WEBSOCKET_ACCEPT)
@@ -172,7 +174,7 @@ async fn shake_hands(url: &Url, client: &Client, limit: Duration) -> Result<Shak
                 return Err(RemoteError::NoBrowser { url: shown(url), reason });
             }
             let (local, remote) = (local_addr.ip().to_canonical(), remote_addr.ip().to_canonical());
-            Ok(Shaken::Opened(Opened { tunnel, local, remote }))
+            Ok(HandshakeOutcome::Opened(OpenSocket { tunnel, local, remote }))
         }
     }
 }

@@ -10,7 +10,7 @@ use thiserror::Error;
 use url::Url;
 use websvc_transport::FetchError;
 
-use crate::connection::CallError;
+use crate::connection::CdpError;
 
 /// Why a page could not be rendered.
 ///
@@ -227,11 +227,11 @@ impl From<RemoteError> for BrowserError {
     }
 }
 
-impl From<CallError> for BrowserError {
-    fn from(error: CallError) -> Self {
+impl From<CdpError> for BrowserError {
+    fn from(error: CdpError) -> Self {
         match error {
-            CallError::Lost => Self::Crashed,
-            refused @ (CallError::Refused { .. } | CallError::TooLarge { .. }) => {
+            CdpError::Lost => Self::Crashed,
+            refused @ (CdpError::Refused { .. } | CdpError::TooLarge { .. }) => {
                 Self::Protocol { detail: refused.to_string() }
             }
         }

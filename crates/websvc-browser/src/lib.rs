@@ -2,7 +2,7 @@
 //!
 //! - [`Browser`] starts Chromium when a page first needs it, bounds how many pages are open, and ends the process
 //!   when it is old, too large or idle. Each page has a browser context of its own, which is never used again.
-//! - [`PageRequest`] says what to open and what to do there, [`Rendered`] what came of it.
+//! - [`RenderRequest`] says what to open and what to do there, [`RenderedPage`] what came of it.
 //!
 //! The browser may also be one that somebody else runs ([`Remote`]): it is spoken to over a WebSocket, has to reach the
 //! proxies of its pages, and is never ended from here.
@@ -13,9 +13,9 @@
 
 #![deny(missing_docs)]
 
-mod arrivals;
-mod authorities;
+mod action;
 mod backoff;
+mod ca_certificates;
 mod chores;
 mod config;
 mod connection;
@@ -23,33 +23,35 @@ mod egress;
 mod endpoint;
 mod error;
 mod executable;
-mod figures;
 mod launch;
+mod local_chromium;
 mod memory;
-mod own;
+mod metrics;
 mod page;
-mod picture;
 mod pool;
 mod probe;
 mod process;
 mod profile;
-mod rendered;
+mod rendered_page;
 mod request;
 mod sandbox;
+mod screenshot;
 mod state;
-mod step;
 mod surrogates;
+mod targets;
 mod watchdog;
 
 pub use config::{BrowserConfig, Remote};
 pub use egress::Refusal;
 pub use endpoint::RemoteEndpoint;
 pub use error::{BrowserError, NavigationErrorKind, RemoteError};
-pub use figures::{BrowserFigures, WAIT_BOUNDS_MS};
+pub use metrics::{BrowserMetrics, WAIT_BOUNDS_MS};
 pub use pool::{Browser, BrowserHealth, BrowserStatus};
-pub use rendered::{Download, DownloadCause, ImageKind, Picture, Rendered, Returned, Scraped, SetCookie};
+pub use rendered_page::{
+    Download, DownloadCause, ImageKind, Picture, RenderedPage, Returned, Scraped, SetCookie,
+};
 pub use request::{
-    BlockRule, Cookie, Device, Direction, Extent, Geolocation, Locale, Matches, Orientation, PageRequest,
-    Paper, Print, Screenshot, Step, StyleRule, Viewport, WaitUntil,
+    BlockRule, Cookie, Device, Direction, Extent, Geolocation, Locale, Matches, Orientation, Paper, Print,
+    RenderRequest, Screenshot, Step, StyleRule, Viewport, WaitUntil,
 };
 pub use state::{Changes, Session, State, StateError};

@@ -11,18 +11,18 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 use websvc_transport::{BoxFuture, Client, Proxy};
 
-use crate::authorities;
 use crate::backoff::Backoff;
+use crate::ca_certificates;
 use crate::chores::Chores;
 use crate::config::BrowserConfig;
 use crate::error::BrowserError;
 use crate::executable;
-use crate::figures::{BrowserFigures, Counters};
-use crate::page::{self, Context, Prepared, Visit};
-use crate::process::{End, Lease, Process, UserAgent};
+use crate::metrics::{BrowserMetrics, Counters};
+use crate::page::{self, BrowserContext, PageVisit, WarmPage};
+use crate::process::{BrowserProcess, PageSlotGuard, RetireReason, UserAgent};
 use crate::profile;
-use crate::rendered::Rendered;
-use crate::request::PageRequest;
+use crate::rendered_page::RenderedPage;
+use crate::request::RenderRequest;
 use crate::sandbox::{NO_SANDBOX, Sandbox};
 use crate::watchdog::{Bounds, Watchdog};
 
@@ -38,11 +38,11 @@ struct Shared {
     client: Client,
     /// Fair: who comes first is served first.
     places: Arc<Semaphore>,
-    current: Mutex<Current>,
+    current: Mutex<CurrentProcess>,
     chores: Chores,
     watchdog: Arc<Watchdog>,
     /// What is known without waiting for a start.
-    known: std::sync::Mutex<Known>,
+    known: std::sync::Mutex<StartSummary>,
     counters: Counters,
     /// How many times it was stopped; changed by who holds `current`.
     stops: AtomicU64,
@@ -50,8 +50,8 @@ struct Shared {
 
 /// What the last start has shown.
 #[derive(Default)]
-struct Known {
-    process: Weak<Process>,
+struct StartSummary {
+    process: Weak<BrowserProcess>,
     sandbox: Option<Sandbox>,
     /// Why there is none, in public words.
     failure: Option<String>,
@@ -59,12 +59,12 @@ struct Known {
 
 /// The process that takes the next page.
 #[derive(Default)]
-struct Current {
-    process: Option<Arc<Process>>,
+struct CurrentProcess {
+    process: Option<Arc<BrowserProcess>>,
     /// A page in it for whoever comes next, as soon as it is made.
-    ready: Option<oneshot::Receiver<Prepared>>,
+    ready: Option<oneshot::Receiver<WarmPage>>,
     /// The one that will be it.
-    starting: Option<JoinHandle<Result<Process, BrowserError>>>,
+    starting: Option<JoinHandle<Result<BrowserProcess, BrowserError>>>,
     user_agent: Option<UserAgent>,
     backoff: Backoff,
     /// Ends a process that has no pages for too long.
@@ -116,7 +116,7 @@ impl Browser {
 
     /// Tells whether there is something that can be started or connected to: an executable, or a remote browser.
     #[must_use]
-    pub fn is_there(&self) -> bool {
+    pub fn is_available(&self) -> bool {
         self.0.config.remote.is_some() || self.executable().is_ok()
     }
 
@@ -135,7 +135,10 @@ impl Browser {
     /// # Errors
     /// [`BrowserError`]; a page that crashes, or whose Chromium ends, fails with [`BrowserError::Crashed`] once something
     /// of it has come. Before, that is not its fault, and it is opened again, in another Chromium if need be.
-    pub fn open<'a>(&'a self, request: &'a PageRequest) -> BoxFuture<'a, Result<Rendered, BrowserError>> {
+    pub fn render<'a>(
+        &'a self,
+        request: &'a RenderRequest,
+    ) -> BoxFuture<'a, Result<RenderedPage, BrowserError>> {
         Box::pin(async move {
             let outcome = self.open_page(request).await;
             if let Err(error) = &outcome {
@@ -145,7 +148,7 @@ impl Browser {
         })
     }
 
-    async fn open_page(&self, request: &PageRequest) -> Result<Rendered, BrowserError> {
+    async fn open_page(&self, request: &RenderRequest) -> Result<RenderedPage, BrowserError> {
         let scheme = request.url.scheme();
         if !matches!(scheme, "http" | "https") {
             return Err(BrowserError::ForbiddenScheme { scheme: scheme.to_owned() });
@@ -158,28 +161,32 @@ impl Browser {
         let Ok(place) = place else { return Err(BrowserError::Busy { waited: began.elapsed() }) };
         let place = place.expect("the semaphore is never closed");
         shared.counters.opened(began.elapsed());
-        let stops = self.stops();
+        let stops = self.stop_generation();
         let mut attempts = 1;
         loop {
             let (visit, lease) = self.visit(request, stops).await?;
             let is_missed = !visit.has_begun && matches!(visit.outcome, Err(BrowserError::Crashed));
             if !is_missed || attempts == ATTEMPTS {
-                self.put_away(visit.context, lease, Some(place));
+                self.close_in_background(visit.context, lease, Some(place));
                 return visit.outcome;
             }
             tracing::warn!(attempts, "a page crashed before anything of it had come, and is opened again");
-            self.put_away(visit.context, lease, None);
+            self.close_in_background(visit.context, lease, None);
             attempts += 1;
         }
     }
 
     /// Opens a page in the current process, starting one if there is none, unless it was stopped since `stops` was read.
-    async fn visit(&self, request: &PageRequest, stops: u64) -> Result<(Visit, Lease), BrowserError> {
+    async fn visit(
+        &self,
+        request: &RenderRequest,
+        stops: u64,
+    ) -> Result<(PageVisit, PageSlotGuard), BrowserError> {
         let opening = async {
             let (lease, ready) = self.lease(request.proxy.as_ref(), stops).await?;
             // One that could not be made is made again, to know why.
             let ready = match ready {
-                Some(ready) => ready.await.ok().filter(Prepared::is_sound),
+                Some(ready) => ready.await.ok().filter(WarmPage::is_sound),
                 None => None,
             };
             Ok((lease, ready))
@@ -208,7 +215,7 @@ impl Browser {
     }
 
     /// Returns how many times it was stopped.
-    fn stops(&self) -> u64 {
+    fn stop_generation(&self) -> u64 {
         self.0.stops.load(Ordering::Acquire)
     }
 
@@ -225,7 +232,7 @@ impl Browser {
         let process = current.process.as_ref().filter(|process| !process.cdp().is_lost());
         BrowserStatus {
             free_places: self.0.places.available_permits(),
-            process: process.and_then(|process| process.leader()),
+            process: process.and_then(|process| process.root_pid()),
             pages: process.map_or(0, |process| process.pages()),
             memory_bytes: match process {
                 Some(process) => process.memory_bytes().await,
@@ -237,14 +244,14 @@ impl Browser {
     }
 
     /// Returns what was counted so far.
-    pub async fn figures(&self) -> BrowserFigures {
+    pub async fn figures(&self) -> BrowserMetrics {
         let process = self.0.known().process.upgrade().filter(|process| !process.cdp().is_lost());
         let memory_bytes = match process {
             Some(process) => process.memory_bytes().await,
             None => 0,
         };
         let open = self.0.config.concurrency.max(1).saturating_sub(self.0.places.available_permits());
-        self.0.counters.figures(open as u64, memory_bytes)
+        self.0.counters.snapshot(open as u64, memory_bytes)
     }
 
     /// Tells whether a browser can be had. Nothing is started for the answer.
@@ -261,8 +268,8 @@ impl Browser {
                 if known.sandbox.unwrap_or_else(|| Sandbox::expected(&path)) == Sandbox::Off {
                     health.warnings.push(NO_SANDBOX);
                 }
-                if config.ca_file.is_some() && !authorities::can_be_installed() {
-                    health.warnings.push(authorities::NO_CERTUTIL);
+                if config.ca_file.is_some() && !ca_certificates::can_be_installed() {
+                    health.warnings.push(ca_certificates::NO_CERTUTIL);
                 }
             }
             Err(error) => health.failure = Some(error.to_string()),
@@ -275,7 +282,7 @@ impl Browser {
     /// # Errors
     /// [`BrowserError`] when there is none to be had.
     pub async fn prepare(&self) -> Result<(), BrowserError> {
-        self.lease(None, self.stops()).await.map(drop)
+        self.lease(None, self.stop_generation()).await.map(drop)
     }
 
     /// Returns a place in the current process, starting one if there is none that takes pages, and the page that is
@@ -284,18 +291,18 @@ impl Browser {
         &self,
         proxy: Option<&Proxy>,
         stops: u64,
-    ) -> Result<(Lease, Option<oneshot::Receiver<Prepared>>), BrowserError> {
+    ) -> Result<(PageSlotGuard, Option<oneshot::Receiver<WarmPage>>), BrowserError> {
         let config = &self.0.config;
         let mut current = self.0.current.lock().await;
         // It was stopped since the page was asked for, which would start it again.
-        if self.stops() != stops {
+        if self.stop_generation() != stops {
             return Err(BrowserError::Crashed);
         }
         if let Some(process) = current.process.as_ref().filter(|process| process.is_usable()) {
-            let lease = Lease::new(Arc::clone(process), config.pages_per_process);
+            let lease = PageSlotGuard::new(Arc::clone(process), config.pages_per_process);
             let ready = if proxy.is_none() { current.ready.take() } else { None };
             if current.ready.is_none() && lease.process.is_usable() {
-                current.ready = Some(self.make_ready(&lease.process));
+                current.ready = Some(self.prewarm_page(&lease.process));
             }
             return Ok((lease, ready));
         }
@@ -307,7 +314,9 @@ impl Browser {
                 old.stop().await;
             }
         }
-        if let Some(janitor) = current.janitor.replace(tokio::spawn(tidy(Arc::downgrade(&self.0)))) {
+        if let Some(janitor) =
+            current.janitor.replace(tokio::spawn(reap_idle_process(Arc::downgrade(&self.0))))
+        {
             janitor.abort();
         }
         let process = Arc::new(self.started(&mut current).await?);
@@ -316,22 +325,22 @@ impl Browser {
         if sandbox == Some(Sandbox::Off) {
             tracing::warn!("{NO_SANDBOX}");
         }
-        *self.0.known() = Known { process: Arc::downgrade(&process), sandbox, failure: None };
+        *self.0.known() = StartSummary { process: Arc::downgrade(&process), sandbox, failure: None };
         current.process = Some(Arc::clone(&process));
-        let lease = Lease::new(process, config.pages_per_process);
+        let lease = PageSlotGuard::new(process, config.pages_per_process);
         if lease.process.is_usable() {
-            current.ready = Some(self.make_ready(&lease.process));
+            current.ready = Some(self.prewarm_page(&lease.process));
         }
         Ok((lease, None))
     }
 
     /// Makes a page that is ready when somebody comes.
-    fn make_ready(&self, process: &Arc<Process>) -> oneshot::Receiver<Prepared> {
+    fn prewarm_page(&self, process: &Arc<BrowserProcess>) -> oneshot::Receiver<WarmPage> {
         let (sender, receiver) = oneshot::channel();
         let Shared { config, client, .. } = &*self.0;
         let (process, client, config) = (Arc::clone(process), client.clone(), config.clone());
         self.0.chores.spawn(async move {
-            let making = Prepared::make(&process, &client, &config, None);
+            let making = WarmPage::make(&process, &client, &config, None);
             if let Ok(Ok(prepared)) = timeout(config.start_timeout, making).await {
                 // Nobody may want it any more; then it is put away here.
                 let _ = sender.send(prepared);
@@ -341,7 +350,12 @@ impl Browser {
     }
 
     /// Puts a page away and gives its place back, if it has no other page, while whoever opened it goes on.
-    fn put_away(&self, context: Option<Context>, lease: Lease, place: Option<OwnedSemaphorePermit>) {
+    fn close_in_background(
+        &self,
+        context: Option<BrowserContext>,
+        lease: PageSlotGuard,
+        place: Option<OwnedSemaphorePermit>,
+    ) {
         let browser = self.clone();
         self.0.chores.spawn(async move {
             if let Some(context) = context {
@@ -353,7 +367,7 @@ impl Browser {
     }
 
     /// Starts a process. One that a request has no time left for goes on starting, and the next request finds it.
-    async fn started(&self, current: &mut Current) -> Result<Process, BrowserError> {
+    async fn started(&self, current: &mut CurrentProcess) -> Result<BrowserProcess, BrowserError> {
         current.backoff.check(Instant::now())?;
         if current.starting.is_none() {
             current.starting = Some(self.start(current.user_agent.clone())?);
@@ -385,12 +399,12 @@ impl Browser {
     fn start(
         &self,
         known: Option<UserAgent>,
-    ) -> Result<JoinHandle<Result<Process, BrowserError>>, BrowserError> {
+    ) -> Result<JoinHandle<Result<BrowserProcess, BrowserError>>, BrowserError> {
         let config = self.0.config.clone();
         if config.remote.is_some() {
             return Ok(tokio::spawn(async move {
                 let remote = config.remote.as_ref().expect("it was looked at");
-                Ok(Process::connect(remote, &config).await?)
+                Ok(BrowserProcess::connect(remote, &config).await?)
             }));
         }
         let path = self.executable()?;
@@ -401,12 +415,12 @@ impl Browser {
                 Some(known) => known,
                 None => UserAgent::of(&path, config.start_timeout).await.map_err(failed)?,
             };
-            Process::start(&path, &user_agent, &config, &watchdog).await
+            BrowserProcess::start(&path, &user_agent, &config, &watchdog).await
         }))
     }
 
     /// Gives a place back; the last page of a process that takes no more ends it.
-    async fn give_back(&self, lease: Lease) {
+    async fn give_back(&self, lease: PageSlotGuard) {
         let process = Arc::clone(&lease.process);
         drop(lease);
         if process.is_usable() && process.last_memory_bytes() > self.0.config.memory_bytes {
@@ -423,22 +437,22 @@ impl Browser {
 }
 
 impl Shared {
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+    fn known(&self) -> std::sync::MutexGuard<'_, StartSummary> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes note of a process that takes no more pages, once.
-    fn count_end(&self, process: &Process) {
+    fn count_end(&self, process: &BrowserProcess) {
         match process.end() {
-            Some(End::Crashed) => self.counters.crashed(),
-            Some(End::Retired) => self.counters.recycled(),
+            Some(RetireReason::Crashed) => self.counters.crashed(),
+            Some(RetireReason::Retired) => self.counters.recycled(),
             None => {}
         }
     }
 }
 
 /// Ends the current process when it has had no page for long enough.
-async fn tidy(shared: Weak<Shared>) {
+async fn reap_idle_process(shared: Weak<Shared>) {
     loop {
         let Some(strong) = shared.upgrade() else { return };
         let keep = strong.config.idle_shutdown;
@@ -473,7 +487,7 @@ async fn tidy(shared: Weak<Shared>) {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        let Current { process: _, ready: _, starting, user_agent: _, backoff: _, janitor } =
+        let CurrentProcess { process: _, ready: _, starting, user_agent: _, backoff: _, janitor } =
             self.current.get_mut();
         if let Some(starting) = starting {
             starting.abort();

@@ -8,11 +8,11 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::arrivals::Arrivals;
 use crate::config::Remote;
-use crate::connection::{CallError, Cdp};
-use crate::egress::{Bounds, Destinations, Egress, Entrance};
+use crate::connection::{Cdp, CdpError};
+use crate::egress::{Bounds, Destinations, Egress, ProxyListener};
 use crate::error::RemoteError;
+use crate::targets::TargetRegistry;
 
 /// A host that no page asks for, and that is nowhere (RFC 2606).
 const NOBODY: &str = "websvc-probe.invalid";
@@ -40,9 +40,9 @@ const UDP: &str = "(async () => {
 /// Opens a page that goes nowhere, and looks at how it tries.
 pub(crate) async fn check(
     cdp: &Cdp,
-    arrivals: &Arrivals,
+    arrivals: &TargetRegistry,
     remote: &Remote,
-    entrance: &Entrance,
+    entrance: &ProxyListener,
     limit: Duration,
 ) -> Result<(), RemoteError> {
     let endpoint = remote.endpoint.to_string();
@@ -54,31 +54,34 @@ pub(crate) async fn check(
         .map_err(|error| unfit(format!("browser.egress_listen cannot be listened on: {error}")))?;
     let context = json!({
         "disposeOnDetach": true,
-        "proxyServer": egress.server(),
+        "proxyServer": egress.proxy_url(),
         "proxyBypassList": "<-loopback>",
     });
-    let refused = |error: CallError| unfit(error.to_string());
+    let refused = |error: CdpError| unfit(error.to_string());
     let context = cdp.call("", "Target.createBrowserContext", context).await.map_err(refused)?;
     let context = context["browserContextId"].as_str().unwrap_or_default();
-    arrivals.expect(context);
+    arrivals.register_context(context);
     let outcome = timeout(limit, look(cdp, arrivals, context, &egress)).await;
     arrivals.forget(context);
-    cdp.post("", "Target.disposeBrowserContext", json!({"browserContextId": context}));
+    cdp.send_no_reply("", "Target.disposeBrowserContext", json!({"browserContextId": context}));
     let seen = outcome.map_err(|_| unfit("a page does not answer".to_owned()))?.map_err(refused)?;
     match seen {
-        Seen::OnlyWay => Ok(()),
-        Seen::NoWayBack => {
-            let stranger =
-                egress.stranger().map(|address| format!(" (a connection from {address} was turned away)"));
-            let (proxy, stranger) = (egress.server().to_owned(), stranger.unwrap_or_default());
+        ProbeResult::OnlyWay => Ok(()),
+        ProbeResult::NoWayBack => {
+            let stranger = egress
+                .last_rejected_peer()
+                .map(|address| format!(" (a connection from {address} was turned away)"));
+            let (proxy, stranger) = (egress.proxy_url().to_owned(), stranger.unwrap_or_default());
             Err(RemoteError::NoWayBack { endpoint, proxy, stranger })
         }
-        Seen::Datagrams => Err(RemoteError::Leaks { endpoint }),
-        Seen::Nothing => Err(unfit("it cannot be seen whether WebRTC leads past the proxy".to_owned())),
+        ProbeResult::Datagrams => Err(RemoteError::Leaks { endpoint }),
+        ProbeResult::Nothing => {
+            Err(unfit("it cannot be seen whether WebRTC leads past the proxy".to_owned()))
+        }
     }
 }
 
-enum Seen {
+enum ProbeResult {
     OnlyWay,
     NoWayBack,
     Datagrams,
@@ -86,23 +89,28 @@ enum Seen {
     Nothing,
 }
 
-async fn look(cdp: &Cdp, arrivals: &Arrivals, context: &str, egress: &Egress) -> Result<Seen, CallError> {
+async fn look(
+    cdp: &Cdp,
+    arrivals: &TargetRegistry,
+    context: &str,
+    egress: &Egress,
+) -> Result<ProbeResult, CdpError> {
     let blank = json!({"url": "about:blank", "browserContextId": context});
     let target = cdp.call("", "Target.createTarget", blank).await?;
     let target = target["targetId"].as_str().unwrap_or_default();
-    let Some(session) = arrivals.session(context, target) else { return Ok(Seen::Nothing) };
+    let Some(session) = arrivals.session(context, target) else { return Ok(ProbeResult::Nothing) };
     let session = session.as_str();
     let asked = json!({"expression": UDP, "awaitPromise": true, "returnByValue": true});
     let udp = cdp.call(session, "Runtime.evaluate", asked).await?;
     match udp["result"]["value"].as_str() {
         Some("none") => {}
-        Some("direct") => return Ok(Seen::Datagrams),
-        _ => return Ok(Seen::Nothing),
+        Some("direct") => return Ok(ProbeResult::Datagrams),
+        _ => return Ok(ProbeResult::Nothing),
     }
     // The answer is that the page could not be opened: what counts is whom it asked before.
     let going = cdp.call(session, "Page.navigate", json!({"url": format!("http://{NOBODY}/")}));
     if let Ok(gone) = timeout(WAY_BACK, going).await {
         gone?;
     }
-    Ok(if egress.failure(NOBODY, 80).is_some() { Seen::OnlyWay } else { Seen::NoWayBack })
+    Ok(if egress.failure(NOBODY, 80).is_some() { ProbeResult::OnlyWay } else { ProbeResult::NoWayBack })
 }

@@ -9,22 +9,22 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 
-use crate::arrivals::Arrivals;
 use crate::config::{BrowserConfig, Remote};
-use crate::connection::{CallError, Cdp, Connection, Notice};
-use crate::egress::{Entrance, Gate};
+use crate::connection::{Cdp, CdpError, CdpEvent, Connection};
+use crate::egress::{ProxyListener, RemoteAccess};
 use crate::error::{BrowserError, RemoteError};
 use crate::launch::major_version;
-use crate::own::Own;
+use crate::local_chromium::LocalChromium;
 use crate::probe;
 use crate::sandbox::Sandbox;
+use crate::targets::TargetRegistry;
 use crate::watchdog::{Open, Watchdog, Watched};
 
 /// A running Chromium.
-pub(crate) struct Process {
+pub(crate) struct BrowserProcess {
     connection: Connection,
-    arrivals: Arc<Arrivals>,
-    machine: Machine,
+    arrivals: Arc<TargetRegistry>,
+    machine: Backend,
     pub(crate) user_agent: UserAgent,
     pages: AtomicUsize,
     opened: AtomicU64,
@@ -34,15 +34,15 @@ pub(crate) struct Process {
 }
 
 /// Why a process takes no more pages.
-pub(crate) enum End {
+pub(crate) enum RetireReason {
     Crashed,
     Retired,
 }
 
 /// Where Chromium runs.
-enum Machine {
-    Own(Box<Own>),
-    Remote(Entrance),
+enum Backend {
+    Local(Box<LocalChromium>),
+    Remote(ProxyListener),
 }
 
 /// How this Chromium calls itself, without saying that nobody looks at it.
@@ -68,7 +68,7 @@ impl UserAgent {
     }
 }
 
-impl Process {
+impl BrowserProcess {
     /// Starts Chromium, with its sandbox where the system allows one.
     ///
     /// It is started once more if it ended meanwhile: on a machine that is short of memory or time one start of very
@@ -105,30 +105,30 @@ impl Process {
         sandbox: Sandbox,
         watchdog: &Watchdog,
     ) -> Result<Self, BrowserError> {
-        let (mut own, connection) = Own::start(path, user_agent, config, sandbox, watchdog).await?;
-        let arrivals = Arc::new(Arrivals::default());
-        let kind = match timeout(config.start_timeout, greet(connection.cdp(), &arrivals)).await {
+        let (mut own, connection) = LocalChromium::start(path, user_agent, config, sandbox, watchdog).await?;
+        let arrivals = Arc::new(TargetRegistry::default());
+        let kind = match timeout(config.start_timeout, handshake(connection.cdp(), &arrivals)).await {
             Ok(Ok(_)) => None,
-            Ok(Err(CallError::Lost)) => Some(io::ErrorKind::BrokenPipe),
+            Ok(Err(CdpError::Lost)) => Some(io::ErrorKind::BrokenPipe),
             Ok(Err(_)) => Some(io::ErrorKind::InvalidData),
             Err(_) => Some(io::ErrorKind::TimedOut),
         };
         if let Some(kind) = kind {
             return Err(BrowserError::Start { source: kind.into(), log: own.last_words().await });
         }
-        Ok(Self::new(connection, Machine::Own(Box::new(own)), user_agent.clone(), arrivals))
+        Ok(Self::new(connection, Backend::Local(Box::new(own)), user_agent.clone(), arrivals))
     }
 
     /// Connects to a Chromium that somebody else runs, and sees that its pages have our way out and no other.
     pub(crate) async fn connect(remote: &Remote, config: &BrowserConfig) -> Result<Self, RemoteError> {
         let limit = config.start_timeout;
         let opened = remote.endpoint.open(&remote.client, limit).await?;
-        let gate = Gate::new(remote, opened.local, opened.remote);
-        let entrance = Entrance::Remote(Arc::new(gate));
+        let gate = RemoteAccess::new(remote, opened.local, opened.remote);
+        let entrance = ProxyListener::Remote(Arc::new(gate));
         let connection = Connection::over_socket(opened.tunnel).await;
-        let arrivals = Arc::new(Arrivals::default());
+        let arrivals = Arc::new(TargetRegistry::default());
         let unfit = |reason: String| RemoteError::Unfit { endpoint: remote.endpoint.to_string(), reason };
-        let greeting = timeout(limit, greet(connection.cdp(), &arrivals)).await;
+        let greeting = timeout(limit, handshake(connection.cdp(), &arrivals)).await;
         let product = greeting
             .map_err(|_| unfit("it does not answer".to_owned()))?
             .map_err(|error| unfit(error.to_string()))?;
@@ -137,10 +137,15 @@ impl Process {
         probe::check(connection.cdp(), &arrivals, remote, &entrance, limit).await?;
         tracing::info!(endpoint = %remote.endpoint, product, "connected to the remote browser");
         let user_agent = UserAgent::with_version(major);
-        Ok(Self::new(connection, Machine::Remote(entrance), user_agent, arrivals))
+        Ok(Self::new(connection, Backend::Remote(entrance), user_agent, arrivals))
     }
 
-    fn new(connection: Connection, machine: Machine, user_agent: UserAgent, arrivals: Arc<Arrivals>) -> Self {
+    fn new(
+        connection: Connection,
+        machine: Backend,
+        user_agent: UserAgent,
+        arrivals: Arc<TargetRegistry>,
+    ) -> Self {
         Self {
             connection,
             arrivals,
@@ -155,18 +160,18 @@ impl Process {
     }
 
     /// Returns where the proxies of its pages are entered.
-    pub(crate) fn entrance(&self) -> Entrance {
+    pub(crate) fn proxy_listener(&self) -> ProxyListener {
         match &self.machine {
-            Machine::Own(_) => Entrance::Own,
-            Machine::Remote(entrance) => entrance.clone(),
+            Backend::Local(_) => ProxyListener::Own,
+            Backend::Remote(entrance) => entrance.clone(),
         }
     }
 
     /// Returns whether its own walls are up; of a remote one that is not known.
     pub(crate) fn sandbox(&self) -> Option<Sandbox> {
         match &self.machine {
-            Machine::Own(own) => Some(own.sandbox),
-            Machine::Remote(_) => None,
+            Backend::Local(own) => Some(own.sandbox),
+            Backend::Remote(_) => None,
         }
     }
 
@@ -174,7 +179,7 @@ impl Process {
         self.connection.cdp()
     }
 
-    pub(crate) fn arrivals(&self) -> &Arrivals {
+    pub(crate) fn arrivals(&self) -> &TargetRegistry {
         &self.arrivals
     }
 
@@ -185,11 +190,11 @@ impl Process {
     }
 
     /// Returns why it takes no more pages, to the first who asks.
-    pub(crate) fn end(&self) -> Option<End> {
+    pub(crate) fn end(&self) -> Option<RetireReason> {
         if self.is_usable() || self.is_ended.swap(true, Ordering::AcqRel) {
             return None;
         }
-        Some(if self.cdp().is_lost() { End::Crashed } else { End::Retired })
+        Some(if self.cdp().is_lost() { RetireReason::Crashed } else { RetireReason::Retired })
     }
 
     /// Takes no more pages.
@@ -201,9 +206,9 @@ impl Process {
     pub(crate) fn kill(&self) {
         self.retire();
         match &self.machine {
-            Machine::Own(own) => own.kill(),
+            Backend::Local(own) => own.kill(),
             // It puts the contexts of this connection away by itself.
-            Machine::Remote(_) => self.connection.cut(),
+            Backend::Remote(_) => self.connection.abort(),
         }
     }
 
@@ -212,10 +217,10 @@ impl Process {
     }
 
     /// Returns the number of its first process, when it is ours.
-    pub(crate) fn leader(&self) -> Option<i32> {
+    pub(crate) fn root_pid(&self) -> Option<i32> {
         match &self.machine {
-            Machine::Own(own) => Some(own.leader()),
-            Machine::Remote(_) => None,
+            Backend::Local(own) => Some(own.leader()),
+            Backend::Remote(_) => None,
         }
     }
 
@@ -228,8 +233,8 @@ impl Process {
     /// Returns the look at its memory, when it is ours.
     pub(crate) fn watched(&self) -> Option<&Arc<Watched>> {
         match &self.machine {
-            Machine::Own(own) => Some(own.watch().watched()),
-            Machine::Remote(_) => None,
+            Backend::Local(own) => Some(own.watch().watched()),
+            Backend::Remote(_) => None,
         }
     }
 
@@ -240,8 +245,8 @@ impl Process {
 
     pub(crate) async fn memory_bytes(&self) -> u64 {
         match &self.machine {
-            Machine::Own(own) => own.memory_bytes().await,
-            Machine::Remote(_) => 0,
+            Backend::Local(own) => own.memory_bytes().await,
+            Backend::Remote(_) => 0,
         }
     }
 
@@ -251,52 +256,52 @@ impl Process {
         // What ends now ends as it should.
         self.is_ended.store(true, Ordering::Release);
         match &self.machine {
-            Machine::Own(own) => {
-                self.cdp().post("", "Browser.close", json!({}));
+            Backend::Local(own) => {
+                self.cdp().send_no_reply("", "Browser.close", json!({}));
                 own.end(self.cdp()).await;
             }
-            Machine::Remote(_) => self.connection.cut(),
+            Backend::Remote(_) => self.connection.abort(),
         }
     }
 }
 
 /// Says hello, and that whatever pages start is to be reported; returns what the browser calls itself.
-async fn greet(cdp: &Cdp, arrivals: &Arc<Arrivals>) -> Result<String, CallError> {
+async fn handshake(cdp: &Cdp, arrivals: &Arc<TargetRegistry>) -> Result<String, CdpError> {
     let (host, arrivals) = (cdp.clone(), Arc::clone(arrivals));
-    cdp.listen("", move |notice| {
-        let Notice::Event { method, params } = notice else { return };
+    cdp.subscribe("", move |notice| {
+        let CdpEvent::Event { method, params } = notice else { return };
         if method == "Target.attachedToTarget" {
-            arrivals.attached(&host, &params);
+            arrivals.on_attached(&host, &params);
         }
     });
     let version = cdp.call("", "Browser.getVersion", json!({})).await?;
-    Arrivals::watch(cdp).await?;
+    TargetRegistry::watch(cdp).await?;
     Ok(version["product"].as_str().unwrap_or_default().to_owned())
 }
 
 /// A page's place in a process.
-pub(crate) struct Lease {
-    pub(crate) process: Arc<Process>,
+pub(crate) struct PageSlotGuard {
+    pub(crate) process: Arc<BrowserProcess>,
     _open: Option<Open>,
 }
 
-impl Lease {
-    pub(crate) fn new(process: Arc<Process>, pages_per_process: u64) -> Self {
+impl PageSlotGuard {
+    pub(crate) fn new(process: Arc<BrowserProcess>, pages_per_process: u64) -> Self {
         process.pages.fetch_add(1, Ordering::AcqRel);
         let opened = process.opened.fetch_add(1, Ordering::AcqRel) + 1;
         // How long a remote browser lives is up to whoever runs it.
-        if opened >= pages_per_process && matches!(process.machine, Machine::Own(_)) {
+        if opened >= pages_per_process && matches!(process.machine, Backend::Local(_)) {
             process.retire();
         }
         let open = match &process.machine {
-            Machine::Own(own) => Some(own.watch().page()),
-            Machine::Remote(_) => None,
+            Backend::Local(own) => Some(own.watch().page()),
+            Backend::Remote(_) => None,
         };
         Self { process, _open: open }
     }
 }
 
-impl Drop for Lease {
+impl Drop for PageSlotGuard {
     fn drop(&mut self) {
         *self.process.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         self.process.pages.fetch_sub(1, Ordering::AcqRel);

@@ -11,9 +11,9 @@ use websvc_transport::{Proxy, TlsPolicy, UrlRule};
 
 use crate::state::Session;
 
-/// One page: start from [`PageRequest::new`] and change what differs.
+/// One page: start from [`RenderRequest::new`] and change what differs.
 #[derive(Debug, Clone)]
-pub struct PageRequest {
+pub struct RenderRequest {
     /// `http` or `https`.
     pub url: Url,
     /// Sent with requests to the origin of `url`, and to nobody else. `User-Agent` and `Accept-Language` are what
@@ -54,7 +54,7 @@ pub struct PageRequest {
     pub session: Option<Session>,
 }
 
-impl PageRequest {
+impl RenderRequest {
     /// Returns a request without any extras.
     #[must_use]
     pub fn new(url: Url, deadline: Instant) -> Self {

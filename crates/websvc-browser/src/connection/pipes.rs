@@ -47,5 +47,5 @@ pub(super) async fn read(cdp: Cdp, messages: pipe::Receiver) {
             message.shrink_to(1024 * 1024);
         }
     }
-    cdp.lose();
+    cdp.disconnect();
 }

@@ -62,7 +62,7 @@ pub(super) async fn read(cdp: Cdp, mut messages: Receiving<impl AsyncRead + Asyn
             }
         }
     }
-    cdp.lose();
+    cdp.disconnect();
 }
 
 #[cfg(test)]
@@ -72,7 +72,7 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::connection::CallError;
+    use crate::connection::CdpError;
 
     /// Starts to speak, and returns the other end.
     async fn conversation() -> (Cdp, WebSocketStream<DuplexStream>) {
@@ -95,7 +95,7 @@ mod tests {
         }
         assert!(!cdp.is_lost());
         let silent_since = Instant::now();
-        cdp.lost().await;
+        cdp.disconnected().await;
         assert!(silent_since.elapsed() <= DEAF_AFTER, "{:?}", silent_since.elapsed());
     }
 
@@ -118,8 +118,8 @@ mod tests {
             // It is hung up on before it is through.
             let _ = browser.send(Message::text("x".repeat(MAX_MESSAGE + 1))).await;
         });
-        cdp.lost().await;
-        assert!(matches!(cdp.call("", "A.b", json!({})).await, Err(CallError::Lost)));
+        cdp.disconnected().await;
+        assert!(matches!(cdp.call("", "A.b", json!({})).await, Err(CdpError::Lost)));
         sending.abort();
     }
 }

@@ -6,7 +6,7 @@
 //! port is random, and the listener lives no longer than its page.
 
 mod budget;
-mod entrance;
+mod listener;
 mod peer;
 mod socks;
 
@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use url::Host;
 use websvc_transport::{Client, FetchError, Proxy};
 
-pub(crate) use entrance::{Entrance, Gate};
+pub(crate) use listener::{ProxyListener, RemoteAccess};
 
 use crate::error::NavigationErrorKind;
 use budget::Budget;
@@ -62,13 +62,13 @@ pub(crate) struct Bounds {
 /// A listening proxy; it and all its connections end when it is dropped.
 pub(crate) struct Egress {
     server: String,
-    notes: Arc<Mutex<Notes>>,
+    notes: Arc<Mutex<EgressFailures>>,
     task: JoinHandle<()>,
 }
 
 /// What went wrong, by destination.
 #[derive(Default)]
-struct Notes {
+struct EgressFailures {
     failures: HashMap<(String, u16), Failure>,
     is_over_budget: bool,
     /// Who was turned away last.
@@ -87,8 +87,8 @@ struct Rules {
     bounds: Bounds,
     budget: Budget,
     places: Semaphore,
-    entrance: Entrance,
-    notes: Arc<Mutex<Notes>>,
+    entrance: ProxyListener,
+    notes: Arc<Mutex<EgressFailures>>,
 }
 
 impl Egress {
@@ -96,12 +96,12 @@ impl Egress {
     pub(crate) async fn start(
         destinations: Destinations,
         bounds: Bounds,
-        entrance: Entrance,
+        entrance: ProxyListener,
     ) -> io::Result<Self> {
         let listener = TcpListener::bind((entrance.listen(), 0)).await?;
         let addr = listener.local_addr()?;
         let server = entrance.server(addr);
-        let notes = Arc::new(Mutex::new(Notes::default()));
+        let notes = Arc::new(Mutex::new(EgressFailures::default()));
         let rules = Rules {
             destinations,
             bounds,
@@ -115,12 +115,12 @@ impl Egress {
     }
 
     /// Returns the proxy as Chromium writes it.
-    pub(crate) fn server(&self) -> &str {
+    pub(crate) fn proxy_url(&self) -> &str {
         &self.server
     }
 
     /// Returns who was turned away last, if anybody was.
-    pub(crate) fn stranger(&self) -> Option<IpAddr> {
+    pub(crate) fn last_rejected_peer(&self) -> Option<IpAddr> {
         lock(&self.notes).stranger
     }
 
@@ -220,6 +220,6 @@ impl Rules {
     }
 }
 
-fn lock(notes: &Mutex<Notes>) -> MutexGuard<'_, Notes> {
+fn lock(notes: &Mutex<EgressFailures>) -> MutexGuard<'_, EgressFailures> {
     notes.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Page;
 use crate::error::{BrowserError, NavigationErrorKind};
-use crate::rendered::{Scraped, SetCookie};
+use crate::rendered_page::{Scraped, SetCookie};
 
 const SERIALISE: &str = include_str!("serialise.js");
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Page;
 use super::events::State;
 use crate::error::BrowserError;
-use crate::rendered::{Download, DownloadCause};
+use crate::rendered_page::{Download, DownloadCause};
 use crate::request::Cookie;
 
 /// Downloads that are told of; a hostile page starts more.

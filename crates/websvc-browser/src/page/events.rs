@@ -10,10 +10,10 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use url::Url;
 
-use super::children::{Children, Command};
+use super::child_targets::{ChildTargets, Command};
 use super::intercept::{FAIL, Interception, failure};
-use crate::connection::{Cdp, Notice};
-use crate::rendered::Download;
+use crate::connection::{Cdp, CdpEvent};
+use crate::rendered_page::Download;
 use crate::state::storage_origin;
 use crate::watchdog::{Excess, Watched};
 
@@ -36,7 +36,7 @@ const ENDS: &[&str] = &[CRASHED, "Inspector.detached"];
 
 /// What is known of a page. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Watch {
+pub(super) struct PageEvents {
     state: Arc<Mutex<State>>,
     /// Memory limit of the processes; `None` for a browser that runs elsewhere.
     memory: Option<Arc<Watched>>,
@@ -72,7 +72,7 @@ pub(super) struct State {
     /// The page went where no page may go.
     pub(super) forbidden_scheme: Option<String>,
     /// Documents that the rule of the request has to be asked about.
-    pub(super) to_ask: VecDeque<ToAsk>,
+    pub(super) to_ask: VecDeque<PendingNavigation>,
     /// Why the rule refused one.
     pub(super) refusal: Option<String>,
     pub(super) dialogs: u32,
@@ -89,7 +89,7 @@ pub(super) struct State {
 }
 
 /// A document that was asked for and waits for a decision.
-pub(super) struct ToAsk {
+pub(super) struct PendingNavigation {
     pub(super) url: Url,
     /// The request's name in Chromium.
     pub(super) id: Value,
@@ -105,7 +105,7 @@ pub(super) struct Document {
     pub(super) is_unverified: bool,
 }
 
-impl Watch {
+impl PageEvents {
     pub(super) fn new(frame: &str, memory: Option<Arc<Watched>>) -> Self {
         let state = State {
             frame: frame.to_owned(),
@@ -142,7 +142,7 @@ impl Watch {
     }
 
     /// Waits until something is true, as the events tell it.
-    pub(super) async fn until(&self, is_true: impl Fn(&State) -> bool) {
+    pub(super) async fn wait_until(&self, is_true: impl Fn(&State) -> bool) {
         let mut changes = self.changes.subscribe();
         while !is_true(&self.lock()) {
             // The sender lives in this very value.
@@ -153,10 +153,10 @@ impl Watch {
     /// Listens only for the end of a page that nobody uses yet.
     pub(super) fn follow_end(&self, cdp: &Cdp, session: &str) {
         let watch = self.clone();
-        cdp.listen(session, move |notice| {
+        cdp.subscribe(session, move |notice| {
             let is_end = match &notice {
-                Notice::Lost => true,
-                Notice::Event { method, .. } => ENDS.contains(&method.as_str()),
+                CdpEvent::Lost => true,
+                CdpEvent::Event { method, .. } => ENDS.contains(&method.as_str()),
             };
             if is_end {
                 watch.lock().is_crashed = true;
@@ -191,24 +191,28 @@ impl Watch {
         cdp: &Cdp,
         session: &str,
         decide: impl Fn(&Value) -> Option<Command> + Send + Sync + 'static,
-        children: Option<Children>,
+        children: Option<ChildTargets>,
     ) {
         let watch = self.clone();
         let (answers, name) = (cdp.clone(), session.to_owned());
-        cdp.listen(session, move |notice| {
+        cdp.subscribe(session, move |notice| {
             match notice {
-                Notice::Lost => watch.lock().is_crashed = true,
-                Notice::Event { method, params } => match method.as_str() {
+                CdpEvent::Lost => watch.lock().is_crashed = true,
+                CdpEvent::Event { method, params } => match method.as_str() {
                     "Page.javascriptDialogOpening" => {
                         watch.lock().dialogs += 1;
                         // A page that asks whether it may be left may be left; all other questions are denied.
                         let accept = matches!(params["type"].as_str(), Some("alert" | "beforeunload"));
-                        answers.post(&name, "Page.handleJavaScriptDialog", json!({"accept": accept}));
+                        answers.send_no_reply(
+                            &name,
+                            "Page.handleJavaScriptDialog",
+                            json!({"accept": accept}),
+                        );
                     }
                     "Fetch.requestPaused" => {
                         if let Some((method, answer)) = decide(&params) {
                             watch.asked(method);
-                            answers.post(&name, method, answer);
+                            answers.send_no_reply(&name, method, answer);
                         }
                     }
                     _ if method.starts_with("Target.") => {
@@ -241,7 +245,7 @@ impl Watch {
         if state.to_ask.len() >= MAX_TO_ASK {
             return Some(failure(&id));
         }
-        state.to_ask.push_back(ToAsk { url, id, go_on });
+        state.to_ask.push_back(PendingNavigation { url, id, go_on });
         None
     }
 
@@ -266,7 +270,7 @@ impl Watch {
     }
 
     /// Waits no more for what a part of the page was loading: it has ended.
-    pub(super) fn hang_up(&self, session: &str) {
+    pub(super) fn drop_child_requests(&self, session: &str) {
         self.lock().in_flight.retain(|_, teller| teller != session);
         self.changes.send_modify(|count| *count += 1);
     }

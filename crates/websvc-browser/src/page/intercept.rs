@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use url::Url;
 use websvc_transport::is_forbidden_header;
 
-use crate::request::{BlockRule, PageRequest};
+use crate::request::{BlockRule, RenderRequest};
 
 /// The command that fails a paused request.
 pub(super) const FAIL: &str = "Fetch.failRequest";
@@ -25,8 +25,8 @@ pub(super) struct Interception {
 }
 
 impl Interception {
-    pub(super) fn new(request: &PageRequest) -> Self {
-        let PageRequest { url: page, headers, block, navigation_rule, .. } = request;
+    pub(super) fn new(request: &RenderRequest) -> Self {
+        let RenderRequest { url: page, headers, block, navigation_rule, .. } = request;
         // What the browser says of itself everywhere is set elsewhere.
         let elsewhere = [USER_AGENT, ACCEPT_LANGUAGE, COOKIE, HOST];
         let headers =
@@ -109,7 +109,7 @@ mod tests {
     }
 
     fn interception(block: Option<BlockRule>) -> Interception {
-        let mut request = PageRequest::new("https://a.test/x".parse().unwrap(), Instant::now());
+        let mut request = RenderRequest::new("https://a.test/x".parse().unwrap(), Instant::now());
         request.headers.insert("x-key", HeaderValue::from_static("secret"));
         request.headers.insert(USER_AGENT, HeaderValue::from_static("elsewhere"));
         request.block = block;
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn only_documents_of_the_page_itself_are_asked_about_and_not_its_first() {
-        let mut request = PageRequest::new("https://a.test/x".parse().unwrap(), Instant::now());
+        let mut request = RenderRequest::new("https://a.test/x".parse().unwrap(), Instant::now());
         assert!(Interception::new(&request).patterns().is_none());
         request.navigation_rule = Some(UrlRule::new(|_| async { Ok(()) }));
         let interception = Interception::new(&request);

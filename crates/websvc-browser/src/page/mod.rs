@@ -1,17 +1,17 @@
 //! One page, from its context of its own to the end of that.
 
-mod children;
+mod child_targets;
 mod content;
 mod downloads;
 mod events;
-mod forward;
+mod inject_css;
 mod intercept;
-mod late_style;
 mod navigate;
-mod prepare;
 mod script;
-mod settle;
 mod setup;
+mod virtual_time;
+mod wait_idle;
+mod warm_page;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,21 +22,21 @@ use tokio::time::{Instant, timeout_at};
 use websvc_transport::Client;
 
 use crate::config::BrowserConfig;
-use crate::connection::CallError;
+use crate::connection::CdpError;
 use crate::egress::Egress;
 use crate::error::BrowserError;
-use crate::process::Process;
-use crate::rendered::Rendered;
-use crate::request::{Device, PageRequest, Viewport};
+use crate::process::BrowserProcess;
+use crate::rendered_page::RenderedPage;
+use crate::request::{Device, RenderRequest, Viewport};
 use crate::state::{Changes, Session};
 use crate::watchdog::Excess;
-use crate::{picture, step};
+use crate::{action, screenshot};
 
-pub(crate) use prepare::{Context, Prepared};
 pub(crate) use script::Outcome;
 pub(crate) use setup::metrics;
+pub(crate) use warm_page::{BrowserContext, WarmPage};
 
-use events::Watch;
+use events::PageEvents;
 
 /// How long Chromium may take to put a page away; a process that takes longer is no good any more.
 const CLOSING: Duration = Duration::from_secs(5);
@@ -47,14 +47,14 @@ const RESERVE_TO_KEEP: Duration = Duration::from_secs(5);
 
 /// An open page. Dropping it puts its context away.
 pub(crate) struct Page<'a> {
-    process: &'a Process,
+    process: &'a BrowserProcess,
     pub(crate) config: &'a BrowserConfig,
     egress: Egress,
-    context: Context,
+    context: BrowserContext,
     target: String,
     session: String,
     _listening: Listening<'a>,
-    watch: Watch,
+    watch: PageEvents,
     pub(crate) device: Device,
     pub(crate) viewport: Viewport,
     /// When waiting for more must end.
@@ -65,26 +65,26 @@ pub(crate) struct Page<'a> {
 }
 
 /// What became of a page.
-pub(crate) struct Visit {
-    pub(crate) outcome: Result<Rendered, BrowserError>,
+pub(crate) struct PageVisit {
+    pub(crate) outcome: Result<RenderedPage, BrowserError>,
     /// What is left for whoever puts it away.
-    pub(crate) context: Option<Context>,
+    pub(crate) context: Option<BrowserContext>,
     /// Something of the page was answered, be it a redirect.
     pub(crate) has_begun: bool,
 }
 
 /// Does what the request says in a page that was made ahead of it, or is made for it, before the deadline.
 pub(crate) async fn visit(
-    process: &Arc<Process>,
-    ready: Option<Prepared>,
+    process: &Arc<BrowserProcess>,
+    ready: Option<WarmPage>,
     client: &Client,
     config: &BrowserConfig,
-    request: &PageRequest,
-) -> Visit {
+    request: &RenderRequest,
+) -> PageVisit {
     let prepared = match ready {
         Some(prepared) => Ok(prepared),
         None => {
-            let making = Prepared::make(process, client, config, request.proxy.clone());
+            let making = WarmPage::make(process, client, config, request.proxy.clone());
             timeout_at(request.deadline, making).await.unwrap_or(Err(BrowserError::Deadline))
         }
     };
@@ -93,20 +93,20 @@ pub(crate) async fn visit(
             let page = Page::new(process, prepared, config, request);
             let outcome = page.work_in_time(request).await;
             let has_begun = page.watch.lock().has_begun;
-            Visit { outcome, context: Some(page.into_context()), has_begun }
+            PageVisit { outcome, context: Some(page.into_context()), has_begun }
         }
-        Err(error) => Visit { outcome: Err(error), context: None, has_begun: false },
+        Err(error) => PageVisit { outcome: Err(error), context: None, has_begun: false },
     }
 }
 
 impl<'a> Page<'a> {
     fn new(
-        process: &'a Process,
-        prepared: Prepared,
+        process: &'a BrowserProcess,
+        prepared: WarmPage,
         config: &'a BrowserConfig,
-        request: &PageRequest,
+        request: &RenderRequest,
     ) -> Self {
-        let Prepared { egress, context, target, session, watch } = prepared;
+        let WarmPage { egress, context, target, session, watch } = prepared;
         let left = request.deadline.saturating_duration_since(Instant::now());
         let keeps = request.session.as_ref().is_some_and(|session| session.changes == Changes::Kept);
         let reserve = if keeps { RESERVE_TO_KEEP.min(left / 3) } else { RESERVE.min(left / 5) };
@@ -130,13 +130,13 @@ impl<'a> Page<'a> {
         }
     }
 
-    async fn work_in_time(&self, request: &PageRequest) -> Result<Rendered, BrowserError> {
-        timeout_at(request.deadline, self.work(request)).await.unwrap_or(Err(BrowserError::Deadline))
+    async fn work_in_time(&self, request: &RenderRequest) -> Result<RenderedPage, BrowserError> {
+        timeout_at(request.deadline, self.run(request)).await.unwrap_or(Err(BrowserError::Deadline))
     }
 
     /// Does the work unless the page ends before.
-    async fn work(&self, request: &PageRequest) -> Result<Rendered, BrowserError> {
-        let ended = self.watch.until(|state| {
+    async fn run(&self, request: &RenderRequest) -> Result<RenderedPage, BrowserError> {
+        let ended = self.watch.wait_until(|state| {
             state.is_crashed
                 || state.excess.is_some()
                 || state.forbidden_scheme.is_some()
@@ -145,7 +145,7 @@ impl<'a> Page<'a> {
         let outcome = tokio::select! {
             biased;
             () = ended => None,
-            never = self.keep_asking(request.navigation_rule.as_ref()) => match never {},
+            never = self.check_navigations(request.navigation_rule.as_ref()) => match never {},
             outcome = self.go_through(request) => Some(outcome),
         };
         let state = self.watch.lock();
@@ -162,8 +162,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    async fn go_through(&self, request: &PageRequest) -> Result<Rendered, BrowserError> {
-        let mut rendered = Rendered::default();
+    async fn go_through(&self, request: &RenderRequest) -> Result<RenderedPage, BrowserError> {
+        let mut rendered = RenderedPage::default();
         if let Some(session) = &request.session {
             self.restore(&session.state).await?;
             self.watch.begin_anew();
@@ -174,16 +174,16 @@ impl<'a> Page<'a> {
         if !request.wait_for.is_zero() {
             self.wait(request.wait_for).await;
         }
-        self.style_late(request).await?;
+        self.inject_css(request).await?;
         if !request.steps.is_empty() {
             self.watch.lock().is_acting = true;
-            step::run_all(self, &request.steps, &mut rendered).await?;
-            self.style_late(request).await?;
+            action::run_actions(self, &request.steps, &mut rendered).await?;
+            self.inject_css(request).await?;
         }
         let scraped = self.scrape().await?;
         (rendered.url, rendered.html) = (scraped.url, scraped.html);
         if let Some(screenshot) = &request.screenshot {
-            rendered.screenshot = Some(picture::take(self, screenshot).await?);
+            rendered.screenshot = Some(screenshot::take(self, screenshot).await?);
         }
         rendered.cookies = self.cookies().await?;
         if let Some(document) = self.watch.lock().document.clone() {
@@ -193,7 +193,7 @@ impl<'a> Page<'a> {
         }
         rendered.downloads = self.downloads().await?;
         if let Some(Session { state, changes: Changes::Kept }) = &request.session {
-            rendered.state = self.keep(state, self.keep_deadline).await?;
+            rendered.state = self.capture(state, self.keep_deadline).await?;
         }
         rendered.refused = self.egress.refused();
         rendered.warnings = self.all_warnings();
@@ -201,17 +201,17 @@ impl<'a> Page<'a> {
     }
 
     /// Sends a command to the page.
-    pub(crate) async fn call(&self, method: &'static str, params: Value) -> Result<Value, CallError> {
+    pub(crate) async fn call(&self, method: &'static str, params: Value) -> Result<Value, CdpError> {
         self.process.cdp().call(&self.session, method, params).await
     }
 
     /// Sends a command to the page whose answer nobody needs.
     pub(crate) fn post(&self, method: &'static str, params: Value) {
-        self.process.cdp().post(&self.session, method, params);
+        self.process.cdp().send_no_reply(&self.session, method, params);
     }
 
     /// Sends a command to the browser as a whole.
-    pub(crate) async fn browser_call(&self, method: &'static str, params: Value) -> Result<Value, CallError> {
+    pub(crate) async fn browser_call(&self, method: &'static str, params: Value) -> Result<Value, CdpError> {
         self.process.cdp().call("", method, params).await
     }
 
@@ -259,19 +259,19 @@ impl<'a> Page<'a> {
         warnings
     }
 
-    fn into_context(self) -> Context {
+    fn into_context(self) -> BrowserContext {
         self.context
     }
 }
 
 /// Ends the listening to a page.
 struct Listening<'a> {
-    process: &'a Process,
+    process: &'a BrowserProcess,
     session: String,
 }
 
 impl Drop for Listening<'_> {
     fn drop(&mut self) {
-        self.process.cdp().forget(&self.session);
+        self.process.cdp().unsubscribe(&self.session);
     }
 }

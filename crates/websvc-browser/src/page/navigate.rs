@@ -9,7 +9,7 @@ use url::Url;
 use websvc_transport::UrlRule;
 
 use super::Page;
-use super::events::ToAsk;
+use super::events::PendingNavigation;
 use super::intercept::failure;
 use crate::egress::Forbidden;
 use crate::error::{BrowserError, NavigationErrorKind};
@@ -39,12 +39,12 @@ impl Page<'_> {
     }
 
     /// Asks the rule of the request about every document that the page goes to, for as long as it is open.
-    pub(super) async fn keep_asking(&self, rule: Option<&UrlRule>) -> Infallible {
+    pub(super) async fn check_navigations(&self, rule: Option<&UrlRule>) -> Infallible {
         let Some(rule) = rule else { return std::future::pending().await };
         loop {
-            self.watch.until(|state| !state.to_ask.is_empty()).await;
+            self.watch.wait_until(|state| !state.to_ask.is_empty()).await;
             let next = self.watch.lock().to_ask.pop_front();
-            let Some(ToAsk { url, id, go_on }) = next else { continue };
+            let Some(PendingNavigation { url, id, go_on }) = next else { continue };
             let (method, answer) = match rule.admit(&url).await {
                 Ok(()) => go_on,
                 Err(reason) => {

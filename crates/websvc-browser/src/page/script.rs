@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Page;
-use crate::connection::CallError;
+use crate::connection::CdpError;
 use crate::error::BrowserError;
 
 /// How often a script is run again because its document went away under it.
@@ -29,7 +29,7 @@ impl Page<'_> {
     ) -> Result<Result<Value, String>, BrowserError> {
         let arguments: Vec<String> = arguments.iter().map(Value::to_string).collect();
         let expression = format!("({function})({})", arguments.join(","));
-        let mut last = CallError::Lost;
+        let mut last = CdpError::Lost;
         for _ in 0..ATTEMPTS {
             let world = match self.world().await {
                 Ok(world) => world,
@@ -54,7 +54,7 @@ impl Page<'_> {
     }
 
     /// Runs a script and tells a result from an exception.
-    pub(crate) async fn evaluate(&self, params: Value) -> Result<Outcome, CallError> {
+    pub(crate) async fn evaluate(&self, params: Value) -> Result<Outcome, CdpError> {
         let mut answer = self.call("Runtime.evaluate", params).await?;
         let exception = &answer["exceptionDetails"];
         if exception.is_null() {
@@ -70,7 +70,7 @@ impl Page<'_> {
     }
 
     /// Returns the world of our scripts in the current document.
-    async fn world(&self) -> Result<i64, CallError> {
+    async fn world(&self) -> Result<i64, CdpError> {
         if let Some(world) = self.watch.lock().world {
             return Ok(world);
         }
@@ -82,15 +82,15 @@ impl Page<'_> {
     }
 
     /// Gets ready to try again after a document went away; other errors are returned.
-    async fn recover(&self, error: CallError) -> Result<CallError, CallError> {
-        let CallError::Refused { message, .. } = &error else { return Err(error) };
+    async fn recover(&self, error: CdpError) -> Result<CdpError, CdpError> {
+        let CdpError::Refused { message, .. } = &error else { return Err(error) };
         let is_gone =
             ["context", "navigated", "destroyed", "No frame"].iter().any(|word| message.contains(word));
         if !is_gone {
             return Err(error);
         }
         self.watch.lock().world = None;
-        self.watch.until(|state| !state.is_navigating).await;
+        self.watch.wait_until(|state| !state.is_navigating).await;
         Ok(error)
     }
 }

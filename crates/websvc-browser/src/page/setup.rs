@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use websvc_transport::TlsPolicy;
 
 use super::Page;
-use super::children::{Children, Command, Orders, attaching};
+use super::child_targets::{ChildTargets, Command, TargetSetup, attaching};
 use super::intercept::Interception;
-use crate::connection::CallError;
+use crate::connection::CdpError;
 use crate::error::BrowserError;
 use crate::process::UserAgent;
-use crate::request::{Device, Locale, PageRequest, Viewport};
+use crate::request::{Device, Locale, RenderRequest, Viewport};
 use crate::state::of_caller;
 
 impl Device {
@@ -36,7 +36,7 @@ impl Device {
 
 impl Page<'_> {
     /// Tells the page everything about the request but its URL.
-    pub(super) async fn set_up(&self, request: &PageRequest) -> Result<(), BrowserError> {
+    pub(super) async fn set_up(&self, request: &RenderRequest) -> Result<(), BrowserError> {
         let interception = Arc::new(Interception::new(request));
         let patterns = interception.patterns();
         let children = self.expect_children(request, Arc::clone(&interception));
@@ -65,16 +65,17 @@ impl Page<'_> {
     }
 
     /// Sees to it that the parts of the page are told what the page is told.
-    fn expect_children(&self, request: &PageRequest, interception: Arc<Interception>) -> Children {
-        let orders = Orders {
+    fn expect_children(&self, request: &RenderRequest, interception: Arc<Interception>) -> ChildTargets {
+        let orders = TargetSetup {
             identity: identity(&self.process.user_agent, request),
             everywhere: everywhere(&request.locale),
             frames: in_frames(request),
         };
-        let children = Children::new(self.process.cdp().clone(), self.watch.clone(), interception, orders);
+        let children =
+            ChildTargets::new(self.process.cdp().clone(), self.watch.clone(), interception, orders);
         let told = children.clone();
         let welcome = move |session: &str, kind: &str| told.tell(session, kind);
-        self.process.arrivals().welcome(&self.context.id, Arc::new(welcome));
+        self.process.arrivals().on_worker(&self.context.id, Arc::new(welcome));
         children
     }
 
@@ -100,7 +101,7 @@ impl Page<'_> {
     async fn try_to(&self, method: &'static str, params: Value, name: &str) -> Result<(), BrowserError> {
         match self.call(method, params).await {
             Ok(_) => Ok(()),
-            Err(CallError::Refused { .. }) => {
+            Err(CdpError::Refused { .. }) => {
                 self.warn(format!("the browser does not know {name:?} and ignores it"));
                 Ok(())
             }
@@ -110,7 +111,7 @@ impl Page<'_> {
 }
 
 /// Returns what every frame is told, whichever process draws it.
-fn in_frames(request: &PageRequest) -> Vec<Command> {
+fn in_frames(request: &RenderRequest) -> Vec<Command> {
     let mut commands = vec![("Emulation.setFocusEmulationEnabled", json!({"enabled": true}))];
     if request.device == Device::Mobile {
         let touch = json!({"enabled": true, "maxTouchPoints": 5});
@@ -158,7 +159,7 @@ pub(crate) fn metrics(device: Device, viewport: Viewport) -> Value {
 }
 
 /// Returns what the page is told of the browser: its name, its languages, its system.
-fn identity(own: &UserAgent, request: &PageRequest) -> Value {
+fn identity(own: &UserAgent, request: &RenderRequest) -> Value {
     let mut identity = json!({"acceptLanguage": languages(request)});
     if let Some(chosen) = header(&request.headers, &USER_AGENT) {
         identity["userAgent"] = chosen.into();
@@ -192,7 +193,7 @@ fn identity(own: &UserAgent, request: &PageRequest) -> Value {
 }
 
 /// Returns the languages as Chromium wants them, which adds the weights itself.
-fn languages(request: &PageRequest) -> String {
+fn languages(request: &RenderRequest) -> String {
     if let Some(chosen) = header(&request.headers, &ACCEPT_LANGUAGE) {
         let names = chosen.split(',').filter_map(|part| part.split(';').next().map(str::trim));
         return names.collect::<Vec<_>>().join(",");

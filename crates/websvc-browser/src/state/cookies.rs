@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::State;
-use crate::connection::CallError;
+use crate::connection::CdpError;
 use crate::page::Page;
 use crate::request::Cookie;
 
@@ -19,7 +19,7 @@ const CALLERS: &str = "Low";
 
 impl Page<'_> {
     /// Gives the context the cookies of a state that have not expired.
-    pub(super) async fn give_cookies(&self, state: &State) -> Result<(), CallError> {
+    pub(super) async fn give_cookies(&self, state: &State) -> Result<(), CdpError> {
         let now = SystemTime::now();
         let cookies: Vec<Value> =
             state.cookies.iter().filter(|cookie| is_alive(cookie, now)).map(as_given).collect();
@@ -27,7 +27,7 @@ impl Page<'_> {
             return Ok(());
         }
         match self.set_cookies(&json!(cookies)).await {
-            Err(CallError::Refused { .. }) => {}
+            Err(CdpError::Refused { .. }) => {}
             outcome => return outcome,
         }
         // One that this Chromium does not take must not keep the others out.
@@ -35,7 +35,7 @@ impl Page<'_> {
         for cookie in cookies {
             match self.set_cookies(&json!([cookie])).await {
                 Ok(()) => {}
-                Err(CallError::Refused { .. }) => refused += 1,
+                Err(CdpError::Refused { .. }) => refused += 1,
                 Err(error) => return Err(error),
             }
         }
@@ -43,14 +43,14 @@ impl Page<'_> {
         Ok(())
     }
 
-    async fn set_cookies(&self, cookies: &Value) -> Result<(), CallError> {
+    async fn set_cookies(&self, cookies: &Value) -> Result<(), CdpError> {
         let params = json!({"cookies": cookies, "browserContextId": self.context_id()});
         self.browser_call("Storage.setCookies", params).await.map(drop)
     }
 
     /// Returns the cookies of the context but those that only the caller gave. One of those that stands where the state
     /// had another leaves that as it was.
-    pub(super) async fn take_cookies(&self, before: &State) -> Result<Vec<Value>, CallError> {
+    pub(super) async fn take_cookies(&self, before: &State) -> Result<Vec<Value>, CdpError> {
         let params = json!({"browserContextId": self.context_id()});
         let mut answer = self.browser_call("Storage.getCookies", params).await?;
         let Value::Array(found) = answer["cookies"].take() else { return Ok(Vec::new()) };

@@ -6,10 +6,10 @@
 //! page's scripts run beside it.
 
 mod cookies;
-mod visit;
+mod storage;
 
 pub(crate) use cookies::of_caller;
-pub(crate) use visit::storage_origin;
+pub(crate) use storage::storage_origin;
 
 use std::collections::BTreeMap;
 use std::fmt;

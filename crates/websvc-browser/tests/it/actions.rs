@@ -25,7 +25,12 @@ fn script(script: &str) -> Step {
 }
 
 /// Asserts which action failed, and that its reason says something.
-fn check_failed(outcome: &Result<websvc_browser::Rendered, BrowserError>, at: usize, name: &str, says: &str) {
+fn check_failed(
+    outcome: &Result<websvc_browser::RenderedPage, BrowserError>,
+    at: usize,
+    name: &str,
+    says: &str,
+) {
     let Err(BrowserError::Step { index, action, reason }) = outcome else { panic!("{outcome:?}") };
     assert_eq!((*index, *action), (at, name), "{reason}");
     assert!(reason.contains(says), "{reason}");

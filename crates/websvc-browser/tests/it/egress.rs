@@ -5,7 +5,7 @@ use std::net::UdpSocket;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
-use websvc_browser::{BrowserError, PageRequest, Refusal, Rendered, Step};
+use websvc_browser::{BrowserError, Refusal, RenderRequest, RenderedPage, Step};
 use websvc_testkit::{Canary, Page, World, WorldBuilder};
 use websvc_transport::{Proxy, TlsPolicy};
 
@@ -177,16 +177,16 @@ pub(crate) async fn go_ways(
     ways: impl IntoIterator<Item = usize>,
     scheme: &str,
     patience: Duration,
-) -> Vec<(usize, Result<Rendered, BrowserError>)> {
+) -> Vec<(usize, Result<RenderedPage, BrowserError>)> {
     let mut pages = JoinSet::new();
     for place in ways {
         let browser = stage.browser.clone();
-        let request = PageRequest {
+        let request = RenderRequest {
             wait_for: patience,
             tls: TlsPolicy::SkipVerification,
             ..request(&format!("{scheme}://{HOME}/{place}"))
         };
-        pages.spawn(async move { (place, browser.open(&request).await) });
+        pages.spawn(async move { (place, browser.render(&request).await) });
     }
     pages.join_all().await
 }
@@ -195,7 +195,7 @@ pub(crate) async fn go_ways(
 /// before it asks for anything.
 async fn go_until_heard(
     stage: &Stage,
-    is_heard: impl Fn(usize, &str, Result<Rendered, BrowserError>) -> bool,
+    is_heard: impl Fn(usize, &str, Result<RenderedPage, BrowserError>) -> bool,
 ) {
     let names = |places: &[usize]| places.iter().map(|place| WAYS[*place].0).collect::<Vec<_>>();
     let mut silent: Vec<usize> = (0..WAYS.len()).collect();
@@ -316,7 +316,7 @@ async fn a_proxy_of_the_operator_is_used_for_everything() {
     let http = stage.world.http_addr();
     let proxy = websvc_testkit::SocksProxy::start(None, move |_| Some(http)).await;
     let url = format!("socks5://{}", proxy.addr).parse().unwrap();
-    let request = PageRequest { proxy: Some(Proxy::new(&url).unwrap()), ..request("http://a.test/") };
+    let request = RenderRequest { proxy: Some(Proxy::new(&url).unwrap()), ..request("http://a.test/") };
     assert!(stage.open(&request).await.unwrap().html.contains("words"));
     assert!(proxy.asked().len() >= 2, "{:?}", proxy.asked());
     stage.browser.stop().await;

@@ -2,15 +2,15 @@
 
 use http::HeaderValue;
 use serde_json::{Value, json};
-use websvc_browser::{Device, Geolocation, Locale, PageRequest, Step, Viewport};
+use websvc_browser::{Device, Geolocation, Locale, RenderRequest, Step, Viewport};
 use websvc_testkit::{Page, World};
 use websvc_transport::TlsPolicy;
 
 use crate::support::{Stage, request, stage};
 
-async fn tell(stage: &Stage, request: PageRequest, expression: &str) -> Value {
+async fn tell(stage: &Stage, request: RenderRequest, expression: &str) -> Value {
     let steps = vec![Step::Script(expression.to_owned())];
-    let rendered = stage.open(&PageRequest { steps, ..request }).await.unwrap();
+    let rendered = stage.open(&RenderRequest { steps, ..request }).await.unwrap();
     assert_eq!(rendered.warnings, [""; 0]);
     rendered.returns.into_iter().next().unwrap().value
 }
@@ -33,7 +33,7 @@ async fn the_browser_does_not_call_itself_headless() {
     for name in [names[0].as_str().unwrap(), names[1].as_str().unwrap(), &sent] {
         assert!(name.contains(" Chrome/") && !name.contains("Headless"), "{name}");
     }
-    let secure = PageRequest { tls: TlsPolicy::SkipVerification, ..request("https://a.test/") };
+    let secure = RenderRequest { tls: TlsPolicy::SkipVerification, ..request("https://a.test/") };
     let brands = tell(&stage, secure, "navigator.userAgentData.brands.map((brand) => brand.brand)").await;
     assert!(brands.to_string().contains("Chromium") && !brands.to_string().contains("Headless"), "{brands}");
     stage.browser.stop().await;
@@ -45,7 +45,7 @@ async fn the_window_has_its_size() {
     let size = "[innerWidth, innerHeight, devicePixelRatio, navigator.maxTouchPoints]";
     assert_eq!(tell(&stage, request("http://a.test/"), size).await, json!([1280, 800, 1, 0]));
     let viewport = Some(Viewport { width: 640, height: 480 });
-    let small = PageRequest { viewport, ..request("http://a.test/") };
+    let small = RenderRequest { viewport, ..request("http://a.test/") };
     assert_eq!(tell(&stage, small, size).await, json!([640, 480, 1, 0]));
     stage.browser.stop().await;
 }
@@ -53,7 +53,7 @@ async fn the_window_has_its_size() {
 #[tokio::test]
 async fn a_telephone_is_small_and_is_touched() {
     let Some(stage) = stage(world()).await else { return };
-    let mobile = PageRequest { device: Device::Mobile, ..request("http://a.test/") };
+    let mobile = RenderRequest { device: Device::Mobile, ..request("http://a.test/") };
     let told = "[innerWidth, innerHeight, devicePixelRatio, navigator.maxTouchPoints > 0,
         matchMedia('(pointer: coarse)').matches, / Mobile /.test(navigator.userAgent)]";
     assert_eq!(tell(&stage, mobile.clone(), told).await, json!([390, 844, 3, true, true, true]));
@@ -70,7 +70,7 @@ async fn languages_time_zone_formats_and_place_are_those_asked_for() {
         formats: Some("de-DE".to_owned()),
         geolocation: Some(Geolocation { latitude: 35.68, longitude: 139.69 }),
     };
-    let request = PageRequest { locale, tls: TlsPolicy::SkipVerification, ..request("https://a.test/") };
+    let request = RenderRequest { locale, tls: TlsPolicy::SkipVerification, ..request("https://a.test/") };
     let told = "new Promise((answer) => navigator.geolocation.getCurrentPosition((place) => answer([
         navigator.language, navigator.languages, new Date(0).getHours(),
         Intl.DateTimeFormat().resolvedOptions().timeZone, (1234.5).toLocaleString(),
@@ -101,7 +101,7 @@ async fn the_names_of_the_caller_come_first() {
 async fn what_the_browser_does_not_know_is_a_warning() {
     let Some(stage) = stage(world()).await else { return };
     let locale = Locale { timezone: Some("Moon/Crater".to_owned()), ..Locale::default() };
-    let rendered = stage.open(&PageRequest { locale, ..request("http://a.test/") }).await.unwrap();
+    let rendered = stage.open(&RenderRequest { locale, ..request("http://a.test/") }).await.unwrap();
     assert_eq!(rendered.warnings, ["the browser does not know \"Moon/Crater\" and ignores it"]);
     stage.browser.stop().await;
 }

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::HeaderValue;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use websvc_browser::{BrowserConfig, Cookie, PageRequest, Step};
+use websvc_browser::{BrowserConfig, Cookie, RenderRequest, Step};
 use websvc_testkit::{Page, Seen, World, WorldBuilder};
 
 use crate::support::{Stage, config, request, stage, wrapped};
@@ -56,7 +56,7 @@ fn world() -> WorldBuilder {
 
 async fn run(stage: &Stage, url: &str, script: &str) -> Value {
     let steps = vec![Step::Script(script.to_owned())];
-    let rendered = stage.open(&PageRequest { steps, ..request(url) }).await.unwrap();
+    let rendered = stage.open(&RenderRequest { steps, ..request(url) }).await.unwrap();
     rendered.returns.into_iter().next().unwrap().value
 }
 
@@ -151,7 +151,7 @@ async fn a_host_that_wants_https_for_one_page_does_not_get_it_for_another() {
     let stage = Stage::of(world, BrowserConfig { path: Some(path), ..config });
     assert!(!stage.render("https://a.test/").await.unverified);
     let steps = vec![Step::Script("location = 'http://a.test/plain'".to_owned())];
-    let upgraded = stage.open(&PageRequest { steps, ..request("https://a.test/") }).await.unwrap();
+    let upgraded = stage.open(&RenderRequest { steps, ..request("https://a.test/") }).await.unwrap();
     assert_eq!(upgraded.url, "https://a.test/plain", "the host's wish holds within a page");
     assert_eq!(stage.render("http://a.test/plain").await.url, "http://a.test/plain");
     stage.browser.stop().await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use websvc_browser::{PageRequest, Step};
+use websvc_browser::{RenderRequest, Step};
 use websvc_testkit::{Page, World, WorldBuilder};
 
 use crate::support::{config, request, stage, stage_with};
@@ -155,7 +155,7 @@ async fn a_page_that_is_acted_on_goes_by_the_clock_of_everybody() {
     let difference =
         "Math.abs((Date.now() - began[0]) - (performance.now() - began[1])) < 100 && late.textContent";
     let steps = vec![Step::Wait(Duration::from_millis(700)), Step::Script(difference.to_owned())];
-    let rendered = stage.open(&PageRequest { steps, ..request("http://a.test/") }).await.unwrap();
+    let rendered = stage.open(&RenderRequest { steps, ..request("http://a.test/") }).await.unwrap();
     assert_eq!(rendered.returns[0].value, "done;");
     stage.browser.stop().await;
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process_group};
 use tokio::task::JoinSet;
-use websvc_browser::{BrowserConfig, BrowserError, BrowserStatus, PageRequest};
+use websvc_browser::{BrowserConfig, BrowserError, BrowserStatus, RenderRequest};
 use websvc_testkit::{Page, World, WorldBuilder};
 
 use crate::support::{config, request, stage, stage_with, within, wrapped_in};
@@ -57,7 +57,7 @@ async fn nothing_runs_before_it_is_needed_and_nothing_after_stop() {
 async fn pages_that_are_open_when_it_is_stopped_fail_and_start_nothing() {
     let Some(stage) = stage(world()).await else { return };
     let browser = stage.browser.clone();
-    let in_flight = tokio::spawn(async move { browser.open(&request("http://a.test/never")).await });
+    let in_flight = tokio::spawn(async move { browser.render(&request("http://a.test/never")).await });
     stage.world.asked("http://a.test/never").await;
     stage.browser.stop().await;
     let failed = in_flight.await.unwrap();
@@ -87,7 +87,7 @@ async fn eight_pages_at_once_are_eight_pages() {
     let mut pages = JoinSet::new();
     for page in 0..8 {
         let browser = stage.browser.clone();
-        pages.spawn(async move { (page, browser.open(&request(&format!("http://a.test/{page}"))).await) });
+        pages.spawn(async move { (page, browser.render(&request(&format!("http://a.test/{page}"))).await) });
     }
     while let Some(done) = pages.join_next().await {
         let (page, rendered) = done.unwrap();
@@ -106,10 +106,10 @@ async fn a_killed_chromium_loses_only_the_pages_that_have_begun() {
     let Some(stage) = stage(world).await else { return };
     stage.render("http://a.test/").await;
     let chromium = pid(&stage.browser.status().await);
-    let waiting = PageRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/alive") };
+    let waiting = RenderRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/alive") };
     let [begun, awaited] = [waiting, request(late)].map(|request| {
         let browser = stage.browser.clone();
-        tokio::spawn(async move { browser.open(&request).await })
+        tokio::spawn(async move { browser.render(&request).await })
     });
     stage.world.asked("http://a.test/beat").await;
     stage.world.asked(late).await;
@@ -129,8 +129,8 @@ async fn a_crashed_tab_loses_only_itself() {
     stage.render("http://a.test/").await;
     let chromium = stage.browser.status().await.process;
     let browser = stage.browser.clone();
-    let waiting = PageRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/large") };
-    let in_flight = tokio::spawn(async move { browser.open(&waiting).await });
+    let waiting = RenderRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/large") };
+    let in_flight = tokio::spawn(async move { browser.render(&waiting).await });
     stage.world.asked("http://a.test/beat").await;
     let renderers = renderers_of(pid(&stage.browser.status().await));
     let largest = renderers.into_iter().max_by_key(|process| pages_in_memory(*process));
@@ -183,7 +183,7 @@ async fn a_place_is_waited_for_until_the_deadline_and_no_longer() {
     let stage = stage_with(world(), BrowserConfig { concurrency: 1, ..config }).await.unwrap();
     stage.render("http://a.test/").await;
     let browser = stage.browser.clone();
-    let slow = tokio::spawn(async move { browser.open(&request("http://a.test/slow")).await });
+    let slow = tokio::spawn(async move { browser.render(&request("http://a.test/slow")).await });
     stage.world.asked("http://a.test/slow").await;
     let busy = stage.open(&within("http://a.test/", Duration::from_millis(300))).await;
     assert!(matches!(busy, Err(BrowserError::Busy { .. })), "{busy:?}");
@@ -197,7 +197,7 @@ async fn a_dropped_request_leaves_its_place() {
     let Some(config) = config() else { return };
     let stage = stage_with(world(), BrowserConfig { concurrency: 1, ..config }).await.unwrap();
     let browser = stage.browser.clone();
-    let dropped = tokio::spawn(async move { browser.open(&request("http://a.test/never")).await });
+    let dropped = tokio::spawn(async move { browser.render(&request("http://a.test/never")).await });
     stage.world.asked("http://a.test/never").await;
     dropped.abort();
     assert!(stage.render("http://a.test/").await.html.contains("a page of some words"));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
-use websvc_browser::{BrowserConfig, BrowserError, BrowserStatus, PageRequest, Rendered};
+use websvc_browser::{BrowserConfig, BrowserError, BrowserStatus, RenderRequest, RenderedPage};
 use websvc_testkit::{Page, World, until};
 
 use crate::support::{Stage, config, request, stage_with};
@@ -48,10 +48,10 @@ async fn open_large(world: websvc_testkit::WorldBuilder, config: BrowserConfig) 
     failure
 }
 
-fn open(stage: &Stage, url: &str) -> JoinHandle<Result<Rendered, BrowserError>> {
+fn open(stage: &Stage, url: &str) -> JoinHandle<Result<RenderedPage, BrowserError>> {
     let browser = stage.browser.clone();
-    let request = PageRequest { wait_for: Duration::from_secs(50), ..request(url) };
-    tokio::spawn(async move { browser.open(&request).await })
+    let request = RenderRequest { wait_for: Duration::from_secs(50), ..request(url) };
+    tokio::spawn(async move { browser.render(&request).await })
 }
 
 async fn assert_ends(html: &str) {

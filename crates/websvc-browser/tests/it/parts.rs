@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::HeaderValue;
 use serde_json::{Value, json};
-use websvc_browser::{BlockRule, BrowserConfig, Device, Locale, PageRequest, Step};
+use websvc_browser::{BlockRule, BrowserConfig, Device, Locale, RenderRequest, Step};
 use websvc_testkit::{Page, World, WorldBuilder};
 
 use crate::support::{Stage, config, request, stage, stage_with, wrapped};
@@ -101,14 +101,14 @@ fn world() -> WorldBuilder {
 }
 
 /// Opens the page and returns what its parts have told, in the order of their names.
-async fn reports(stage: &Stage, request: PageRequest) -> Vec<(String, Value)> {
+async fn reports(stage: &Stage, request: RenderRequest) -> Vec<(String, Value)> {
     let count = PARTS.len() + 1;
     let wait = format!(
         "new Promise((done) => {{ const look = () =>
             out.length < {count} ? setTimeout(look, 20) : done(out); look(); setTimeout(() => done(out), 15000) }})"
     );
     let steps = vec![Step::Script(wait)];
-    let rendered = stage.open(&PageRequest { steps, ..request }).await.unwrap();
+    let rendered = stage.open(&RenderRequest { steps, ..request }).await.unwrap();
     let told = rendered.returns[0].value.as_array().unwrap();
     let mut told: Vec<(String, Value)> =
         told.iter().map(|report| (report[0].as_str().unwrap().to_owned(), report[1].clone())).collect();
@@ -143,7 +143,7 @@ async fn every_part_has_the_name_the_languages_and_the_time_of_the_page() {
             formats: Some("de-DE".to_owned()),
             geolocation: None,
         };
-        let mut request = PageRequest { locale, device: Device::Mobile, ..request(HOME) };
+        let mut request = RenderRequest { locale, device: Device::Mobile, ..request(HOME) };
         request.headers.insert("user-agent", HeaderValue::from_static("my-agent/1"));
         for (name, told) in reports(stage, request).await {
             assert_eq!(told, json!(["my-agent/1", "de-DE,de", 9, "200,200,200"]), "{name}");
@@ -161,7 +161,7 @@ async fn every_part_has_the_name_the_languages_and_the_time_of_the_page() {
 async fn what_is_blocked_is_blocked_in_every_part() {
     with_both(async |stage: &Stage| {
         let block = Some(BlockRule(Arc::new(|url, _, _| url.ends_with("/advert"))));
-        for (name, told) in reports(stage, PageRequest { block, ..request(HOME) }).await {
+        for (name, told) in reports(stage, RenderRequest { block, ..request(HOME) }).await {
             assert_eq!(told[3], json!("200,blocked,blocked"), "{name}");
         }
         let adverts = stage.world.requests().iter().filter(|seen| seen.url.ends_with("/advert")).count();

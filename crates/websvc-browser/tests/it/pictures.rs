@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use websvc_browser::{
-    BrowserConfig, Device, Extent, ImageKind, Orientation, PageRequest, Paper, Picture, Print, Screenshot,
+    BrowserConfig, Device, Extent, ImageKind, Orientation, Paper, Picture, Print, RenderRequest, Screenshot,
     Step, Viewport,
 };
 use websvc_testkit::{Page, World};
@@ -52,7 +52,7 @@ fn full_page() -> Screenshot {
 #[tokio::test]
 async fn a_picture_shows_the_window() {
     let Some(stage) = stage_of(COLOURS).await else { return };
-    let request = PageRequest { screenshot: Some(Screenshot::default()), ..request("http://a.test/") };
+    let request = RenderRequest { screenshot: Some(Screenshot::default()), ..request("http://a.test/") };
     let pixels = Pixels::read(&stage.open(&request).await.unwrap().screenshot.unwrap());
     assert_eq!((pixels.width, pixels.height), (1280, 800));
     assert_eq!(pixels.at(640, 799), RED);
@@ -89,7 +89,7 @@ async fn a_picture_may_have_a_window_of_its_own() {
 async fn a_telephone_has_fine_pictures() {
     let Some(stage) = stage_of("<meta name=viewport content='width=device-width'><p>x").await else { return };
     let screenshot = Some(Screenshot::default());
-    let request = PageRequest { device: Device::Mobile, screenshot, ..request("http://a.test/") };
+    let request = RenderRequest { device: Device::Mobile, screenshot, ..request("http://a.test/") };
     let pixels = Pixels::read(&stage.open(&request).await.unwrap().screenshot.unwrap());
     assert_eq!((pixels.width, pixels.height), (3 * 390, 3 * 844));
     stage.browser.stop().await;
@@ -186,7 +186,7 @@ async fn a_page_made_for_larger_screens_is_whole_on_a_telephone() {
         </style><div></div>";
     let Some(stage) = stage_of(halves).await else { return };
     let screenshot = Some(full_page());
-    let request = PageRequest { device: Device::Mobile, screenshot, ..request("http://a.test/") };
+    let request = RenderRequest { device: Device::Mobile, screenshot, ..request("http://a.test/") };
     let pixels = Pixels::read(&stage.open(&request).await.unwrap().screenshot.unwrap());
     // 980 wide, shown on 390 with three pixels each; the last row is half of one.
     assert_eq!(pixels.width, 1170);

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use websvc_browser::{
-    Browser, BrowserConfig, BrowserError, PageRequest, Remote, RemoteError, Screenshot, Step,
+    Browser, BrowserConfig, BrowserError, Remote, RemoteError, RenderRequest, Screenshot, Step,
 };
 use websvc_testkit::{Canary, Page, World, WorldBuilder};
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest};
@@ -139,7 +139,7 @@ async fn pages_pictures_and_actions_are_as_with_a_browser_of_our_own() {
     for address in [chromium.socket.clone(), format!("http://{}", chromium.addr())] {
         let stage = stage(world(), remote(&address)).await;
         let click = Step::Click { selector: "p".to_owned(), matches: websvc_browser::Matches::First };
-        let asked = PageRequest {
+        let asked = RenderRequest {
             steps: vec![click],
             screenshot: Some(Screenshot::default()),
             ..request("http://a.test/")
@@ -237,8 +237,8 @@ async fn a_lost_connection_fails_the_pages_that_have_begun_and_the_next_ones_wor
     let (addr, cut) = relay("127.0.0.1", chromium.addr()).await;
     let stage = stage(world(), remote(&format!("http://{addr}"))).await;
     let browser = stage.browser.clone();
-    let waiting = PageRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/alive") };
-    let in_flight = tokio::spawn(async move { browser.open(&waiting).await });
+    let waiting = RenderRequest { wait_for: Duration::from_secs(50), ..request("http://a.test/alive") };
+    let in_flight = tokio::spawn(async move { browser.render(&waiting).await });
     stage.world.asked("http://a.test/beat").await;
     cut.notify_waiters();
     let lost = in_flight.await.unwrap();
@@ -257,7 +257,7 @@ async fn pages_that_are_open_when_it_is_stopped_fail_and_connect_nothing() {
     let world = world().page("http://a.test/never", Page::silence());
     let stage = stage(world, remote(&chromium.socket)).await;
     let browser = stage.browser.clone();
-    let in_flight = tokio::spawn(async move { browser.open(&request("http://a.test/never")).await });
+    let in_flight = tokio::spawn(async move { browser.render(&request("http://a.test/never")).await });
     stage.world.asked("http://a.test/never").await;
     stage.browser.stop().await;
     let failed = in_flight.await.unwrap();
@@ -302,9 +302,9 @@ async fn two_services_share_a_browser_and_nothing_else() {
     let page = "<p>of the other</p><script>document.title = document.cookie + localStorage.length</script>";
     let other = World::builder().page("http://a.test/", Page::html(page));
     let other = stage(other, remote(&chromium.socket)).await;
-    let waiting = PageRequest { wait_for: Duration::from_secs(2), ..request("http://a.test/cookie") };
+    let waiting = RenderRequest { wait_for: Duration::from_secs(2), ..request("http://a.test/cookie") };
     let browser = one.browser.clone();
-    let open = tokio::spawn(async move { browser.open(&waiting).await });
+    let open = tokio::spawn(async move { browser.render(&waiting).await });
     one.world.asked("http://a.test/cookie").await;
     let rendered = other.render("http://a.test/").await;
     assert!(

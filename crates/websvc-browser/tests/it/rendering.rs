@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderValue;
-use websvc_browser::{BlockRule, BrowserError, Cookie, PageRequest, WaitUntil};
+use websvc_browser::{BlockRule, BrowserError, Cookie, RenderRequest, WaitUntil};
 use websvc_testkit::{Page, World};
 use websvc_transport::TlsPolicy;
 
@@ -39,9 +39,9 @@ async fn what_scripts_fetch_and_write_is_waited_for() {
     let Some(stage) = stage(world).await else { return };
     let rendered = stage.render("http://a.test/").await;
     assert!(rendered.html.contains("got the answer"), "{}", rendered.html);
-    let early = PageRequest { wait_until: WaitUntil::Parsed, ..request("http://a.test/") };
+    let early = RenderRequest { wait_until: WaitUntil::Parsed, ..request("http://a.test/") };
     assert!(!stage.open(&early).await.unwrap().html.contains("got the answer"));
-    let patient = PageRequest { wait_for: Duration::from_millis(1500), ..early };
+    let patient = RenderRequest { wait_for: Duration::from_millis(1500), ..early };
     assert!(stage.open(&patient).await.unwrap().html.contains("got the answer"));
     stage.browser.stop().await;
 }
@@ -192,7 +192,7 @@ async fn windows_that_a_page_opens_are_closed() {
         .page("http://a.test/", Page::html("<p>the page itself</p><script>window.open('/pop')</script>"))
         .page("http://a.test/pop", Page::html("<script>setInterval(() => fetch('/alive'), 50)</script>"));
     let Some(stage) = stage(world).await else { return };
-    let patient = PageRequest { wait_for: Duration::from_millis(1000), ..request("http://a.test/") };
+    let patient = RenderRequest { wait_for: Duration::from_millis(1000), ..request("http://a.test/") };
     assert!(stage.open(&patient).await.unwrap().html.contains("the page itself"));
     assert!(stage.world.count("http://a.test/alive") <= 4, "{}", stage.world.count("http://a.test/alive"));
     stage.browser.stop().await;
@@ -247,7 +247,8 @@ async fn what_is_blocked_is_not_asked_for() {
         assert_eq!(page.as_str(), "http://a.test/");
         url.contains("ads.test") && kind == "Script"
     }));
-    let rendered = stage.open(&PageRequest { block: Some(rule), ..request("http://a.test/") }).await.unwrap();
+    let rendered =
+        stage.open(&RenderRequest { block: Some(rule), ..request("http://a.test/") }).await.unwrap();
     assert!(rendered.html.contains("own script") && !rendered.html.contains("advertisement"));
     assert_eq!(stage.world.count("http://ads.test/ad.js"), 0);
     stage.browser.stop().await;
@@ -260,7 +261,7 @@ async fn certificates_are_verified_unless_that_is_skipped() {
     let failed = stage.open(&request("https://a.test/")).await;
     let Err(BrowserError::Navigation { reason, .. }) = &failed else { panic!("{failed:?}") };
     assert!(reason.contains("certificate"), "{reason}");
-    let skipping = PageRequest { tls: TlsPolicy::SkipVerification, ..request("https://a.test/") };
+    let skipping = RenderRequest { tls: TlsPolicy::SkipVerification, ..request("https://a.test/") };
     let rendered = stage.open(&skipping).await.unwrap();
     assert!(rendered.html.contains("secret") && rendered.unverified);
     stage.browser.stop().await;

@@ -1,6 +1,6 @@
 //! The rule about where a page goes: asked before anything is sent there, and its refusal ends the page.
 
-use websvc_browser::{BrowserError, Matches, PageRequest, Step};
+use websvc_browser::{BrowserError, Matches, RenderRequest, Step};
 use websvc_testkit::{Page, World};
 use websvc_transport::UrlRule;
 
@@ -20,8 +20,8 @@ fn rule() -> UrlRule {
     })
 }
 
-fn guarded(url: &str) -> PageRequest {
-    PageRequest { navigation_rule: Some(rule()), ..request(url) }
+fn guarded(url: &str) -> RenderRequest {
+    RenderRequest { navigation_rule: Some(rule()), ..request(url) }
 }
 
 #[track_caller]

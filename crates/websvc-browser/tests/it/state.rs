@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use websvc_browser::{Changes, Cookie, PageRequest, Rendered, Session, State, Step};
+use websvc_browser::{Changes, Cookie, RenderRequest, RenderedPage, Session, State, Step};
 use websvc_testkit::{Page, World, WorldBuilder};
 use websvc_transport::TlsPolicy;
 
@@ -47,9 +47,9 @@ fn world() -> WorldBuilder {
 
 impl Stage {
     /// Opens a page with a state, runs a script there, and returns the page and what the script gave.
-    async fn with(&self, url: &str, state: State, script: &str) -> (Rendered, Value) {
+    async fn with(&self, url: &str, state: State, script: &str) -> (RenderedPage, Value) {
         let steps = vec![Step::Script(script.to_owned())];
-        let request = PageRequest { steps, session: session(state, Changes::Kept), ..request(url) };
+        let request = RenderRequest { steps, session: session(state, Changes::Kept), ..request(url) };
         let mut rendered = self.open(&request).await.unwrap();
         let value = rendered.returns.pop().unwrap().value;
         (rendered, value)
@@ -219,8 +219,11 @@ async fn every_origin_that_was_visited_is_kept_and_nothing_leaves_for_it() {
         Step::Script("localStorage.setItem('name', 'first'); location = 'http://b.test/'; 1".to_owned()),
         Step::Script("localStorage.setItem('name', 'second')".to_owned()),
     ];
-    let first =
-        PageRequest { steps, session: session(State::default(), Changes::Kept), ..request("http://a.test/") };
+    let first = RenderRequest {
+        steps,
+        session: session(State::default(), Changes::Kept),
+        ..request("http://a.test/")
+    };
     let state = stage.open(&first).await.unwrap().state.unwrap();
     let hosts = |stage: &Stage| -> Vec<String> {
         stage.world.requests().iter().map(|request| request.url.clone()).collect()
@@ -274,7 +277,7 @@ async fn cookies_of_the_caller_are_kept_only_if_the_page_sets_them() {
     let Some(stage) = stage(world().page("http://a.test/set", sets)).await else { return };
     let before = stage.after_script("http://a.test/", State::default(), "document.cookie = 'mine=old'").await;
     let cookie = |name: &str, value: &str| Cookie { name: name.to_owned(), value: value.to_owned() };
-    let request = PageRequest {
+    let request = RenderRequest {
         cookies: vec![cookie("mine", "callers"), cookie("both", "caller"), cookie("key", "callers")],
         session: session(before, Changes::Kept),
         ..request("http://a.test/set")
@@ -353,12 +356,12 @@ async fn a_state_that_is_only_read_is_not_taken_and_one_without_time_is_told() {
     let state =
         stage.after_script("http://a.test/", State::default(), "localStorage.setItem('name', 'old')").await;
     let reading =
-        PageRequest { session: session(state.clone(), Changes::Forgotten), ..request("http://a.test/") };
+        RenderRequest { session: session(state.clone(), Changes::Forgotten), ..request("http://a.test/") };
     let rendered = stage.open(&reading).await.unwrap();
     assert!(rendered.html.contains("|old|") && rendered.state.is_none(), "{}", rendered.html);
     // A page that does not let itself be left is given up, and what it shows is there all the same.
     let script = "addEventListener('pagehide', () => { for (;;) {} })";
-    let request = PageRequest {
+    let request = RenderRequest {
         steps: vec![Step::Script(script.to_owned())],
         session: session(state, Changes::Kept),
         ..within("http://a.test/", Duration::from_secs(6))
@@ -397,7 +400,7 @@ async fn secure_origins_and_partitions_are_kept_apart() {
         .header("set-cookie", "part=1; Path=/; Secure; SameSite=None; Partitioned")
         .header("set-cookie", "safe=1; Path=/; Secure");
     let Some(stage) = stage(world().page("https://a.test/", sets)).await else { return };
-    let https = |state: State, script: &str| PageRequest {
+    let https = |state: State, script: &str| RenderRequest {
         tls: TlsPolicy::SkipVerification,
         steps: vec![Step::Script(script.to_owned())],
         session: session(state, Changes::Kept),

@@ -8,7 +8,9 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::time::Instant;
 use url::Url;
-use websvc_browser::{Browser, BrowserConfig, BrowserError, BrowserStatus, PageRequest, Rendered, Step};
+use websvc_browser::{
+    Browser, BrowserConfig, BrowserError, BrowserStatus, RenderRequest, RenderedPage, Step,
+};
 use websvc_testkit::{Page, World, WorldBuilder};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 
@@ -76,12 +78,12 @@ impl Stage {
         Self { world, browser, places }
     }
 
-    pub(crate) async fn open(&self, request: &PageRequest) -> Result<Rendered, BrowserError> {
-        self.browser.open(request).await
+    pub(crate) async fn open(&self, request: &RenderRequest) -> Result<RenderedPage, BrowserError> {
+        self.browser.render(request).await
     }
 
     /// Opens a URL without any extras.
-    pub(crate) async fn render(&self, url: &str) -> Rendered {
+    pub(crate) async fn render(&self, url: &str) -> RenderedPage {
         self.open(&request(url)).await.unwrap()
     }
 
@@ -97,8 +99,8 @@ impl Stage {
     }
 
     /// Opens `http://a.test/` and does this there.
-    pub(crate) async fn act(&self, steps: Vec<Step>) -> Result<Rendered, BrowserError> {
-        self.open(&PageRequest { steps, ..request("http://a.test/") }).await
+    pub(crate) async fn act(&self, steps: Vec<Step>) -> Result<RenderedPage, BrowserError> {
+        self.open(&RenderRequest { steps, ..request("http://a.test/") }).await
     }
 
     /// Opens `http://a.test/`, does this there, and returns what an expression is then.
@@ -109,10 +111,10 @@ impl Stage {
     }
 }
 
-pub(crate) fn request(url: &str) -> PageRequest {
+pub(crate) fn request(url: &str) -> RenderRequest {
     within(url, Duration::from_secs(60))
 }
 
-pub(crate) fn within(url: &str, time: Duration) -> PageRequest {
-    PageRequest::new(Url::parse(url).unwrap(), Instant::now() + time)
+pub(crate) fn within(url: &str, time: Duration) -> RenderRequest {
+    RenderRequest::new(Url::parse(url).unwrap(), Instant::now() + time)
 }

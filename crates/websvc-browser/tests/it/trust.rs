@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use websvc_browser::{Browser, BrowserConfig, BrowserError, PageRequest, Rendered};
+use websvc_browser::{Browser, BrowserConfig, BrowserError, RenderRequest, RenderedPage};
 use websvc_testkit::{Authority, Page, World, WorldBuilder};
 use websvc_transport::{AddressGuard, Body, Client, ClientConfig, Server, ServerConfig, TlsFiles, TlsPolicy};
 
@@ -26,7 +26,7 @@ async fn trusting(ca_file: impl FnOnce(&World) -> PathBuf) -> Option<Stage> {
     Some(Stage::of(world, config))
 }
 
-fn is_mistrusted(outcome: &Result<Rendered, BrowserError>) -> bool {
+fn is_mistrusted(outcome: &Result<RenderedPage, BrowserError>) -> bool {
     matches!(outcome, Err(BrowserError::Navigation { reason, .. }) if reason.contains("certificate"))
 }
 
@@ -70,10 +70,10 @@ async fn a_chain_that_only_shows_the_trusted_authority_is_not_trusted() {
     let serving = tokio::spawn(server.run(answer, std::future::pending()));
     let config = BrowserConfig { ca_file: Some(stage.world.ca_file()), ..config().unwrap() };
     let browser = Browser::new(config, Client::new(ClientConfig::new(guard)).unwrap());
-    let refused = browser.open(&request("https://a.test/")).await;
+    let refused = browser.render(&request("https://a.test/")).await;
     assert!(is_mistrusted(&refused), "{refused:?}");
-    let unchecked = PageRequest { tls: TlsPolicy::SkipVerification, ..request("https://a.test/") };
-    assert!(browser.open(&unchecked).await.unwrap().html.contains("an impostor"), "the server does answer");
+    let unchecked = RenderRequest { tls: TlsPolicy::SkipVerification, ..request("https://a.test/") };
+    assert!(browser.render(&unchecked).await.unwrap().html.contains("an impostor"), "the server does answer");
     browser.stop().await;
     serving.abort();
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use websvc_browser::{Browser, BrowserConfig, Matches, PageRequest, Rendered, Step, Viewport};
+use websvc_browser::{Browser, BrowserConfig, Matches, RenderRequest, RenderedPage, Step, Viewport};
 use websvc_testkit::{Page, World};
 use websvc_transport::{AddressGuard, Client, ClientConfig};
 
@@ -71,16 +71,16 @@ async fn stage_with(test: &str, pages: usize) -> Option<Stage> {
 }
 
 impl Stage {
-    async fn open(&self, path: &str, steps: Vec<Step>) -> Rendered {
+    async fn open(&self, path: &str, steps: Vec<Step>) -> RenderedPage {
         self.open_at(1200, path, steps).await
     }
 
     /// The same in a window of this width.
-    async fn open_at(&self, width: u32, path: &str, steps: Vec<Step>) -> Rendered {
+    async fn open_at(&self, width: u32, path: &str, steps: Vec<Step>) -> RenderedPage {
         let url = format!("{}{path}", self.service.address).parse().unwrap();
-        let request = PageRequest::new(url, Instant::now() + Duration::from_secs(300));
+        let request = RenderRequest::new(url, Instant::now() + Duration::from_secs(300));
         let viewport = Some(Viewport { width, height: 900 });
-        let rendered = self.browser.open(&PageRequest { steps, viewport, ..request }).await.unwrap();
+        let rendered = self.browser.render(&RenderRequest { steps, viewport, ..request }).await.unwrap();
         assert!(rendered.warnings.is_empty(), "{:?}", rendered.warnings);
         rendered
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 use websvc_blocklist::{Blocker, Blocklist, ResourceKind};
-use websvc_browser::{BlockRule, PageRequest, StyleRule};
+use websvc_browser::{BlockRule, RenderRequest, StyleRule};
 
 /// How long loaded lists are used before they are looked for anew.
 const FRESH: Duration = Duration::from_secs(3600);
@@ -23,7 +23,7 @@ impl Ads {
     }
 
     /// Makes a request leave advertising out. Returns a warning when the lists cannot be read.
-    pub(crate) async fn block_ads(&self, request: &mut PageRequest) -> Option<String> {
+    pub(crate) async fn block_ads(&self, request: &mut RenderRequest) -> Option<String> {
         let blocker = match self.blocker().await {
             Ok(blocker) => blocker,
             Err(why) => return Some(format!("blockAds: {why}")),

@@ -6,8 +6,8 @@ use http::header::COOKIE;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 use websvc_browser::{
-    Cookie, Device, Direction, Extent, Geolocation, Locale, Matches, Orientation, PageRequest, Paper, Print,
-    Screenshot, Step, Viewport,
+    Cookie, Device, Direction, Extent, Geolocation, Locale, Matches, Orientation, Paper, Print,
+    RenderRequest, Screenshot, Step, Viewport,
 };
 use websvc_transport::Proxy;
 use websvc_types::action::{self, Click, ExecuteJavascript, Pdf, Press, Scroll, Wait, Write};
@@ -25,8 +25,8 @@ pub(crate) fn render_request(
     plan: &ScrapePlan,
     proxy: Option<Proxy>,
     deadline: Instant,
-) -> Result<PageRequest, ScrapeError> {
-    let mut request = PageRequest::new(url.clone(), deadline.into());
+) -> Result<RenderRequest, ScrapeError> {
+    let mut request = RenderRequest::new(url.clone(), deadline.into());
     request.headers = headers(plan)?;
     request.cookies = cookies(&mut request.headers);
     request.device = if plan.mobile() { Device::Mobile } else { Device::Desktop };
@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    fn ask(options: &Value) -> PageRequest {
+    fn ask(options: &Value) -> RenderRequest {
         let read = read_scrape_options(options.to_string().as_bytes(), &Policy::default());
         let url = "https://a.test/".parse().unwrap();
         render_request(&url, &read.unwrap().plan, None, Instant::now()).unwrap()

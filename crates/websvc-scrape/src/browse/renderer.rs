@@ -14,7 +14,7 @@ use websvc_validate::ScrapePlan;
 use super::ads::Ads;
 use super::render_mode::{RenderMode, wants_screenshot};
 use super::render_request::render_request;
-use super::to_raw_page::{RenderedPage, to_raw_page};
+use super::to_raw_page::{RawRenderedPage, to_raw_page};
 use crate::error::ScrapeError;
 use crate::fetcher::{Fetcher, ProxyRoute, is_rejected, remaining};
 use crate::file_download::fetch_download;
@@ -69,7 +69,7 @@ impl PageRenderer {
 
     /// Returns the browser, if its program is there.
     pub(crate) fn browser(&self) -> Option<&Browser> {
-        self.browser.as_ref().filter(|browser| browser.is_there())
+        self.browser.as_ref().filter(|browser| browser.is_available())
     }
 
     /// Returns the browser, whether or not its program is there.
@@ -104,7 +104,7 @@ impl PageRenderer {
     ) -> Result<RawPage, ScrapeError> {
         let session = profile.map(OpenProfile::session);
         let takings = match Box::pin(self.render(url, plan, session.as_ref(), source, deadline)).await {
-            Ok(RenderedPage { page, is_markup, state, file }) => {
+            Ok(RawRenderedPage { page, is_markup, state, file }) => {
                 let keep = || {
                     if let Some((profile, state)) = profile.zip(state) {
                         profile.set_state(state);
@@ -147,12 +147,12 @@ impl PageRenderer {
         session: Option<&Session>,
         source: &FetchContext<'_>,
         deadline: Instant,
-    ) -> Result<RenderedPage, ScrapeError> {
+    ) -> Result<RawRenderedPage, ScrapeError> {
         let route = ProxyRoute::of(plan);
         let (first, second) = source.fetcher.tiers(route);
         let drawn = self.render_via_proxy(url, plan, session, (source, first), deadline).await;
         let turned_away = match &drawn {
-            Ok(RenderedPage { page, .. }) => is_rejected(&Ok(page)),
+            Ok(RawRenderedPage { page, .. }) => is_rejected(&Ok(page)),
             Err(error) => is_rejected(&Err(error)),
         };
         let Some(second) = second.filter(|_| turned_away) else { return drawn };
@@ -175,8 +175,8 @@ impl PageRenderer {
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
         Ok(match self.render(&page.source_url, plan, None, source, deadline).await {
-            Ok(RenderedPage { page: drawn, is_markup: true, .. }) => drawn,
-            Ok(RenderedPage { is_markup: false, .. }) => page,
+            Ok(RawRenderedPage { page: drawn, is_markup: true, .. }) => drawn,
+            Ok(RawRenderedPage { is_markup: false, .. }) => page,
             Err(error) if error.is_unsafe() => return Err(error),
             Err(error) => with_render_warning(page, &error),
         })
@@ -189,7 +189,7 @@ impl PageRenderer {
         session: Option<&Session>,
         (source, tier): (&FetchContext<'_>, ProxyTier),
         deadline: Instant,
-    ) -> Result<RenderedPage, ScrapeError> {
+    ) -> Result<RawRenderedPage, ScrapeError> {
         let browser =
             self.browser.as_ref().ok_or(ScrapeError::Browser(BrowserError::Missing { path: None }))?;
         let proxy: Option<Proxy> = source.fetcher.pick_proxy(tier, plan.location().country(), url);
@@ -198,7 +198,7 @@ impl PageRenderer {
         request.session = session.cloned();
         request.navigation_rule.clone_from(&source.rule);
         let warning = if plan.block_ads() { self.ads.block_ads(&mut request).await } else { None };
-        let opening = source.stages.run(Stage::Browser, Box::pin(browser.open(&request)));
+        let opening = source.stages.run(Stage::Browser, Box::pin(browser.render(&request)));
         let opened = opening.await;
         if matches!(opened, Err(BrowserError::Forbidden)) {
             source.fetcher.client().log_refusal(url).await;

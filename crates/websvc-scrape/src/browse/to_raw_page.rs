@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LAST_MODIFIED, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use url::Url;
-use websvc_browser::{Download, DownloadCause, Refusal, Rendered, State};
+use websvc_browser::{Download, DownloadCause, Refusal, RenderedPage, State};
 use websvc_transport::{has_credentials, without_credentials};
 use websvc_types::ProxyUsed;
 
@@ -19,7 +19,7 @@ const OF_THE_BYTES: [http::HeaderName; 5] =
 
 /// A drawn page.
 #[derive(Debug)]
-pub(crate) struct RenderedPage {
+pub(crate) struct RawRenderedPage {
     pub(crate) page: RawPage,
     /// What the host sent is markup. Around anything else the browser puts markup of its own.
     pub(crate) is_markup: bool,
@@ -30,8 +30,12 @@ pub(crate) struct RenderedPage {
 }
 
 /// Returns what a browser drew as a page.
-pub(crate) fn to_raw_page(source_url: &Url, rendered: Rendered, proxy_used: ProxyUsed) -> RenderedPage {
-    let Rendered {
+pub(crate) fn to_raw_page(
+    source_url: &Url,
+    rendered: RenderedPage,
+    proxy_used: ProxyUsed,
+) -> RawRenderedPage {
+    let RenderedPage {
         url,
         status,
         headers,
@@ -73,7 +77,7 @@ pub(crate) fn to_raw_page(source_url: &Url, rendered: Rendered, proxy_used: Prox
         took: Duration::ZERO,
         takings: (!takings.is_empty()).then(|| Box::new(takings)),
     };
-    RenderedPage { page, is_markup, state, file }
+    RawRenderedPage { page, is_markup, state, file }
 }
 
 /// Returns as much of a name as a warning has room for.

@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use http::StatusCode;
 use serde::Serialize;
 use url::Url;
-use websvc_browser::BrowserFigures;
+use websvc_browser::BrowserMetrics;
 use websvc_engine::{LATENCY_BOUNDS_MS, SourceMetrics};
 use websvc_store::{CacheSize, JobOverview, JobState, Retention};
 use websvc_threat::ThreatFigures;
@@ -283,7 +283,7 @@ fn cache(context: &Context<'_>, size: CacheSize) -> CacheState {
 async fn browser(context: &Context<'_>) -> Option<BrowserState> {
     let browser = context.engine.scraper().browser()?;
     let status = browser.status().await;
-    let BrowserFigures { open, waiting, opened, failed, crashed, .. } = browser.figures().await;
+    let BrowserMetrics { open, waiting, opened, failed, crashed, .. } = browser.figures().await;
     Some(BrowserState {
         running: status.process.is_some(),
         pages: open,

@@ -7,7 +7,7 @@ mod work;
 
 use http::StatusCode;
 use websvc_audit::{AuditReport, SinkReport};
-use websvc_browser::{BrowserFigures, WAIT_BOUNDS_MS};
+use websvc_browser::{BrowserMetrics, WAIT_BOUNDS_MS};
 use websvc_engine::{LATENCY_BOUNDS_MS, MirrorMetrics, SourceHealth, SourceMetrics};
 use websvc_scrape::CacheMetrics;
 use websvc_store::JobKind;
@@ -212,8 +212,8 @@ fn audit(report: &AuditReport) -> String {
     out.0
 }
 
-fn browser(figures: &BrowserFigures) -> String {
-    let BrowserFigures {
+fn browser(figures: &BrowserMetrics) -> String {
+    let BrowserMetrics {
         open,
         waiting,
         opened,
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn the_browser_is_written_with_its_waiting() {
-        let figures = BrowserFigures {
+        let figures = BrowserMetrics {
             open: 2,
             waiting: 1,
             opened: 9,

@@ -14,10 +14,10 @@ use tokio::process::{Child, ChildStderr};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::authorities;
+use crate::ca_certificates;
 use crate::config::BrowserConfig;
 use crate::connection::{Cdp, Connection};
-use crate::egress::{Bounds, Destinations, Egress, Entrance};
+use crate::egress::{Bounds, Destinations, Egress, ProxyListener};
 use crate::error::BrowserError;
 use crate::launch::{Launch, Launched};
 use crate::process::UserAgent;
@@ -33,7 +33,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(250);
 const LOG_BYTES: usize = 4096;
 
 /// A started Chromium.
-pub(crate) struct Own {
+pub(crate) struct LocalChromium {
     /// Dropped before the group: what has ended is looked at no more.
     watch: Watch,
     group: Group,
@@ -57,7 +57,7 @@ struct Log {
     task: JoinHandle<()>,
 }
 
-impl Own {
+impl LocalChromium {
     /// Starts Chromium; it has not said anything yet.
     pub(crate) async fn start(
         path: &Path,
@@ -69,15 +69,16 @@ impl Own {
         let failed = |source| BrowserError::Start { source, log: String::new() };
         let profile = Profile::create().await.map_err(failed)?;
         if let Some(ca_file) = &config.ca_file {
-            authorities::install(ca_file, profile.path()).await;
+            ca_certificates::install(ca_file, profile.path()).await;
         }
         let bounds = Bounds { connect_timeout: config.connect_timeout, connections: 16, traffic_bytes: 0 };
-        let nowhere = Egress::start(Destinations::Nothing, bounds, Entrance::Own).await.map_err(failed)?;
+        let nowhere =
+            Egress::start(Destinations::Nothing, bounds, ProxyListener::Own).await.map_err(failed)?;
         let launch = Launch {
             path,
             profile: profile.path(),
             user_agent: &user_agent.text,
-            proxy: nowhere.server(),
+            proxy: nowhere.proxy_url(),
             sandbox,
             page_memory_bytes: config.page_memory_bytes,
         };
@@ -93,7 +94,7 @@ impl Own {
         let watcher = tokio::spawn(async move {
             ended(id).await;
             // What is left of it may hold the pipes for a while.
-            cdp.lose();
+            cdp.disconnect();
         });
         let watch = watchdog.watch(id);
         Ok((Self { watch, group, sandbox, _nowhere: nowhere, watcher, log }, connection))
@@ -123,7 +124,7 @@ impl Own {
     /// Waits until Chromium, which was asked to, has ended; otherwise it is killed.
     pub(crate) async fn end(&self, cdp: &Cdp) {
         // As long as the leader was not waited for, nobody else can have its number.
-        let _ = timeout(GRACE, cdp.lost()).await;
+        let _ = timeout(GRACE, cdp.disconnected()).await;
         self.group.end().await;
     }
 
@@ -133,7 +134,7 @@ impl Own {
     }
 }
 
-impl Drop for Own {
+impl Drop for LocalChromium {
     fn drop(&mut self) {
         self.watcher.abort();
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Page;
 use crate::error::BrowserError;
-use crate::request::{PageRequest, StyleRule};
+use crate::request::{RenderRequest, StyleRule};
 
 /// Names of one kind that are asked about; a hostile page has more.
 const MAX_NAMES: u32 = 5000;
@@ -30,7 +30,7 @@ const ADOPT: &str = "(style) => {
 
 impl Page<'_> {
     /// Hides what the request wants hidden of this page.
-    pub(super) async fn style_late(&self, request: &PageRequest) -> Result<(), BrowserError> {
+    pub(super) async fn inject_css(&self, request: &RenderRequest) -> Result<(), BrowserError> {
         let Some(StyleRule(style)) = &request.late_style else { return Ok(()) };
         // A page that breaks the script keeps what it shows.
         let Ok(names) = self.ask(NAMES, &[MAX_NAMES.into()]).await? else { return Ok(()) };

@@ -10,7 +10,7 @@ use crate::state::State;
 
 /// A page as it was in the end, and what its actions gave, in their order.
 #[derive(Debug, Clone, Default)]
-pub struct Rendered {
+pub struct RenderedPage {
     /// Where the page is now, scripts that changed its address included.
     pub url: String,
     /// The status of the last document that was loaded.

@@ -10,32 +10,32 @@ use tokio::time::timeout;
 use websvc_transport::{Client, Proxy};
 
 use super::CLOSING;
-use super::events::Watch;
+use super::events::PageEvents;
 use crate::config::BrowserConfig;
 use crate::egress::{Bounds, Destinations, Egress};
 use crate::error::BrowserError;
-use crate::process::Process;
+use crate::process::BrowserProcess;
 
 /// A page that was nowhere yet. Dropping it puts its context away.
-pub(crate) struct Prepared {
+pub(crate) struct WarmPage {
     pub(super) egress: Egress,
-    pub(super) context: Context,
+    pub(super) context: BrowserContext,
     pub(super) target: String,
     pub(super) session: String,
-    pub(super) watch: Watch,
+    pub(super) watch: PageEvents,
 }
 
 /// A browser context: cookies, cache, storage and a way out that nobody else has.
-pub(crate) struct Context {
-    process: Arc<Process>,
+pub(crate) struct BrowserContext {
+    process: Arc<BrowserProcess>,
     pub(super) id: String,
     is_open: bool,
 }
 
-impl Prepared {
+impl WarmPage {
     /// Makes a context with a way out, and a page in it.
     pub(crate) async fn make(
-        process: &Arc<Process>,
+        process: &Arc<BrowserProcess>,
         client: &Client,
         config: &BrowserConfig,
         proxy: Option<Proxy>,
@@ -46,27 +46,27 @@ impl Prepared {
             traffic_bytes: config.traffic_bytes_per_page,
         };
         let to = Destinations::Guarded { client: client.clone(), proxy };
-        let egress = Egress::start(to, bounds, process.entrance()).await;
+        let egress = Egress::start(to, bounds, process.proxy_listener()).await;
         let egress = egress.map_err(|source| BrowserError::Start { source, log: String::new() })?;
-        let context = Context::create(process, &egress).await?;
+        let context = BrowserContext::create(process, &egress).await?;
         let created = json!({"url": "about:blank", "browserContextId": context.id});
         let target = named(process, "Target.createTarget", created, "targetId").await?;
         let session = process.arrivals().session(&context.id, &target);
         let session = session.ok_or_else(|| BrowserError::lacking("Target.createTarget", "session"))?;
-        let watch = Watch::new(&target, process.watched().cloned());
+        let watch = PageEvents::new(&target, process.watched().cloned());
         watch.follow_end(process.cdp(), &session);
         let prepared = Self { egress, context, target, session, watch };
         tokio::select! {
             biased;
             // The process of a page that has crashed answers nothing.
-            () = prepared.watch.until(|state| state.is_crashed) => return Err(BrowserError::Crashed),
+            () = prepared.watch.wait_until(|state| state.is_crashed) => return Err(BrowserError::Crashed),
             enabled = prepared.enable(process) => enabled?,
         }
         Ok(prepared)
     }
 
     /// Asks for what is told of every page. The first answer takes as long as the process of the page to start.
-    async fn enable(&self, process: &Process) -> Result<(), BrowserError> {
+    async fn enable(&self, process: &BrowserProcess) -> Result<(), BrowserError> {
         let deny = json!({"behavior": "deny", "browserContextId": self.context.id});
         // The bodies are of no use here; without room for them Chromium keeps none.
         let network = json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0});
@@ -87,16 +87,16 @@ impl Prepared {
     }
 }
 
-impl Context {
-    async fn create(process: &Arc<Process>, egress: &Egress) -> Result<Self, BrowserError> {
+impl BrowserContext {
+    async fn create(process: &Arc<BrowserProcess>, egress: &Egress) -> Result<Self, BrowserError> {
         let method = "Target.createBrowserContext";
         let params = json!({
             "disposeOnDetach": true,
-            "proxyServer": egress.server(),
+            "proxyServer": egress.proxy_url(),
             "proxyBypassList": "<-loopback>",
         });
         let id = named(process, method, params, "browserContextId").await?;
-        process.arrivals().expect(&id);
+        process.arrivals().register_context(&id);
         Ok(Self { process: Arc::clone(process), id, is_open: true })
     }
 
@@ -116,18 +116,18 @@ impl Context {
     }
 }
 
-impl Drop for Context {
+impl Drop for BrowserContext {
     fn drop(&mut self) {
         self.process.arrivals().forget(&self.id);
         if self.is_open {
-            self.process.cdp().post("", "Target.disposeBrowserContext", self.disposal());
+            self.process.cdp().send_no_reply("", "Target.disposeBrowserContext", self.disposal());
         }
     }
 }
 
 /// Makes something in the browser and returns the name that it gets.
 async fn named(
-    process: &Process,
+    process: &BrowserProcess,
     method: &'static str,
     params: Value,
     name: &str,

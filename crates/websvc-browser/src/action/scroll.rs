@@ -37,7 +37,7 @@ pub(super) async fn scroll(
         (moved, None) if moved.as_f64() == Some(0.0) => turn_wheel(page, sign).await?,
         _ => {}
     }
-    page.calm().await?;
+    page.wait_idle_after_action().await?;
     Ok(())
 }
 

@@ -44,7 +44,7 @@ pub(super) async fn click(page: &Page<'_>, selector: &str, matches: Matches) -> 
         click_one(page, index).await?;
     }
     if count > 0 {
-        page.calm().await?;
+        page.wait_idle_after_action().await?;
     }
     Ok(())
 }

@@ -6,9 +6,9 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::Page;
-use super::forward::Forward;
+use super::virtual_time::VirtualTime;
 use crate::error::BrowserError;
-use crate::request::{PageRequest, WaitUntil};
+use crate::request::{RenderRequest, WaitUntil};
 
 /// How long a page that is read may take to load its pictures and styles.
 const LOADING: Duration = Duration::from_secs(10);
@@ -34,7 +34,7 @@ const PATIENT_GLANCE: Duration = Duration::from_millis(50);
 const QUIET_SCRIPT: &str = include_str!("quiet.js");
 
 impl Page<'_> {
-    pub(super) async fn wait_until(&self, request: &PageRequest) -> Result<(), BrowserError> {
+    pub(super) async fn wait_until(&self, request: &RenderRequest) -> Result<(), BrowserError> {
         self.parsed().await;
         match request.wait_until {
             WaitUntil::Parsed => Ok(()),
@@ -51,8 +51,12 @@ impl Page<'_> {
                 }) {
                     return Ok(());
                 }
-                let forward = Forward::of(request);
-                self.settle(SETTLING, Pace { quiet: QUIET, when_empty: QUIET_WHEN_EMPTY, forward }).await
+                let forward = VirtualTime::of(request);
+                self.wait_idle(
+                    SETTLING,
+                    IdleThresholds { quiet: QUIET, when_empty: QUIET_WHEN_EMPTY, forward },
+                )
+                .await
             }
         }
     }
@@ -67,22 +71,22 @@ impl Page<'_> {
     }
 
     /// Waits until what an action has started is over: a new document, requests, changes.
-    pub(crate) async fn calm(&self) -> Result<(), BrowserError> {
+    pub(crate) async fn wait_idle_after_action(&self) -> Result<(), BrowserError> {
         sleep(GLANCE).await;
         if self.watch.lock().is_navigating {
-            self.arrived().await;
+            self.wait_navigated().await;
             self.parsed().await;
             self.loaded().await;
         }
-        self.settle(AFTERMATH, Pace { quiet: QUIET, when_empty: QUIET, forward: None }).await
+        self.wait_idle(AFTERMATH, IdleThresholds { quiet: QUIET, when_empty: QUIET, forward: None }).await
     }
 
-    async fn arrived(&self) {
-        let _ = timeout_at(self.soft_deadline, self.watch.until(|state| !state.is_navigating)).await;
+    async fn wait_navigated(&self) {
+        let _ = timeout_at(self.soft_deadline, self.watch.wait_until(|state| !state.is_navigating)).await;
     }
 
     async fn parsed(&self) {
-        let parsed = self.watch.until(|state| state.is_parsed || state.is_loaded);
+        let parsed = self.watch.wait_until(|state| state.is_parsed || state.is_loaded);
         if timeout_at(self.soft_deadline, parsed).await.is_err() {
             self.warn("the page was still being read when its time was over".to_owned());
         }
@@ -91,14 +95,14 @@ impl Page<'_> {
     async fn loaded(&self) {
         let patience = self.soft_deadline.min(Instant::now() + LOADING);
         // Something that never ends, most likely; the page itself is there.
-        let _ = timeout_at(patience, self.watch.until(|state| state.is_loaded)).await;
+        let _ = timeout_at(patience, self.watch.wait_until(|state| state.is_loaded)).await;
     }
 
     /// Waits until nothing changes and nothing is loading, or until the patience is over. A page that shows nothing
     /// yet must be quiet for longer.
-    async fn settle(&self, patience: Duration, mut pace: Pace) -> Result<(), BrowserError> {
+    async fn wait_idle(&self, patience: Duration, mut pace: IdleThresholds) -> Result<(), BrowserError> {
         let end = self.soft_deadline.min(Instant::now() + patience);
-        let mut quiet = Quiet { since: Instant::now(), changes: None };
+        let mut quiet = IdleSince { since: Instant::now(), changes: None };
         while Instant::now() < end {
             let Ok(glance) = timeout_at(end, self.ask(QUIET_SCRIPT, &[])).await else { break };
             let Ok(glance) = glance? else { break };
@@ -110,7 +114,7 @@ impl Page<'_> {
             if let Some(forward) = &mut pace.forward
                 && forward.is_due(quiet.since, is_empty)
             {
-                self.leap(forward, quiet.since, end).await?;
+                self.advance(forward, quiet.since, end).await?;
                 continue;
             }
             let works_elsewhere = glance["stores"] != false || self.watch.lock().works_elsewhere;
@@ -118,7 +122,7 @@ impl Page<'_> {
             if left.is_zero() && self.is_quiet_for(Duration::ZERO) {
                 break;
             }
-            if let Some(forward) = pace.forward.as_mut().filter(|forward| forward.has_leapt())
+            if let Some(forward) = pace.forward.as_mut().filter(|forward| forward.is_active())
                 && self.is_quiet_for(Duration::ZERO)
             {
                 sleep(left.min(PATIENT_GLANCE)).await;
@@ -126,7 +130,7 @@ impl Page<'_> {
                 continue;
             }
             // Each look costs the page a layout.
-            let pause = if pace.is_hurried() { PATIENT_GLANCE } else { GLANCE };
+            let pause = if pace.uses_virtual_time() { PATIENT_GLANCE } else { GLANCE };
             sleep(left.clamp(Duration::from_millis(1), pause)).await;
         }
         Ok(())
@@ -145,19 +149,19 @@ fn is_final(glance: &Value) -> bool {
 }
 
 /// How long a page must be quiet.
-struct Pace {
+struct IdleThresholds {
     quiet: Duration,
     when_empty: Duration,
-    forward: Option<Forward>,
+    forward: Option<VirtualTime>,
 }
 
-impl Pace {
-    fn is_hurried(&self) -> bool {
-        self.forward.as_ref().is_some_and(Forward::has_leapt)
+impl IdleThresholds {
+    fn uses_virtual_time(&self) -> bool {
+        self.forward.as_ref().is_some_and(VirtualTime::is_active)
     }
 
     fn enough(&self, is_empty: bool, works_elsewhere: bool) -> Duration {
-        match (is_empty, self.is_hurried(), works_elsewhere) {
+        match (is_empty, self.uses_virtual_time(), works_elsewhere) {
             (true, _, _) => self.when_empty,
             (false, true, false) => QUIET_WHEN_HURRIED,
             (false, true, true) => QUIET_ELSEWHERE,
@@ -167,12 +171,12 @@ impl Pace {
 }
 
 /// Since when nothing happens in a page.
-struct Quiet {
+struct IdleSince {
     since: Instant,
     changes: Option<u64>,
 }
 
-impl Quiet {
+impl IdleSince {
     fn look(&mut self, glance: &Value, last_traffic: Instant) {
         let changes = glance["changes"].as_u64();
         if self.changes.is_some() && self.changes != changes {

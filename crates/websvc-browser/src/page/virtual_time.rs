@@ -10,9 +10,9 @@ use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 
 use super::Page;
-use crate::connection::CallError;
+use crate::connection::CdpError;
 use crate::error::BrowserError;
-use crate::request::PageRequest;
+use crate::request::RenderRequest;
 use crate::state::Changes;
 
 /// How far the clock is put forward at a time: what a page does later than that after all else is not waited for.
@@ -26,16 +26,16 @@ const HELD: Duration = Duration::from_millis(100);
 
 /// How far the clock of a page was put forward.
 #[derive(Debug, Default)]
-pub(super) struct Forward {
+pub(super) struct VirtualTime {
     total: Duration,
     /// The last event in the page that was known when the last leap began.
     last_event: Option<Instant>,
     is_refused: bool,
 }
 
-impl Forward {
+impl VirtualTime {
     /// Returns what a page may be hurried by: of some requests more is wanted than what the page becomes.
-    pub(super) fn of(request: &PageRequest) -> Option<Self> {
+    pub(super) fn of(request: &RenderRequest) -> Option<Self> {
         let is_only_read =
             request.steps.is_empty() && request.wait_for.is_zero() && request.screenshot.is_none();
         // What the page leaves is read by visiting its origins, which a clock that stands still would not let happen.
@@ -44,7 +44,7 @@ impl Forward {
     }
 
     /// Tells whether the page goes by a clock of its own.
-    pub(super) fn has_leapt(&self) -> bool {
+    pub(super) fn is_active(&self) -> bool {
         self.last_event.is_some() && !self.is_refused
     }
 
@@ -57,9 +57,9 @@ impl Forward {
 
 impl Page<'_> {
     /// Puts the clock of the page forward by one leap, or by as much as there is patience for.
-    pub(super) async fn leap(
+    pub(super) async fn advance(
         &self,
-        forward: &mut Forward,
+        forward: &mut VirtualTime,
         last_event: Instant,
         end: Instant,
     ) -> Result<(), BrowserError> {
@@ -70,7 +70,7 @@ impl Page<'_> {
     /// Lets a page take in what came from elsewhere, which it does only while its clock goes.
     pub(super) async fn take_in(
         &self,
-        forward: &mut Forward,
+        forward: &mut VirtualTime,
         last_event: Instant,
         end: Instant,
     ) -> Result<(), BrowserError> {
@@ -79,7 +79,7 @@ impl Page<'_> {
 
     async fn run_clock(
         &self,
-        forward: &mut Forward,
+        forward: &mut VirtualTime,
         last_event: Instant,
         end: Instant,
         budget: Duration,
@@ -88,7 +88,7 @@ impl Page<'_> {
         match self.put_forward("pauseIfNetworkFetchesPending", budget).await {
             Ok(()) => {}
             // Another browser than ours: its pages are waited for.
-            Err(CallError::Refused { .. }) => {
+            Err(CdpError::Refused { .. }) => {
                 forward.is_refused = true;
                 return Ok(());
             }
@@ -97,7 +97,7 @@ impl Page<'_> {
         let mut is_held = true;
         while Instant::now() < end {
             let look_again = end.min(Instant::now() + HELD);
-            let stopped = self.watch.until(|state| state.is_clock_stopped || state.is_navigating);
+            let stopped = self.watch.wait_until(|state| state.is_clock_stopped || state.is_navigating);
             if timeout_at(look_again, stopped).await.is_ok() {
                 break;
             }
@@ -109,7 +109,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    async fn put_forward(&self, policy: &str, budget: Duration) -> Result<(), CallError> {
+    async fn put_forward(&self, policy: &str, budget: Duration) -> Result<(), CdpError> {
         self.watch.lock().is_clock_stopped = false;
         let leap = json!({"policy": policy, "budget": budget.as_millis() as u64});
         self.call("Emulation.setVirtualTimePolicy", leap).await?;

@@ -10,8 +10,8 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinError, spawn_blocking};
 
 use super::SLICE_PIXELS;
-use super::area::Area;
-use super::capture::{Shot, slice};
+use super::area::ClipRect;
+use super::capture::{CaptureOutcome, slice};
 use crate::error::BrowserError;
 use crate::page::Page;
 
@@ -21,12 +21,13 @@ const SAMPLES: usize = 3;
 /// Takes an area in slices.
 pub(super) async fn in_slices(
     page: &Page<'_>,
-    area: &Area,
+    area: &ClipRect,
     quality: Option<u8>,
-) -> Result<Shot, BrowserError> {
+) -> Result<CaptureOutcome, BrowserError> {
     let rows_of_one = u32::try_from(SLICE_PIXELS / u64::from(area.columns())).unwrap_or(u32::MAX).max(1);
     let (slices, arriving) = mpsc::channel(1);
-    let joint = Joint { columns: area.columns(), rows: area.rows(), quality, limit: page.config.file_bytes };
+    let joint =
+        StitchedImage { columns: area.columns(), rows: area.rows(), quality, limit: page.config.file_bytes };
     let joining = spawn_blocking(move || joint.join(arriving));
     let mut from = 0;
     while from < area.rows() {
@@ -51,16 +52,16 @@ struct Slice {
 
 /// The picture that slices become.
 #[derive(Clone, Copy)]
-struct Joint {
+struct StitchedImage {
     columns: u32,
     rows: u32,
     quality: Option<u8>,
     limit: usize,
 }
 
-impl Joint {
-    fn join(&self, slices: mpsc::Receiver<Slice>) -> Result<Shot, BrowserError> {
-        let lines = Lines::new(slices, self.columns);
+impl StitchedImage {
+    fn join(&self, slices: mpsc::Receiver<Slice>) -> Result<CaptureOutcome, BrowserError> {
+        let lines = RowReader::new(slices, self.columns);
         let mut file = File { bytes: Vec::new(), limit: self.limit, is_over: false };
         let (outcome, rows) = match self.quality {
             Some(quality) => self.write_jpeg(lines, quality, &mut file),
@@ -68,14 +69,14 @@ impl Joint {
         };
         // A writer may keep to itself what the last bytes met.
         if file.is_over {
-            return Ok(Shot::TooLarge { rows: Some(rows) });
+            return Ok(CaptureOutcome::TooLarge { rows: Some(rows) });
         }
         outcome?;
-        Ok(Shot::taken(file.bytes.into(), self.quality))
+        Ok(CaptureOutcome::taken(file.bytes.into(), self.quality))
     }
 
     /// Writes the lines, and returns how many there were when that ended.
-    fn write_png(&self, mut lines: Lines, file: &mut File) -> (Result<(), BrowserError>, u32) {
+    fn write_png(&self, mut lines: RowReader, file: &mut File) -> (Result<(), BrowserError>, u32) {
         let mut writing = || {
             let mut encoder = png::Encoder::new(&mut *file, self.columns, self.rows);
             encoder.set_color(png::ColorType::Rgb);
@@ -92,11 +93,11 @@ impl Joint {
         (writing(), lines.count)
     }
 
-    fn write_jpeg(&self, lines: Lines, quality: u8, file: &mut File) -> (Result<(), BrowserError>, u32) {
+    fn write_jpeg(&self, lines: RowReader, quality: u8, file: &mut File) -> (Result<(), BrowserError>, u32) {
         let side = |side: u32| u16::try_from(side).unwrap_or(u16::MAX);
         let source =
             Source { columns: side(self.columns), rows: side(self.rows), state: RefCell::new(Ok(lines)) };
-        let encoder = jpeg_encoder::Encoder::new(Watched { file, source: &source }, quality);
+        let encoder = jpeg_encoder::Encoder::new(FailFastWriter { file, source: &source }, quality);
         let encoded = encoder.encode_image(&source).map_err(failed);
         match source.state.into_inner() {
             Ok(lines) => (encoded, lines.count),
@@ -106,7 +107,7 @@ impl Joint {
 }
 
 /// The rows of the slices, one after the other.
-struct Lines {
+struct RowReader {
     slices: mpsc::Receiver<Slice>,
     reader: Option<png::Reader<Cursor<Bytes>>>,
     /// How many the current slice is still to give.
@@ -117,7 +118,7 @@ struct Lines {
     count: u32,
 }
 
-impl Lines {
+impl RowReader {
     fn new(slices: mpsc::Receiver<Slice>, columns: u32) -> Self {
         Self { slices, reader: None, left: 0, line: vec![0; columns as usize * SAMPLES], count: 0 }
     }
@@ -153,7 +154,7 @@ impl Lines {
 struct Source {
     columns: u16,
     rows: u16,
-    state: RefCell<Result<Lines, BrowserError>>,
+    state: RefCell<Result<RowReader, BrowserError>>,
 }
 
 impl ImageBuffer for &Source {
@@ -193,12 +194,12 @@ impl ImageBuffer for &Source {
 }
 
 /// A file that takes nothing more once the source of its picture has failed.
-struct Watched<'a> {
+struct FailFastWriter<'a> {
     file: &'a mut File,
     source: &'a Source,
 }
 
-impl Write for Watched<'_> {
+impl Write for FailFastWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.source.state.borrow().is_err() {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
@@ -260,7 +261,7 @@ mod tests {
         Slice { png: png.into(), rows }
     }
 
-    fn join(joint: Joint, slices: Vec<Slice>) -> Result<Shot, BrowserError> {
+    fn join(joint: StitchedImage, slices: Vec<Slice>) -> Result<CaptureOutcome, BrowserError> {
         let (sender, arriving) = mpsc::channel(slices.len().max(1));
         for slice in slices {
             assert!(sender.try_send(slice).is_ok());
@@ -269,15 +270,15 @@ mod tests {
         joint.join(arriving)
     }
 
-    fn greens(shot: Shot) -> Vec<u8> {
-        let Shot::Taken(picture) = shot else { panic!("{shot:?}") };
+    fn greens(shot: CaptureOutcome) -> Vec<u8> {
+        let CaptureOutcome::Taken(picture) = shot else { panic!("{shot:?}") };
         let mut reader = png::Decoder::new(Cursor::new(picture.bytes)).read_info().unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         assert_eq!(reader.next_frame(&mut pixels).unwrap().width, COLUMNS);
         pixels.chunks_exact(15).map(|row| row[13]).collect()
     }
 
-    const PNG: Joint = Joint { columns: COLUMNS, rows: 6, quality: None, limit: 10_000 };
+    const PNG: StitchedImage = StitchedImage { columns: COLUMNS, rows: 6, quality: None, limit: 10_000 };
 
     #[test]
     fn slices_become_one_picture() {
@@ -294,19 +295,19 @@ mod tests {
     #[test]
     fn a_slice_that_is_missing_is_an_error_and_no_half_picture() {
         for quality in [None, Some(80)] {
-            let error = join(Joint { quality, ..PNG }, vec![slice_of(&[1, 2], 2)]).unwrap_err();
+            let error = join(StitchedImage { quality, ..PNG }, vec![slice_of(&[1, 2], 2)]).unwrap_err();
             assert!(error.to_string().contains("unexpected answer"), "{error}");
             let torn = Slice { png: Bytes::from_static(b"no picture"), rows: 6 };
-            join(Joint { quality, ..PNG }, vec![torn]).unwrap_err();
+            join(StitchedImage { quality, ..PNG }, vec![torn]).unwrap_err();
         }
     }
 
     #[test]
     fn a_picture_of_too_many_bytes_tells_how_much_of_it_was_written() {
         for quality in [None, Some(80)] {
-            let joint = Joint { quality, limit: 60, ..PNG };
+            let joint = StitchedImage { quality, limit: 60, ..PNG };
             let shot = join(joint, vec![slice_of(&[1, 2, 3, 4, 5, 6], 6)]).unwrap();
-            assert!(matches!(shot, Shot::TooLarge { rows: Some(0..=6) }), "{shot:?}");
+            assert!(matches!(shot, CaptureOutcome::TooLarge { rows: Some(0..=6) }), "{shot:?}");
         }
     }
 }

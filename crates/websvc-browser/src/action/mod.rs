@@ -8,12 +8,12 @@ mod script;
 mod scroll;
 mod wait;
 
-use crate::connection::CallError;
+use crate::connection::CdpError;
 use crate::error::BrowserError;
 use crate::page::Page;
-use crate::picture;
-use crate::rendered::Rendered;
+use crate::rendered_page::RenderedPage;
 use crate::request::Step;
+use crate::screenshot;
 
 /// Why an action ends the work.
 pub(crate) enum Failure {
@@ -29,17 +29,17 @@ impl From<BrowserError> for Failure {
     }
 }
 
-impl From<CallError> for Failure {
-    fn from(error: CallError) -> Self {
+impl From<CdpError> for Failure {
+    fn from(error: CdpError) -> Self {
         Self::Browser(error.into())
     }
 }
 
 /// Runs the actions in their order; the first that fails ends it.
-pub(crate) async fn run_all(
+pub(crate) async fn run_actions(
     page: &Page<'_>,
     steps: &[Step],
-    rendered: &mut Rendered,
+    rendered: &mut RenderedPage,
 ) -> Result<(), BrowserError> {
     for (index, step) in steps.iter().enumerate() {
         run(page, step, rendered).await.map_err(|failure| {
@@ -55,11 +55,11 @@ pub(crate) async fn run_all(
     Ok(())
 }
 
-async fn run(page: &Page<'_>, step: &Step, rendered: &mut Rendered) -> Result<(), Failure> {
+async fn run(page: &Page<'_>, step: &Step, rendered: &mut RenderedPage) -> Result<(), Failure> {
     match step {
         Step::Wait(time) => wait::time(page, *time).await?,
         Step::WaitFor(selector) => wait::element(page, selector).await?,
-        Step::Screenshot(screenshot) => rendered.screenshots.push(picture::take(page, screenshot).await?),
+        Step::Screenshot(screenshot) => rendered.screenshots.push(screenshot::take(page, screenshot).await?),
         Step::Click { selector, matches } => click::click(page, selector, *matches).await?,
         Step::Write(text) => keyboard::write(page, text).await?,
         Step::Press(key) => keyboard::press(page, key).await?,

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::Failure;
-use crate::connection::CallError;
+use crate::connection::CdpError;
 use crate::page::{Outcome, Page};
-use crate::rendered::Returned;
+use crate::rendered_page::Returned;
 
 const NOT_IN_TIME: &str = "it was terminated, because it did not end in time";
 
@@ -37,7 +37,7 @@ pub(super) async fn run(page: &Page<'_>, script: &str) -> Result<Returned, Failu
         Some(object) => serialized(page, &result, object).await?,
         None => (returned(result), None),
     };
-    page.calm().await?;
+    page.wait_idle_after_action().await?;
     if let Some(warning) = warning {
         page.warn(warning);
     }
@@ -56,8 +56,8 @@ async fn serialized(
     let mut answer = match answer.map_err(|_elapsed| Failure::Reason(NOT_IN_TIME.to_owned()))? {
         Ok(answer) => answer,
         // The script has led to another page, or its value is more than an answer has room for.
-        Err(CallError::Refused { .. } | CallError::TooLarge { .. }) => Value::Null,
-        Err(error @ CallError::Lost) => return Err(error.into()),
+        Err(CdpError::Refused { .. } | CdpError::TooLarge { .. }) => Value::Null,
+        Err(error @ CdpError::Lost) => return Err(error.into()),
     };
     let kind = result["type"].as_str().unwrap_or_default().to_owned();
     let mut answer = answer["result"]["value"].take();
@@ -93,10 +93,10 @@ async fn evaluate(page: &Page<'_>, script: &str) -> Result<Outcome, Failure> {
     });
     page.evaluate(params).await.map_err(|error| match error {
         // Chromium calls it an internal error.
-        CallError::Refused { .. } if Instant::now() >= page.soft_deadline => {
+        CdpError::Refused { .. } if Instant::now() >= page.soft_deadline => {
             Failure::Reason(NOT_IN_TIME.to_owned())
         }
-        CallError::Refused { message, .. } => Failure::Reason(message),
+        CdpError::Refused { message, .. } => Failure::Reason(message),
         error => error.into(),
     })
 }

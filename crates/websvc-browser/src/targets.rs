@@ -9,34 +9,34 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
-use crate::connection::{CallError, Cdp};
+use crate::connection::{Cdp, CdpError};
 
 /// Told of the session and the kind of a worker that waits.
-pub(crate) type Welcome = Arc<dyn Fn(&str, &str) + Send + Sync>;
+pub(crate) type WorkerCallback = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
 /// The contexts of one process that are open.
 #[derive(Default)]
-pub(crate) struct Arrivals(Mutex<HashMap<String, Guests>>);
+pub(crate) struct TargetRegistry(Mutex<HashMap<String, ContextTargets>>);
 
 /// What has arrived in one context.
 #[derive(Default)]
-struct Guests {
+struct ContextTargets {
     /// Its only page, and our session with it.
     page: Option<(String, String)>,
-    welcome: Option<Welcome>,
+    welcome: Option<WorkerCallback>,
 }
 
 /// What is to be done about an arrival.
-enum Manners {
+enum AttachAction {
     Run,
     Close,
-    Greet(Welcome),
+    Greet(WorkerCallback),
     Ignore,
 }
 
-impl Arrivals {
+impl TargetRegistry {
     /// Asks Chromium to report what arrives, and to let it wait.
-    pub(crate) async fn watch(cdp: &Cdp) -> Result<(), CallError> {
+    pub(crate) async fn watch(cdp: &Cdp) -> Result<(), CdpError> {
         let params = json!({
             "autoAttach": true,
             "waitForDebuggerOnStart": true,
@@ -48,12 +48,12 @@ impl Arrivals {
     }
 
     /// Expects a page in a context.
-    pub(crate) fn expect(&self, context: &str) {
-        self.lock().insert(context.to_owned(), Guests::default());
+    pub(crate) fn register_context(&self, context: &str) {
+        self.lock().insert(context.to_owned(), ContextTargets::default());
     }
 
     /// Says who is told of the workers of a context.
-    pub(crate) fn welcome(&self, context: &str, welcome: Welcome) {
+    pub(crate) fn on_worker(&self, context: &str, welcome: WorkerCallback) {
         if let Some(guests) = self.lock().get_mut(context) {
             guests.welcome = Some(welcome);
         }
@@ -72,43 +72,43 @@ impl Arrivals {
     }
 
     /// Deals with a target that Chromium has attached to.
-    pub(crate) fn attached(&self, cdp: &Cdp, params: &Value) {
+    pub(crate) fn on_attached(&self, cdp: &Cdp, params: &Value) {
         let session = params["sessionId"].as_str().unwrap_or_default();
         let target = &params["targetInfo"];
-        let run = |session| cdp.post(session, "Runtime.runIfWaitingForDebugger", json!({}));
+        let run = |session| cdp.send_no_reply(session, "Runtime.runIfWaitingForDebugger", json!({}));
         match self.manners(session, target) {
-            Manners::Run => run(session),
-            Manners::Greet(welcome) => welcome(session, target["type"].as_str().unwrap_or_default()),
-            Manners::Close => {
+            AttachAction::Run => run(session),
+            AttachAction::Greet(welcome) => welcome(session, target["type"].as_str().unwrap_or_default()),
+            AttachAction::Close => {
                 // The page that opened it is held up until it runs: what it asks for then is left without an answer.
-                cdp.post(session, "Fetch.enable", json!({}));
-                cdp.post("", "Target.closeTarget", json!({"targetId": target["targetId"]}));
+                cdp.send_no_reply(session, "Fetch.enable", json!({}));
+                cdp.send_no_reply("", "Target.closeTarget", json!({"targetId": target["targetId"]}));
                 run(session);
             }
-            Manners::Ignore => {
+            AttachAction::Ignore => {
                 run(session);
-                cdp.post("", "Target.detachFromTarget", json!({"sessionId": session}));
+                cdp.send_no_reply("", "Target.detachFromTarget", json!({"sessionId": session}));
             }
         }
     }
 
-    fn manners(&self, session: &str, target: &Value) -> Manners {
+    fn manners(&self, session: &str, target: &Value) -> AttachAction {
         let mut contexts = self.lock();
         let context = target["browserContextId"].as_str().unwrap_or_default();
         // Of a page that is being put away, or of somebody else's who uses this browser.
-        let Some(guests) = contexts.get_mut(context) else { return Manners::Ignore };
+        let Some(guests) = contexts.get_mut(context) else { return AttachAction::Ignore };
         if target["type"] != "page" {
-            return guests.welcome.clone().map_or(Manners::Ignore, Manners::Greet);
+            return guests.welcome.clone().map_or(AttachAction::Ignore, AttachAction::Greet);
         }
         if guests.page.is_some() {
-            return Manners::Close;
+            return AttachAction::Close;
         }
         let name = target["targetId"].as_str().unwrap_or_default();
         guests.page = Some((name.to_owned(), session.to_owned()));
-        Manners::Run
+        AttachAction::Run
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Guests>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, ContextTargets>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

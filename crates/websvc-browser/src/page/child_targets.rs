@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::events::{CRASHED, Watch};
+use super::events::{CRASHED, PageEvents};
 use super::intercept::Interception;
-use crate::connection::{Cdp, Notice};
+use crate::connection::{Cdp, CdpEvent};
 
 /// Parts that are run; a hostile page makes more.
 const MAX_CHILDREN: usize = 100;
@@ -18,7 +18,7 @@ const MAX_CHILDREN: usize = 100;
 pub(super) type Command = (&'static str, Value);
 
 /// What every part of a page is told, by its kind.
-pub(super) struct Orders {
+pub(super) struct TargetSetup {
     /// Who looks at the page, with which languages.
     pub(super) identity: Value,
     /// Commands for frames and for workers: time zone and formats.
@@ -29,13 +29,13 @@ pub(super) struct Orders {
 
 /// The parts of one page. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Children(Arc<Family>);
+pub(super) struct ChildTargets(Arc<ChildState>);
 
-struct Family {
+struct ChildState {
     cdp: Cdp,
-    watch: Watch,
+    watch: PageEvents,
     interception: Arc<Interception>,
-    orders: Orders,
+    orders: TargetSetup,
     sessions: Mutex<HashSet<String>>,
 }
 
@@ -71,9 +71,14 @@ pub(super) fn attaching() -> Command {
     ("Target.setAutoAttach", params)
 }
 
-impl Children {
-    pub(super) fn new(cdp: Cdp, watch: Watch, interception: Arc<Interception>, orders: Orders) -> Self {
-        Self(Arc::new(Family { cdp, watch, interception, orders, sessions: Mutex::default() }))
+impl ChildTargets {
+    pub(super) fn new(
+        cdp: Cdp,
+        watch: PageEvents,
+        interception: Arc<Interception>,
+        orders: TargetSetup,
+    ) -> Self {
+        Self(Arc::new(ChildState { cdp, watch, interception, orders, sessions: Mutex::default() }))
     }
 
     /// Takes in what arrived at the page itself; other events are none of its business.
@@ -122,7 +127,7 @@ impl Children {
         commands.push(attaching());
         commands.push(("Runtime.runIfWaitingForDebugger", json!({})));
         for (method, params) in commands {
-            family.cdp.post(session, method, params);
+            family.cdp.send_no_reply(session, method, params);
         }
     }
 
@@ -130,14 +135,14 @@ impl Children {
         // The listener must not keep the family alive: the family's connection keeps the listener.
         let family = Arc::downgrade(&self.0);
         let name = session.to_owned();
-        self.0.cdp.listen(session, move |notice| {
-            let Notice::Event { method, params } = notice else { return };
+        self.0.cdp.subscribe(session, move |notice| {
+            let CdpEvent::Event { method, params } = notice else { return };
             let Some(family) = family.upgrade() else { return };
             match method.as_str() {
                 "Fetch.requestPaused" => {
                     let (method, answer) = family.interception.decide(&params);
                     family.watch.asked(method);
-                    family.cdp.post(&name, method, answer);
+                    family.cdp.send_no_reply(&name, method, answer);
                 }
                 // Workers end like this when they are done, and share the process of their frame.
                 CRASHED if kind != Kind::Worker => family.watch.lose_part(),
@@ -150,12 +155,12 @@ impl Children {
 
     fn forget(&self, session: &str) {
         self.0.lock().remove(session);
-        self.0.cdp.forget(session);
-        self.0.watch.hang_up(session);
+        self.0.cdp.unsubscribe(session);
+        self.0.watch.drop_child_requests(session);
     }
 }
 
-impl Family {
+impl ChildState {
     fn admit(&self, session: &str) -> bool {
         let mut sessions = self.lock();
         sessions.len() < MAX_CHILDREN && sessions.insert(session.to_owned())
@@ -166,11 +171,11 @@ impl Family {
     }
 }
 
-impl Drop for Family {
+impl Drop for ChildState {
     fn drop(&mut self) {
         let sessions = self.sessions.get_mut().unwrap_or_else(PoisonError::into_inner);
         for session in sessions.drain() {
-            self.cdp.forget(&session);
+            self.cdp.unsubscribe(&session);
         }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Failure;
 use super::keys::{Combination, Key, combination, of_char};
-use crate::connection::CallError;
+use crate::connection::CdpError;
 use crate::page::Page;
 
 /// Tells whether the element with the focus takes text. A frame may have one inside.
@@ -37,7 +37,7 @@ pub(super) async fn write(page: &Page<'_>, text: &str) -> Result<(), Failure> {
             None => drop(page.call("Input.insertText", json!({"text": typed})).await?),
         }
     }
-    page.calm().await?;
+    page.wait_idle_after_action().await?;
     Ok(())
 }
 
@@ -47,11 +47,11 @@ pub(super) async fn press(page: &Page<'_>, text: &str) -> Result<(), Failure> {
         return Err(Failure::Reason(format!("{text:?} is no key")));
     };
     strike(page, &combination).await?;
-    page.calm().await?;
+    page.wait_idle_after_action().await?;
     Ok(())
 }
 
-async fn strike(page: &Page<'_>, combination: &Combination) -> Result<(), CallError> {
+async fn strike(page: &Page<'_>, combination: &Combination) -> Result<(), CdpError> {
     // Without a text the key only goes down; with one it types, too.
     let down = if combination.key.text.is_some() { "keyDown" } else { "rawKeyDown" };
     page.post("Input.dispatchKeyEvent", event(down, combination));

@@ -8,11 +8,11 @@ mod stitch;
 
 use crate::error::BrowserError;
 use crate::page::{Page, metrics};
-use crate::rendered::Picture;
+use crate::rendered_page::Picture;
 use crate::request::{Extent, Screenshot, Viewport};
 
-use area::Area;
-use capture::{Shot, whole};
+use area::ClipRect;
+use capture::{CaptureOutcome, whole};
 use stitch::in_slices;
 
 /// The quality of a JPEG that takes the place of a picture that is too large.
@@ -30,7 +30,7 @@ pub(crate) async fn take(page: &Page<'_>, screenshot: &Screenshot) -> Result<Pic
     };
     let viewport = bounded(page, wanted);
     page.call("Emulation.setDeviceMetricsOverride", metrics(page.device, viewport)).await?;
-    page.calm().await?;
+    page.wait_idle_after_action().await?;
     let picture = shoot(page, screenshot).await;
     page.call("Emulation.setDeviceMetricsOverride", metrics(page.device, page.viewport)).await?;
     picture
@@ -53,14 +53,14 @@ async fn shoot(page: &Page<'_>, screenshot: &Screenshot) -> Result<Picture, Brow
         Extent::FullPage => Some(full_page(page).await?),
     };
     let limit = page.config.file_bytes;
-    if let Shot::Taken(picture) = attempt(page, area.as_ref(), quality).await? {
+    if let CaptureOutcome::Taken(picture) = attempt(page, area.as_ref(), quality).await? {
         return Ok(picture);
     }
     let quality = Some(quality.unwrap_or(LESSER_QUALITY).min(LESSER_QUALITY));
     page.warn(format!("the picture was larger than {limit} bytes and became a JPEG of lesser quality"));
     let rows = match attempt(page, area.as_ref(), quality).await? {
-        Shot::Taken(picture) => return Ok(picture),
-        Shot::TooLarge { rows } => rows,
+        CaptureOutcome::Taken(picture) => return Ok(picture),
+        CaptureOutcome::TooLarge { rows } => rows,
     };
     // What fitted in was as much of it as this; the rest may be worse.
     if let (Some(area), Some(fitting)) = (&mut area, rows) {
@@ -70,7 +70,7 @@ async fn shoot(page: &Page<'_>, screenshot: &Screenshot) -> Result<Picture, Brow
             area.rows()
         ));
         area.cut(cut);
-        if let Shot::Taken(picture) = attempt(page, Some(area), quality).await? {
+        if let CaptureOutcome::Taken(picture) = attempt(page, Some(area), quality).await? {
             return Ok(picture);
         }
     }
@@ -78,9 +78,9 @@ async fn shoot(page: &Page<'_>, screenshot: &Screenshot) -> Result<Picture, Brow
 }
 
 /// Returns the area of the whole page, or as much of it as a picture may show.
-async fn full_page(page: &Page<'_>) -> Result<Area, BrowserError> {
+async fn full_page(page: &Page<'_>) -> Result<ClipRect, BrowserError> {
     let layout = page.call("Page.getLayoutMetrics", serde_json::json!({})).await?;
-    let mut area = Area::of_layout(&layout, page.device);
+    let mut area = ClipRect::of_layout(&layout, page.device);
     let (columns, rows) = (area.columns(), area.rows());
     area.bound(page.config.picture_pixels);
     if area.columns() < columns {
@@ -92,7 +92,11 @@ async fn full_page(page: &Page<'_>) -> Result<Area, BrowserError> {
     Ok(area)
 }
 
-async fn attempt(page: &Page<'_>, area: Option<&Area>, quality: Option<u8>) -> Result<Shot, BrowserError> {
+async fn attempt(
+    page: &Page<'_>,
+    area: Option<&ClipRect>,
+    quality: Option<u8>,
+) -> Result<CaptureOutcome, BrowserError> {
     match area {
         Some(area) if area.pixels() > SLICE_PIXELS => in_slices(page, area, quality).await,
         area => whole(page, area, quality).await,

@@ -28,7 +28,7 @@ const KINDS: [&str; 14] = [
 
 /// Figures of a browser since it was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BrowserFigures {
+pub struct BrowserMetrics {
     /// Pages that have a place now.
     pub open: u64,
     /// Pages that wait for a place now.
@@ -65,18 +65,18 @@ pub(crate) struct Counters {
 }
 
 /// Somebody waits for a place, as long as this is there.
-pub(crate) struct Waiting<'a>(&'a AtomicU64);
+pub(crate) struct WaitGuard<'a>(&'a AtomicU64);
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl Counters {
-    pub(crate) fn waiting(&self) -> Waiting<'_> {
+    pub(crate) fn waiting(&self) -> WaitGuard<'_> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        Waiting(&self.waiting)
+        WaitGuard(&self.waiting)
     }
 
     /// A page got its place.
@@ -104,14 +104,14 @@ impl Counters {
         self.crashed.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn figures(&self, open: u64, memory_bytes: u64) -> BrowserFigures {
+    pub(crate) fn snapshot(&self, open: u64, memory_bytes: u64) -> BrowserMetrics {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let mut sum = 0;
         let waited = self.waited.iter().map(|bucket| {
             sum += read(bucket);
             sum
         });
-        BrowserFigures {
+        BrowserMetrics {
             open,
             waiting: read(&self.waiting),
             opened: read(&self.opened),
@@ -158,11 +158,11 @@ mod tests {
         }
         counters.failed(&BrowserError::Crashed);
         let waiting = counters.waiting();
-        let figures = counters.figures(2, 7);
+        let figures = counters.snapshot(2, 7);
         assert_eq!(figures.waited, [1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 4]);
         assert_eq!((figures.opened, figures.waited_us, figures.waiting), (4, 60_021_000, 1));
         assert!(figures.failed.contains(&("crashed", 1)) && figures.failed.contains(&("busy", 0)));
         drop(waiting);
-        assert_eq!(counters.figures(0, 0).waiting, 0);
+        assert_eq!(counters.snapshot(0, 0).waiting, 0);
     }
 }

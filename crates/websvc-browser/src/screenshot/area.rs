@@ -12,7 +12,7 @@ const WINDOW_PIXELS: u64 = 40_000_000;
 
 /// A part of the page from its upper left corner on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Area {
+pub(super) struct ClipRect {
     columns: u32,
     rows: u32,
     /// How far the page is zoomed: telephones show pages that were not made for them smaller.
@@ -21,7 +21,7 @@ pub(super) struct Area {
     fineness: f64,
 }
 
-impl Area {
+impl ClipRect {
     /// Returns the whole page, whose layout Chromium has told.
     pub(super) fn of_layout(layout: &Value, device: Device) -> Self {
         let content = &layout["cssContentSize"];
@@ -87,17 +87,17 @@ fn whole_pixels(length: f64) -> u32 {
 mod tests {
     use super::*;
 
-    fn area(width: f64, height: f64, zoom: f64, device: Device) -> Area {
+    fn area(width: f64, height: f64, zoom: f64, device: Device) -> ClipRect {
         let layout = json!({
             "cssContentSize": {"width": width, "height": height},
             "cssVisualViewport": {"scale": zoom},
         });
-        Area::of_layout(&layout, device)
+        ClipRect::of_layout(&layout, device)
     }
 
     #[test]
     fn a_page_is_counted_in_pixels_of_its_picture() {
-        let check = |area: Area, expected| assert_eq!((area.columns(), area.rows()), expected);
+        let check = |area: ClipRect, expected| assert_eq!((area.columns(), area.rows()), expected);
         check(area(1280.0, 3000.2, 1.0, Device::Desktop), (1280, 3001));
         check(area(390.0, 1000.0, 1.0, Device::Mobile), (1170, 3000));
         check(area(980.0, 2000.0, 0.5, Device::Mobile), (1470, 3000));
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn no_picture_has_a_longer_side_or_more_pixels_than_it_may() {
-        let check = |mut area: Area, pixels, expected| {
+        let check = |mut area: ClipRect, pixels, expected| {
             area.bound(pixels);
             assert_eq!((area.columns(), area.rows()), expected);
         };

@@ -11,29 +11,29 @@ use crate::config::Remote;
 
 /// The side of a proxy that is turned to the browser.
 #[derive(Debug, Clone)]
-pub(crate) enum Entrance {
+pub(crate) enum ProxyListener {
     /// On the loopback address, for processes of this user.
     Own,
     /// For a browser that somebody else runs.
-    Remote(Arc<Gate>),
+    Remote(Arc<RemoteAccess>),
 }
 
 /// What a remote browser comes in by.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct RemoteAccess {
     listen: IpAddr,
     /// As it stands in a URL.
     host: String,
-    from: From,
+    from: AllowedPeers,
 }
 
 #[derive(Debug)]
-enum From {
+enum AllowedPeers {
     Peer(IpAddr),
     Networks(Vec<IpNetwork>),
 }
 
-impl Gate {
+impl RemoteAccess {
     /// Makes the gate of a browser that was found at `peer`, on a connection from `own`.
     pub(crate) fn new(remote: &Remote, own: IpAddr, peer: IpAddr) -> Self {
         let listen = remote.egress_listen;
@@ -43,17 +43,17 @@ impl Gate {
             None => written(listen),
         };
         let from = if remote.egress_from.is_empty() {
-            From::Peer(peer)
+            AllowedPeers::Peer(peer)
         } else {
-            From::Networks(remote.egress_from.clone())
+            AllowedPeers::Networks(remote.egress_from.clone())
         };
         Self { listen, host, from }
     }
 
     fn admits(&self, peer: IpAddr) -> bool {
         match &self.from {
-            From::Peer(browser) => *browser == peer,
-            From::Networks(networks) => networks.iter().any(|network| network.contains(peer)),
+            AllowedPeers::Peer(browser) => *browser == peer,
+            AllowedPeers::Networks(networks) => networks.iter().any(|network| network.contains(peer)),
         }
     }
 }
@@ -66,7 +66,7 @@ fn written(address: IpAddr) -> String {
     }
 }
 
-impl Entrance {
+impl ProxyListener {
     pub(super) fn listen(&self) -> IpAddr {
         match self {
             Self::Own => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    fn gate(listen: &str, host: Option<&str>, from: &[&str]) -> Gate {
+    fn gate(listen: &str, host: Option<&str>, from: &[&str]) -> RemoteAccess {
         let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
         let remote = Remote {
             egress_listen: listen.parse().unwrap(),
@@ -104,7 +104,7 @@ mod tests {
             egress_from: from.iter().map(|network| network.parse().unwrap()).collect(),
             ..Remote::new("http://chromium:9222".parse().unwrap(), client)
         };
-        Gate::new(&remote, "10.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap())
+        RemoteAccess::new(&remote, "10.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap())
     }
 
     #[test]
@@ -116,14 +116,14 @@ mod tests {
             ("0.0.0.0", Some("websvc.internal"), "socks5://websvc.internal:7"),
             ("fd00::1", None, "socks5://[fd00::1]:7"),
         ] {
-            let entrance = Entrance::Remote(Arc::new(gate(listen, host, &[])));
+            let entrance = ProxyListener::Remote(Arc::new(gate(listen, host, &[])));
             assert_eq!(entrance.server(port), expected);
         }
     }
 
     #[test]
     fn only_the_browser_or_the_named_networks_come_in() {
-        let admitted = |gate: &Gate, peer: &str| gate.admits(peer.parse().unwrap());
+        let admitted = |gate: &RemoteAccess, peer: &str| gate.admits(peer.parse().unwrap());
         let peer_only = gate("0.0.0.0", None, &[]);
         assert!(admitted(&peer_only, "10.0.0.2") && !admitted(&peer_only, "10.0.0.3"));
         let named = gate("0.0.0.0", None, &["172.17.0.0/16"]);

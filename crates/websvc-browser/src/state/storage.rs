@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use super::{MAX_ORIGIN_CHARS, MAX_ORIGINS, State};
-use crate::connection::CallError;
+use crate::connection::CdpError;
 use crate::error::BrowserError;
 use crate::page::Page;
 
@@ -55,7 +55,7 @@ impl Page<'_> {
         let local = self.stay_local().await?;
         for (origin, text) in &state.origins {
             match self.run_at(origin, &local, WRITE, text.as_str().into()).await? {
-                Ok(lost) => self.tell_lost(origin, &lost, "restored"),
+                Ok(lost) => self.warn_lost(origin, &lost, "restored"),
                 Err(why) => self.warn(format!("the storage of {origin} could not be restored: {why}")),
             }
         }
@@ -66,7 +66,11 @@ impl Page<'_> {
 
     /// Returns the state of the context now, which the page leaves for that. `None`, with a warning, when there is not
     /// the time for it.
-    pub(crate) async fn keep(&self, before: &State, until: Instant) -> Result<Option<State>, BrowserError> {
+    pub(crate) async fn capture(
+        &self,
+        before: &State,
+        until: Instant,
+    ) -> Result<Option<State>, BrowserError> {
         match timeout_at(until, self.take(before)).await {
             Ok(taken) => taken.map(Some),
             Err(_) => {
@@ -98,7 +102,7 @@ impl Page<'_> {
                 return Ok(());
             }
         };
-        self.tell_lost(origin, &read["lost"], "kept");
+        self.warn_lost(origin, &read["lost"], "kept");
         if read["large"] == true {
             let limit = MAX_ORIGIN_CHARS / (1024 * 1024);
             self.warn(format!("the storage of {origin} is larger than {limit} MiB and stays as it was"));
@@ -119,7 +123,7 @@ impl Page<'_> {
     }
 
     /// Answers all requests of the page here from now on.
-    async fn stay_local(&self) -> Result<Local, CallError> {
+    async fn stay_local(&self) -> Result<Local, CdpError> {
         let local = Local::default();
         let answering = local.clone();
         self.answer_requests(move |paused| answering.answer(paused));
@@ -154,7 +158,7 @@ impl Page<'_> {
         });
         let mut answer = match self.call("Runtime.callFunctionOn", params).await {
             Ok(answer) => answer,
-            Err(CallError::Lost) => return Err(BrowserError::Crashed),
+            Err(CdpError::Lost) => return Err(BrowserError::Crashed),
             Err(error) => return Ok(Err(error.to_string())),
         };
         if answer["exceptionDetails"].is_null() {
@@ -166,7 +170,7 @@ impl Page<'_> {
     }
 
     /// Warns of what did not make its way.
-    fn tell_lost(&self, origin: &str, lost: &Value, what: &str) {
+    fn warn_lost(&self, origin: &str, lost: &Value, what: &str) {
         let lost: Vec<&str> = lost.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         if lost.is_empty() {
             return;
