@@ -41,7 +41,7 @@ impl Robots {
         match cell.get_or_init(|| fetch_robots_txt(scraper, url, tls, deadline)).await {
             // It was a fault of the host: whoever comes next asks it anew.
             RobotsTxt::Unavailable | RobotsTxt::Unanswered | RobotsTxt::HostFailed => {
-                self.forget(&host, &cell)
+                self.forget(&host, &cell);
             }
             RobotsTxt::AllowAll | RobotsTxt::Robot(_) => {}
         }

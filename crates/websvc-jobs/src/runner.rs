@@ -310,7 +310,7 @@ impl Runner {
                 self.forget(number);
             }
             PageDisposition::InsufficientCredits(reason) => {
-                self.park_for_credits(number, host, lease, reason, now).await?
+                self.park_for_credits(number, host, lease, reason, now).await?;
             }
             PageDisposition::FailJob(reason) => self.fail_job(number, reason).await?,
         }

@@ -8,8 +8,8 @@ use websvc_store::{Caller, Store};
 use websvc_transport::IpNetwork;
 use websvc_types::ErrorCode;
 
-use crate::reply::Failure;
-use crate::trail::Trail;
+use crate::audit_trail::AuditTrail;
+use crate::response::ApiError;
 
 /// Whether callers have to show a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,14 +30,14 @@ pub(crate) fn authenticate(
     store: &Store,
     headers: &HeaderMap,
     address: IpAddr,
-    trail: &Trail,
-) -> Result<Option<Caller>, Failure> {
+    trail: &AuditTrail,
+) -> Result<Option<Caller>, ApiError> {
     match mode {
         Authentication::Open => return Ok(None),
         Authentication::Required => {}
     }
     let Some(key) = key(headers) else {
-        return Err(Failure::new(ErrorCode::Unauthorized, "Unauthorized: Token missing"));
+        return Err(ApiError::new(ErrorCode::Unauthorized, "Unauthorized: Token missing"));
     };
     identify(store, key, address, trail).map(Some)
 }
@@ -46,19 +46,24 @@ pub(crate) fn authenticate(
 ///
 /// # Errors
 /// As for [`authenticate`].
-pub(crate) fn identify(store: &Store, key: &str, address: IpAddr, trail: &Trail) -> Result<Caller, Failure> {
+pub(crate) fn identify(
+    store: &Store,
+    key: &str,
+    address: IpAddr,
+    trail: &AuditTrail,
+) -> Result<Caller, ApiError> {
     let found = store.authenticate(key);
     if let Ok(Some(caller)) = &found {
-        trail.known(caller);
+        trail.set_caller(caller);
     }
     match found {
         Ok(Some(caller)) if is_from(&caller.rights.networks, address) => Ok(caller),
         Ok(Some(_)) => {
             let text = format!("Forbidden: the key may not be used from {address}");
-            Err(Failure::new(ErrorCode::Forbidden, text))
+            Err(ApiError::new(ErrorCode::Forbidden, text))
         }
-        Ok(None) => Err(Failure::new(ErrorCode::Unauthorized, "Unauthorized: Invalid token")),
-        Err(error) => Err(Failure::internal(&error, "the keys could not be read")),
+        Ok(None) => Err(ApiError::new(ErrorCode::Unauthorized, "Unauthorized: Invalid token")),
+        Err(error) => Err(ApiError::internal(&error, "the keys could not be read")),
     }
 }
 
@@ -66,13 +71,13 @@ pub(crate) fn identify(store: &Store, key: &str, address: IpAddr, trail: &Trail)
 ///
 /// # Errors
 /// As for [`authenticate`], when a key is shown.
-pub(crate) fn recognise(
+pub(crate) fn authenticate_optional(
     mode: Authentication,
     store: &Store,
     headers: &HeaderMap,
     address: IpAddr,
-    trail: &Trail,
-) -> Result<Option<Caller>, Failure> {
+    trail: &AuditTrail,
+) -> Result<Option<Caller>, ApiError> {
     if key(headers).is_none() { Ok(None) } else { authenticate(mode, store, headers, address, trail) }
 }
 

@@ -10,22 +10,22 @@ use websvc_store::{
 use websvc_types::ErrorCode;
 use websvc_validate::Retention;
 
-use crate::reply::Failure;
-use crate::service::Context;
+use crate::response::ApiError;
+use crate::service::RequestContext;
 
 /// Holds the most that the request may cost.
 ///
 /// # Errors
 /// 402 when the team has not so many.
-pub(crate) async fn hold(context: &Context<'_>, most: u64) -> Result<CreditHold, Failure> {
+pub(crate) async fn hold(context: &RequestContext<'_>, most: u64) -> Result<CreditHold, ApiError> {
     context.engine.stages().run(Stage::Hold, try_hold(context, most)).await
 }
 
-async fn try_hold(context: &Context<'_>, most: u64) -> Result<CreditHold, Failure> {
+async fn try_hold(context: &RequestContext<'_>, most: u64) -> Result<CreditHold, ApiError> {
     let Some(Caller { team, .. }) = &context.caller else {
         return Ok(context.store.hold_unlimited(DEFAULT_TEAM));
     };
-    let failed = |error: StoreError| Failure::internal(&error, "the credits could not be held");
+    let failed = |error: StoreError| ApiError::internal(&error, "the credits could not be held");
     let held = match context.store.try_hold(team, most).map_err(failed)? {
         Some(held) => held,
         None => {
@@ -42,12 +42,12 @@ async fn try_hold(context: &Context<'_>, most: u64) -> Result<CreditHold, Failur
     }
 }
 
-fn insufficient(most: u64, remaining: u64) -> Failure {
+fn insufficient(most: u64, remaining: u64) -> ApiError {
     let text = format!(
         "Insufficient credits to perform this request: it may cost up to {most} credits, and the team has \
          {remaining} left"
     );
-    Failure::new(ErrorCode::InsufficientCredits, text)
+    ApiError::new(ErrorCode::InsufficientCredits, text)
 }
 
 /// Returns how much of a request may be kept.
@@ -78,18 +78,18 @@ pub(crate) struct Outcome {
 /// # Errors
 /// 500 when the service is stopping and no thread is left to ask the database.
 pub(crate) async fn settle(
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     hold: CreditHold,
     outcome: Outcome,
-) -> Result<u64, Failure> {
+) -> Result<u64, ApiError> {
     let operation = outcome.operation;
     let settling = charge(context, hold, outcome);
     let credits = context.engine.stages().run(Stage::Settle, settling).await?;
-    context.meters.charged(operation, credits);
+    context.meters.record_charge(operation, credits);
     Ok(credits)
 }
 
-async fn charge(context: &Context<'_>, hold: CreditHold, outcome: Outcome) -> Result<u64, Failure> {
+async fn charge(context: &RequestContext<'_>, hold: CreditHold, outcome: Outcome) -> Result<u64, ApiError> {
     let usage = usage(context, outcome);
     let price = usage.price();
     if hold.covers(price) {
@@ -109,7 +109,7 @@ async fn charge(context: &Context<'_>, hold: CreditHold, outcome: Outcome) -> Re
     Ok(charged)
 }
 
-fn usage(context: &Context<'_>, outcome: Outcome) -> Usage {
+fn usage(context: &RequestContext<'_>, outcome: Outcome) -> Usage {
     let Outcome { operation, status, bill, stages, query, retention } = outcome;
     Usage {
         key: context.caller.as_ref().map(|caller| caller.key_id.clone()),
@@ -134,8 +134,8 @@ fn named(stages: StageTimings) -> Vec<UsageStage> {
 /// Runs what may wait for the disk.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Failure> {
+) -> Result<T, ApiError> {
     tokio::task::spawn_blocking(carried(work))
         .await
-        .map_err(|error| Failure::internal(&error, "the credits could not be read"))
+        .map_err(|error| ApiError::internal(&error, "the credits could not be read"))
 }

@@ -3,36 +3,36 @@
 //! [`Service::handle`] is one request, stages 2 to 6 and 11 to 12: route, authenticate, admit, decode and check,
 //! run the operation, encode the reply, log. It knows HTTP and nothing of pages; the operations are the engine's.
 //!
-//! [`Embedded`] is the whole service on one data directory.
+//! [`EmbeddedServer`] is the whole service on one data directory.
 
 mod adapter;
-mod admit;
+mod admission;
+mod audit_trail;
 mod authenticate;
-mod authorise;
+mod authorize;
 mod charge;
 mod cors;
-mod crawls;
+mod crawl_progress;
 mod dashboard;
-mod embed;
+mod embedded;
 mod handler;
 mod mcp;
-mod meters;
 mod multipart;
 mod not_offered;
-mod origin;
-mod reply;
+mod public_url;
 mod request_id;
-mod results;
+mod request_metrics;
+mod response;
 mod route;
+mod scrape_results;
 mod service;
-mod trail;
 mod uploads;
 
-pub use admit::Limits;
+pub use admission::AdmissionLimits;
 pub use authenticate::Authentication;
-pub use embed::{EmbedConfig, EmbedError, Embedded};
-pub use mcp::{Tools, ToolsError};
-pub use origin::OriginConfig;
+pub use embedded::{EmbedError, EmbeddedServer, EmbeddedServerConfig};
+pub use mcp::{McpTools, ToolsError};
+pub use public_url::PublicUrlConfig;
 pub use service::{Service, ServiceConfig};
 pub use websvc_artifacts as artifacts;
 pub use websvc_audit as audit;

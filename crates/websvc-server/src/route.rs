@@ -10,7 +10,7 @@ use crate::dashboard::{self, SCRIPTS, STYLE};
 use crate::handler::docs::{self, DocsFile};
 use crate::handler::{JobOperation, WebhookOperation};
 use crate::not_offered;
-use crate::reply::Failure;
+use crate::response::ApiError;
 use websvc_types::ErrorCode;
 
 /// What can be asked of the service.
@@ -48,7 +48,7 @@ pub(crate) enum Operation {
 
 /// What operations are counted as in metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Group {
+pub(crate) enum OperationGroup {
     Search,
     Scrape,
     Parse,
@@ -68,7 +68,7 @@ pub(crate) enum Group {
     None,
 }
 
-impl Group {
+impl OperationGroup {
     /// All of them, in the order of their numbers.
     pub(crate) const ALL: [Self; 16] = [
         Self::Search,
@@ -113,28 +113,28 @@ impl Group {
 
 impl Operation {
     /// Returns what it is counted as.
-    pub(crate) fn group(self) -> Group {
+    pub(crate) fn group(self) -> OperationGroup {
         match self {
-            Self::Search => Group::Search,
-            Self::Scrape | Self::ScrapeResult => Group::Scrape,
-            Self::Parse | Self::ParseFormats => Group::Parse,
-            Self::Map | Self::MapV1 => Group::Map,
+            Self::Search => OperationGroup::Search,
+            Self::Scrape | Self::ScrapeResult => OperationGroup::Scrape,
+            Self::Parse | Self::ParseFormats => OperationGroup::Parse,
+            Self::Map | Self::MapV1 => OperationGroup::Map,
             Self::Adapter(operation) => operation.group(),
-            Self::Job(JobKind::Batch, _) => Group::Batch,
-            Self::Job(JobKind::Crawl, _) => Group::Crawl,
-            Self::Webhook(_) => Group::Webhooks,
-            Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => Group::Index,
+            Self::Job(JobKind::Batch, _) => OperationGroup::Batch,
+            Self::Job(JobKind::Crawl, _) => OperationGroup::Crawl,
+            Self::Webhook(_) => OperationGroup::Webhooks,
+            Self::AddDocuments | Self::CrawlProgress | Self::IndexStats => OperationGroup::Index,
             Self::CreditUsage
             | Self::CreditHistory
             | Self::TokenUsage
             | Self::TokenHistory
             | Self::QueueStatus
-            | Self::ConcurrencyCheck => Group::Team,
-            Self::Health | Self::Ready | Self::Metrics => Group::Status,
-            Self::OpenApi | Self::Docs(_) => Group::Docs,
-            Self::Artifact => Group::Artifacts,
-            Self::Root | Self::Dashboard(_) => Group::Dashboard,
-            Self::Mcp => Group::Mcp,
+            | Self::ConcurrencyCheck => OperationGroup::Team,
+            Self::Health | Self::Ready | Self::Metrics => OperationGroup::Status,
+            Self::OpenApi | Self::Docs(_) => OperationGroup::Docs,
+            Self::Artifact => OperationGroup::Artifacts,
+            Self::Root | Self::Dashboard(_) => OperationGroup::Dashboard,
+            Self::Mcp => OperationGroup::Mcp,
         }
     }
 
@@ -201,7 +201,7 @@ impl Operation {
 
 /// Whether an operation needs a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum AccessLevel {
     Key,
     /// The key of an administrator, or a session that stands for one.
     Admin,
@@ -215,18 +215,18 @@ pub(crate) struct Route {
     /// A segment in braces stands for any.
     pub(crate) path: &'static str,
     pub(crate) operation: Operation,
-    pub(crate) access: Access,
+    pub(crate) access: AccessLevel,
 }
 
 /// Every operation, where it is and who may ask for it.
 pub(crate) static ROUTES: &[Route] = &[
-    route(Method::POST, "/v2/search", Operation::Search, Access::Key),
-    route(Method::POST, "/v2/map", Operation::Map, Access::Key),
-    route(Method::POST, "/v1/map", Operation::MapV1, Access::Key),
-    route(Method::POST, "/v2/scrape", Operation::Scrape, Access::Key),
-    route(Method::GET, "/v2/scrape/{id}", Operation::ScrapeResult, Access::Key),
-    route(Method::POST, "/v2/parse", Operation::Parse, Access::Key),
-    route(Method::GET, "/v2/parse/formats", Operation::ParseFormats, Access::Key),
+    route(Method::POST, "/v2/search", Operation::Search, AccessLevel::Key),
+    route(Method::POST, "/v2/map", Operation::Map, AccessLevel::Key),
+    route(Method::POST, "/v1/map", Operation::MapV1, AccessLevel::Key),
+    route(Method::POST, "/v2/scrape", Operation::Scrape, AccessLevel::Key),
+    route(Method::GET, "/v2/scrape/{id}", Operation::ScrapeResult, AccessLevel::Key),
+    route(Method::POST, "/v2/parse", Operation::Parse, AccessLevel::Key),
+    route(Method::GET, "/v2/parse/formats", Operation::ParseFormats, AccessLevel::Key),
     batch(Method::POST, "/v2/batch/scrape", JobOperation::Start),
     batch(Method::GET, "/v2/batch/scrape/{id}", JobOperation::Status),
     batch(Method::DELETE, "/v2/batch/scrape/{id}", JobOperation::Cancel),
@@ -242,26 +242,31 @@ pub(crate) static ROUTES: &[Route] = &[
     webhook(Method::GET, "/v2/webhooks/dead-letters", WebhookOperation::List),
     webhook(Method::POST, "/v2/webhooks/dead-letters/{id}/retry", WebhookOperation::Retry),
     webhook(Method::DELETE, "/v2/webhooks/dead-letters/{id}", WebhookOperation::Delete),
-    route(Method::POST, "/v2/index/documents", Operation::AddDocuments, Access::Key),
-    route(Method::POST, "/v2/index/progress", Operation::CrawlProgress, Access::Key),
-    route(Method::GET, "/v2/index/stats", Operation::IndexStats, Access::Key),
-    route(Method::GET, "/v2/team/credit-usage", Operation::CreditUsage, Access::Key),
-    route(Method::GET, "/v2/team/credit-usage/historical", Operation::CreditHistory, Access::Key),
-    route(Method::GET, "/v2/team/token-usage", Operation::TokenUsage, Access::Key),
-    route(Method::GET, "/v2/team/token-usage/historical", Operation::TokenHistory, Access::Key),
-    route(Method::GET, "/v2/team/queue-status", Operation::QueueStatus, Access::Key),
-    route(Method::GET, "/v2/concurrency-check", Operation::ConcurrencyCheck, Access::Key),
-    route(Method::GET, "/health", Operation::Health, Access::Public),
-    route(Method::GET, "/ready", Operation::Ready, Access::Public),
-    route(Method::GET, "/metrics", Operation::Metrics, Access::Public),
-    route(Method::GET, "/openapi.json", Operation::OpenApi, Access::Public),
-    route(Method::GET, docs::PAGE, Operation::Docs(DocsFile::Page), Access::Public),
-    route(Method::GET, docs::PAGE_SCRIPT, Operation::Docs(DocsFile::PageScript), Access::Public),
-    route(Method::GET, docs::PAGE_STYLE, Operation::Docs(DocsFile::PageStyle), Access::Public),
-    route(Method::GET, docs::RENDERER, Operation::Docs(DocsFile::Renderer), Access::Public),
-    route(Method::GET, docs::RENDERER_STYLE, Operation::Docs(DocsFile::RendererStyle), Access::Public),
-    route(Method::GET, docs::RENDERER_LICENCE, Operation::Docs(DocsFile::RendererLicence), Access::Public),
-    route(Method::GET, docs::RENDERER_NOTICE, Operation::Docs(DocsFile::RendererNotice), Access::Public),
+    route(Method::POST, "/v2/index/documents", Operation::AddDocuments, AccessLevel::Key),
+    route(Method::POST, "/v2/index/progress", Operation::CrawlProgress, AccessLevel::Key),
+    route(Method::GET, "/v2/index/stats", Operation::IndexStats, AccessLevel::Key),
+    route(Method::GET, "/v2/team/credit-usage", Operation::CreditUsage, AccessLevel::Key),
+    route(Method::GET, "/v2/team/credit-usage/historical", Operation::CreditHistory, AccessLevel::Key),
+    route(Method::GET, "/v2/team/token-usage", Operation::TokenUsage, AccessLevel::Key),
+    route(Method::GET, "/v2/team/token-usage/historical", Operation::TokenHistory, AccessLevel::Key),
+    route(Method::GET, "/v2/team/queue-status", Operation::QueueStatus, AccessLevel::Key),
+    route(Method::GET, "/v2/concurrency-check", Operation::ConcurrencyCheck, AccessLevel::Key),
+    route(Method::GET, "/health", Operation::Health, AccessLevel::Public),
+    route(Method::GET, "/ready", Operation::Ready, AccessLevel::Public),
+    route(Method::GET, "/metrics", Operation::Metrics, AccessLevel::Public),
+    route(Method::GET, "/openapi.json", Operation::OpenApi, AccessLevel::Public),
+    route(Method::GET, docs::PAGE, Operation::Docs(DocsFile::Page), AccessLevel::Public),
+    route(Method::GET, docs::PAGE_SCRIPT, Operation::Docs(DocsFile::PageScript), AccessLevel::Public),
+    route(Method::GET, docs::PAGE_STYLE, Operation::Docs(DocsFile::PageStyle), AccessLevel::Public),
+    route(Method::GET, docs::RENDERER, Operation::Docs(DocsFile::Renderer), AccessLevel::Public),
+    route(Method::GET, docs::RENDERER_STYLE, Operation::Docs(DocsFile::RendererStyle), AccessLevel::Public),
+    route(
+        Method::GET,
+        docs::RENDERER_LICENCE,
+        Operation::Docs(DocsFile::RendererLicence),
+        AccessLevel::Public,
+    ),
+    route(Method::GET, docs::RENDERER_NOTICE, Operation::Docs(DocsFile::RendererNotice), AccessLevel::Public),
     adapter(Method::POST, "/v1/scrape", adapter::Operation::ScrapeV1),
     adapter(Method::POST, "/v1/search", adapter::Operation::SearchV1),
     batch_v1(Method::POST, "/v1/batch/scrape", JobOperation::Start),
@@ -277,23 +282,23 @@ pub(crate) static ROUTES: &[Route] = &[
     adapter(Method::POST, "/v1/rerank", adapter::Operation::Rerank),
     adapter(Method::GET, "/search", adapter::Operation::SearchSearxng),
     adapter(Method::POST, "/search", adapter::Operation::SearchExternal),
-    route(Method::POST, "/mcp", Operation::Mcp, Access::Key),
+    route(Method::POST, "/mcp", Operation::Mcp, AccessLevel::Key),
     // The signed URL is the permission.
-    route(Method::GET, "/artifacts/{file}", Operation::Artifact, Access::Public),
-    route(Method::GET, "/", Operation::Root, Access::Public),
+    route(Method::GET, "/artifacts/{file}", Operation::Artifact, AccessLevel::Public),
+    route(Method::GET, "/", Operation::Root, AccessLevel::Public),
     // Both say themselves who may: there is nobody yet, or a session that is looked at.
-    dashboard(Method::GET, "/dashboard/session", dashboard::Operation::Session, Access::Public),
-    dashboard(Method::POST, "/dashboard/session", dashboard::Operation::SignIn, Access::Public),
-    dashboard(Method::DELETE, "/dashboard/session", dashboard::Operation::SignOut, Access::Admin),
-    dashboard(Method::GET, "/dashboard/keys", dashboard::Operation::Keys, Access::Admin),
-    dashboard(Method::POST, "/dashboard/keys", dashboard::Operation::CreateKey, Access::Admin),
-    dashboard(Method::DELETE, "/dashboard/keys/{id}", dashboard::Operation::RevokeKey, Access::Admin),
-    dashboard(Method::GET, "/dashboard/teams", dashboard::Operation::Teams, Access::Admin),
-    dashboard(Method::PUT, "/dashboard/teams", dashboard::Operation::SetTeam, Access::Admin),
-    dashboard(Method::GET, "/dashboard/usage", dashboard::Operation::Usage, Access::Admin),
-    dashboard(Method::GET, "/dashboard/requests", dashboard::Operation::Requests, Access::Admin),
-    dashboard(Method::GET, "/dashboard/system", dashboard::Operation::System, Access::Admin),
-    dashboard(Method::POST, "/dashboard/render", dashboard::Operation::Render, Access::Admin),
+    dashboard(Method::GET, "/dashboard/session", dashboard::Operation::Session, AccessLevel::Public),
+    dashboard(Method::POST, "/dashboard/session", dashboard::Operation::SignIn, AccessLevel::Public),
+    dashboard(Method::DELETE, "/dashboard/session", dashboard::Operation::SignOut, AccessLevel::Admin),
+    dashboard(Method::GET, "/dashboard/keys", dashboard::Operation::Keys, AccessLevel::Admin),
+    dashboard(Method::POST, "/dashboard/keys", dashboard::Operation::CreateKey, AccessLevel::Admin),
+    dashboard(Method::DELETE, "/dashboard/keys/{id}", dashboard::Operation::RevokeKey, AccessLevel::Admin),
+    dashboard(Method::GET, "/dashboard/teams", dashboard::Operation::Teams, AccessLevel::Admin),
+    dashboard(Method::PUT, "/dashboard/teams", dashboard::Operation::SetTeam, AccessLevel::Admin),
+    dashboard(Method::GET, "/dashboard/usage", dashboard::Operation::Usage, AccessLevel::Admin),
+    dashboard(Method::GET, "/dashboard/requests", dashboard::Operation::Requests, AccessLevel::Admin),
+    dashboard(Method::GET, "/dashboard/system", dashboard::Operation::System, AccessLevel::Admin),
+    dashboard(Method::POST, "/dashboard/render", dashboard::Operation::Render, AccessLevel::Admin),
     file(STYLE),
     file(SCRIPTS[0]),
     file(SCRIPTS[1]),
@@ -311,15 +316,15 @@ pub(crate) static ROUTES: &[Route] = &[
 ];
 
 const fn batch(method: Method, path: &'static str, operation: JobOperation) -> Route {
-    route(method, path, Operation::Job(JobKind::Batch, operation), Access::Key)
+    route(method, path, Operation::Job(JobKind::Batch, operation), AccessLevel::Key)
 }
 
 const fn crawl(method: Method, path: &'static str, operation: JobOperation) -> Route {
-    route(method, path, Operation::Job(JobKind::Crawl, operation), Access::Key)
+    route(method, path, Operation::Job(JobKind::Crawl, operation), AccessLevel::Key)
 }
 
 const fn webhook(method: Method, path: &'static str, operation: WebhookOperation) -> Route {
-    route(method, path, Operation::Webhook(operation), Access::Key)
+    route(method, path, Operation::Webhook(operation), AccessLevel::Key)
 }
 
 const fn batch_v1(method: Method, path: &'static str, operation: JobOperation) -> Route {
@@ -331,23 +336,23 @@ const fn crawl_v1(method: Method, path: &'static str, operation: JobOperation) -
 }
 
 const fn adapter(method: Method, path: &'static str, operation: adapter::Operation) -> Route {
-    route(method, path, Operation::Adapter(operation), Access::Key)
+    route(method, path, Operation::Adapter(operation), AccessLevel::Key)
 }
 
 const fn dashboard(
     method: Method,
     path: &'static str,
     operation: dashboard::Operation,
-    access: Access,
+    access: AccessLevel,
 ) -> Route {
     route(method, path, Operation::Dashboard(operation), access)
 }
 
 const fn file(file: dashboard::File) -> Route {
-    dashboard(Method::GET, file.path, dashboard::Operation::File(file), Access::Public)
+    dashboard(Method::GET, file.path, dashboard::Operation::File(file), AccessLevel::Public)
 }
 
-const fn route(method: Method, path: &'static str, operation: Operation, access: Access) -> Route {
+const fn route(method: Method, path: &'static str, operation: Operation, access: AccessLevel) -> Route {
     Route { method, path, operation, access }
 }
 
@@ -371,7 +376,7 @@ impl Route {
 ///
 /// # Errors
 /// 404 for an unknown path, 405 for a known one with another method.
-pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, Failure> {
+pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, ApiError> {
     let path = normalise(path);
     let asked = if method == Method::HEAD { &Method::GET } else { method };
     // A path by its name is none of the paths with any segment in its place.
@@ -389,9 +394,9 @@ pub(crate) fn find(method: &Method, path: &str) -> Result<&'static Route, Failur
             Some(operation) => format!(": {}", not_offered::explain(operation)),
             None => String::new(),
         };
-        return Err(Failure::new(ErrorCode::NotFound, format!("Not found: {method} {path}{reason}")));
+        return Err(ApiError::new(ErrorCode::NotFound, format!("Not found: {method} {path}{reason}")));
     }
-    Err(Failure::method_not_allowed(&allowed.join(", ")))
+    Err(ApiError::method_not_allowed(&allowed.join(", ")))
 }
 
 fn normalise(path: &str) -> Cow<'_, str> {
@@ -443,11 +448,12 @@ mod tests {
                 let public = operation["security"].as_array().is_some_and(|ways| {
                     ways.is_empty() || ways.iter().any(|way| *way == serde_json::json!({}))
                 });
-                assert_eq!(route.access == Access::Public, public, "{method} {path}");
+                assert_eq!(route.access == AccessLevel::Public, public, "{method} {path}");
             }
         }
-        for route in
-            ROUTES.iter().filter(|route| route.access == Access::Key && route.operation != Operation::Mcp)
+        for route in ROUTES
+            .iter()
+            .filter(|route| route.access == AccessLevel::Key && route.operation != Operation::Mcp)
         {
             let method = route.method.as_str().to_ascii_lowercase();
             assert!(
@@ -478,8 +484,11 @@ mod tests {
 
     #[test]
     fn only_these_paths_are_public() {
-        let public: Vec<&str> =
-            ROUTES.iter().filter(|route| route.access == Access::Public).map(|route| route.path).collect();
+        let public: Vec<&str> = ROUTES
+            .iter()
+            .filter(|route| route.access == AccessLevel::Public)
+            .map(|route| route.path)
+            .collect();
         let (docs, others): (Vec<&str>, Vec<&str>) =
             public.into_iter().partition(|path| *path == "/docs" || path.starts_with("/docs/"));
         let (dashboard, others): (Vec<&str>, Vec<&str>) =

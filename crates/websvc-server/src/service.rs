@@ -1,7 +1,7 @@
 //! The service: its parts, and the path of one request through the stages.
 
-mod watching;
-mod within;
+mod internal_request;
+mod websocket;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,24 +20,24 @@ use websvc_transport::{Body, BoxFuture, ServerBody};
 use websvc_types::ErrorCode;
 
 use crate::adapter;
-use crate::admit::{Admission, Admitted, Limits};
+use crate::admission::{Admission, AdmissionLimits, Admitted};
+use crate::audit_trail::AuditTrail;
 use crate::authenticate::{Authentication, authenticate};
-use crate::authorise::authorise;
+use crate::authorize::authorize;
 use crate::cors;
-use crate::crawls::Crawls;
-use crate::dashboard::{self, Attempts, session::Sessions};
-use crate::handler::watch::{self, Seats};
+use crate::crawl_progress::CrawlProgressStore;
+use crate::dashboard::{self, SignInLimiter, session::Sessions};
+use crate::handler::watch::{self, WebSocketLimits};
 use crate::handler::{self, JobOperation, Version};
 use crate::mcp;
-use crate::meters::Meters;
-use crate::origin::OriginConfig;
-use crate::reply::{Failure, Reply};
+use crate::public_url::PublicUrlConfig;
 use crate::request_id::RequestId;
-use crate::results::Results;
-use crate::route::{self, Access, Operation, Route};
-use crate::trail::Trail;
+use crate::request_metrics::RequestMetrics;
+use crate::response::{ApiError, HttpResponse};
+use crate::route::{self, AccessLevel, Operation, Route};
+use crate::scrape_results::ScrapeResultStore;
 use crate::uploads::Uploads;
-pub(crate) use within::{Asker, Inner};
+pub(crate) use internal_request::{InternalCaller, InternalOperation};
 
 /// What a service is built of.
 #[derive(Debug)]
@@ -53,13 +53,13 @@ pub struct ServiceConfig {
     /// Where uploaded files are while they arrive; made when it is needed. Nothing in it outlives its request.
     pub uploads: PathBuf,
     /// Where callers reach the service.
-    pub origin: OriginConfig,
+    pub origin: PublicUrlConfig,
     /// Whether callers have to show a key.
     pub authentication: Authentication,
     /// Lets everybody have `/metrics`, as befits an address that only this machine reaches; else it wants a key.
     pub open_metrics: bool,
     /// How much is worked on.
-    pub limits: Limits,
+    pub limits: AdmissionLimits,
     /// What becomes of the spans of traces, where they are sent to a collector.
     pub traces: Option<TraceCounters>,
     /// Where the events of teams go that want them; whoever builds the service delivers them.
@@ -73,58 +73,58 @@ struct FromMetricsListener;
 /// The HTTP interface. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Service {
-    parts: Arc<Parts>,
+    parts: Arc<ServiceState>,
 }
 
 #[derive(Debug)]
-struct Parts {
+struct ServiceState {
     engine: Engine,
     store: Store,
     artifacts: Artifacts,
     jobs: Jobs,
-    origin: OriginConfig,
+    origin: PublicUrlConfig,
     authentication: Authentication,
     open_metrics: bool,
     concurrency: usize,
     admission: Admission,
-    meters: Meters,
+    meters: RequestMetrics,
     traces: Option<TraceCounters>,
     audit: Option<Audit>,
     sessions: Sessions,
     uploads: Uploads,
-    results: Results,
-    attempts: Attempts,
-    crawls: Crawls,
-    seats: Seats,
+    results: ScrapeResultStore,
+    attempts: SignInLimiter,
+    crawls: CrawlProgressStore,
+    seats: WebSocketLimits,
     serving_since_ms: u64,
     stopping: AtomicBool,
 }
 
 /// What a handler is given beside the request.
 #[derive(Debug)]
-pub(crate) struct Context<'a> {
+pub(crate) struct RequestContext<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) store: &'a Store,
     pub(crate) artifacts: &'a Artifacts,
     pub(crate) jobs: &'a Jobs,
-    pub(crate) origin: &'a OriginConfig,
+    pub(crate) origin: &'a PublicUrlConfig,
     pub(crate) authentication: Authentication,
     /// How many requests of a team without a number of its own are worked on at one time.
     pub(crate) concurrency: usize,
     pub(crate) admission: &'a Admission,
-    pub(crate) meters: &'a Meters,
+    pub(crate) meters: &'a RequestMetrics,
     pub(crate) traces: Option<&'a TraceCounters>,
     /// The request, as the log and traces know it.
     pub(crate) span: RequestSpan,
     pub(crate) sessions: &'a Sessions,
     pub(crate) uploads: &'a Uploads,
-    pub(crate) results: &'a Results,
+    pub(crate) results: &'a ScrapeResultStore,
     /// What an audit event will tell of the request.
-    pub(crate) trail: &'a Trail,
+    pub(crate) trail: &'a AuditTrail,
     pub(crate) audit: Option<&'a Audit>,
-    pub(crate) attempts: &'a Attempts,
-    pub(crate) crawls: &'a Crawls,
-    pub(crate) seats: &'a Seats,
+    pub(crate) attempts: &'a SignInLimiter,
+    pub(crate) crawls: &'a CrawlProgressStore,
+    pub(crate) seats: &'a WebSocketLimits,
     /// The whole, for what answers in more than one step.
     pub(crate) service: &'a Service,
     /// When the service was built, in milliseconds since the Unix epoch.
@@ -158,7 +158,7 @@ impl Service {
         let admission = Admission::new(limits);
         let stopping = AtomicBool::new(false);
         let serving_since_ms = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
-        let parts = Parts {
+        let parts = ServiceState {
             engine,
             store,
             artifacts,
@@ -168,15 +168,15 @@ impl Service {
             open_metrics,
             concurrency,
             admission,
-            meters: Meters::default(),
+            meters: RequestMetrics::default(),
             traces,
             audit,
             sessions: Sessions::default(),
             uploads: Uploads::new(uploads),
-            results: Results::default(),
-            attempts: Attempts::default(),
-            crawls: Crawls::default(),
-            seats: Seats::default(),
+            results: ScrapeResultStore::default(),
+            attempts: SignInLimiter::default(),
+            crawls: CrawlProgressStore::default(),
+            seats: WebSocketLimits::default(),
             serving_since_ms,
             stopping,
         };
@@ -209,7 +209,7 @@ impl Service {
     }
 
     /// Answers one request. Every answer has an `x-request-id`, and makes one line in the log.
-    pub fn handle<'a>(&'a self, request: Request<ServerBody>) -> BoxFuture<'a, Reply> {
+    pub fn handle<'a>(&'a self, request: Request<ServerBody>) -> BoxFuture<'a, HttpResponse> {
         Box::pin(async move {
             let id = Uuid::now_v7().to_string();
             let request_id = RequestId::of(request.headers(), &id);
@@ -223,7 +223,7 @@ impl Service {
 
     /// Answers a request that came to the listener for metrics: `/metrics` without a key, `/health` and `/ready`, and nothing
     /// else.
-    pub fn handle_metrics<'a>(&'a self, mut request: Request<ServerBody>) -> BoxFuture<'a, Reply> {
+    pub fn handle_metrics<'a>(&'a self, mut request: Request<ServerBody>) -> BoxFuture<'a, HttpResponse> {
         Box::pin(async move {
             let operation = route::find(request.method(), request.uri().path()).map(|route| route.operation);
             if !matches!(operation, Ok(Operation::Metrics | Operation::Health | Operation::Ready)) {
@@ -241,7 +241,7 @@ impl Service {
         id: String,
         request_id: &RequestId,
         span: &RequestSpan,
-    ) -> Reply {
+    ) -> HttpResponse {
         let started = Instant::now();
         let method = request.method().clone();
         let path = request.uri().path().to_owned();
@@ -251,12 +251,12 @@ impl Service {
             span.has_route(route.path);
         }
         let answer = self.answer(request, route, &id, request_id, span, started).await;
-        let mut reply = answer.unwrap_or_else(Failure::into_reply);
+        let mut reply = answer.unwrap_or_else(ApiError::into_response);
         cors::allow(self.parts.authentication, reply.headers_mut());
         let status = reply.status().as_u16();
         span.has_status(status);
         let took = started.elapsed();
-        self.parts.meters.answered(operation, status, took);
+        self.parts.meters.record_response(operation, status, took);
         let elapsed_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let replaced_id = request_id.replaces.then_some(true);
         tracing::info!(id, method = method.as_str(), path, status, elapsed_us, replaced_id, "request");
@@ -265,7 +265,7 @@ impl Service {
 
     /// Returns the reply to what the transport refuses by itself, and to a request whose handling panicked. It has an
     /// `x-request-id`, too, and makes a line in the log.
-    pub fn error_reply(status: StatusCode) -> Reply {
+    pub fn error_reply(status: StatusCode) -> HttpResponse {
         let id = Uuid::now_v7().to_string();
         let request_id = RequestId::of(&http::HeaderMap::new(), &id);
         RequestSpan::new(&id, "", None)
@@ -278,7 +278,7 @@ impl Service {
             StatusCode::INTERNAL_SERVER_ERROR => (ErrorCode::UnknownError, "An unexpected error occurred"),
             _ => (ErrorCode::BadRequest, "Bad request"),
         };
-        let mut reply = Failure::new(code, text).into_reply();
+        let mut reply = ApiError::new(code, text).into_response();
         request_id.write(reply.headers_mut());
         reply
     }
@@ -286,12 +286,12 @@ impl Service {
     async fn answer(
         &self,
         mut request: Request<ServerBody>,
-        route: Result<&Route, Failure>,
+        route: Result<&Route, ApiError>,
         id: &str,
         request_id: &RequestId,
         span: &RequestSpan,
         started: Instant,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<HttpResponse, ApiError> {
         if request.method() == Method::OPTIONS {
             return Ok(self.preflight());
         }
@@ -302,12 +302,17 @@ impl Service {
             Operation::Job(kind, JobOperation::Status) if is_watched => Some(*kind),
             _ => None,
         };
-        if *access != Access::Public && watched.is_none() {
-            parts.sessions.unfold(&mut request)?;
+        if *access != AccessLevel::Public && watched.is_none() {
+            parts.sessions.attach_session_key(&mut request)?;
         }
-        let address = parts.origin.client(request.body().peer_addr().ip(), request.headers());
-        let trail =
-            Trail::new(parts.audit.as_ref(), operation.name(), request_id.as_str(), Some(address), started);
+        let address = parts.origin.client_ip(request.body().peer_addr().ip(), request.headers());
+        let trail = AuditTrail::new(
+            parts.audit.as_ref(),
+            operation.name(),
+            request_id.as_str(),
+            Some(address),
+            started,
+        );
         let context = self.context(&trail, id, span.clone());
         let answer = match watched {
             Some(kind) => self.watch(kind, context, request).await,
@@ -321,27 +326,27 @@ impl Service {
     async fn admit(
         &self,
         operation: Operation,
-        access: Access,
-        mut context: Context<'_>,
+        access: AccessLevel,
+        mut context: RequestContext<'_>,
         request: Request<ServerBody>,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<HttpResponse, ApiError> {
         let parts = &*self.parts;
         match access {
-            Access::Public => {
+            AccessLevel::Public => {
                 self.admit_unknown(operation, &context, &request)?;
                 perform(operation, context, request).await
             }
-            Access::Admin => {
+            AccessLevel::Admin => {
                 context.caller = dashboard::administrator(&context, &request)?;
                 if context.caller.is_none() {
                     dashboard::admit_without_key(&request)?;
                 }
                 perform(operation, context, request).await
             }
-            Access::Key => {
+            AccessLevel::Key => {
                 let caller = self.authenticate(&context, &request)?;
                 if let Some(scope) = operation.scope() {
-                    authorise(caller.as_ref(), scope)?;
+                    authorize(caller.as_ref(), scope)?;
                 }
                 let admitting = parts.admission.admit(caller.as_ref());
                 let Admitted { rate, permit } = parts.engine.stages().run(Stage::Admit, admitting).await;
@@ -352,7 +357,7 @@ impl Service {
                     Err(refused) => Err(refused),
                 };
                 trail.end(&performed);
-                let mut reply = performed.unwrap_or_else(Failure::into_reply);
+                let mut reply = performed.unwrap_or_else(ApiError::into_response);
                 if let Some(rate) = rate {
                     rate.write(reply.headers_mut());
                 }
@@ -365,9 +370,9 @@ impl Service {
     fn admit_unknown(
         &self,
         operation: Operation,
-        context: &Context<'_>,
+        context: &RequestContext<'_>,
         request: &Request<ServerBody>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ApiError> {
         let is_open = self.parts.open_metrics || request.extensions().get::<FromMetricsListener>().is_some();
         if operation == Operation::Metrics && !is_open {
             self.authenticate(context, request)?;
@@ -377,19 +382,19 @@ impl Service {
 
     fn authenticate(
         &self,
-        context: &Context<'_>,
+        context: &RequestContext<'_>,
         request: &Request<ServerBody>,
-    ) -> Result<Option<Caller>, Failure> {
+    ) -> Result<Option<Caller>, ApiError> {
         let (parts, headers) = (&*self.parts, request.headers());
-        let address = parts.origin.client(request.body().peer_addr().ip(), headers);
+        let address = parts.origin.client_ip(request.body().peer_addr().ip(), headers);
         parts.engine.stages().time(Stage::Authenticate, || {
             authenticate(parts.authentication, &parts.store, headers, address, context.trail)
         })
     }
 
-    fn context<'a>(&'a self, trail: &'a Trail, id: &str, span: RequestSpan) -> Context<'a> {
+    fn context<'a>(&'a self, trail: &'a AuditTrail, id: &str, span: RequestSpan) -> RequestContext<'a> {
         let parts = &*self.parts;
-        Context {
+        RequestContext {
             engine: &parts.engine,
             store: &parts.store,
             artifacts: &parts.artifacts,
@@ -418,8 +423,8 @@ impl Service {
         }
     }
 
-    fn preflight(&self) -> Reply {
-        let mut reply = Reply::new(Body::empty());
+    fn preflight(&self) -> HttpResponse {
+        let mut reply = HttpResponse::new(Body::empty());
         *reply.status_mut() = StatusCode::NO_CONTENT;
         cors::preflight(self.parts.authentication, reply.headers_mut());
         reply
@@ -428,17 +433,21 @@ impl Service {
 
 /// Does what an operation is there for. The type of the future is left out: what is around it would become too deep for
 /// the compiler otherwise.
-fn perform(operation: Operation, context: Context<'_>, request: Request<ServerBody>) -> Performing<'_> {
+fn perform(
+    operation: Operation,
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> BoxHandlerFuture<'_> {
     Box::pin(dispatch(operation, context, request))
 }
 
-type Performing<'a, T = Reply> = BoxFuture<'a, Result<T, Failure>>;
+type BoxHandlerFuture<'a, T = HttpResponse> = BoxFuture<'a, Result<T, ApiError>>;
 
 async fn dispatch(
     operation: Operation,
-    context: Context<'_>,
+    context: RequestContext<'_>,
     request: Request<ServerBody>,
-) -> Result<Reply, Failure> {
+) -> Result<HttpResponse, ApiError> {
     match operation {
         Operation::Search => handler::search(context, request).await,
         Operation::Map => handler::map(context, request).await,

@@ -2,7 +2,7 @@
 //!
 //! A file has no name there: the system removes it with the process, however that ends.
 
-mod places;
+mod team_permits;
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -16,8 +16,8 @@ use websvc_engine::EngineError;
 use websvc_scrape::ScrapeError;
 use websvc_types::ErrorCode;
 
-use self::places::{Place, Places, Taken};
-use crate::reply::Failure;
+use self::team_permits::{TeamPermit, TeamPermits, TryAcquireError};
+use crate::response::ApiError;
 
 /// So many uploads are received or read at one time: on the disk they have at most this many times 50 MB.
 const AT_ONCE: usize = 32;
@@ -32,23 +32,23 @@ const SMALL_BYTES: usize = 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct Uploads {
     directory: Arc<PathBuf>,
-    slots: Places,
-    large: Places,
+    slots: TeamPermits,
+    large: TeamPermits,
 }
 
 /// The right to upload a file; dropping it lets the next one in.
 #[derive(Debug)]
-pub(crate) struct Slot {
-    _place: Place,
+pub(crate) struct UploadPermit {
+    _place: TeamPermit,
 }
 
 /// A large file in memory, and its place there: both go when the last one has read it.
-struct Loaded {
+struct LoadedUpload {
     bytes: Vec<u8>,
-    _place: Place,
+    _place: TeamPermit,
 }
 
-impl AsRef<[u8]> for Loaded {
+impl AsRef<[u8]> for LoadedUpload {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -56,7 +56,7 @@ impl AsRef<[u8]> for Loaded {
 
 /// A file that arrives.
 #[derive(Debug)]
-pub(crate) struct Spool {
+pub(crate) struct UploadSpool {
     directory: Arc<PathBuf>,
     /// What is not on the disk: everything, while the file is small.
     memory: Vec<u8>,
@@ -69,8 +69,8 @@ impl Uploads {
     pub(crate) fn new(directory: PathBuf) -> Self {
         Self {
             directory: Arc::new(directory),
-            slots: Places::new(AT_ONCE),
-            large: Places::new(LARGE_AT_ONCE),
+            slots: TeamPermits::new(AT_ONCE),
+            large: TeamPermits::new(LARGE_AT_ONCE),
         }
     }
 
@@ -78,23 +78,23 @@ impl Uploads {
     ///
     /// # Errors
     /// 429 when too many do so already.
-    pub(crate) fn slot(&self, team: &str) -> Result<Slot, Failure> {
+    pub(crate) fn slot(&self, team: &str) -> Result<UploadPermit, ApiError> {
         let taken = match self.slots.take(team) {
-            Ok(place) => return Ok(Slot { _place: place }),
-            Err(Taken::ByTeam) => format!("{} files of the team", self.slots.per_team()),
-            Err(Taken::ByAll) => format!("{AT_ONCE} files"),
+            Ok(place) => return Ok(UploadPermit { _place: place }),
+            Err(TryAcquireError::ByTeam) => format!("{} files of the team", self.slots.per_team()),
+            Err(TryAcquireError::ByAll) => format!("{AT_ONCE} files"),
         };
         let text = format!("Rate limit exceeded: {taken} are uploaded already, retry after 1s");
-        Err(Failure::new(ErrorCode::RateLimited, text).retry_after(1))
+        Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(1))
     }
 
     /// Returns an empty file.
-    pub(crate) fn spool(&self) -> Spool {
-        Spool { directory: Arc::clone(&self.directory), memory: Vec::new(), disk: None, bytes: 0 }
+    pub(crate) fn spool(&self) -> UploadSpool {
+        UploadSpool { directory: Arc::clone(&self.directory), memory: Vec::new(), disk: None, bytes: 0 }
     }
 }
 
-impl Spool {
+impl UploadSpool {
     /// Returns how many bytes have arrived.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
@@ -104,13 +104,13 @@ impl Spool {
     ///
     /// # Errors
     /// 500 when the disk takes no more.
-    pub(crate) async fn write(&mut self, piece: Bytes) -> Result<(), Failure> {
+    pub(crate) async fn write(&mut self, piece: Bytes) -> Result<(), ApiError> {
         self.bytes += piece.len() as u64;
         self.memory.extend_from_slice(&piece);
         if self.memory.len() <= SMALL_BYTES {
             return Ok(());
         }
-        let failed = |error: io::Error| Failure::internal(&error, "the upload could not be kept");
+        let failed = |error: io::Error| ApiError::internal(&error, "the upload could not be kept");
         let disk = match &mut self.disk {
             Some(disk) => disk,
             none => {
@@ -134,20 +134,20 @@ impl Spool {
         uploads: &Uploads,
         team: &str,
         deadline: Instant,
-    ) -> Result<Bytes, Failure> {
+    ) -> Result<Bytes, ApiError> {
         let Some(mut disk) = self.disk.take() else { return Ok(Bytes::from(self.memory)) };
-        let failed = |error: io::Error| Failure::internal(&error, "the upload could not be read");
+        let failed = |error: io::Error| ApiError::internal(&error, "the upload could not be read");
         disk.flush().await.map_err(failed)?;
         let mut disk = disk.into_std().await;
         let place = uploads.large.wait(team, deadline).await;
-        let place = place.ok_or_else(|| Failure::from(EngineError::Page(ScrapeError::Timeout)))?;
+        let place = place.ok_or_else(|| ApiError::from(EngineError::Page(ScrapeError::Timeout)))?;
         let (rest, bytes) = (self.memory, self.bytes);
         let whole = blocking(move || {
             let mut whole = Vec::with_capacity(usize::try_from(bytes).map_err(io::Error::other)?);
             disk.rewind()?;
             disk.read_to_end(&mut whole)?;
             whole.extend_from_slice(&rest);
-            Ok(Bytes::from_owner(Loaded { bytes: whole, _place: place }))
+            Ok(Bytes::from_owner(LoadedUpload { bytes: whole, _place: place }))
         });
         whole.await?.map_err(failed)
     }
@@ -158,10 +158,10 @@ fn nameless(directory: &Path) -> io::Result<File> {
     tempfile::tempfile_in(directory)
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
     tokio::task::spawn_blocking(work)
         .await
-        .map_err(|error| Failure::internal(&error, "the upload could not be kept"))
+        .map_err(|error| ApiError::internal(&error, "the upload could not be kept"))
 }
 
 #[cfg(test)]
@@ -221,8 +221,9 @@ mod tests {
     #[tokio::test]
     async fn there_are_so_many_uploads_at_one_time_and_half_of_them_of_a_team() {
         let uploads = Uploads::new(PathBuf::new());
-        let slots =
-            |team: &str| -> Vec<Slot> { (0..AT_ONCE / 2).map(|_| uploads.slot(team).unwrap()).collect() };
+        let slots = |team: &str| -> Vec<UploadPermit> {
+            (0..AT_ONCE / 2).map(|_| uploads.slot(team).unwrap()).collect()
+        };
         let mut of_a = slots("a");
         assert_eq!(uploads.slot("a").unwrap_err().status(), 429);
         let _of_b = slots("b");

@@ -17,7 +17,7 @@ use http::{Request, Response, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use url::{Url, form_urlencoded};
-use websvc::server::{EmbedConfig, Embedded};
+use websvc::server::{EmbeddedServer, EmbeddedServerConfig};
 use websvc::transport::{
     AddressGuard, Body, Client as HttpClient, ClientConfig, FetchRequest, Server, ServerBody, ServerConfig,
 };
@@ -133,7 +133,7 @@ async fn ask(address: &str) -> Result<(), Box<dyn Error>> {
 /// Starts a search service that ends with this program, with something to find.
 async fn search_service() -> Result<(Url, String, TempDir), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
-    let service = Embedded::bind(EmbedConfig::new(directory.path())).await?;
+    let service = EmbeddedServer::bind(EmbeddedServerConfig::new(directory.path())).await?;
     let key = service.create_key("default", "links").await?;
     let base: Url = service.url().parse()?;
     tokio::spawn(service.run(std::future::pending()));

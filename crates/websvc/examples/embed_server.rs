@@ -13,13 +13,13 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use websvc::Client;
-use websvc::server::{EmbedConfig, Embedded};
+use websvc::server::{EmbeddedServer, EmbeddedServerConfig};
 use websvc::types::index::{IndexDocument, IndexUpload};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let data_dir = tempfile::tempdir()?;
-    let service = Embedded::bind(EmbedConfig::new(data_dir.path())).await?;
+    let service = EmbeddedServer::bind(EmbeddedServerConfig::new(data_dir.path())).await?;
     let key = service.create_key("default", "example").await?;
     let client = Client::builder(service.url().parse()?).key(key).build()?;
     println!("serving at {}", service.url());

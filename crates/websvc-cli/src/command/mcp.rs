@@ -1,7 +1,7 @@
 //! `websvc mcp`: search and pages as tools of a language model's program, over the standard streams.
 
 use anyhow::Result;
-use websvc_server::{Authentication, Jobs, Limits, Service, ServiceConfig, Tools};
+use websvc_server::{AdmissionLimits, Authentication, Jobs, McpTools, Service, ServiceConfig};
 
 use super::serve::origin;
 use crate::Setting;
@@ -28,12 +28,12 @@ pub(crate) async fn mcp(setting: Setting) -> Result<()> {
         // Whoever starts the program may read its data anyway.
         authentication: Authentication::Open,
         open_metrics: true,
-        limits: Limits::default(),
+        limits: AdmissionLimits::default(),
         traces: None,
         // Events are of teams, and here is nobody's key.
         audit: None,
     });
-    Tools::of(service).serve_standard_streams().await?;
+    McpTools::of(service).serve_standard_streams().await?;
     installation.close().await?;
     Ok(())
 }

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use url::Url;
 use websvc_browser::Browser;
 use websvc_server::audit::Audit;
-use websvc_server::{Authentication, Jobs, Limits, OriginConfig, Service, ServiceConfig};
+use websvc_server::{AdmissionLimits, Authentication, Jobs, PublicUrlConfig, Service, ServiceConfig};
 use websvc_stage::TraceCounters;
 use websvc_store::Store;
 use websvc_transport::{BoxFuture, Server, ServerConfig, TlsFiles};
@@ -233,7 +233,7 @@ fn metrics_config(config: &Config, listen: &str) -> ServerConfig {
     server
 }
 
-fn limits(config: &Config) -> Limits {
+fn limits(config: &Config) -> AdmissionLimits {
     let config::Limits {
         requests_per_minute,
         concurrency,
@@ -244,20 +244,20 @@ fn limits(config: &Config) -> Limits {
         overload_wait_ms,
         overload_after_ms,
     } = config.limits;
-    Limits {
+    AdmissionLimits {
         requests_per_minute,
         concurrency,
         total_concurrency: total_concurrency.get(),
         queue,
         queue_wait: Duration::from_millis(queue_wait_ms),
-        processors: processors.map_or_else(|| Limits::default().processors, NonZeroUsize::get),
+        processors: processors.map_or_else(|| AdmissionLimits::default().processors, NonZeroUsize::get),
         overload_wait: Duration::from_millis(overload_wait_ms),
         overload_after: Duration::from_millis(overload_after_ms),
     }
 }
 
 /// Returns where callers reach the service.
-pub(super) fn origin(config: &Config) -> Result<OriginConfig> {
+pub(super) fn origin(config: &Config) -> Result<PublicUrlConfig> {
     let config::Server { public_url, trusted_proxies, tls, .. } = &config.server;
     let public_url = match public_url {
         Some(url) => Some(url.parse::<Url>().context("server.public_url")?),
@@ -270,7 +270,7 @@ pub(super) fn origin(config: &Config) -> Result<OriginConfig> {
         );
     }
     let networks = trusted_proxies.iter().map(|network| network.parse().context("server.trusted_proxies"));
-    Ok(OriginConfig {
+    Ok(PublicUrlConfig {
         public_url,
         scheme: if tls.is_some() { "https" } else { "http" },
         trusted_proxies: networks.collect::<Result<_>>()?,

@@ -266,7 +266,7 @@ impl<'a> Crawl<'a> {
                 self.page(task, survey, now);
             }
             (Task::Image(url), Outcome::Image(answer)) => {
-                self.record_image_size(&origin, &url, answer, elapsed, now)
+                self.record_image_size(&origin, &url, answer, elapsed, now);
             }
             (Task::Robots | Task::Listing(_), Outcome::Page(_) | Outcome::Image(_))
             | (Task::Page(_), Outcome::File(_) | Outcome::Image(_))

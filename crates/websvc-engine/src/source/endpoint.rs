@@ -154,10 +154,10 @@ impl Endpoint {
         let effect = self.gate().breaker.fail(Instant::now(), reason, come_back);
         match effect {
             BreakerTransition::Opened => {
-                tracing::warn!(source = self.name, reason, "a search source is paused")
+                tracing::warn!(source = self.name, reason, "a search source is paused");
             }
             BreakerTransition::Counted => {
-                tracing::info!(source = self.name, reason, "a search source failed")
+                tracing::info!(source = self.name, reason, "a search source failed");
             }
         }
     }

@@ -4,13 +4,16 @@ use http::Request;
 use serde_json::{Map, Value, json};
 use websvc_transport::ServerBody;
 
-use super::{Sent, ok, read};
-use crate::reply::{Failure, Reply};
-use crate::service::Context;
+use super::{IncomingRequest, ok, read};
+use crate::response::{ApiError, HttpResponse};
+use crate::service::RequestContext;
 
 /// `POST /search`.
-pub(super) async fn search(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
-    let Sent { origin, fields } = read(&context, request).await?;
+pub(super) async fn search(
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let IncomingRequest { origin, fields } = read(&context, request).await?;
     let mut asked = Map::new();
     asked.extend(fields.get("query").map(|query| ("query".to_owned(), query.clone())));
     asked.extend(fields.get("count").map(|count| ("limit".to_owned(), count.clone())));

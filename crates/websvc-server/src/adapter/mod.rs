@@ -18,9 +18,9 @@ use websvc_types::SearchResponse;
 use websvc_validate::read_object;
 
 use crate::handler::{self, JobOperation};
-use crate::reply::{Failure, Reply, json};
-use crate::route::Group;
-use crate::service::Context;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::route::OperationGroup;
+use crate::service::RequestContext;
 
 /// What can be asked of the adapters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,13 +35,13 @@ pub(crate) enum Operation {
 
 impl Operation {
     /// Returns what it is counted as: the operation that does it.
-    pub(crate) fn group(self) -> Group {
+    pub(crate) fn group(self) -> OperationGroup {
         match self {
-            Self::ScrapeV1 => Group::Scrape,
-            Self::JobV1(JobKind::Batch, _) => Group::Batch,
-            Self::JobV1(JobKind::Crawl, _) => Group::Crawl,
-            Self::SearchV1 | Self::SearchSearxng | Self::SearchExternal => Group::Search,
-            Self::Rerank => Group::Rerank,
+            Self::ScrapeV1 => OperationGroup::Scrape,
+            Self::JobV1(JobKind::Batch, _) => OperationGroup::Batch,
+            Self::JobV1(JobKind::Crawl, _) => OperationGroup::Crawl,
+            Self::SearchV1 | Self::SearchSearxng | Self::SearchExternal => OperationGroup::Search,
+            Self::Rerank => OperationGroup::Rerank,
         }
     }
 
@@ -69,9 +69,9 @@ impl Operation {
 /// Does what is asked.
 pub(crate) async fn perform(
     operation: Operation,
-    context: Context<'_>,
+    context: RequestContext<'_>,
     request: Request<ServerBody>,
-) -> Result<Reply, Failure> {
+) -> Result<HttpResponse, ApiError> {
     match operation {
         Operation::ScrapeV1 => v1::scrape(context, request).await,
         Operation::SearchV1 => v1::search(context, request).await,
@@ -83,28 +83,31 @@ pub(crate) async fn perform(
 }
 
 /// What the sender says of a request: where it reaches us, and the body.
-struct Sent {
+struct IncomingRequest {
     origin: Option<String>,
     fields: Map<String, Value>,
 }
 
 /// Reads the body of a request, an object.
-async fn read(context: &Context<'_>, request: Request<ServerBody>) -> Result<Sent, Failure> {
+async fn read(
+    context: &RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<IncomingRequest, ApiError> {
     let origin = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
     let body = handler::read_body(request).await?;
-    let fields = context.admission.decode(body, read_object).await?;
-    Ok(Sent { origin, fields })
+    let fields = context.admission.decode_body(body, read_object).await?;
+    Ok(IncomingRequest { origin, fields })
 }
 
 /// Searches by a request of version 2.
 async fn search(
-    context: Context<'_>,
+    context: RequestContext<'_>,
     origin: Option<String>,
     fields: Map<String, Value>,
-) -> Result<SearchResponse, Failure> {
+) -> Result<SearchResponse, ApiError> {
     handler::answer_search(context, origin, Bytes::from(Value::Object(fields).to_string())).await
 }
 
-fn ok(value: &Value) -> Reply {
+fn ok(value: &Value) -> HttpResponse {
     json(StatusCode::OK, value)
 }

@@ -15,8 +15,8 @@ use websvc_types::rerank::{
 use websvc_validate::{Checked, read_rerank};
 
 use crate::handler;
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
 /// The name of our own way of ordering.
 const OWN: &str = "websvc-bm25";
@@ -28,9 +28,12 @@ const CONFIGURED: &str = "websvc-model";
 const TIME: Duration = Duration::from_secs(60);
 
 /// Orders texts: by the model that is configured for it, else and when it fails by their words.
-pub(super) async fn rerank(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+pub(super) async fn rerank(
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let body = handler::read_body(request).await?;
-    let Checked { plan, mut warnings } = context.admission.decode(body, read_rerank).await?;
+    let Checked { plan, mut warnings } = context.admission.decode_body(body, read_rerank).await?;
     let model = context.engine.model().filter(|model| model.reranks());
     let by_model = match model {
         Some(model) => match context.engine.stages().run(Stage::Model, by_model(&**model, &plan)).await {
@@ -70,13 +73,13 @@ fn by_words(
     Ok(answer(plan, ranking, OWN, &warnings))
 }
 
-fn failure(error: ComputeError) -> Failure {
+fn failure(error: ComputeError) -> ApiError {
     match error {
-        ComputeError::Late => Failure::new(
+        ComputeError::Late => ApiError::new(
             ErrorCode::RequestTimeout,
             format!("Request timed out: the texts were not ordered within {} ms", TIME.as_millis()),
         ),
-        ComputeError::Failed => Failure::internal(&error, "the texts could not be ordered"),
+        ComputeError::Failed => ApiError::internal(&error, "the texts could not be ordered"),
     }
 }
 

@@ -8,15 +8,15 @@ use websvc_types::limits::LIMIT_MAX;
 use websvc_types::{ErrorCode, ImageResult, NewsResult, SearchResponse, Violation, ViolationCode, WebResult};
 
 use super::ok;
-use crate::reply::{Failure, Reply};
-use crate::service::Context;
+use crate::response::{ApiError, HttpResponse};
+use crate::service::RequestContext;
 
 /// Results of one page.
 const PAGE: usize = 10;
 
 /// What is asked, in the words of SearXNG.
 #[derive(Debug, PartialEq)]
-struct Asked {
+struct SearxngQuery {
     query: String,
     /// From 1.
     page: usize,
@@ -27,9 +27,12 @@ struct Asked {
 }
 
 /// `GET /search?q=...&format=json`.
-pub(super) async fn search(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+pub(super) async fn search(
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let origin = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
-    let Asked { query, page, fields, ignored } = read(request.uri().query().unwrap_or_default())?;
+    let SearxngQuery { query, page, fields, ignored } = read(request.uri().query().unwrap_or_default())?;
     let response = super::search(context, origin, fields).await?;
     Ok(ok(&answer(&query, page, response, &ignored)))
 }
@@ -38,8 +41,8 @@ pub(super) async fn search(context: Context<'_>, request: Request<ServerBody>) -
 ///
 /// # Errors
 /// 400 for a format other than JSON, and for values that are none.
-fn read(parameters: &str) -> Result<Asked, Failure> {
-    let mut asked = Asked { query: String::new(), page: 1, fields: Map::new(), ignored: Vec::new() };
+fn read(parameters: &str) -> Result<SearxngQuery, ApiError> {
+    let mut asked = SearxngQuery { query: String::new(), page: 1, fields: Map::new(), ignored: Vec::new() };
     let (mut format, mut sources) = (String::new(), Vec::new());
     for (name, value) in form_urlencoded::parse(parameters.as_bytes()) {
         match &*name {
@@ -98,7 +101,7 @@ fn read(parameters: &str) -> Result<Asked, Failure> {
     Ok(asked)
 }
 
-fn page(value: &str) -> Result<usize, Failure> {
+fn page(value: &str) -> Result<usize, ApiError> {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     // A number that is too large for us is a page behind the last one, too.
     let page = is_number.then(|| value.parse().unwrap_or(usize::MAX));
@@ -106,7 +109,7 @@ fn page(value: &str) -> Result<usize, Failure> {
 }
 
 /// Reads a language: `de-DE` has a country, which decides; a language alone has no counterpart.
-fn language(value: &str, asked: &mut Asked) {
+fn language(value: &str, asked: &mut SearxngQuery) {
     match value.split_once(['-', '_']) {
         Some((_, country))
             if country.len() == 2 && country.bytes().all(|sign| sign.is_ascii_alphabetic()) =>
@@ -118,10 +121,10 @@ fn language(value: &str, asked: &mut Asked) {
     }
 }
 
-fn refused(name: &str, rule: &str) -> Failure {
+fn refused(name: &str, rule: &str) -> ApiError {
     let message = format!("{name} {rule}");
     let violation = Violation { path: format!("/{name}"), code: ViolationCode::InvalidFormat, message };
-    Failure::invalid(ErrorCode::BadRequest, vec![violation])
+    ApiError::invalid(ErrorCode::BadRequest, vec![violation])
 }
 
 fn answer(query: &str, page: usize, response: SearchResponse, ignored: &[(String, &'static str)]) -> Value {

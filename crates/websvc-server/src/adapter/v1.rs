@@ -8,10 +8,10 @@ use websvc_transport::{Body, ServerBody};
 use websvc_types::{Violation, ViolationCode};
 use websvc_validate::Rejection;
 
-use super::{Sent, ok, read};
+use super::{IncomingRequest, ok, read};
 use crate::handler;
-use crate::reply::{Failure, Reply, with_type};
-use crate::service::Context;
+use crate::response::{ApiError, HttpResponse, with_type};
+use crate::service::RequestContext;
 
 /// How many results a search of version 1 has when it does not say.
 const LIMIT_DEFAULT: u32 = 5;
@@ -20,15 +20,18 @@ const LIMIT_DEFAULT: u32 = 5;
 pub(super) const TIMEOUT_DEFAULT_MS: u64 = 30_000;
 
 /// `POST /v1/scrape`.
-pub(super) async fn scrape(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
-    let Sent { origin, mut fields } = read(&context, request).await?;
+pub(super) async fn scrape(
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let IncomingRequest { origin, mut fields } = read(&context, request).await?;
     let named = ExtractNames::of(&fields);
     translate_options(&mut fields, "")?;
     fields.entry("timeout").or_insert_with(|| json!(TIMEOUT_DEFAULT_MS));
     let body = Bytes::from(Value::Object(fields).to_string());
-    let answer = handler::answer_scrape(context, origin, body).await.map_err(Failure::of_page)?;
+    let answer = handler::answer_scrape(context, origin, body).await.map_err(ApiError::of_page)?;
     let answer =
-        named.rename(answer).map_err(|error| Failure::internal(&error, "the answer could not be read"))?;
+        named.rename(answer).map_err(|error| ApiError::internal(&error, "the answer could not be read"))?;
     Ok(with_type(StatusCode::OK, "application/json", Body::from(answer)))
 }
 
@@ -69,8 +72,11 @@ impl ExtractNames {
 }
 
 /// `POST /v1/search`.
-pub(super) async fn search(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
-    let Sent { origin, mut fields } = read(&context, request).await?;
+pub(super) async fn search(
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
+    let IncomingRequest { origin, mut fields } = read(&context, request).await?;
     drop_nulls(&mut fields);
     fields.entry("limit").or_insert_with(|| json!(LIMIT_DEFAULT));
     let mut named = None;

@@ -11,8 +11,8 @@ use websvc_validate::{Rejection, read_object};
 
 use super::v1::{TIMEOUT_DEFAULT_MS, drop_nulls, translate_options};
 use crate::handler::{self, JobOperation, JobStart, Version};
-use crate::reply::{Failure, Reply};
-use crate::service::Context;
+use crate::response::{ApiError, HttpResponse};
+use crate::service::RequestContext;
 
 /// Deeper than this a path only is that loops, which crawls leave in any case.
 const PATH_MAX_DEPTH: u64 = 1_000;
@@ -21,15 +21,15 @@ const PATH_MAX_DEPTH: u64 = 1_000;
 pub(super) async fn job(
     kind: JobKind,
     operation: JobOperation,
-    context: Context<'_>,
+    context: RequestContext<'_>,
     request: Request<ServerBody>,
-) -> Result<Reply, Failure> {
+) -> Result<HttpResponse, ApiError> {
     if operation != JobOperation::Start {
         return handler::job(Version::V1, kind, operation, context, request).await;
     }
     let JobStart { version, base_url, idempotency, body } =
         handler::receive_job(&context, Version::V1, request).await?;
-    let body = context.admission.decode(body, move |body| translate(kind, body)).await?;
+    let body = context.admission.decode_body(body, move |body| translate(kind, body)).await?;
     handler::begin_job(kind, context, JobStart { version, base_url, idempotency, body }).await
 }
 

@@ -5,7 +5,7 @@ use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, VARY
 use http::{HeaderMap, HeaderValue, StatusCode};
 use websvc_transport::Body;
 
-use crate::reply::{Reply, with_type};
+use crate::response::{HttpResponse, with_type};
 
 /// A file beside the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,12 +53,12 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Returns the page itself.
-pub(crate) fn page() -> Reply {
+pub(crate) fn page() -> HttpResponse {
     reply(File { path: "/", media_type: HTML, content: include_str!("files/page.html") })
 }
 
 /// Returns a file. It is asked for again each time, since it may change with any version.
-pub(crate) fn reply(file: File) -> Reply {
+pub(crate) fn reply(file: File) -> HttpResponse {
     let mut reply =
         with_type(StatusCode::OK, file.media_type, Body::from(Bytes::from_static(file.content.as_bytes())));
     guard(reply.headers_mut());

@@ -9,8 +9,8 @@ use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
 use super::{done, read, stored};
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -46,7 +46,7 @@ impl From<KeyRecord> for Key {
 }
 
 /// `GET /dashboard/keys`: all keys, without their secrets.
-pub(super) async fn list(context: &Context<'_>) -> Result<Reply, Failure> {
+pub(super) async fn list(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let store = context.store.clone();
     let keys: Vec<Key> = stored(move || store.list_keys()).await?.into_iter().map(Key::from).collect();
     // What a key may be made for, so that the page need not know.
@@ -69,11 +69,11 @@ struct NewKey {
 }
 
 impl NewKey {
-    fn rights(&self) -> Result<KeyRights, Failure> {
+    fn rights(&self) -> Result<KeyRights, ApiError> {
         let scopes = self.scopes.iter().flatten().map(|scope| scope.parse::<KeyScope>());
         let scopes = scopes
             .collect::<Result<_, _>>()
-            .map_err(|error| Failure::new(ErrorCode::BadRequest, format!("Bad request: scopes: {error}")))?;
+            .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("Bad request: scopes: {error}")))?;
         let now_ms = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
         Ok(KeyRights {
             admin: self.admin,
@@ -85,21 +85,27 @@ impl NewKey {
 }
 
 /// `POST /dashboard/keys`: makes a key; the answer is the only place that ever has its secret.
-pub(super) async fn create(context: &Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+pub(super) async fn create(
+    context: &RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let wanted: NewKey = read(request).await?;
-    context.trail.concerns(|| format!("team {}", wanted.team));
+    context.trail.set_target(|| format!("team {}", wanted.team));
     let rights = wanted.rights()?;
     let store = context.store.clone();
     let of = wanted.team.clone();
     let key = stored(move || store.create_key_with(&wanted.team, &wanted.name, &rights)).await?;
-    context.trail.concerns(|| format!("key {} of team {of}", key.id));
+    context.trail.set_target(|| format!("key {} of team {of}", key.id));
     Ok(json(StatusCode::OK, &serde_json::json!({ "id": key.id.as_str(), "secret": key.secret.expose() })))
 }
 
 /// `DELETE /dashboard/keys/{id}`.
-pub(super) async fn revoke(context: &Context<'_>, request: &Request<ServerBody>) -> Result<Reply, Failure> {
+pub(super) async fn revoke(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let id = request.uri().path().trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
-    context.trail.concerns(|| format!("key {id}"));
+    context.trail.set_target(|| format!("key {id}"));
     let store = context.store.clone();
     stored(move || store.revoke_key(&id)).await?;
     Ok(done())

@@ -7,38 +7,38 @@ use websvc_transport::ServerBody;
 
 use super::parse;
 use crate::handler::read_body;
-use crate::reply::{Failure, Reply, json};
+use crate::response::{ApiError, HttpResponse, json};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Given {
+struct RenderInput {
     markdown: String,
 }
 
 /// `POST /dashboard/render`.
-pub(super) async fn render(request: Request<ServerBody>) -> Result<Reply, Failure> {
+pub(super) async fn render(request: Request<ServerBody>) -> Result<HttpResponse, ApiError> {
     let body = read_body(request).await?;
     let rendered = tokio::task::spawn_blocking(move || {
-        let Given { markdown } = parse(&body)?;
-        Ok::<_, Failure>(shown(&markdown))
+        let RenderInput { markdown } = parse(&body)?;
+        Ok::<_, ApiError>(sanitize(&markdown))
     });
     let html =
-        rendered.await.map_err(|error| Failure::internal(&error, "the markdown could not be shown"))??;
+        rendered.await.map_err(|error| ApiError::internal(&error, "the markdown could not be shown"))??;
     Ok(json(StatusCode::OK, &serde_json::json!({ "html": html })))
 }
 
 /// Renders markdown of somebody else. Raw HTML becomes text, an image becomes a link to it, and a link that is not of the
 /// web leads nowhere.
-fn shown(markdown: &str) -> String {
+fn sanitize(markdown: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let events = Parser::new_ext(markdown, options).map(|event| match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
         Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
-            Event::Start(Tag::Link { link_type, dest_url: harmless(dest_url), title, id })
+            Event::Start(Tag::Link { link_type, dest_url: is_safe_url(dest_url), title, id })
         }
         Event::End(TagEnd::Image) => Event::End(TagEnd::Link),
         Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-            Event::Start(Tag::Link { link_type, dest_url: harmless(dest_url), title, id })
+            Event::Start(Tag::Link { link_type, dest_url: is_safe_url(dest_url), title, id })
         }
         // Headings of a page in a page: below those of the page itself.
         Event::Start(Tag::Heading { level, .. }) => Event::Start(Tag::Heading {
@@ -64,7 +64,7 @@ fn below(level: pulldown_cmark::HeadingLevel) -> pulldown_cmark::HeadingLevel {
     }
 }
 
-fn harmless(address: CowStr<'_>) -> CowStr<'_> {
+fn is_safe_url(address: CowStr<'_>) -> CowStr<'_> {
     let scheme = address.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
     match scheme.as_deref() {
         Some("http" | "https" | "mailto" | "tel") => address,
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn what_a_page_says_cannot_run_or_load_anything() {
         let check =
-            |markdown: &str, expected: &str| assert_eq!(shown(markdown).trim(), expected, "{markdown}");
+            |markdown: &str, expected: &str| assert_eq!(sanitize(markdown).trim(), expected, "{markdown}");
         check("# A <b>bold</b> one", "<h4>A &lt;b&gt;bold&lt;/b&gt; one</h4>");
         check("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;");
         check("[x](javascript:alert(1))", "<p><a href=\"#\">x</a></p>");

@@ -4,12 +4,12 @@
 //! with an admin key gets a session ([`session`]), whose cookie then stands for the key, here and for the operations of
 //! the interface, so that the playground sends what any client sends.
 
-mod attempts;
 mod file;
 mod keys;
 mod markdown;
 pub(crate) mod session;
 mod sign_in;
+mod sign_in_limiter;
 mod system;
 mod teams;
 mod usage;
@@ -21,12 +21,12 @@ use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
 use crate::handler::read_body;
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
-pub(crate) use attempts::Attempts;
 pub(crate) use file::{File, SCRIPTS, STYLE, page};
 pub(crate) use sign_in::{administrator, admit_without_key};
+pub(crate) use sign_in_limiter::SignInLimiter;
 
 /// What the page asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,9 +70,9 @@ impl Operation {
 /// Answers what the page asks for.
 pub(crate) async fn perform(
     operation: Operation,
-    context: Context<'_>,
+    context: RequestContext<'_>,
     request: Request<ServerBody>,
-) -> Result<Reply, Failure> {
+) -> Result<HttpResponse, ApiError> {
     match operation {
         Operation::File(file) => Ok(file::reply(file)),
         Operation::Session => sign_in::session(&context, &request),
@@ -94,37 +94,37 @@ pub(crate) async fn perform(
 ///
 /// # Errors
 /// As [`read_body`]; 400 when it is not what it has to be.
-async fn read<T: DeserializeOwned>(request: Request<ServerBody>) -> Result<T, Failure> {
+async fn read<T: DeserializeOwned>(request: Request<ServerBody>) -> Result<T, ApiError> {
     parse(&read_body(request).await?)
 }
 
-fn parse<T: DeserializeOwned>(body: &Bytes) -> Result<T, Failure> {
+fn parse<T: DeserializeOwned>(body: &Bytes) -> Result<T, ApiError> {
     serde_json::from_slice(body)
-        .map_err(|error| Failure::new(ErrorCode::BadRequest, format!("Bad request: {error}")))
+        .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("Bad request: {error}")))
 }
 
 /// Runs what waits for the database where it holds nobody up.
 async fn stored<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, websvc_store::StoreError> + Send + 'static,
-) -> Result<T, Failure> {
+) -> Result<T, ApiError> {
     let done = tokio::task::spawn_blocking(work)
         .await
-        .map_err(|error| Failure::internal(&error, "the work on the database was broken off"))?;
+        .map_err(|error| ApiError::internal(&error, "the work on the database was broken off"))?;
     done.map_err(refusal)
 }
 
 /// Returns what the person at the page is told: what it can mend by its own words, everything else as our failure.
-fn refusal(error: websvc_store::StoreError) -> Failure {
+fn refusal(error: websvc_store::StoreError) -> ApiError {
     use websvc_store::StoreError;
     match error {
         StoreError::InvalidName { .. } | StoreError::AlreadyRevoked { .. } => {
-            Failure::new(ErrorCode::BadRequest, error.to_string())
+            ApiError::new(ErrorCode::BadRequest, error.to_string())
         }
-        StoreError::UnknownKey { .. } => Failure::new(ErrorCode::NotFound, error.to_string()),
-        other => Failure::internal(&other, "the database could not be used"),
+        StoreError::UnknownKey { .. } => ApiError::new(ErrorCode::NotFound, error.to_string()),
+        other => ApiError::internal(&other, "the database could not be used"),
     }
 }
 
-fn done() -> Reply {
+fn done() -> HttpResponse {
     json(StatusCode::OK, &serde_json::json!({ "success": true }))
 }

@@ -15,7 +15,7 @@ use subtle::ConstantTimeEq;
 use websvc_types::ErrorCode;
 
 use crate::authenticate;
-use crate::reply::Failure;
+use crate::response::ApiError;
 
 /// How long a session lasts.
 pub(crate) const LIFE: Duration = Duration::from_secs(12 * 3600);
@@ -54,7 +54,7 @@ struct FromSession;
 
 /// A session just begun.
 #[derive(Debug)]
-pub(crate) struct Begun {
+pub(crate) struct NewSession {
     /// What the cookie says.
     pub(crate) cookie: String,
     /// What requests that change something have to carry.
@@ -66,7 +66,7 @@ impl Sessions {
     ///
     /// # Errors
     /// 500 when the system has no randomness.
-    pub(crate) fn begin(&self, key: &str) -> Result<Begun, Failure> {
+    pub(crate) fn begin(&self, key: &str) -> Result<NewSession, ApiError> {
         let (cookie, token) = (random()?, random()?);
         let now = Instant::now();
         let mut sessions = self.lock();
@@ -78,7 +78,7 @@ impl Sessions {
         }
         let session = Session { key: key.to_owned(), token: token.clone(), ends: now + LIFE };
         sessions.insert(cookie.clone(), session);
-        Ok(Begun { cookie, token })
+        Ok(NewSession { cookie, token })
     }
 
     /// Ends the session of these headers.
@@ -102,7 +102,7 @@ impl Sessions {
     ///
     /// # Errors
     /// As for [`key`](Self::key).
-    pub(crate) fn unfold<B>(&self, request: &mut Request<B>) -> Result<(), Failure> {
+    pub(crate) fn attach_session_key<B>(&self, request: &mut Request<B>) -> Result<(), ApiError> {
         if authenticate::key(request.headers()).is_some() {
             return Ok(());
         }
@@ -120,7 +120,7 @@ impl Sessions {
     ///
     /// # Errors
     /// 403 when the request may change something and has not the token of the session.
-    pub(crate) fn key(&self, method: &Method, headers: &HeaderMap) -> Result<Option<String>, Failure> {
+    pub(crate) fn key(&self, method: &Method, headers: &HeaderMap) -> Result<Option<String>, ApiError> {
         let now = Instant::now();
         let sessions = self.lock();
         let Some(session) =
@@ -131,7 +131,7 @@ impl Sessions {
         if method.is_safe() || has_token(headers, &session.token) {
             return Ok(Some(session.key.clone()));
         }
-        Err(forged())
+        Err(csrf_error())
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Session>> {
@@ -150,8 +150,8 @@ pub(crate) fn has_token(headers: &HeaderMap, token: &str) -> bool {
 }
 
 /// Returns the refusal of a request that another page may have sent.
-pub(crate) fn forged() -> Failure {
-    Failure::new(
+pub(crate) fn csrf_error() -> ApiError {
+    ApiError::new(
         ErrorCode::Forbidden,
         format!("Forbidden: a session needs its token in the header {TOKEN_HEADER}"),
     )
@@ -171,9 +171,10 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Returns 256 random bits as hex digits.
-fn random() -> Result<String, Failure> {
+fn random() -> Result<String, ApiError> {
     let mut bytes = [0_u8; 32];
-    getrandom::fill(&mut bytes).map_err(|error| Failure::internal(&error, "the system has no randomness"))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| ApiError::internal(&error, "the system has no randomness"))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
@@ -193,7 +194,7 @@ mod tests {
     #[test]
     fn a_cookie_stands_for_its_key_and_changes_need_the_token() {
         let sessions = Sessions::default();
-        let Begun { cookie, token } = sessions.begin("fc-1").unwrap();
+        let NewSession { cookie, token } = sessions.begin("fc-1").unwrap();
         let key = |method: &Method, headers: &HeaderMap| {
             sessions.key(method, headers).map(Option::unwrap_or_default)
         };
@@ -202,7 +203,7 @@ mod tests {
         for wrong in [None, Some(""), Some("open"), Some(&token[1..])] {
             for method in [Method::POST, Method::PUT, Method::DELETE] {
                 let refused = key(&method, &headers(&cookie, wrong)).unwrap_err();
-                assert_eq!(refused.into_reply().status(), 403, "{method} {wrong:?}");
+                assert_eq!(refused.into_response().status(), 403, "{method} {wrong:?}");
             }
         }
         assert_eq!(key(&Method::GET, &headers("0000", None)).unwrap(), "");
@@ -214,14 +215,14 @@ mod tests {
     #[test]
     fn request_of_a_session_is_told_from_one_that_shows_the_key_itself() {
         let sessions = Sessions::default();
-        let Begun { cookie, .. } = sessions.begin("fc-1").unwrap();
+        let NewSession { cookie, .. } = sessions.begin("fc-1").unwrap();
         let asked = |cookie: &str, key: Option<&str>| {
             let mut request = Request::new(());
             *request.headers_mut() = headers(cookie, None);
             if let Some(key) = key {
                 request.headers_mut().insert(AUTHORIZATION, format!("Bearer {key}").parse().unwrap());
             }
-            sessions.unfold(&mut request).unwrap();
+            sessions.attach_session_key(&mut request).unwrap();
             has_session(&request)
         };
         assert!(asked(&cookie, None));
@@ -235,7 +236,7 @@ mod tests {
     #[test]
     fn a_session_ends_in_time_whatever_is_done_with_it() {
         let sessions = Sessions::default();
-        let Begun { cookie, token } = sessions.begin("fc-1").unwrap();
+        let NewSession { cookie, token } = sessions.begin("fc-1").unwrap();
         let headers = headers(&cookie, Some(&token));
         let left = sessions.lock()[&cookie].ends.saturating_duration_since(Instant::now());
         assert!(left <= LIFE && left > LIFE - Duration::from_secs(600), "{left:?}");

@@ -10,12 +10,12 @@ use websvc_store::Caller;
 use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
-use super::session::{COOKIE_NAME, LIFE, OPEN_TOKEN, forged, has_session, has_token};
+use super::session::{COOKIE_NAME, LIFE, OPEN_TOKEN, csrf_error, has_session, has_token};
 use super::{done, read};
 use crate::authenticate::{self, Authentication, authenticate, identify};
-use crate::authorise::authorise_admin;
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
+use crate::authorize::authorise_admin;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,15 +36,18 @@ struct Session<'a> {
 }
 
 /// `GET /dashboard/session`: who is signed in.
-pub(super) fn session(context: &Context<'_>, request: &Request<ServerBody>) -> Result<Reply, Failure> {
+pub(super) fn session(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     if context.authentication == Authentication::Open {
-        only_here(request.body().peer_addr().ip(), request.uri(), request.headers())?;
+        require_loopback(request.body().peer_addr().ip(), request.uri(), request.headers())?;
         return Ok(private(json(
             StatusCode::OK,
             &Session { required: false, team: None, csrf_token: Some(OPEN_TOKEN) },
         )));
     }
-    let address = context.origin.client(request.body().peer_addr().ip(), request.headers());
+    let address = context.origin.client_ip(request.body().peer_addr().ip(), request.headers());
     let key = context.sessions.key(request.method(), request.headers())?;
     let token = context.sessions.token(request.headers());
     let caller = match key.map(|key| admin(context, &key, address)) {
@@ -60,9 +63,12 @@ pub(super) fn session(context: &Context<'_>, request: &Request<ServerBody>) -> R
 }
 
 /// `POST /dashboard/session`: begins a session for an admin key.
-pub(super) async fn sign_in(context: &Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+pub(super) async fn sign_in(
+    context: &RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let origin = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
-    let address = context.origin.client(request.body().peer_addr().ip(), request.headers());
+    let address = context.origin.client_ip(request.body().peer_addr().ip(), request.headers());
     let SignIn { key } = read(request).await?;
     let caller = try_key(context, key.trim(), address)?;
     let begun = context.sessions.begin(key.trim())?;
@@ -74,7 +80,7 @@ pub(super) async fn sign_in(context: &Context<'_>, request: Request<ServerBody>)
 }
 
 /// `DELETE /dashboard/session`.
-pub(super) fn sign_out(context: &Context<'_>, request: &Request<ServerBody>) -> Reply {
+pub(super) fn sign_out(context: &RequestContext<'_>, request: &Request<ServerBody>) -> HttpResponse {
     context.sessions.end(request.headers());
     let mut reply = private(done());
     set_cookie(&mut reply, "; Max-Age=0");
@@ -85,13 +91,13 @@ pub(super) fn sign_out(context: &Context<'_>, request: &Request<ServerBody>) -> 
 ///
 /// # Errors
 /// 403 for everybody else, and for what another page may have sent.
-pub(crate) fn admit_without_key(request: &Request<ServerBody>) -> Result<(), Failure> {
-    only_here(request.body().peer_addr().ip(), request.uri(), request.headers())?;
+pub(crate) fn admit_without_key(request: &Request<ServerBody>) -> Result<(), ApiError> {
+    require_loopback(request.body().peer_addr().ip(), request.uri(), request.headers())?;
     // A browser asks before it sends this header for another page, and is told no.
     if request.method().is_safe() || has_token(request.headers(), OPEN_TOKEN) {
         Ok(())
     } else {
-        Err(forged())
+        Err(csrf_error())
     }
 }
 
@@ -100,13 +106,13 @@ pub(crate) fn admit_without_key(request: &Request<ServerBody>) -> Result<(), Fai
 /// # Errors
 /// 401 and 403 for everybody else, 429 after too many wrong keys.
 pub(crate) fn administrator(
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     request: &Request<ServerBody>,
-) -> Result<Option<Caller>, Failure> {
+) -> Result<Option<Caller>, ApiError> {
     if context.authentication == Authentication::Open {
         return Ok(None);
     }
-    let address = context.origin.client(request.body().peer_addr().ip(), request.headers());
+    let address = context.origin.client_ip(request.body().peer_addr().ip(), request.headers());
     match authenticate::key(request.headers()) {
         // Whoever has a session has shown the right key before; wrong ones of others at the address are not held against it.
         Some(key) if has_session(request) => admin(context, key, address).map(Some),
@@ -118,7 +124,7 @@ pub(crate) fn administrator(
 }
 
 /// Returns the administrator with a key that somebody shows; wrong ones are counted.
-fn try_key(context: &Context<'_>, key: &str, address: IpAddr) -> Result<Caller, Failure> {
+fn try_key(context: &RequestContext<'_>, key: &str, address: IpAddr) -> Result<Caller, ApiError> {
     context.attempts.admit(address, key, Instant::now())?;
     let found = admin(context, key, address);
     if found.as_ref().is_err_and(|refused| refused.status() == 401) {
@@ -128,20 +134,20 @@ fn try_key(context: &Context<'_>, key: &str, address: IpAddr) -> Result<Caller, 
 }
 
 /// Returns the administrator with this key.
-fn admin(context: &Context<'_>, key: &str, address: IpAddr) -> Result<Caller, Failure> {
+fn admin(context: &RequestContext<'_>, key: &str, address: IpAddr) -> Result<Caller, ApiError> {
     let caller = identify(context.store, key, address, context.trail)?;
     authorise_admin(&caller)?;
     Ok(caller)
 }
 
-fn set_cookie(reply: &mut Reply, value: &str) {
+fn set_cookie(reply: &mut HttpResponse, value: &str) {
     let cookie = format!("{COOKIE_NAME}={value}; Path=/; HttpOnly; SameSite=Strict");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         reply.headers_mut().insert(SET_COOKIE, cookie);
     }
 }
 
-fn private(mut reply: Reply) -> Reply {
+fn private(mut reply: HttpResponse) -> HttpResponse {
     reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     reply
 }
@@ -151,7 +157,7 @@ fn private(mut reply: Reply) -> Reply {
 ///
 /// # Errors
 /// 403 for everybody else.
-pub(super) fn only_here(peer: IpAddr, uri: &Uri, headers: &HeaderMap) -> Result<(), Failure> {
+pub(super) fn require_loopback(peer: IpAddr, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
     let host = uri.host().map(str::to_owned).or_else(|| {
         let authority: http::uri::Authority = headers.get(HOST)?.to_str().ok()?.parse().ok()?;
         Some(authority.host().to_owned())
@@ -166,7 +172,7 @@ pub(super) fn only_here(peer: IpAddr, uri: &Uri, headers: &HeaderMap) -> Result<
     }
     let text = "Forbidden: without keys ([auth] required = false) the dashboard is for this machine only, at \
                 http://localhost or http://127.0.0.1";
-    Err(Failure::new(ErrorCode::Forbidden, text))
+    Err(ApiError::new(ErrorCode::Forbidden, text))
 }
 
 #[cfg(test)]
@@ -181,7 +187,8 @@ mod tests {
             if forwarded {
                 headers.insert("x-forwarded-for", "203.0.113.9".parse().unwrap());
             }
-            let allowed = only_here(peer.parse().unwrap(), &"/dashboard/keys".parse().unwrap(), &headers);
+            let allowed =
+                require_loopback(peer.parse().unwrap(), &"/dashboard/keys".parse().unwrap(), &headers);
             assert_eq!(allowed.is_ok(), expected, "{peer} {host} {forwarded}");
         };
         check("127.0.0.1", "127.0.0.1:3002", false, true);

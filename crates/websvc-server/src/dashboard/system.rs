@@ -13,11 +13,11 @@ use websvc_types::index::CrawlProgress;
 use websvc_types::status::Readiness;
 
 use super::stored;
-use crate::admit::Figures;
-use crate::crawls::Crawl;
+use crate::admission::AdmissionMetrics;
+use crate::crawl_progress::CrawlProgressEntry;
 use crate::handler;
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -130,7 +130,7 @@ struct ThreatState {
 }
 
 /// `GET /dashboard/system`.
-pub(super) async fn system(context: &Context<'_>) -> Result<Reply, Failure> {
+pub(super) async fn system(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let store = context.store.clone();
     let size = stored(move || store.cache_size()).await?;
     let index = context
@@ -138,7 +138,7 @@ pub(super) async fn system(context: &Context<'_>) -> Result<Reply, Failure> {
         .index()
         .map(|index| index.stats())
         .transpose()
-        .map_err(|error| Failure::internal(&error, "the index could not be read"))?;
+        .map_err(|error| ApiError::internal(&error, "the index could not be read"))?;
     let (_, readiness) = handler::readiness(context).await;
     let mut crawls = jobs(context).await?;
     crawls.extend(crawls_elsewhere(context));
@@ -162,7 +162,7 @@ pub(super) async fn system(context: &Context<'_>) -> Result<Reply, Failure> {
     Ok(json(StatusCode::OK, &system))
 }
 
-fn requests(figures: &Figures) -> RequestState {
+fn requests(figures: &AdmissionMetrics) -> RequestState {
     RequestState {
         in_work: figures.in_work,
         waiting: figures.waiting,
@@ -196,10 +196,10 @@ fn p95(took: &[u64]) -> Option<u64> {
 }
 
 /// Returns the jobs of the service, of all teams of whom something may be kept, and named unless they are anonymous.
-async fn jobs(context: &Context<'_>) -> Result<Vec<CrawlState>, Failure> {
+async fn jobs(context: &RequestContext<'_>) -> Result<Vec<CrawlState>, ApiError> {
     let now_ms = unix_ms(SystemTime::now());
     let recent = context.jobs.recent(now_ms.saturating_sub(SHOWN_AFTER_END_MS), MOST_JOBS).await;
-    let recent = recent.map_err(|error| Failure::internal(&error, "the jobs could not be read"))?;
+    let recent = recent.map_err(|error| ApiError::internal(&error, "the jobs could not be read"))?;
     let store = context.store.clone();
     let teams = stored(move || store.list_teams()).await?;
     let shown = recent.into_iter().filter_map(|job| {
@@ -251,11 +251,11 @@ fn of_job(job: JobOverview, is_anonymous: bool, now_ms: u64) -> CrawlState {
     }
 }
 
-fn crawls_elsewhere(context: &Context<'_>) -> Vec<CrawlState> {
+fn crawls_elsewhere(context: &RequestContext<'_>) -> Vec<CrawlState> {
     let now = Instant::now();
     let since =
         |then: Instant| u64::try_from(now.saturating_duration_since(then).as_millis()).unwrap_or(u64::MAX);
-    let state = |Crawl { team, progress, begun, heard }| CrawlState {
+    let state = |CrawlProgressEntry { team, progress, begun, heard }| CrawlState {
         team,
         job: None,
         state: None,
@@ -267,7 +267,7 @@ fn crawls_elsewhere(context: &Context<'_>) -> Vec<CrawlState> {
     context.crawls.list(now).into_iter().map(state).collect()
 }
 
-fn cache(context: &Context<'_>, size: CacheSize) -> CacheState {
+fn cache(context: &RequestContext<'_>, size: CacheSize) -> CacheState {
     let scraper = context.engine.scraper();
     let report = scraper.cache_report();
     CacheState {
@@ -280,7 +280,7 @@ fn cache(context: &Context<'_>, size: CacheSize) -> CacheState {
     }
 }
 
-async fn browser(context: &Context<'_>) -> Option<BrowserState> {
+async fn browser(context: &RequestContext<'_>) -> Option<BrowserState> {
     let browser = context.engine.scraper().browser()?;
     let status = browser.status().await;
     let BrowserMetrics { open, waiting, opened, failed, crashed, .. } = browser.figures().await;

@@ -7,12 +7,12 @@ use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
 use super::{done, read, stored};
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
+struct TeamView {
     name: String,
     zdr: &'static str,
     anon: &'static str,
@@ -25,7 +25,7 @@ struct Shown {
     index: &'static str,
 }
 
-impl From<Team> for Shown {
+impl From<Team> for TeamView {
     fn from(team: Team) -> Self {
         Self {
             name: team.name,
@@ -43,9 +43,10 @@ impl From<Team> for Shown {
 }
 
 /// `GET /dashboard/teams`.
-pub(super) async fn list(context: &Context<'_>) -> Result<Reply, Failure> {
+pub(super) async fn list(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let store = context.store.clone();
-    let teams: Vec<Shown> = stored(move || store.list_teams()).await?.into_iter().map(Shown::from).collect();
+    let teams: Vec<TeamView> =
+        stored(move || store.list_teams()).await?.into_iter().map(TeamView::from).collect();
     Ok(json(StatusCode::OK, &serde_json::json!({ "teams": teams })))
 }
 
@@ -58,11 +59,11 @@ struct Change {
     anon: Option<String>,
     threat_protection: Option<String>,
     threat_override: Option<String>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "double_option")]
     credits: Option<Option<u64>>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "double_option")]
     requests_per_minute: Option<Option<u32>>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "double_option")]
     concurrency: Option<Option<u32>>,
     audit: Option<Switch>,
     index: Option<String>,
@@ -76,16 +77,19 @@ enum Switch {
 }
 
 /// Tells a field that is `null` from one that is not there.
-fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+fn double_option<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
 /// `PUT /dashboard/teams`: makes or changes a team.
-pub(super) async fn set(context: &Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+pub(super) async fn set(
+    context: &RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let change: Change = read(request).await?;
-    context.trail.concerns(|| format!("team {}", change.name));
+    context.trail.set_target(|| format!("team {}", change.name));
     let policies = TeamChange {
         zdr: policy("zdr", change.zdr)?,
         anon: policy("anon", change.anon)?,
@@ -105,9 +109,9 @@ pub(super) async fn set(context: &Context<'_>, request: Request<ServerBody>) -> 
 fn policy<T: std::str::FromStr<Err = UnknownPolicy>>(
     field: &str,
     value: Option<String>,
-) -> Result<Option<T>, Failure> {
+) -> Result<Option<T>, ApiError> {
     value
         .map(|value| value.parse())
         .transpose()
-        .map_err(|error| Failure::new(ErrorCode::BadRequest, format!("Bad request: {field}: {error}")))
+        .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("Bad request: {field}: {error}")))
 }

@@ -8,8 +8,8 @@ use websvc_transport::ServerBody;
 use websvc_types::ErrorCode;
 
 use super::stored;
-use crate::reply::{Failure, Reply, json as reply};
-use crate::service::Context;
+use crate::response::{ApiError, HttpResponse, json as reply};
+use crate::service::RequestContext;
 
 /// So many days are summed up at most.
 const MAX_DAYS: u32 = 400;
@@ -34,7 +34,10 @@ struct TeamBudget {
 }
 
 /// `GET /dashboard/usage?days=N`: by day, team and operation, the newest day first, and what the teams have left.
-pub(super) async fn usage(context: &Context<'_>, request: &Request<ServerBody>) -> Result<Reply, Failure> {
+pub(super) async fn usage(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let days = number(request, "days", 30, MAX_DAYS)?;
     let store = context.store.clone();
     let (days, teams) = stored(move || Ok((by_day(&store, days)?, budgets(&store)?))).await?;
@@ -75,7 +78,10 @@ fn budgets(store: &Store) -> Result<Vec<TeamBudget>, StoreError> {
 }
 
 /// `GET /dashboard/requests?limit=N`: the last requests, the newest first; none of those that nothing may be kept of.
-pub(super) async fn requests(context: &Context<'_>, request: &Request<ServerBody>) -> Result<Reply, Failure> {
+pub(super) async fn requests(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let limit = number(request, "limit", 100, MAX_REQUESTS)?;
     let store = context.store.clone();
     let logged = stored(move || store.recent_requests(None, None, limit)).await?;
@@ -122,7 +128,7 @@ fn shown(logged: LoggedRequest) -> Value {
 }
 
 /// Returns a number of the query string, from 1 to `most`.
-fn number(request: &Request<ServerBody>, name: &str, default: u32, most: u32) -> Result<u32, Failure> {
+fn number(request: &Request<ServerBody>, name: &str, default: u32, most: u32) -> Result<u32, ApiError> {
     let query = request.uri().query().unwrap_or_default();
     let given = url::form_urlencoded::parse(query.as_bytes()).find(|(given, _)| given == name);
     let Some((_, value)) = given else { return Ok(default) };
@@ -130,7 +136,7 @@ fn number(request: &Request<ServerBody>, name: &str, default: u32, most: u32) ->
         Ok(number) if (1..=most).contains(&number) => Ok(number),
         _ => {
             let text = format!("Bad request: {name} must be a number from 1 to {most}, not {value:?}");
-            Err(Failure::new(ErrorCode::BadRequest, text))
+            Err(ApiError::new(ErrorCode::BadRequest, text))
         }
     }
 }

@@ -13,9 +13,9 @@ use websvc_artifacts::{Content, Disposition, FindError, Found, Link};
 use websvc_transport::{Body, ServerBody};
 use websvc_types::ErrorCode;
 
-use crate::authenticate::recognise;
-use crate::reply::{Failure, Reply, with_type};
-use crate::service::Context;
+use crate::authenticate::authenticate_optional;
+use crate::response::{ApiError, HttpResponse, with_type};
+use crate::service::RequestContext;
 
 /// Markup of strangers runs nothing and loads nothing, should a browser show it all the same.
 const SANDBOX: &str = "sandbox; default-src 'none'";
@@ -24,12 +24,16 @@ const SANDBOX: &str = "sandbox; default-src 'none'";
 ///
 /// The URL is the permission, so that a browser can show a picture. Whoever shows a key beside it gets what is of the
 /// key's team alone.
-pub(crate) async fn artifact(context: &Context<'_>, request: &Request<ServerBody>) -> Result<Reply, Failure> {
+pub(crate) async fn artifact(
+    context: &RequestContext<'_>,
+    request: &Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let (uri, headers) = (request.uri(), request.headers());
     let file = uri.path().rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
     let link = Link::read(file, uri.query()).ok_or_else(not_found)?;
-    let address = context.origin.client(request.body().peer_addr().ip(), headers);
-    let caller = recognise(context.authentication, context.store, headers, address, context.trail)?;
+    let address = context.origin.client_ip(request.body().peer_addr().ip(), headers);
+    let caller =
+        authenticate_optional(context.authentication, context.store, headers, address, context.trail)?;
     let team = caller.as_ref().map(|caller| caller.team.name.as_str());
     let found = context.artifacts.find(&link, request.method(), team).await.map_err(failure)?;
     match found {
@@ -38,20 +42,20 @@ pub(crate) async fn artifact(context: &Context<'_>, request: &Request<ServerBody
     }
 }
 
-fn not_found() -> Failure {
-    Failure::new(ErrorCode::NotFound, FindError::NotFound.to_string())
+fn not_found() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, FindError::NotFound.to_string())
 }
 
-fn failure(error: FindError) -> Failure {
+fn failure(error: FindError) -> ApiError {
     match error {
         FindError::NotFound => not_found(),
-        FindError::Gone => Failure::new(ErrorCode::Gone, error.to_string()),
-        FindError::Failed(error) => Failure::internal(&error, "the artifact could not be read"),
-        error => Failure::internal(&error, "the artifact could not be found"),
+        FindError::Gone => ApiError::new(ErrorCode::Gone, error.to_string()),
+        FindError::Failed(error) => ApiError::internal(&error, "the artifact could not be read"),
+        error => ApiError::internal(&error, "the artifact could not be found"),
     }
 }
 
-async fn here(content: Content, method: &Method, headers: &HeaderMap) -> Result<Reply, Failure> {
+async fn here(content: Content, method: &Method, headers: &HeaderMap) -> Result<HttpResponse, ApiError> {
     let Content { id, kind, bytes, remaining_s, .. } = &content;
     let (kind, bytes) = (*kind, *bytes);
     let tag = value(&format!("\"{id}\""))?;
@@ -76,7 +80,7 @@ async fn here(content: Content, method: &Method, headers: &HeaderMap) -> Result<
     let (status, part) = match wanted(headers, &tag, bytes) {
         Wanted::Whole => (StatusCode::OK, 0..bytes),
         Wanted::Part(part) => (StatusCode::PARTIAL_CONTENT, part),
-        Wanted::Nothing => return Err(Failure::range_not_satisfiable(bytes)),
+        Wanted::Nothing => return Err(ApiError::range_not_satisfiable(bytes)),
     };
     own.push((CONTENT_LENGTH, HeaderValue::from(part.end - part.start)));
     if status == StatusCode::PARTIAL_CONTENT {
@@ -87,7 +91,7 @@ async fn here(content: Content, method: &Method, headers: &HeaderMap) -> Result<
         Body::empty()
     } else {
         let read = content.into_body(part).await;
-        read.map_err(|error| Failure::internal(&error, "the artifact could not be read"))?
+        read.map_err(|error| ApiError::internal(&error, "the artifact could not be read"))?
     };
     let mut reply = with_type(status, kind.media_type(), body);
     reply.headers_mut().extend(own);
@@ -95,7 +99,7 @@ async fn here(content: Content, method: &Method, headers: &HeaderMap) -> Result<
 }
 
 /// Leads to where the artifact is. The way is valid for minutes, so nobody may remember it.
-fn elsewhere(url: &Url) -> Result<Reply, Failure> {
+fn elsewhere(url: &Url) -> Result<HttpResponse, ApiError> {
     let mut reply = Response::new(Body::empty());
     *reply.status_mut() = StatusCode::TEMPORARY_REDIRECT;
     reply.headers_mut().insert(LOCATION, value(url.as_str())?);
@@ -104,8 +108,8 @@ fn elsewhere(url: &Url) -> Result<Reply, Failure> {
     Ok(reply)
 }
 
-fn value(text: &str) -> Result<HeaderValue, Failure> {
-    HeaderValue::from_str(text).map_err(|error| Failure::internal(&error, "a header could not be written"))
+fn value(text: &str) -> Result<HeaderValue, ApiError> {
+    HeaderValue::from_str(text).map_err(|error| ApiError::internal(&error, "a header could not be written"))
 }
 
 /// Which bytes are asked for.

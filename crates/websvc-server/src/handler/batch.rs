@@ -11,15 +11,15 @@ use websvc_validate::{BatchPage, BatchPlan, Checked, Retention, read_batch};
 use super::job::{self, JobStart};
 use super::search::{policy, team};
 use super::webhook;
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
 /// Begins a batch, or adds to one.
-pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply, Failure> {
+pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Result<HttpResponse, ApiError> {
     let JobStart { version, base_url, idempotency, body } = start;
     let policy = policy(context.store, context.caller.as_ref())?;
     let retention = Retention::demanded(&policy);
-    let decoding = context.admission.decode(body, move |body| read_batch(body, &policy));
+    let decoding = context.admission.decode_body(body, move |body| read_batch(body, &policy));
     let Checked { plan, warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
     let addresses: Vec<&str> = plan.pages().iter().map(BatchPage::given).collect();
     job::note(&context, retention, plan.scrape(), &addresses);
@@ -69,7 +69,7 @@ pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply
 ///
 /// # Errors
 /// 403 when all are blocked, or one is and the request wants all of them.
-fn screened(context: &Context<'_>, plan: &BatchPlan) -> Result<(Vec<JobUrl>, Vec<String>), Failure> {
+fn screened(context: &RequestContext<'_>, plan: &BatchPlan) -> Result<(Vec<JobUrl>, Vec<String>), ApiError> {
     let addresses = plan.pages().iter().map(BatchPage::url);
     let verdicts = context.engine.list_verdicts(plan.scrape(), addresses);
     let (mut urls, mut blocked, mut first_reason) = (Vec::new(), Vec::new(), None);
@@ -84,13 +84,18 @@ fn screened(context: &Context<'_>, plan: &BatchPlan) -> Result<(Vec<JobUrl>, Vec
     }
     match first_reason {
         Some(reason) if urls.is_empty() || plan.invalid_urls().is_none() => {
-            Err(Failure::new(ErrorCode::UnsafeDomainBlocked, reason))
+            Err(ApiError::new(ErrorCode::UnsafeDomainBlocked, reason))
         }
         Some(_) | None => Ok((urls, blocked)),
     }
 }
 
-async fn append(context: &Context<'_>, id: &str, urls: Vec<JobUrl>, listed: u64) -> Result<String, Failure> {
+async fn append(
+    context: &RequestContext<'_>,
+    id: &str,
+    urls: Vec<JobUrl>,
+    listed: u64,
+) -> Result<String, ApiError> {
     let id = job::parse_id(id)?;
     let record = job::find(context, JobKind::Batch, &id).await?;
     let added = match record.state {
@@ -99,6 +104,6 @@ async fn append(context: &Context<'_>, id: &str, urls: Vec<JobUrl>, listed: u64)
     };
     match added {
         Some(_) => Ok(id),
-        None => Err(Failure::new(ErrorCode::JobEnded, "Batch scrape has ended, nothing can be added to it")),
+        None => Err(ApiError::new(ErrorCode::JobEnded, "Batch scrape has ended, nothing can be added to it")),
     }
 }

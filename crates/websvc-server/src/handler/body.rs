@@ -7,18 +7,18 @@ use websvc_transport::{BodyTimeout, ServerBody};
 use websvc_types::ErrorCode;
 use websvc_types::limits::BODY_MAX_BYTES;
 
-use crate::reply::Failure;
+use crate::response::ApiError;
 
 /// Reads the body of a request that is to be JSON.
 ///
 /// # Errors
 /// 415 when it says to be something else, 413 when it is too large, 408 when it does not arrive.
-pub(crate) async fn read(request: Request<ServerBody>) -> Result<Bytes, Failure> {
+pub(crate) async fn read(request: Request<ServerBody>) -> Result<Bytes, ApiError> {
     if let Some(value) = request.headers().get(CONTENT_TYPE) {
         let declared = value.to_str().unwrap_or_default();
         if !is_json(declared) {
             let text = format!("Unsupported media type {declared:?}, use application/json");
-            return Err(Failure::new(ErrorCode::UnsupportedMediaType, text));
+            return Err(ApiError::new(ErrorCode::UnsupportedMediaType, text));
         }
     }
     Ok(request.into_body().read(BODY_MAX_BYTES, BodyTimeout::default()).await?)

@@ -9,7 +9,7 @@ use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use websvc_transport::Body;
 
-use crate::reply::{Failure, Reply, with_type};
+use crate::response::{ApiError, HttpResponse, with_type};
 
 /// A file as the program holds it; [`compressed!`] makes one.
 #[derive(Debug)]
@@ -38,14 +38,14 @@ impl Compressed {
         &'static self,
         media_type: &'static str,
         headers: &HeaderMap,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<HttpResponse, ApiError> {
         let is_packed = accepts_gzip(headers);
         let content = if is_packed {
             Bytes::from_static(self.gzip)
         } else {
             tokio::task::spawn_blocking(|| self.plain.clone())
                 .await
-                .map_err(|error| Failure::internal(&error, "a file of the program could not be unpacked"))?
+                .map_err(|error| ApiError::internal(&error, "a file of the program could not be unpacked"))?
         };
         let mut reply = with_type(StatusCode::OK, media_type, Body::from(content));
         let headers = reply.headers_mut();

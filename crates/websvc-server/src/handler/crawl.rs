@@ -12,11 +12,11 @@ use websvc_validate::{Checked, Retention, crawl_params_of, read_crawl_request};
 use super::job::{self, JobStart};
 use super::search::{policy_with_patterns, team};
 use super::{crawl_prompt, webhook};
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
 /// Begins a crawl.
-pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply, Failure> {
+pub(super) async fn start(context: RequestContext<'_>, start: JobStart) -> Result<HttpResponse, ApiError> {
     let JobStart { version, base_url, idempotency, body } = start;
     let policy = policy_with_patterns(&context)?;
     let retention = Retention::demanded(&policy);
@@ -27,10 +27,10 @@ pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply
     job::note(&context, retention, plan.scrape(), &[plan.url().as_str()]);
     job::admit(&context, plan.scrape()).await?;
     if let Some(reason) = context.engine.list_verdicts(plan.scrape(), [plan.url()]).pop().flatten() {
-        return Err(Failure::new(ErrorCode::UnsafeDomainBlocked, reason));
+        return Err(ApiError::new(ErrorCode::UnsafeDomainBlocked, reason));
     }
     let webhook = webhook::planned(&context, plan.webhook())?;
-    let crawl_prompt::Read { request, plan, generated } =
+    let crawl_prompt::ResolvedCrawl { request, plan, generated } =
         crawl_prompt::read(&context, request, plan, &policy, &mut warnings).await?;
     let merged = generated.is_some().then(|| crawl_params_of(&request));
     let page_limit = Some(plan.limit());
@@ -71,7 +71,7 @@ pub(super) async fn start(context: Context<'_>, start: JobStart) -> Result<Reply
 }
 
 /// Returns the crawls of the caller's team that run.
-pub(super) async fn active(context: &Context<'_>) -> Result<Reply, Failure> {
+pub(super) async fn active(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let running = context.jobs.running(team(context), JobKind::Crawl).await?;
     let crawls = running.into_iter().filter_map(active_crawl).collect();
     Ok(json(StatusCode::OK, &ActiveCrawls { success: true, crawls }))

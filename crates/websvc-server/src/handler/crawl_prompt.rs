@@ -14,15 +14,15 @@ use websvc_validate::{
 };
 
 use super::search::policy;
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
-use crate::trail::Asked;
+use crate::audit_trail::AuditedRequest;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
 /// The time for a prompt; the model may have less.
 const TIME: Duration = Duration::from_secs(60);
 
 /// A crawl whose prompt was read.
-pub(super) struct Read {
+pub(super) struct ResolvedCrawl {
     pub(super) request: CrawlRequest,
     pub(super) plan: CrawlPlan,
     /// What the prompt became; `None` without one.
@@ -34,31 +34,34 @@ pub(super) struct Read {
 /// # Errors
 /// 400 when nothing can be read from it, or the rules are broken by both together.
 pub(super) async fn read(
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     request: CrawlRequest,
     plan: CrawlPlan,
     policy: &Policy,
     warnings: &mut Vec<String>,
-) -> Result<Read, Failure> {
+) -> Result<ResolvedCrawl, ApiError> {
     let prompt = request.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty());
-    let Some(prompt) = prompt else { return Ok(Read { request, plan, generated: None }) };
+    let Some(prompt) = prompt else { return Ok(ResolvedCrawl { request, plan, generated: None }) };
     let PromptOptions { params, warnings: said } = params(context, plan.url(), prompt).await?;
     warnings.extend(said);
     let request = with_crawl_params(request, &params);
     // What else it would warn of was told with the request as it came.
     let Checked { plan, warnings: _ } = check_crawl(request.clone(), policy)?;
-    Ok(Read { request, plan, generated: Some(params) })
+    Ok(ResolvedCrawl { request, plan, generated: Some(params) })
 }
 
 /// Answers with the options that a prompt becomes.
-pub(super) async fn preview(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+pub(super) async fn preview(
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let body = super::read_body(request).await?;
     let policy = policy(context.store, context.caller.as_ref())?;
-    let decoding = context.admission.decode(body, read_crawl_params_request);
+    let decoding = context.admission.decode_body(body, read_crawl_params_request);
     let Checked { plan: (asked, url), mut warnings } =
         context.engine.stages().run(Stage::Decode, decoding).await?;
-    let kept = context.keeps(Retention::demanded(&policy), false);
-    context.trail.asked(kept, &Asked { username: None, query: None, urls: &[url.as_str()] });
+    let kept = context.retention(Retention::demanded(&policy), false);
+    context.trail.set_request(kept, &AuditedRequest { username: None, query: None, urls: &[url.as_str()] });
     let PromptOptions { params, warnings: said } = params(&context, &url, asked.prompt.trim()).await?;
     warnings.extend(said);
     let answer = CrawlParamsResponse {
@@ -69,10 +72,10 @@ pub(super) async fn preview(context: Context<'_>, request: Request<ServerBody>) 
     Ok(json(StatusCode::OK, &answer))
 }
 
-async fn params(context: &Context<'_>, url: &Url, prompt: &str) -> Result<PromptOptions, Failure> {
+async fn params(context: &RequestContext<'_>, url: &Url, prompt: &str) -> Result<PromptOptions, ApiError> {
     let deadline = Instant::now() + TIME;
     context.engine.crawl_params(url, prompt, deadline).await.map_err(|unread| {
         let (path, code, message) = ("/prompt".to_owned(), ViolationCode::NotSupported, unread.to_string());
-        Failure::invalid(ErrorCode::BadRequest, vec![Violation { path, code, message }])
+        ApiError::invalid(ErrorCode::BadRequest, vec![Violation { path, code, message }])
     })
 }

@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use websvc_transport::Body;
 
 use super::compressed::{Compressed, compressed};
-use crate::reply::{Failure, Reply, with_type};
+use crate::response::{ApiError, HttpResponse, with_type};
 
 /// A file of the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ static PAGE_FILE: LazyLock<Bytes> =
     LazyLock::new(|| include_str!("docs/page.html").replace("{version}", env!("SWAGGER_UI_VERSION")).into());
 
 /// Answers with a file of the reference.
-pub(crate) async fn docs(file: DocsFile, headers: &HeaderMap) -> Result<Reply, Failure> {
+pub(crate) async fn docs(file: DocsFile, headers: &HeaderMap) -> Result<HttpResponse, ApiError> {
     let mut reply = match file {
         DocsFile::Page => own(HTML, PAGE_FILE.clone()),
         DocsFile::PageScript => own(JAVASCRIPT, Bytes::from_static(include_bytes!("docs/page.js"))),
@@ -76,7 +76,7 @@ pub(crate) async fn docs(file: DocsFile, headers: &HeaderMap) -> Result<Reply, F
 }
 
 /// Returns one of our own files: small, and asked for again each time, since it may change with any version.
-fn own(media_type: &'static str, content: Bytes) -> Reply {
+fn own(media_type: &'static str, content: Bytes) -> HttpResponse {
     let mut reply = with_type(StatusCode::OK, media_type, Body::from(content));
     reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     reply
@@ -87,7 +87,7 @@ async fn bundled(
     media_type: &'static str,
     file: &'static Compressed,
     headers: &HeaderMap,
-) -> Result<Reply, Failure> {
+) -> Result<HttpResponse, ApiError> {
     let mut reply = file.reply(media_type, headers).await?;
     let headers = reply.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));

@@ -12,16 +12,17 @@ use websvc_validate::{Checked, read_crawl_progress, read_index_upload};
 
 use super::body;
 use super::search::team;
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
 /// `POST /v2/index/documents`: adds documents, each replacing the older one of its URL. They are durable when it answers.
 pub(crate) async fn add_documents(
-    context: Context<'_>,
+    context: RequestContext<'_>,
     request: Request<ServerBody>,
-) -> Result<Reply, Failure> {
+) -> Result<HttpResponse, ApiError> {
     let body = body::read(request).await?;
-    let Checked { plan: upload, mut warnings } = context.admission.decode(body, read_index_upload).await?;
+    let Checked { plan: upload, mut warnings } =
+        context.admission.decode_body(body, read_index_upload).await?;
     context.engine.index().ok_or_else(no_index)?;
     let accepted = match scope(&context)? {
         PageScope::Off => return Err(not_stored()),
@@ -34,11 +35,11 @@ pub(crate) async fn add_documents(
 
 /// Adds documents to the index of a team alone: its mirrors are searched by all teams.
 async fn add_to_team(
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     owner: PageOwner,
     documents: Vec<IndexDocument>,
-) -> Result<usize, Failure> {
-    let failed = |error| Failure::internal(&error, "the documents could not be added");
+) -> Result<usize, ApiError> {
+    let failed = |error| ApiError::internal(&error, "the documents could not be added");
     let index = context.engine.team_index(owner).await.map_err(failed)?.ok_or_else(no_index)?;
     let accepted = documents.len();
     ingest_durably(&index, documents).await.map_err(failed)?;
@@ -47,10 +48,10 @@ async fn add_to_team(
 
 /// Adds documents to the index of all teams and its mirrors.
 async fn add_to_shared(
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     documents: Vec<IndexDocument>,
     warnings: &mut Vec<String>,
-) -> Result<usize, Failure> {
+) -> Result<usize, ApiError> {
     let accepted = documents.len();
     // Whoever uploads waits for the mirrors, too: it is the one who can send the documents again.
     let mirrored = Box::pin(mirror(context, &documents)).await;
@@ -58,7 +59,7 @@ async fn add_to_shared(
     if let Some(index) = index {
         ingest_durably(index, documents)
             .await
-            .map_err(|error| Failure::internal(&error, "the documents could not be added"))?;
+            .map_err(|error| ApiError::internal(&error, "the documents could not be added"))?;
     }
     let Mirrored { refused, warnings: told } = mirrored?;
     warnings.extend(told);
@@ -66,8 +67,8 @@ async fn add_to_shared(
 }
 
 /// Returns what the requests of the caller's team read and store.
-fn scope(context: &Context<'_>) -> Result<PageScope, Failure> {
-    context.engine.scope(team(context)).map_err(Failure::from)
+fn scope(context: &RequestContext<'_>) -> Result<PageScope, ApiError> {
+    context.engine.scope(team(context)).map_err(ApiError::from)
 }
 
 /// What the mirrors of the index said to an upload.
@@ -82,14 +83,14 @@ struct Mirrored {
 ///
 /// # Errors
 /// 503 when a mirror could not take documents, whatever became of them elsewhere.
-async fn mirror(context: &Context<'_>, documents: &[IndexDocument]) -> Result<Mirrored, Failure> {
+async fn mirror(context: &RequestContext<'_>, documents: &[IndexDocument]) -> Result<Mirrored, ApiError> {
     let mut mirrored = Mirrored::default();
     for mirror in context.engine.mirrors() {
         let BulkReport { written: _, refused, lost, first_failure } = mirror.write(documents).await;
         let (name, why) = (mirror.name(), first_failure.unwrap_or_default());
         if lost > 0 {
             let text = format!("{lost} documents could not be written to {name}: {why}");
-            return Err(Failure::new(ErrorCode::SearchUnavailable, text));
+            return Err(ApiError::new(ErrorCode::SearchUnavailable, text));
         }
         if refused > 0 {
             let count = usize::try_from(refused).unwrap_or(usize::MAX);
@@ -102,12 +103,12 @@ async fn mirror(context: &Context<'_>, documents: &[IndexDocument]) -> Result<Mi
 
 /// `POST /v2/index/progress`: a crawl elsewhere tells how far it is. Kept in memory alone, for the dashboard.
 pub(crate) async fn crawl_progress(
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     request: Request<ServerBody>,
-) -> Result<Reply, Failure> {
+) -> Result<HttpResponse, ApiError> {
     let body = body::read(request).await?;
     let Checked { plan: progress, mut warnings } =
-        context.admission.decode(body, read_crawl_progress).await?;
+        context.admission.decode_body(body, read_crawl_progress).await?;
     let team = context.caller.as_ref().map(|caller| &caller.team);
     match team {
         Some(team) if team.zdr == Retention::Forced => {
@@ -115,7 +116,7 @@ pub(crate) async fn crawl_progress(
         }
         _ => {
             let named = team.filter(|team| team.anon != Retention::Forced).map(|team| team.name.clone());
-            context.crawls.note(named, progress, Instant::now());
+            context.crawls.update(named, progress, Instant::now());
         }
     }
     let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
@@ -123,14 +124,14 @@ pub(crate) async fn crawl_progress(
 }
 
 /// `GET /v2/index/stats`: of what the team's searches read.
-pub(crate) async fn index_stats(context: &Context<'_>) -> Result<Reply, Failure> {
+pub(crate) async fn index_stats(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let index = context.engine.index().ok_or_else(no_index)?;
-    let failed = |error| Failure::internal(&error, "the index could not be read");
+    let failed = |error| ApiError::internal(&error, "the index could not be read");
     let own = context.engine.known_team_index(scope(context)?).await.map_err(failed)?;
     let mut sum = IndexStats { success: true, documents: 0, bytes: 0, segments: 0 };
     for index in own.iter().chain([index]) {
         let stats =
-            index.stats().map_err(|error| Failure::internal(&error, "the index could not be read"))?;
+            index.stats().map_err(|error| ApiError::internal(&error, "the index could not be read"))?;
         sum.documents += stats.documents;
         sum.bytes += stats.bytes;
         sum.segments += stats.segments as u64;
@@ -138,12 +139,12 @@ pub(crate) async fn index_stats(context: &Context<'_>) -> Result<Reply, Failure>
     Ok(json(StatusCode::OK, &sum))
 }
 
-fn not_stored() -> Failure {
+fn not_stored() -> ApiError {
     let text = "Forbidden: nothing of this team is stored in the index; an administrator can change that: \
                 websvc teams set NAME --index shared|team";
-    Failure::new(ErrorCode::Forbidden, text)
+    ApiError::new(ErrorCode::Forbidden, text)
 }
 
-fn no_index() -> Failure {
-    Failure::new(ErrorCode::SearchUnavailable, "this service has no index of its own")
+fn no_index() -> ApiError {
+    ApiError::new(ErrorCode::SearchUnavailable, "this service has no index of its own")
 }

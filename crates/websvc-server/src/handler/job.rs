@@ -16,11 +16,11 @@ use websvc_validate::{Retention, ScrapePlan};
 
 use super::search::team;
 use super::{batch, crawl, crawl_prompt};
-use crate::authorise::authorise_format_names;
+use crate::audit_trail::AuditedRequest;
+use crate::authorize::authorise_format_names;
 use crate::charge;
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
-use crate::trail::Asked;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
 /// What can be asked of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,9 +91,9 @@ pub(crate) async fn job(
     version: Version,
     kind: JobKind,
     operation: JobOperation,
-    context: Context<'_>,
+    context: RequestContext<'_>,
     request: Request<ServerBody>,
-) -> Result<Reply, Failure> {
+) -> Result<HttpResponse, ApiError> {
     match operation {
         JobOperation::Start => {
             let start = receive(&context, version, request).await?;
@@ -112,10 +112,10 @@ pub(crate) async fn job(
 /// # Errors
 /// 400 for a bad idempotency key, and those of the body.
 pub(crate) async fn receive(
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     version: Version,
     request: Request<ServerBody>,
-) -> Result<JobStart, Failure> {
+) -> Result<JobStart, ApiError> {
     let base_url = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
     let idempotency = idempotency(request.headers())?;
     let body = super::read_body(request).await?;
@@ -123,7 +123,11 @@ pub(crate) async fn receive(
 }
 
 /// Begins a job of a kind.
-pub(crate) async fn begin(kind: JobKind, context: Context<'_>, start: JobStart) -> Result<Reply, Failure> {
+pub(crate) async fn begin(
+    kind: JobKind,
+    context: RequestContext<'_>,
+    start: JobStart,
+) -> Result<HttpResponse, ApiError> {
     match kind {
         JobKind::Batch => batch::start(context, start).await,
         JobKind::Crawl => crawl::start(context, start).await,
@@ -133,9 +137,9 @@ pub(crate) async fn begin(kind: JobKind, context: Context<'_>, start: JobStart) 
 async fn status(
     version: Version,
     kind: JobKind,
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     request: &Request<ServerBody>,
-) -> Result<Reply, Failure> {
+) -> Result<HttpResponse, ApiError> {
     let record = find(context, kind, &id(kind, request)?).await?;
     let Range { skip, limit } = range(request.uri().query())?;
     let most = limit.unwrap_or(JOB_PAGE_DOCUMENTS).min(JOB_PAGE_DOCUMENTS);
@@ -147,7 +151,7 @@ async fn status(
     };
     let data = charge::blocking(read)
         .await?
-        .map_err(|error| Failure::internal(&error, "a document of the job could not be read"))?;
+        .map_err(|error| ApiError::internal(&error, "a document of the job could not be read"))?;
     let base_url = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
     let next = page.next.map(|skip| {
         let limit = limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
@@ -156,7 +160,7 @@ async fn status(
     let answer = job_status(&record, data, next);
     if version == Version::V1 && answer.data.iter().any(|document| document.content.json.is_some()) {
         let answer = charge::blocking(move || with_extract(&answer)).await?;
-        let answer = answer.map_err(|error| Failure::internal(&error, "the job could not be written"))?;
+        let answer = answer.map_err(|error| ApiError::internal(&error, "the job could not be written"))?;
         return Ok(context.engine.stages().time(Stage::Encode, || json(StatusCode::OK, &answer)));
     }
     Ok(context.engine.stages().time(Stage::Encode, || json(StatusCode::OK, &answer)))
@@ -175,18 +179,18 @@ fn with_extract(status: &JobStatusResponse) -> serde_json::Result<Value> {
 
 async fn cancel(
     kind: JobKind,
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     request: &Request<ServerBody>,
-) -> Result<Reply, Failure> {
+) -> Result<HttpResponse, ApiError> {
     let id = id(kind, request)?;
-    context.trail.concerns(|| format!("job {id}"));
+    context.trail.set_target(|| format!("job {id}"));
     match context.jobs.cancel(team(context), kind, &id).await? {
         CancelJobOutcome::Cancelled => {
             Ok(json(StatusCode::OK, &JobCancelled { success: true, status: JobPhase::Cancelled }))
         }
         CancelJobOutcome::Ended(state) => {
             let text = format!("{} is already {}", name(kind), state.as_str());
-            Err(Failure::new(ErrorCode::JobEnded, text))
+            Err(ApiError::new(ErrorCode::JobEnded, text))
         }
         CancelJobOutcome::Unknown => Err(not_found()),
     }
@@ -194,9 +198,9 @@ async fn cancel(
 
 async fn errors(
     kind: JobKind,
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     request: &Request<ServerBody>,
-) -> Result<Reply, Failure> {
+) -> Result<HttpResponse, ApiError> {
     let record = find(context, kind, &id(kind, request)?).await?;
     let found = context.jobs.errors(record.number, JOB_ERRORS_MAX).await?;
     Ok(json(StatusCode::OK, &job_errors(&record.id, found)))
@@ -206,8 +210,12 @@ async fn errors(
 ///
 /// # Errors
 /// 404, also for that of another team.
-pub(super) async fn find(context: &Context<'_>, kind: JobKind, id: &str) -> Result<JobRecord, Failure> {
-    context.trail.concerns(|| format!("job {id}"));
+pub(super) async fn find(
+    context: &RequestContext<'_>,
+    kind: JobKind,
+    id: &str,
+) -> Result<JobRecord, ApiError> {
+    context.trail.set_target(|| format!("job {id}"));
     context.jobs.job(team(context), kind, id).await?.ok_or_else(not_found)
 }
 
@@ -215,15 +223,15 @@ pub(super) async fn find(context: &Context<'_>, kind: JobKind, id: &str) -> Resu
 ///
 /// # Errors
 /// 400 for too many pages, 409 when the caller's word was used before, 429 when the team has as many jobs as it may.
-pub(super) async fn create(context: &Context<'_>, job: NewJob) -> Result<String, Failure> {
+pub(super) async fn create(context: &RequestContext<'_>, job: NewJob) -> Result<String, ApiError> {
     let id = job.id.clone();
-    context.trail.concerns(|| format!("job {id}"));
+    context.trail.set_target(|| format!("job {id}"));
     let limits = context.jobs.config().limits;
-    let too_many = |text: String| Err(Failure::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S));
+    let too_many = |text: String| Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S));
     match context.jobs.create(job).await? {
         CreateJobOutcome::Created { .. } => Ok(id),
         CreateJobOutcome::KeyUsed => {
-            Err(Failure::new(ErrorCode::IdempotencyKeyUsed, "Idempotency key already used"))
+            Err(ApiError::new(ErrorCode::IdempotencyKeyUsed, "Idempotency key already used"))
         }
         CreateJobOutcome::TooManyUrls => Err(invalid(
             "/urls",
@@ -245,17 +253,17 @@ pub(super) async fn create(context: &Context<'_>, job: NewJob) -> Result<String,
 }
 
 /// Notes what is asked for. A plan of a job keeps everything: who may leave nothing has none.
-pub(super) fn note(context: &Context<'_>, demanded: Retention, scrape: &ScrapePlan, urls: &[&str]) {
-    let kept = context.keeps(demanded, scrape.lockdown());
+pub(super) fn note(context: &RequestContext<'_>, demanded: Retention, scrape: &ScrapePlan, urls: &[&str]) {
+    let kept = context.retention(demanded, scrape.lockdown());
     let username = scrape.audit().map(|audit| audit.username.as_str());
-    context.trail.asked(kept, &Asked { username, query: None, urls });
+    context.trail.set_request(kept, &AuditedRequest { username, query: None, urls });
 }
 
 /// Lets a caller have pages by this plan: the formats of the key, what this installation can do, and credits for one page.
 ///
 /// # Errors
 /// 400, 402 and 403.
-pub(super) async fn admit(context: &Context<'_>, plan: &ScrapePlan) -> Result<(), Failure> {
+pub(super) async fn admit(context: &RequestContext<'_>, plan: &ScrapePlan) -> Result<(), ApiError> {
     authorise_format_names(context.caller.as_ref(), plan.formats())?;
     context.engine.review(plan)?;
     // Free again at once: each page holds its own.
@@ -267,7 +275,7 @@ pub(super) async fn admit(context: &Context<'_>, plan: &ScrapePlan) -> Result<()
 ///
 /// # Errors
 /// 400 for one that is too long or no text.
-fn idempotency(headers: &HeaderMap) -> Result<Option<String>, Failure> {
+fn idempotency(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let Some(value) = headers.get("x-idempotency-key") else { return Ok(None) };
     match value.to_str().map(str::trim) {
         Ok("") => Ok(None),
@@ -275,7 +283,7 @@ fn idempotency(headers: &HeaderMap) -> Result<Option<String>, Failure> {
         Ok(_) | Err(_) => {
             let text =
                 format!("x-idempotency-key must be at most {IDEMPOTENCY_KEY_MAX_CHARS} visible characters");
-            Err(Failure::new(ErrorCode::BadRequest, text))
+            Err(ApiError::new(ErrorCode::BadRequest, text))
         }
     }
 }
@@ -284,8 +292,8 @@ fn idempotency(headers: &HeaderMap) -> Result<Option<String>, Failure> {
 ///
 /// # Errors
 /// 500, which our own types do not come to.
-pub(super) fn written<T: Serialize>(request: &T) -> Result<String, Failure> {
-    serde_json::to_string(request).map_err(|error| Failure::internal(&error, "the job could not be written"))
+pub(super) fn written<T: Serialize>(request: &T) -> Result<String, ApiError> {
+    serde_json::to_string(request).map_err(|error| ApiError::internal(&error, "the job could not be written"))
 }
 
 /// Returns where a job is asked for.
@@ -312,7 +320,7 @@ fn name(kind: JobKind) -> &'static str {
 ///
 /// # Errors
 /// 400 for what is none.
-pub(super) fn id(kind: JobKind, request: &Request<ServerBody>) -> Result<String, Failure> {
+pub(super) fn id(kind: JobKind, request: &Request<ServerBody>) -> Result<String, ApiError> {
     let before = 1 + path(kind).split('/').filter(|segment| !segment.is_empty()).count();
     let mut segments = request.uri().path().split('/').filter(|segment| !segment.is_empty());
     parse_id(segments.nth(before).unwrap_or_default())
@@ -322,10 +330,10 @@ pub(super) fn id(kind: JobKind, request: &Request<ServerBody>) -> Result<String,
 ///
 /// # Errors
 /// 400 for what is none.
-pub(super) fn parse_id(text: &str) -> Result<String, Failure> {
+pub(super) fn parse_id(text: &str) -> Result<String, ApiError> {
     match Uuid::parse_str(text) {
         Ok(id) => Ok(id.to_string()),
-        Err(_) => Err(Failure::new(ErrorCode::BadRequest, "Invalid job ID")),
+        Err(_) => Err(ApiError::new(ErrorCode::BadRequest, "Invalid job ID")),
     }
 }
 
@@ -340,7 +348,7 @@ pub(super) struct Range {
 ///
 /// # Errors
 /// 400 for what is no number.
-pub(super) fn range(query: Option<&str>) -> Result<Range, Failure> {
+pub(super) fn range(query: Option<&str>) -> Result<Range, ApiError> {
     let mut range = Range::default();
     for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
         let number = |least: u64| {
@@ -359,15 +367,15 @@ pub(super) fn range(query: Option<&str>) -> Result<Range, Failure> {
     Ok(range)
 }
 
-fn invalid(path: &str, code: ViolationCode, message: String) -> Failure {
-    Failure::invalid(ErrorCode::BadRequest, vec![Violation { path: path.to_owned(), code, message }])
+fn invalid(path: &str, code: ViolationCode, message: String) -> ApiError {
+    ApiError::invalid(ErrorCode::BadRequest, vec![Violation { path: path.to_owned(), code, message }])
 }
 
-pub(super) fn not_found() -> Failure {
-    Failure::new(ErrorCode::NotFound, "Job not found")
+pub(super) fn not_found() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "Job not found")
 }
 
-impl From<JobsError> for Failure {
+impl From<JobsError> for ApiError {
     fn from(error: JobsError) -> Self {
         Self::internal(&error, "the jobs could not be read or changed")
     }

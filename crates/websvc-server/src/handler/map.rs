@@ -12,16 +12,19 @@ use websvc_validate::{Checked, MapPlan, Policy, Rejection, read_map, read_map_v1
 
 use super::body;
 use super::search::{policy_with_patterns, team};
+use crate::audit_trail::AuditedRequest;
 use crate::charge::{self, Outcome};
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
-use crate::trail::Asked;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
 /// Reads the body of a map.
-type Read = fn(&[u8], &Policy) -> Result<Checked<MapPlan>, Rejection>;
+type MapBodyReader = fn(&[u8], &Policy) -> Result<Checked<MapPlan>, Rejection>;
 
 /// Answers a map.
-pub(crate) async fn map(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+pub(crate) async fn map(
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let body = body::read(request).await?;
     let stages = context.engine.stages();
     let answer = answer_map(context, body, read_map).await?;
@@ -29,7 +32,10 @@ pub(crate) async fn map(context: Context<'_>, request: Request<ServerBody>) -> R
 }
 
 /// Answers a map in the words of the first version.
-pub(crate) async fn map_v1(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+pub(crate) async fn map_v1(
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let body = body::read(request).await?;
     let stages = context.engine.stages();
     let answer = answer_map(context, body, read_map_v1).await?;
@@ -38,16 +44,19 @@ pub(crate) async fn map_v1(context: Context<'_>, request: Request<ServerBody>) -
 
 /// Answers the body of a map, wherever it came from.
 pub(crate) async fn answer_map(
-    context: Context<'_>,
+    context: RequestContext<'_>,
     body: Bytes,
-    read: Read,
-) -> Result<MapResponse, Failure> {
+    read: MapBodyReader,
+) -> Result<MapResponse, ApiError> {
     let policy = policy_with_patterns(&context)?;
     let decoding = context.admission.decode_with_patterns(body, move |body| read(body, &policy));
     let Checked { plan, warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
-    let retention = context.keeps(plan.retention(), false);
+    let retention = context.retention(plan.retention(), false);
     let username = plan.page().audit().map(|audit| audit.username.as_str());
-    context.trail.asked(retention, &Asked { username, query: plan.search(), urls: &[plan.url().as_str()] });
+    context.trail.set_request(
+        retention,
+        &AuditedRequest { username, query: plan.search(), urls: &[plan.url().as_str()] },
+    );
     let hold = charge::hold(&context, context.engine.most_map_credits(&plan)).await?;
     // The time it waited for its turn counts, so that its own 408 comes in time.
     let MapOutcome { result, bill } = context.engine.map(&plan, team(&context), context.started).await;
@@ -59,7 +68,7 @@ pub(crate) async fn answer_map(
             Ok(mapped.into_response(context.id, credits))
         }
         Err(error) => {
-            let failure = Failure::from(error);
+            let failure = ApiError::from(error);
             charge::settle(&context, hold, done(&plan, retention, failure.status(), bill)).await?;
             Err(failure)
         }

@@ -14,13 +14,13 @@ use websvc_store::JobKind;
 use websvc_threat::ThreatFigures;
 use websvc_transport::Body;
 
-use self::lines::{Lines, histogram};
-use crate::admit::Figures;
-use crate::reply::{Reply, with_type};
-use crate::service::Context;
+use self::lines::{PrometheusText, histogram};
+use crate::admission::AdmissionMetrics;
+use crate::response::{HttpResponse, with_type};
+use crate::service::RequestContext;
 
 /// Returns the figures since the process began.
-pub(crate) async fn metrics(context: &Context<'_>) -> Reply {
+pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     let mirrors: Vec<MirrorMetrics> = context.engine.mirrors().iter().map(|mirror| mirror.report()).collect();
     let mut text = text(&context.engine.source_figures(), &mirrors);
     text.push_str(&cache(context.engine.scraper().cache_report()));
@@ -53,10 +53,10 @@ pub(crate) async fn metrics(context: &Context<'_>) -> Reply {
 }
 
 fn text(sources: &[SourceMetrics], mirrors: &[MirrorMetrics]) -> String {
-    let mut out = Lines::default();
+    let mut out = PrometheusText::default();
     out.begin("websvc_build_info", "gauge", "The version of the service.");
     out.line("websvc_build_info", &[("version", env!("CARGO_PKG_VERSION"))], "1");
-    questions(&mut out, sources);
+    source_requests(&mut out, sources);
     durations(&mut out, sources);
     states(&mut out, sources);
     if !mirrors.is_empty() {
@@ -78,7 +78,7 @@ fn text(sources: &[SourceMetrics], mirrors: &[MirrorMetrics]) -> String {
 fn cache(report: CacheMetrics) -> String {
     let CacheMetrics { stored, failed, passed_over, is_full, hits_in_memory, hits, hit_bytes, misses } =
         report;
-    let mut out = Lines::default();
+    let mut out = PrometheusText::default();
     let name = "websvc_page_cache_pages_total";
     out.begin(
         name,
@@ -104,7 +104,7 @@ fn cache(report: CacheMetrics) -> String {
 
 fn threat(figures: &ThreatFigures) -> String {
     let ThreatFigures { scanner, scanned, remembered, failed, blocked, took, total_us } = figures;
-    let mut out = Lines::default();
+    let mut out = PrometheusText::default();
     let name = "websvc_threat_scans_total";
     out.begin(
         name,
@@ -129,8 +129,8 @@ fn threat(figures: &ThreatFigures) -> String {
     out.0
 }
 
-fn admission(figures: Figures) -> String {
-    let Figures {
+fn admission(figures: AdmissionMetrics) -> String {
+    let AdmissionMetrics {
         in_work,
         waiting,
         computing,
@@ -142,7 +142,7 @@ fn admission(figures: Figures) -> String {
         refused_concurrency,
         refused_overload,
     } = figures;
-    let mut out = Lines::default();
+    let mut out = PrometheusText::default();
     let name = "websvc_requests_total";
     out.begin(name, "counter", "Requests with a key, by whether they were admitted or why they were not.");
     for (fate, count) in [
@@ -173,12 +173,12 @@ fn admission(figures: Figures) -> String {
 
 fn audit(report: &AuditReport) -> String {
     let AuditReport { recorded, unwritten, spool_bytes, sinks } = report;
-    let mut out = Lines::default();
+    let mut out = PrometheusText::default();
     let name = "websvc_audit_events_total";
     out.begin(name, "counter", "Audit events that were to be written.");
     out.line(name, &[], &recorded.to_string());
-    type Figure = fn(&SinkReport) -> u64;
-    let of_sinks: [(&str, &str, &str, Figure); 4] = [
+    type MetricFn = fn(&SinkReport) -> u64;
+    let of_sinks: [(&str, &str, &str, MetricFn); 4] = [
         ("websvc_audit_events_delivered_total", "counter", "Audit events that a sink took.", |sink| {
             sink.delivered
         }),
@@ -225,7 +225,7 @@ fn browser(figures: &BrowserMetrics) -> String {
         waited,
         waited_us,
     } = figures;
-    let mut out = Lines::default();
+    let mut out = PrometheusText::default();
     let mut one = |name: &str, kind: &str, help: &str, value: u64| {
         out.begin(name, kind, help);
         out.line(name, &[], &value.to_string());
@@ -251,7 +251,7 @@ fn browser(figures: &BrowserMetrics) -> String {
     out.0
 }
 
-fn questions(out: &mut Lines, sources: &[SourceMetrics]) {
+fn source_requests(out: &mut PrometheusText, sources: &[SourceMetrics]) {
     let name = "websvc_source_requests_total";
     out.begin(
         name,
@@ -272,7 +272,7 @@ fn questions(out: &mut Lines, sources: &[SourceMetrics]) {
     }
 }
 
-fn durations(out: &mut Lines, sources: &[SourceMetrics]) {
+fn durations(out: &mut PrometheusText, sources: &[SourceMetrics]) {
     let name = "websvc_source_duration_seconds";
     out.begin(name, "histogram", "How long a source took to answer or was waited for.");
     for source in sources {
@@ -281,7 +281,7 @@ fn durations(out: &mut Lines, sources: &[SourceMetrics]) {
     }
 }
 
-fn states(out: &mut Lines, sources: &[SourceMetrics]) {
+fn states(out: &mut PrometheusText, sources: &[SourceMetrics]) {
     let name = "websvc_source_state";
     out.begin(name, "gauge", "1 for the state that a source is in, 0 for the others.");
     for source in sources {

@@ -11,15 +11,18 @@ use websvc_types::SearchResponse;
 use websvc_validate::{Checked, Policy, Retention, ScrapePlan, SearchPlan, read_search};
 
 use super::body;
-use crate::admit::{Held, Turn};
-use crate::authorise::authorise_formats;
+use crate::admission::{ComputePermit, PermitScope};
+use crate::audit_trail::AuditedRequest;
+use crate::authorize::authorise_formats;
 use crate::charge::{self, Outcome};
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
-use crate::trail::Asked;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
 /// Answers a search.
-pub(crate) async fn search(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+pub(crate) async fn search(
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let origin = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
     let body = body::read(request).await?;
     let stages = context.engine.stages();
@@ -29,19 +32,19 @@ pub(crate) async fn search(context: Context<'_>, request: Request<ServerBody>) -
 
 /// Answers the body of a search, wherever it came from.
 pub(crate) async fn answer_search(
-    context: Context<'_>,
+    context: RequestContext<'_>,
     origin: Option<String>,
     body: Bytes,
-) -> Result<SearchResponse, Failure> {
+) -> Result<SearchResponse, ApiError> {
     let policy = policy(context.store, context.caller.as_ref())?;
-    let decoding = context.admission.decode(body, move |body| read_search(body, &policy));
+    let decoding = context.admission.decode_body(body, move |body| read_search(body, &policy));
     let Checked { plan, warnings } = context.engine.stages().run(Stage::Decode, decoding).await?;
     let lockdown = plan.scrape().is_some_and(ScrapePlan::lockdown);
-    let retention = context.keeps(plan.retention(), lockdown);
+    let retention = context.retention(plan.retention(), lockdown);
     let formats = plan.scrape().map_or(&[][..], ScrapePlan::formats);
-    context.trail.asked(
+    context.trail.set_request(
         retention,
-        &Asked {
+        &AuditedRequest {
             username: plan.scrape().and_then(ScrapePlan::audit).map(|audit| audit.username.as_str()),
             query: Some(plan.query_text()),
             urls: &[],
@@ -51,9 +54,13 @@ pub(crate) async fn answer_search(
     let turn = context.engine.stages().run(Stage::Turn, turn(&context, &plan)).await?;
     let files = files(&context, plan.retention(), origin);
     let hold = charge::hold(&context, context.engine.max_search_credits(&plan)).await?;
-    let held = if context.engine.is_cpu_bound(&plan) { Held::Throughout } else { Held::UntilWaiting };
+    let held = if context.engine.is_cpu_bound(&plan) {
+        PermitScope::WholeRequest
+    } else {
+        PermitScope::UntilFirstPending
+    };
     let search = context.engine.search(&plan, team(&context), &files, context.started);
-    match turn.spend(held, search).await {
+    match turn.run(held, search).await {
         Ok(mut outcome) => {
             outcome.warnings.splice(..0, warnings);
             let (bill, stages) = (std::mem::take(&mut outcome.bill), outcome.stages);
@@ -63,7 +70,7 @@ pub(crate) async fn answer_search(
         }
         Err(mut error) => {
             let bill = error.take_bill();
-            let failure = Failure::from(error);
+            let failure = ApiError::from(error);
             let done = done(&plan, retention, failure.status(), bill, StageTimings::default());
             charge::settle(&context, hold, done).await?;
             Err(failure)
@@ -76,11 +83,11 @@ pub(crate) async fn answer_search(
 /// # Errors
 /// 429 when that would take too long; 408 when all of its time was over before it was let in: nobody is there any more to
 /// read an answer.
-async fn turn(context: &Context<'_>, plan: &SearchPlan) -> Result<Turn, Failure> {
+async fn turn(context: &RequestContext<'_>, plan: &SearchPlan) -> Result<ComputePermit, ApiError> {
     if context.started.elapsed() >= plan.timeout() {
         return Err(EngineError::late(plan).into());
     }
-    context.admission.turn(context.caller.as_ref(), plan.timeout(), context.started).await
+    context.admission.acquire_compute(context.caller.as_ref(), plan.timeout(), context.started).await
 }
 
 /// Returns what the usage log is told.
@@ -95,10 +102,10 @@ fn done(
     Outcome { operation: "search", status, bill, stages, query, retention }
 }
 
-impl Context<'_> {
+impl RequestContext<'_> {
     /// Decides what may be kept of a request, before anything is done for it: the one place that does, for the usage log,
     /// audit events, the log and traces.
-    pub(super) fn keeps(&self, retention: Retention, lockdown: bool) -> UsageRetention {
+    pub(super) fn retention(&self, retention: Retention, lockdown: bool) -> UsageRetention {
         let kept = charge::kept(retention, lockdown);
         if kept == UsageRetention::Zero || lockdown {
             self.span.is_private();
@@ -109,7 +116,11 @@ impl Context<'_> {
 
 /// Returns where the files of a request go: to the artifacts of the team, unless nothing may be kept or nobody knows
 /// under which URL the service is reached.
-pub(super) fn files(context: &Context<'_>, retention: Retention, origin: Option<String>) -> FilePublisher {
+pub(super) fn files(
+    context: &RequestContext<'_>,
+    retention: Retention,
+    origin: Option<String>,
+) -> FilePublisher {
     let team = context.caller.as_ref().map_or("", |caller| caller.team.name.as_str());
     match (retention, origin) {
         // What is kept has an owner, which an anonymous request has not.
@@ -121,7 +132,7 @@ pub(super) fn files(context: &Context<'_>, retention: Retention, origin: Option<
 }
 
 /// Returns whose profiles a request uses: where nobody is asked for a key, everybody is one team.
-pub(super) fn team<'a>(context: &'a Context<'_>) -> &'a str {
+pub(super) fn team<'a>(context: &'a RequestContext<'_>) -> &'a str {
     context.caller.as_ref().map_or(DEFAULT_TEAM, |caller| caller.team.name.as_str())
 }
 
@@ -134,7 +145,7 @@ pub(crate) fn demanded(team: &Team) -> UsageRetention {
 ///
 /// # Errors
 /// 500 when that is not known.
-pub(super) fn policy_with_patterns(context: &Context<'_>) -> Result<Policy, Failure> {
+pub(super) fn policy_with_patterns(context: &RequestContext<'_>) -> Result<Policy, ApiError> {
     let path_patterns = context.engine.path_patterns().of_team(team(context));
     Ok(Policy { path_patterns, ..policy(context.store, context.caller.as_ref())? })
 }
@@ -143,8 +154,8 @@ pub(super) fn policy_with_patterns(context: &Context<'_>) -> Result<Policy, Fail
 ///
 /// # Errors
 /// 500 when that is not known.
-pub(super) fn policy(store: &Store, caller: Option<&Caller>) -> Result<Policy, Failure> {
+pub(super) fn policy(store: &Store, caller: Option<&Caller>) -> Result<Policy, ApiError> {
     let team = caller.map(|caller| &*caller.team);
     team_policy(store, team)
-        .map_err(|error| Failure::internal(&error, "the team's threat protection could not be read"))
+        .map_err(|error| ApiError::internal(&error, "the team's threat protection could not be read"))
 }

@@ -13,26 +13,26 @@ use websvc_types::status::{
 
 use super::compressed::{Compressed, compressed};
 use crate::dashboard;
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
 /// The OpenAPI document as `cargo xtask schema` writes it. Making it here would bring the schemas of all types into the program,
 /// ten times its size.
 static OPENAPI: Compressed = compressed!("openapi.json");
 
 /// `GET /health`: the process answers.
-pub(crate) fn health() -> Reply {
+pub(crate) fn health() -> HttpResponse {
     json(StatusCode::OK, &Health { status: Condition::Ok, version: env!("CARGO_PKG_VERSION").to_owned() })
 }
 
 /// `GET /ready`: the parts that a request needs answer too, and the service is not stopping.
-pub(crate) async fn ready(context: &Context<'_>) -> Reply {
+pub(crate) async fn ready(context: &RequestContext<'_>) -> HttpResponse {
     let (code, readiness) = readiness(context).await;
     json(code, &readiness)
 }
 
 /// Returns whether requests can be served, and the status that says so.
-pub(crate) async fn readiness(context: &Context<'_>) -> (StatusCode, Readiness) {
+pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, Readiness) {
     let store = context.store.clone();
     let store = matches!(tokio::task::spawn_blocking(move || store.list_teams()).await, Ok(Ok(_)));
     let (code, status) = match (context.stopping, store) {
@@ -126,12 +126,12 @@ fn source_readiness(source: &dyn SearchSource, none_has_pages: bool) -> SourceRe
 }
 
 /// `GET /openapi.json`.
-pub(crate) async fn openapi(headers: &HeaderMap) -> Result<Reply, Failure> {
+pub(crate) async fn openapi(headers: &HeaderMap) -> Result<HttpResponse, ApiError> {
     OPENAPI.reply("application/json", headers).await
 }
 
 /// `GET /`: the dashboard for browsers, a word for everybody else.
-pub(crate) fn root(headers: &HeaderMap) -> Reply {
+pub(crate) fn root(headers: &HeaderMap) -> HttpResponse {
     if headers
         .get(ACCEPT)
         .and_then(|value| value.to_str().ok())

@@ -10,14 +10,14 @@ use websvc_types::usage::{
 use websvc_types::{ErrorCode, Violation, ViolationCode};
 
 use crate::charge::blocking;
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
 /// What a team without a budget has left: the greatest number that fits into the whole numbers of every client.
 const UNLIMITED: u64 = i32::MAX as u64;
 
 /// `GET /v2/team/credit-usage`.
-pub(crate) async fn credit_usage(context: &Context<'_>) -> Result<Reply, Failure> {
+pub(crate) async fn credit_usage(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let (remaining_credits, plan_credits, billing_period_start) = balance(context).await?;
     let data =
         CreditBalance { remaining_credits, plan_credits, billing_period_start, billing_period_end: None };
@@ -25,14 +25,17 @@ pub(crate) async fn credit_usage(context: &Context<'_>) -> Result<Reply, Failure
 }
 
 /// `GET /v2/team/token-usage`: the same under the name of an older unit.
-pub(crate) async fn token_usage(context: &Context<'_>) -> Result<Reply, Failure> {
+pub(crate) async fn token_usage(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let (remaining_tokens, plan_tokens, billing_period_start) = balance(context).await?;
     let data = TokenBalance { remaining_tokens, plan_tokens, billing_period_start, billing_period_end: None };
     Ok(json(StatusCode::OK, &TokenUsage { success: true, data }))
 }
 
 /// `GET /v2/team/credit-usage/historical`.
-pub(crate) async fn credit_history(context: &Context<'_>, query: Option<&str>) -> Result<Reply, Failure> {
+pub(crate) async fn credit_history(
+    context: &RequestContext<'_>,
+    query: Option<&str>,
+) -> Result<HttpResponse, ApiError> {
     let period = |month: MonthlyUsage| CreditPeriod {
         start_date: month.start,
         end_date: month.end,
@@ -44,7 +47,10 @@ pub(crate) async fn credit_history(context: &Context<'_>, query: Option<&str>) -
 }
 
 /// `GET /v2/team/token-usage/historical`.
-pub(crate) async fn token_history(context: &Context<'_>, query: Option<&str>) -> Result<Reply, Failure> {
+pub(crate) async fn token_history(
+    context: &RequestContext<'_>,
+    query: Option<&str>,
+) -> Result<HttpResponse, ApiError> {
     let period = |month: MonthlyUsage| TokenPeriod {
         start_date: month.start,
         end_date: month.end,
@@ -56,10 +62,10 @@ pub(crate) async fn token_history(context: &Context<'_>, query: Option<&str>) ->
 }
 
 /// `GET /v2/team/queue-status`.
-pub(crate) async fn queue_status(context: &Context<'_>) -> Result<Reply, Failure> {
+pub(crate) async fn queue_status(context: &RequestContext<'_>) -> Result<HttpResponse, ApiError> {
     let last_success_ms = read(context, Store::last_success_ms).await?;
     let (active, most) = concurrency(context);
-    let waiting = context.admission.waiting_of(context.caller.as_ref());
+    let waiting = context.admission.queued_for(context.caller.as_ref());
     let pages = context.jobs.pages(Some(team(context))).await?;
     let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     // Pages that are worked on hold credits as requests do, once their robots.txt was asked.
@@ -77,13 +83,13 @@ pub(crate) async fn queue_status(context: &Context<'_>) -> Result<Reply, Failure
 }
 
 /// `GET /v2/concurrency-check`.
-pub(crate) fn concurrency_check(context: &Context<'_>) -> Reply {
+pub(crate) fn concurrency_check(context: &RequestContext<'_>) -> HttpResponse {
     let (concurrency, max_concurrency) = concurrency(context);
     json(StatusCode::OK, &ConcurrencyCheck { success: true, concurrency, max_concurrency })
 }
 
 /// Returns what is left, what was given last, and when that was.
-async fn balance(context: &Context<'_>) -> Result<(u64, Option<u64>, Option<String>), Failure> {
+async fn balance(context: &RequestContext<'_>) -> Result<(u64, Option<u64>, Option<String>), ApiError> {
     Ok(match read(context, Store::budget).await? {
         None => (UNLIMITED, None, None),
         Some(Budget { granted, granted_at_ms, spent: _, remaining }) => {
@@ -92,7 +98,7 @@ async fn balance(context: &Context<'_>) -> Result<(u64, Option<u64>, Option<Stri
     })
 }
 
-async fn history(context: &Context<'_>, query: Option<&str>) -> Result<Vec<MonthlyUsage>, Failure> {
+async fn history(context: &RequestContext<'_>, query: Option<&str>) -> Result<Vec<MonthlyUsage>, ApiError> {
     let by_key = by_key(query)?;
     read(
         context,
@@ -104,13 +110,13 @@ async fn history(context: &Context<'_>, query: Option<&str>) -> Result<Vec<Month
 }
 
 /// Reads what the query says of `byApiKey`; official clients send `true` and `false`.
-fn by_key(query: Option<&str>) -> Result<bool, Failure> {
+fn by_key(query: Option<&str>) -> Result<bool, ApiError> {
     let pairs = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let Some((_, value)) = pairs.into_iter().find(|(name, _)| name == "byApiKey") else { return Ok(false) };
     match &*value {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(Failure::invalid(
+        _ => Err(ApiError::invalid(
             ErrorCode::BadRequest,
             vec![Violation {
                 path: "/byApiKey".to_owned(),
@@ -123,23 +129,23 @@ fn by_key(query: Option<&str>) -> Result<bool, Failure> {
 
 /// Reads something of the caller's own team.
 async fn read<T: Send + 'static>(
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     read: impl FnOnce(&Store, &str) -> Result<T, StoreError> + Send + 'static,
-) -> Result<T, Failure> {
+) -> Result<T, ApiError> {
     let (store, team) = (context.store.clone(), team(context).to_owned());
     blocking(move || read(&store, &team))
         .await?
-        .map_err(|error| Failure::internal(&error, "the usage could not be read"))
+        .map_err(|error| ApiError::internal(&error, "the usage could not be read"))
 }
 
 /// Returns how many requests of the team are in work, and how many may be.
-fn concurrency(context: &Context<'_>) -> (u32, u32) {
+fn concurrency(context: &RequestContext<'_>) -> (u32, u32) {
     let of_team = context.caller.as_ref().and_then(|caller| caller.team.concurrency);
     let most = of_team.unwrap_or_else(|| u32::try_from(context.concurrency).unwrap_or(u32::MAX));
     (context.store.requests_in_work(team(context)), most)
 }
 
-fn team<'a>(context: &'a Context<'_>) -> &'a str {
+fn team<'a>(context: &'a RequestContext<'_>) -> &'a str {
     context.caller.as_ref().map_or(DEFAULT_TEAM, |caller| &caller.team.name)
 }
 

@@ -12,9 +12,9 @@ use websvc_validate::WebhookPlan;
 
 use super::job::{range, written};
 use super::search::team;
-use crate::authorise::authorise;
-use crate::reply::{Failure, Reply, json};
-use crate::service::Context;
+use crate::authorize::authorize;
+use crate::response::{ApiError, HttpResponse, json};
+use crate::service::RequestContext;
 
 /// Longer texts name no letter.
 const ID_MAX_CHARS: usize = 64;
@@ -41,16 +41,16 @@ impl WebhookOperation {
 /// Answers what is asked of webhooks.
 pub(crate) async fn webhook(
     operation: WebhookOperation,
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     request: &Request<ServerBody>,
-) -> Result<Reply, Failure> {
+) -> Result<HttpResponse, ApiError> {
     let kind = kind(context)?;
     let which = DeadLetterFilter { team: Some(team(context).to_owned()), kind, id: None };
     match operation {
         WebhookOperation::List => list(context, which, request.uri().query()).await,
         WebhookOperation::Retry | WebhookOperation::Delete => {
             let id = id(request)?;
-            context.trail.concerns(|| format!("webhook event {id}"));
+            context.trail.set_target(|| format!("webhook event {id}"));
             let which = DeadLetterFilter { id: Some(id.clone()), ..which };
             let count = match operation {
                 WebhookOperation::Delete => context.jobs.delete_dead_letters(which).await?,
@@ -59,7 +59,7 @@ pub(crate) async fn webhook(
                 }
             };
             match count {
-                0 => Err(Failure::new(ErrorCode::NotFound, "Dead letter not found")),
+                0 => Err(ApiError::new(ErrorCode::NotFound, "Dead letter not found")),
                 _ => Ok(json(StatusCode::OK, &WebhookLetterDone { success: true, id })),
             }
         }
@@ -70,18 +70,22 @@ pub(crate) async fn webhook(
 ///
 /// # Errors
 /// 403 for who may begin none.
-fn kind(context: &Context<'_>) -> Result<Option<JobKind>, Failure> {
+fn kind(context: &RequestContext<'_>) -> Result<Option<JobKind>, ApiError> {
     let caller = context.caller.as_ref();
     let may = |scope| caller.is_none_or(|caller| caller.rights.may(scope));
     match (may(KeyScope::Crawl), may(KeyScope::Batch)) {
         (true, true) => Ok(None),
         (true, false) => Ok(Some(JobKind::Crawl)),
         (false, true) => Ok(Some(JobKind::Batch)),
-        (false, false) => authorise(caller, KeyScope::Crawl).map(|()| None),
+        (false, false) => authorize(caller, KeyScope::Crawl).map(|()| None),
     }
 }
 
-async fn list(context: &Context<'_>, which: DeadLetterFilter, query: Option<&str>) -> Result<Reply, Failure> {
+async fn list(
+    context: &RequestContext<'_>,
+    which: DeadLetterFilter,
+    query: Option<&str>,
+) -> Result<HttpResponse, ApiError> {
     let range = range(query)?;
     let most = range.limit.unwrap_or(DEAD_LETTERS_DEFAULT).min(DEAD_LETTERS_MAX);
     let DeadLetterPage { letters, total } = context.jobs.dead_letters(which, range.skip, most).await?;
@@ -90,14 +94,14 @@ async fn list(context: &Context<'_>, which: DeadLetterFilter, query: Option<&str
 }
 
 /// Returns the identifier in the path: `/v2/webhooks/dead-letters/{id}`.
-fn id(request: &Request<ServerBody>) -> Result<String, Failure> {
+fn id(request: &Request<ServerBody>) -> Result<String, ApiError> {
     let mut segments = request.uri().path().split('/').filter(|segment| !segment.is_empty());
     let id = segments.nth(3).unwrap_or_default();
     let is_id =
         id.len() <= ID_MAX_CHARS && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     match is_id {
         true => Ok(id.to_owned()),
-        false => Err(Failure::new(ErrorCode::NotFound, "Dead letter not found")),
+        false => Err(ApiError::new(ErrorCode::NotFound, "Dead letter not found")),
     }
 }
 
@@ -106,9 +110,9 @@ fn id(request: &Request<ServerBody>) -> Result<String, Failure> {
 /// # Errors
 /// 400 for an address to which nothing is sent, as far as it can be told before it is connected to.
 pub(super) fn planned(
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     plan: Option<&WebhookPlan>,
-) -> Result<Option<NewWebhook>, Failure> {
+) -> Result<Option<NewWebhook>, ApiError> {
     let Some(plan) = plan else { return Ok(None) };
     if context.jobs.is_forbidden_target(plan.url()) {
         let name = plan.place().rsplit('/').next().unwrap_or_default();
@@ -119,7 +123,7 @@ pub(super) fn planned(
                 "{name}: nothing is sent to this address, which is not one of the public internet"
             ),
         };
-        return Err(Failure::invalid(ErrorCode::BadRequest, vec![violation]));
+        return Err(ApiError::invalid(ErrorCode::BadRequest, vec![violation]));
     }
     Ok(Some(NewWebhook {
         url: plan.url().to_string(),

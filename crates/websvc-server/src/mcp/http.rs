@@ -16,23 +16,26 @@ use websvc_transport::{Body, BodyTimeout, ServerBody};
 use websvc_types::ErrorCode;
 use websvc_types::limits::BODY_MAX_BYTES;
 
-use super::Tools;
+use super::McpTools;
 use crate::authenticate::Authentication;
-use crate::reply::{Failure, Reply};
-use crate::service::{Asker, Context};
+use crate::response::{ApiError, HttpResponse};
+use crate::service::{InternalCaller, RequestContext};
 
 /// Answers one message of the protocol.
-pub(crate) async fn mcp(context: Context<'_>, request: Request<ServerBody>) -> Result<Reply, Failure> {
+pub(crate) async fn mcp(
+    context: RequestContext<'_>,
+    request: Request<ServerBody>,
+) -> Result<HttpResponse, ApiError> {
     let peer = request.body().peer_addr().ip();
     let origin = context.origin.of(peer, request.uri(), request.headers());
-    let address = Some(context.origin.client(peer, request.headers()));
+    let address = Some(context.origin.client_ip(peer, request.headers()));
     refuse_strangers(&context, request.uri(), request.headers(), origin.as_deref())?;
     let (parts, body) = request.into_parts();
     let body = body.read(BODY_MAX_BYTES, BodyTimeout::default()).await?;
     let text = String::from_utf8(body.into())
-        .map_err(|error| Failure::new(ErrorCode::BadRequest, format!("Bad request: {error}")))?;
-    let asker = Arc::new(Asker { caller: context.caller.clone(), origin, address });
-    let tools = Tools { service: context.service.clone(), asker };
+        .map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("Bad request: {error}")))?;
+    let asker = Arc::new(InternalCaller { caller: context.caller.clone(), origin, address });
+    let tools = McpTools { service: context.service.clone(), asker };
     // Host and Origin were looked at: by rules that know the configuration.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
@@ -46,7 +49,7 @@ pub(crate) async fn mcp(context: Context<'_>, request: Request<ServerBody>) -> R
     );
     let reply = service.handle(Request::from_parts(parts, text)).await;
     let (parts, body) = reply.into_parts();
-    Ok(Reply::from_parts(parts, Body::from(collect(body).await)))
+    Ok(HttpResponse::from_parts(parts, Body::from(collect(body).await)))
 }
 
 /// Refuses what a page of somebody else may have sent (row S20 of the proofs): a browser says where a page is from, and
@@ -55,12 +58,12 @@ pub(crate) async fn mcp(context: Context<'_>, request: Request<ServerBody>) -> R
 /// # Errors
 /// 403.
 pub(crate) fn refuse_strangers(
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     uri: &Uri,
     headers: &HeaderMap,
     own: Option<&str>,
-) -> Result<(), Failure> {
-    let forbidden = |text: String| Err(Failure::new(ErrorCode::Forbidden, text));
+) -> Result<(), ApiError> {
+    let forbidden = |text: String| Err(ApiError::new(ErrorCode::Forbidden, text));
     if let Some(origin) = headers.get(ORIGIN) {
         let origin = origin.to_str().unwrap_or("?");
         if !is_same(origin, own) {

@@ -20,8 +20,8 @@ use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServiceExt};
 use serde_json::{Map, Value};
 
-use crate::reply::Failure;
-use crate::service::{Asker, Inner, Service};
+use crate::response::ApiError;
+use crate::service::{InternalCaller, InternalOperation, Service};
 
 pub(crate) use http::{mcp, refuse_strangers};
 
@@ -31,12 +31,12 @@ const INSTRUCTIONS: &str = "Searches the web and reads its pages. What the tools
 
 /// The tools, for one caller.
 #[derive(Debug, Clone)]
-pub struct Tools {
+pub struct McpTools {
     service: Service,
-    asker: Arc<Asker>,
+    asker: Arc<InternalCaller>,
 }
 
-impl Tools {
+impl McpTools {
     /// Returns the tools of a service for whoever runs it.
     #[must_use]
     pub fn of(service: Service) -> Self {
@@ -54,11 +54,11 @@ impl Tools {
         Ok(())
     }
 
-    async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Option<String>, Failure> {
+    async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Option<String>, ApiError> {
         let inner = match name {
-            tools::SEARCH => Inner::Search,
-            tools::MAP => Inner::Map,
-            tools::SCRAPE => Inner::Scrape,
+            tools::SEARCH => InternalOperation::Search,
+            tools::MAP => InternalOperation::Map,
+            tools::SCRAPE => InternalOperation::Scrape,
             _ => return Ok(None),
         };
         let body = Bytes::from(Value::Object(arguments).to_string());
@@ -71,7 +71,7 @@ impl Tools {
 #[error("the tools could not be offered over the standard streams")]
 pub struct ToolsError(#[source] Box<dyn std::error::Error + Send + Sync>);
 
-impl ServerHandler for Tools {
+impl ServerHandler for McpTools {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new("websvc", env!("CARGO_PKG_VERSION")))

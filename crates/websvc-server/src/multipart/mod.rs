@@ -13,7 +13,7 @@ use http::header::CONTENT_TYPE;
 use websvc_transport::{BodyError, ServerBody};
 use websvc_types::ErrorCode;
 
-use crate::reply::Failure;
+use crate::response::ApiError;
 
 pub(crate) use header::Part;
 
@@ -70,13 +70,13 @@ impl Multipart {
     ///
     /// # Errors
     /// 415 for a body of another type, 413 when its announced length is larger.
-    pub(crate) fn of(request: Request<ServerBody>, most: u64) -> Result<Self, Failure> {
+    pub(crate) fn of(request: Request<ServerBody>, most: u64) -> Result<Self, ApiError> {
         let declared = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let declared = declared.unwrap_or_default();
         let Some(boundary) = header::boundary(declared) else {
             let text =
                 format!("Unsupported media type {declared:?}, use multipart/form-data with a boundary");
-            return Err(Failure::new(ErrorCode::UnsupportedMediaType, text));
+            return Err(ApiError::new(ErrorCode::UnsupportedMediaType, text));
         };
         let scanner = Scanner { delimiter: format!("\r\n--{boundary}").into_bytes(), is_inside: true };
         let body = request.into_body();
@@ -92,7 +92,7 @@ impl Multipart {
     ///
     /// # Errors
     /// 400 for what is no body of parts, 408 and 413.
-    pub(crate) async fn next_part(&mut self) -> Result<Option<Part>, Failure> {
+    pub(crate) async fn next_part(&mut self) -> Result<Option<Part>, ApiError> {
         while self.scanner.is_inside {
             self.piece().await?;
         }
@@ -127,7 +127,7 @@ impl Multipart {
     ///
     /// # Errors
     /// As [`Multipart::next_part`].
-    pub(crate) async fn piece(&mut self) -> Result<Option<Bytes>, Failure> {
+    pub(crate) async fn piece(&mut self) -> Result<Option<Bytes>, ApiError> {
         loop {
             if !self.scanner.is_inside {
                 return Ok(None);
@@ -140,7 +140,7 @@ impl Multipart {
         }
     }
 
-    async fn pass_over_the_rest(&mut self) -> Result<(), Failure> {
+    async fn pass_over_the_rest(&mut self) -> Result<(), ApiError> {
         self.buffer.clear();
         while let Some(piece) = self.chunk().await? {
             drop(piece);
@@ -149,7 +149,7 @@ impl Multipart {
     }
 
     /// Receives more.
-    async fn receive(&mut self) -> Result<(), Failure> {
+    async fn receive(&mut self) -> Result<(), ApiError> {
         match self.chunk().await? {
             Some(piece) => {
                 self.buffer.extend_from_slice(&piece);
@@ -159,9 +159,9 @@ impl Multipart {
         }
     }
 
-    async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
+    async fn chunk(&mut self) -> Result<Option<Bytes>, ApiError> {
         let patience = patience(self.began.elapsed(), self.most - self.left);
-        let patience = patience.ok_or_else(|| Failure::from(BodyError::TimedOut))?;
+        let patience = patience.ok_or_else(|| ApiError::from(BodyError::TimedOut))?;
         let piece = self.body.next_chunk(patience).await?;
         if let Some(piece) = &piece {
             self.left = self.left.checked_sub(piece.len() as u64).ok_or_else(|| too_large(self.most))?;
@@ -203,12 +203,12 @@ fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
     bytes.windows(part.len()).position(|window| window == part)
 }
 
-fn too_large(most: u64) -> Failure {
-    Failure::new(ErrorCode::PayloadTooLarge, format!("the body is larger than {most} bytes"))
+fn too_large(most: u64) -> ApiError {
+    ApiError::new(ErrorCode::PayloadTooLarge, format!("the body is larger than {most} bytes"))
 }
 
-fn malformed(why: &str) -> Failure {
-    Failure::new(ErrorCode::BadRequest, format!("Bad request, malformed multipart body: {why}"))
+fn malformed(why: &str) -> ApiError {
+    ApiError::new(ErrorCode::BadRequest, format!("Bad request, malformed multipart body: {why}"))
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use tokio::task::JoinHandle;
 use websvc_store::{KeyRights, KeyScope, Store};
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Fetched, ServerConfig};
 
-use crate::embed::{EmbedConfig, Embedded};
-use crate::route::{Access, ROUTES, Route};
+use crate::embedded::{EmbeddedServer, EmbeddedServerConfig};
+use crate::route::{AccessLevel, ROUTES, Route};
 
 struct Site {
     directory: TempDir,
@@ -26,8 +26,11 @@ impl Site {
 
     async fn listening(listen: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let config = EmbedConfig { server: ServerConfig::new(listen), ..EmbedConfig::new(directory.path()) };
-        let service = Embedded::bind(config).await.unwrap();
+        let config = EmbeddedServerConfig {
+            server: ServerConfig::new(listen),
+            ..EmbeddedServerConfig::new(directory.path())
+        };
+        let service = EmbeddedServer::bind(config).await.unwrap();
         let address = service.url();
         let (stop, stopped) = oneshot::channel();
         let running = tokio::spawn(async move {
@@ -64,7 +67,7 @@ impl Site {
     }
 }
 
-fn routes(access: Access) -> impl Iterator<Item = &'static Route> {
+fn routes(access: AccessLevel) -> impl Iterator<Item = &'static Route> {
     ROUTES.iter().filter(move |route| route.access == access)
 }
 
@@ -72,20 +75,20 @@ fn routes(access: Access) -> impl Iterator<Item = &'static Route> {
 async fn every_route_but_the_public_ones_wants_a_key() {
     let site = Site::start().await;
     let (valid, _) = site.key(&KeyRights::default());
-    for route in routes(Access::Key) {
+    for route in routes(AccessLevel::Key) {
         let answer = site.ask(route, None).await;
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{route:?}");
         assert_eq!(answer.headers["www-authenticate"], "Bearer", "{route:?}");
         let answer = site.ask(route, Some(&format!("Bearer {valid}"))).await;
         assert_ne!(answer.status, StatusCode::UNAUTHORIZED, "{route:?}");
     }
-    for route in routes(Access::Admin) {
+    for route in routes(AccessLevel::Admin) {
         let answer = site.ask(route, None).await;
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{route:?}");
         let answer = site.ask(route, Some(&format!("Bearer {valid}"))).await;
         assert_eq!(answer.status, StatusCode::FORBIDDEN, "{route:?}");
     }
-    for route in routes(Access::Public) {
+    for route in routes(AccessLevel::Public) {
         let answer = site.ask(route, None).await;
         assert_ne!(answer.status, StatusCode::UNAUTHORIZED, "{route:?}");
     }
@@ -98,7 +101,7 @@ async fn why_a_key_is_not_valid_is_not_told() {
     let (revoked, id) = site.key(&KeyRights::default());
     Store::open(site.directory.path()).unwrap().revoke_key(&id).unwrap();
     let (expired, _) = site.key(&KeyRights { expires_at_ms: Some(1), ..KeyRights::default() });
-    for route in routes(Access::Key) {
+    for route in routes(AccessLevel::Key) {
         let mut answers = Vec::new();
         for key in [revoked.as_str(), &expired, "fc-00000000000000000000000000000000", "undefined"] {
             let answer = site.ask(route, Some(&format!("Bearer {key}"))).await;
@@ -116,7 +119,7 @@ async fn a_key_without_the_scope_of_a_route_is_told_which() {
     for scope in KeyScope::ALL {
         let others = KeyScope::ALL.iter().copied().filter(|other| other != scope).collect();
         let (key, _) = site.key(&KeyRights { scopes: Some(others), ..KeyRights::default() });
-        for route in routes(Access::Key) {
+        for route in routes(AccessLevel::Key) {
             let answer = site.ask(route, Some(&format!("Bearer {key}"))).await;
             let is_refused = answer.status == StatusCode::FORBIDDEN;
             assert_eq!(is_refused, route.operation.scope() == Some(*scope), "{route:?} without {scope}");

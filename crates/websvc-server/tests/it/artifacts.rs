@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use websvc_artifacts::{Artifacts, ArtifactsConfig, Kind, Retention};
-use websvc_server::{EmbedConfig, Embedded};
+use websvc_server::{EmbeddedServer, EmbeddedServerConfig};
 use websvc_store::Store;
 use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Fetched};
 
@@ -27,7 +27,7 @@ struct Site {
 impl Site {
     async fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let service = Embedded::bind(EmbedConfig::new(directory.path())).await.unwrap();
+        let service = EmbeddedServer::bind(EmbeddedServerConfig::new(directory.path())).await.unwrap();
         let address = service.url();
         let (stop, stopped) = oneshot::channel();
         let running = tokio::spawn(async move {

@@ -173,7 +173,7 @@ fn what_is_lent_to_a_process_goes_back_when_it_ends() {
         match other.hold(&team, 100).unwrap() {
             HoldOutcome::Granted(hold) => break hold,
             HoldOutcome::Insufficient { .. } => {
-                assert!(ended.elapsed() < Duration::from_secs(1), "it did not come back")
+                assert!(ended.elapsed() < Duration::from_secs(1), "it did not come back");
             }
         }
         std::thread::sleep(Duration::from_millis(5));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use websvc::Client;
-use websvc::server::{Authentication, EmbedConfig, EmbedError, Embedded};
+use websvc::server::{Authentication, EmbedError, EmbeddedServer, EmbeddedServerConfig};
 use websvc::transport::DrainReport;
 use websvc::types::index::{IndexDocument, IndexUpload};
 use websvc::types::{ErrorCode, ScrapeRequest, ViolationCode};
@@ -21,7 +21,7 @@ struct Running {
 
 impl Running {
     async fn start(data_dir: &Path) -> Self {
-        let service = Embedded::bind(EmbedConfig::new(data_dir)).await.unwrap();
+        let service = EmbeddedServer::bind(EmbeddedServerConfig::new(data_dir)).await.unwrap();
         let key = service.create_key("default", "tests").await.unwrap();
         let client =
             Client::builder(service.url().parse().unwrap()).key(key).retry(impatient()).build().unwrap();
@@ -87,8 +87,8 @@ async fn a_key_is_asked_for_unless_the_service_is_open() {
     for (authentication, code) in
         [(Authentication::Required, Some(ErrorCode::Unauthorized)), (Authentication::Open, None)]
     {
-        let config = EmbedConfig { authentication, ..EmbedConfig::new(data_dir.path()) };
-        let service = Embedded::bind(config).await.unwrap();
+        let config = EmbeddedServerConfig { authentication, ..EmbeddedServerConfig::new(data_dir.path()) };
+        let service = EmbeddedServer::bind(config).await.unwrap();
         let client = Client::builder(service.url().parse().unwrap()).key("fc-wrong").build().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(service.run(async {
@@ -104,11 +104,11 @@ async fn a_key_is_asked_for_unless_the_service_is_open() {
 #[tokio::test]
 async fn a_data_directory_has_one_service() {
     let data_dir = tempfile::tempdir().unwrap();
-    let first = Embedded::bind(EmbedConfig::new(data_dir.path())).await.unwrap();
-    let error = Embedded::bind(EmbedConfig::new(data_dir.path())).await.unwrap_err();
+    let first = EmbeddedServer::bind(EmbeddedServerConfig::new(data_dir.path())).await.unwrap();
+    let error = EmbeddedServer::bind(EmbeddedServerConfig::new(data_dir.path())).await.unwrap_err();
     assert!(matches!(error, EmbedError::InUse { .. }), "{error:?}");
     drop(first);
-    Embedded::bind(EmbedConfig::new(data_dir.path())).await.unwrap();
+    EmbeddedServer::bind(EmbeddedServerConfig::new(data_dir.path())).await.unwrap();
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use websvc_stage::Distribution;
 
 /// Writes counts below bounds of milliseconds, each with those before it and at the end all of them.
 pub(super) fn histogram(
-    out: &mut Lines,
+    out: &mut PrometheusText,
     name: &str,
     label: Option<(&str, &str)>,
     bounds_ms: &[u64],
@@ -18,14 +18,19 @@ pub(super) fn histogram(
 }
 
 /// Writes a distribution.
-pub(super) fn distribution(out: &mut Lines, name: &str, label: Option<(&str, &str)>, of: &Distribution) {
+pub(super) fn distribution(
+    out: &mut PrometheusText,
+    name: &str,
+    label: Option<(&str, &str)>,
+    of: &Distribution,
+) {
     let Distribution { bounds_us, counts, total_us } = of;
     let bounds = bounds_us.iter().map(|bound| seconds(*bound, 6)).collect();
     classes(out, name, label, bounds, counts, *total_us);
 }
 
 fn classes(
-    out: &mut Lines,
+    out: &mut PrometheusText,
     name: &str,
     label: Option<(&str, &str)>,
     bounds: Vec<String>,
@@ -53,9 +58,9 @@ pub(super) fn seconds(count: u64, decimals: u32) -> String {
 
 /// The text as far as it is written.
 #[derive(Default)]
-pub(super) struct Lines(pub(super) String);
+pub(super) struct PrometheusText(pub(super) String);
 
-impl Lines {
+impl PrometheusText {
     pub(super) fn begin(&mut self, name: &str, kind: &str, help: &str) {
         // Writing into a `String` cannot fail, here and below.
         let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");

@@ -6,16 +6,16 @@ use websvc_store::{CacheSize, WebhookStats};
 use websvc_threat::Condition;
 use websvc_validate::PatternUsage;
 
-use super::lines::{Lines, distribution};
-use crate::handler::watch::SocketFigures;
-use crate::meters::{Answered, Credits};
-use crate::service::Context;
+use super::lines::{PrometheusText, distribution};
+use crate::handler::watch::WebSocketMetrics;
+use crate::request_metrics::{Credits, ResponseCounts};
+use crate::service::RequestContext;
 
-pub(super) fn answers(answered: &[Answered]) -> String {
-    let mut out = Lines::default();
+pub(super) fn answers(answered: &[ResponseCounts]) -> String {
+    let mut out = PrometheusText::default();
     let name = "websvc_http_responses_total";
     out.begin(name, "counter", "Answers over HTTP, by group of operations and by status.");
-    for Answered { group, statuses, took: _ } in answered {
+    for ResponseCounts { group, statuses, took: _ } in answered {
         for (status, count) in statuses {
             let status = status.map_or_else(|| "other".to_owned(), |status| status.to_string());
             out.line(name, &[("operation", group.name()), ("status", &status)], &count.to_string());
@@ -23,15 +23,15 @@ pub(super) fn answers(answered: &[Answered]) -> String {
     }
     let name = "websvc_http_request_duration_seconds";
     out.begin(name, "histogram", "How long requests took, by group of operations.");
-    for Answered { group, statuses: _, took } in answered {
+    for ResponseCounts { group, statuses: _, took } in answered {
         distribution(&mut out, name, Some(("operation", group.name())), took);
     }
     out.0
 }
 
-pub(super) fn sockets(figures: SocketFigures) -> String {
-    let SocketFigures { open, frames } = figures;
-    let mut out = Lines::default();
+pub(super) fn sockets(figures: WebSocketMetrics) -> String {
+    let WebSocketMetrics { open, frames } = figures;
+    let mut out = PrometheusText::default();
     let name = "websvc_sockets";
     out.begin(name, "gauge", "Open sockets that tell how jobs go.");
     out.line(name, &[], &open.to_string());
@@ -42,7 +42,7 @@ pub(super) fn sockets(figures: SocketFigures) -> String {
 }
 
 pub(super) fn stages(stages: &[(Stage, Distribution)]) -> String {
-    let mut out = Lines::default();
+    let mut out = PrometheusText::default();
     let name = "websvc_stage_duration_seconds";
     out.begin(name, "histogram", "How long the stages of requests took; some are within others.");
     for (stage, took) in stages {
@@ -54,7 +54,7 @@ pub(super) fn stages(stages: &[(Stage, Distribution)]) -> String {
 /// Writes what was charged: for requests, and for the pages of jobs.
 pub(super) fn credits(credits: Credits, jobs: [(&str, u64); 2]) -> String {
     let Credits { charged, refused } = credits;
-    let mut out = Lines::default();
+    let mut out = PrometheusText::default();
     let name = "websvc_credits_charged_total";
     out.begin(name, "counter", "Credits that were charged, by operation.");
     for (operation, count) in charged.into_iter().chain(jobs) {
@@ -68,7 +68,7 @@ pub(super) fn credits(credits: Credits, jobs: [(&str, u64); 2]) -> String {
 
 /// Writes what the path patterns of crawls and maps take.
 pub(super) fn path_patterns(usage: PatternUsage) -> String {
-    let mut out = Lines::default();
+    let mut out = PrometheusText::default();
     for (name, help, value) in [
         (
             "websvc_path_patterns",
@@ -84,8 +84,8 @@ pub(super) fn path_patterns(usage: PatternUsage) -> String {
 }
 
 /// Writes how many pages of jobs are not done, and what became of the events of jobs.
-pub(super) async fn jobs(context: &Context<'_>) -> String {
-    let mut out = Lines::default();
+pub(super) async fn jobs(context: &RequestContext<'_>) -> String {
+    let mut out = PrometheusText::default();
     if let Ok(OpenPageCounts { in_work, waiting }) = context.jobs.pages(None).await {
         let name = "websvc_job_pages";
         out.begin(name, "gauge", "Pages of jobs that are worked on, or wait.");
@@ -115,7 +115,7 @@ pub(super) async fn jobs(context: &Context<'_>) -> String {
 
 pub(super) fn traces(figures: TraceFigures) -> String {
     let TraceFigures { exported, dropped, failed } = figures;
-    let mut out = Lines::default();
+    let mut out = PrometheusText::default();
     let name = "websvc_trace_spans_total";
     out.begin(name, "counter", "Spans for the collector of traces, by what became of them.");
     for (fate, count) in [("exported", exported), ("dropped", dropped), ("failed", failed)] {
@@ -126,7 +126,7 @@ pub(super) fn traces(figures: TraceFigures) -> String {
 
 pub(super) fn cache_size(size: CacheSize) -> String {
     let CacheSize { pages, bytes } = size;
-    let mut out = Lines::default();
+    let mut out = PrometheusText::default();
     for (name, help, value) in [
         ("websvc_page_cache_pages", "Pages in the page cache.", pages),
         ("websvc_page_cache_bytes", "Bytes of the pages in the page cache.", bytes),
@@ -138,7 +138,7 @@ pub(super) fn cache_size(size: CacheSize) -> String {
 }
 
 pub(super) fn scanner_state(condition: &Condition) -> String {
-    let mut out = Lines::default();
+    let mut out = PrometheusText::default();
     let name = "websvc_threat_scanner_state";
     out.begin(name, "gauge", "1 for the state that the scanner of URLs is in, 0 for the others.");
     let now = match condition {

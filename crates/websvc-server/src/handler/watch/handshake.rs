@@ -12,7 +12,7 @@ use websvc_transport::Body;
 use websvc_types::ErrorCode;
 
 use crate::authenticate;
-use crate::reply::{Failure, Reply};
+use crate::response::{ApiError, HttpResponse};
 
 /// What the key of a handshake is hashed with (RFC 6455, section 1.3).
 const SALT: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -36,17 +36,17 @@ impl Handshake {
     ///
     /// # Errors
     /// 426 for another version of HTTP than 1.1 or of WebSocket than 13, 400 for the rest that is not in order.
-    pub(crate) fn of<B>(request: &Request<B>) -> Result<Self, Failure> {
+    pub(crate) fn of<B>(request: &Request<B>) -> Result<Self, ApiError> {
         let headers = request.headers();
         if request.version() != Version::HTTP_11 {
-            return Err(Failure::upgrade_required("A WebSocket is opened over HTTP/1.1"));
+            return Err(ApiError::upgrade_required("A WebSocket is opened over HTTP/1.1"));
         }
-        let bad = |text: &str| Err(Failure::new(ErrorCode::BadRequest, text));
+        let bad = |text: &str| Err(ApiError::new(ErrorCode::BadRequest, text));
         if !has_token(headers, &CONNECTION, "upgrade") {
             return bad("A WebSocket handshake needs the header Connection: Upgrade");
         }
         if only(headers, &SEC_WEBSOCKET_VERSION) != Some("13") {
-            return Err(Failure::upgrade_required("Sec-WebSocket-Version must be 13"));
+            return Err(ApiError::upgrade_required("Sec-WebSocket-Version must be 13"));
         }
         let Some(key) = only(headers, &SEC_WEBSOCKET_KEY)
             .filter(|key| BASE64_STANDARD.decode(key).is_ok_and(|key| key.len() == 16))
@@ -58,7 +58,7 @@ impl Handshake {
         };
         let hash = Sha1::new().chain_update(key).chain_update(SALT).finalize();
         let accept = HeaderValue::try_from(BASE64_STANDARD.encode(hash))
-            .map_err(|error| Failure::internal(&error, "the handshake could not be answered"))?;
+            .map_err(|error| ApiError::internal(&error, "the handshake could not be answered"))?;
         Ok(Self { accept, subprotocol })
     }
 
@@ -75,9 +75,9 @@ impl Handshake {
     }
 
     /// Answers the handshake; `body` is what follows.
-    pub(crate) fn reply(self, body: Body) -> Reply {
+    pub(crate) fn reply(self, body: Body) -> HttpResponse {
         let Self { accept, subprotocol } = self;
-        let mut reply = Reply::new(body);
+        let mut reply = HttpResponse::new(body);
         *reply.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
         let headers = reply.headers_mut();
         headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));

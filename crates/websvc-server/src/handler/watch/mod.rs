@@ -3,31 +3,31 @@
 //! A request that is a WebSocket handshake is always answered 101, whatever becomes of it: clients try a handshake that
 //! fails again, some of them without end. What is amiss is told by a frame and by the code with which the socket closes.
 
-mod farewell;
+mod close;
+mod connection;
 mod handshake;
-mod line;
-mod seats;
+mod limits;
 mod session;
 
 use websvc_jobs::JobsConfig;
 use websvc_store::{Caller, JobKind, JobRecord};
 use websvc_transport::{Body, ServerBody};
 
-use self::farewell::Farewell;
+use self::close::CloseReason;
 pub(crate) use self::handshake::{Handshake, is_asked};
-use self::seats::Seat;
-pub(crate) use self::seats::{Seats, SocketFigures};
-use self::session::{Session, Told};
+use self::limits::WebSocketPermit;
+pub(crate) use self::limits::{WebSocketLimits, WebSocketMetrics};
+use self::session::{Session, SessionDone};
 use super::job;
 use super::search::team;
-use crate::reply::Failure;
-use crate::service::{Context, Service};
+use crate::response::ApiError;
+use crate::service::{RequestContext, Service};
 
 /// A job that a caller may watch.
 #[derive(Debug)]
-pub(crate) struct Watched {
+pub(crate) struct WatchedJob {
     record: JobRecord,
-    _seat: Seat,
+    _seat: WebSocketPermit,
     base_url: Option<String>,
 }
 
@@ -58,28 +58,28 @@ impl std::fmt::Debug for Secret {
 /// 400 for no identifier, 404 for no job of the caller's team, 429 when the team has as many sockets as it may.
 pub(crate) async fn admit(
     kind: JobKind,
-    context: &Context<'_>,
+    context: &RequestContext<'_>,
     request: &http::Request<ServerBody>,
-) -> Result<Watched, Failure> {
+) -> Result<WatchedJob, ApiError> {
     let record = job::find(context, kind, &job::id(kind, request)?).await?;
     let JobsConfig { sockets_per_team, .. } = *context.jobs.config();
     let seat = context.seats.take(team(context), sockets_per_team)?;
     let base_url = context.origin.of(request.body().peer_addr().ip(), request.uri(), request.headers());
-    Ok(Watched { record, _seat: seat, base_url })
+    Ok(WatchedJob { record, _seat: seat, base_url })
 }
 
 impl Socket {
     /// Returns what follows the handshake: the job, or why it is not told.
-    pub(crate) fn follow(self, watched: Result<Watched, Failure>) -> Body {
+    pub(crate) fn follow(self, watched: Result<WatchedJob, ApiError>) -> Body {
         let started = std::time::Instant::now();
         Body::switch(move |tunnel, mut draining| async move {
             let stopping = Box::pin(async move { draining.begun().await });
-            let mut line = line::Line::open(tunnel, stopping).await;
+            let mut line = connection::WebSocketConnection::open(tunnel, stopping).await;
             let farewell = match watched {
-                Ok(watched) => Session::new(&self, watched).tell(&mut line).await,
-                Err(failure) => Err(Farewell::of(&failure)),
+                Ok(watched) => Session::new(&self, watched).send_all(&mut line).await,
+                Err(failure) => Err(CloseReason::of(&failure)),
             };
-            let farewell = farewell.map_or_else(|farewell| farewell, |Told| Farewell::Done);
+            let farewell = farewell.map_or_else(|farewell| farewell, |SessionDone| CloseReason::Done);
             let code = farewell.code();
             let frames = line.close(farewell).await;
             self.service.seats().count(frames);

@@ -11,12 +11,12 @@ use websvc_types::ErrorCode;
 use websvc_types::job::{JobDocument, JobStatusResponse};
 use websvc_types::limits::{JOB_PAGE_DOCUMENTS, SOCKET_PAGE_BYTES};
 
-use super::farewell::Farewell;
-use super::line::{Line, Woken};
-use super::{Socket, Watched, may_go_on};
+use super::close::CloseReason;
+use super::connection::{WakeReason, WebSocketConnection};
+use super::{Socket, WatchedJob, may_go_on};
 use crate::charge::blocking;
 use crate::handler::job;
-use crate::reply::Failure;
+use crate::response::ApiError;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// Documents that are in memory at one time, beside those of the first and the last frame.
@@ -28,11 +28,11 @@ const AHEAD_BYTES: u64 = 256 * 1024;
 pub(super) struct Session<'a> {
     socket: &'a Socket,
     jobs: &'a Jobs,
-    watched: Watched,
+    watched: WatchedJob,
 }
 
 /// Everything was told.
-pub(super) struct Told;
+pub(super) struct SessionDone;
 
 /// A frame with the state of the job.
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ struct Snapshot {
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(socket: &'a Socket, watched: Watched) -> Self {
+    pub(super) fn new(socket: &'a Socket, watched: WatchedJob) -> Self {
         Self { socket, jobs: socket.service.jobs(), watched }
     }
 
@@ -51,7 +51,10 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// Why the socket ends before.
-    pub(super) async fn tell<S>(&self, line: &mut Line<S>) -> Result<Told, Farewell>
+    pub(super) async fn send_all<S>(
+        &self,
+        line: &mut WebSocketConnection<S>,
+    ) -> Result<SessionDone, CloseReason>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
@@ -62,7 +65,7 @@ impl<'a> Session<'a> {
         let mut told = first.documents.len() as u64;
         if has_ended(&record) && first.next.is_none() {
             line.send(self.snapshot("catchup", record, first).await?).await?;
-            return Ok(Told);
+            return Ok(SessionDone);
         }
         let so_far = JobRecord { state: JobState::Running, finished_at_ms: None, error: None, ..record };
         line.send(self.snapshot("catchup", so_far, JobDocumentPage { next: None, ..first }).await?).await?;
@@ -73,17 +76,17 @@ impl<'a> Session<'a> {
             if has_ended(&record) {
                 let all = self.documents(0, JOB_PAGE_DOCUMENTS, SOCKET_PAGE_BYTES).await?;
                 line.send(self.snapshot("status", record, all).await?).await?;
-                return Ok(Told);
+                return Ok(SessionDone);
             }
             match line.wait(watching.changed()).await? {
-                Woken::Changed => {}
-                Woken::Look => self.check_key()?,
+                WakeReason::Changed => {}
+                WakeReason::Look => self.check_key()?,
             }
         }
     }
 
     /// Tells the documents after the first `told`.
-    async fn follow<S>(&self, line: &mut Line<S>, told: &mut u64) -> Result<(), Farewell>
+    async fn follow<S>(&self, line: &mut WebSocketConnection<S>, told: &mut u64) -> Result<(), CloseReason>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
@@ -102,29 +105,30 @@ impl<'a> Session<'a> {
     }
 
     /// Looks whether the key is still one that may have this.
-    fn check_key(&self) -> Result<(), Farewell> {
+    fn check_key(&self) -> Result<(), CloseReason> {
         let Some(super::Secret(key)) = &self.socket.key else { return Ok(()) };
         let found = self.socket.service.store().authenticate(key);
         let caller =
-            found.map_err(|error| amiss(&Failure::internal(&error, "the keys could not be read")))?;
+            found.map_err(|error| close_reason(&ApiError::internal(&error, "the keys could not be read")))?;
         if may_go_on(caller.as_ref(), &self.watched.record.team, self.socket.kind) {
             return Ok(());
         }
-        Err(amiss(&Failure::new(ErrorCode::Unauthorized, "Unauthorized: the key is no longer valid")))
+        Err(close_reason(&ApiError::new(ErrorCode::Unauthorized, "Unauthorized: the key is no longer valid")))
     }
 
     /// Returns the job as it stands.
-    async fn record(&self) -> Result<JobRecord, Farewell> {
+    async fn record(&self) -> Result<JobRecord, CloseReason> {
         let _permit = self.socket.service.seats().read().await;
         let JobRecord { team, id, .. } = &self.watched.record;
-        let found = self.jobs.job(team, self.socket.kind, id).await.map_err(|error| amiss(&error.into()))?;
-        found.ok_or_else(|| amiss(&job::not_found()))
+        let found =
+            self.jobs.job(team, self.socket.kind, id).await.map_err(|error| close_reason(&error.into()))?;
+        found.ok_or_else(|| close_reason(&job::not_found()))
     }
 
-    async fn documents(&self, skip: u64, most: u64, max_bytes: u64) -> Result<JobDocumentPage, Farewell> {
+    async fn documents(&self, skip: u64, most: u64, max_bytes: u64) -> Result<JobDocumentPage, CloseReason> {
         let _permit = self.socket.service.seats().read().await;
         let number = self.watched.record.number;
-        self.jobs.documents(number, skip, most, max_bytes).await.map_err(|error| amiss(&error.into()))
+        self.jobs.documents(number, skip, most, max_bytes).await.map_err(|error| close_reason(&error.into()))
     }
 
     async fn snapshot(
@@ -132,7 +136,7 @@ impl<'a> Session<'a> {
         kind: &'static str,
         record: JobRecord,
         page: JobDocumentPage,
-    ) -> Result<String, Farewell> {
+    ) -> Result<String, CloseReason> {
         let JobDocumentPage { documents, next } = page;
         let url = job::url(self.watched.base_url.as_deref(), job::Version::V2, self.socket.kind, &record.id);
         let next = next.map(|skip| format!("{url}?skip={skip}"));
@@ -143,13 +147,15 @@ impl<'a> Session<'a> {
                 .collect::<Result<_, _>>()?;
             serde_json::to_string(&Snapshot { kind, data: job_status(&record, data, next) })
         };
-        let written = blocking(write).await.map_err(|failure| amiss(&failure))?;
-        written.map_err(|error| amiss(&Failure::internal(&error, "a document of the job could not be read")))
+        let written = blocking(write).await.map_err(|failure| close_reason(&failure))?;
+        written.map_err(|error| {
+            close_reason(&ApiError::internal(&error, "a document of the job could not be read"))
+        })
     }
 }
 
 /// Writes a frame for each document, which is in the store as it is sent.
-async fn written(page: JobDocumentPage) -> Result<Vec<String>, Farewell> {
+async fn written(page: JobDocumentPage) -> Result<Vec<String>, CloseReason> {
     let write = move || {
         let frame = |document: Vec<u8>| {
             let document = String::from_utf8(document)?;
@@ -157,12 +163,13 @@ async fn written(page: JobDocumentPage) -> Result<Vec<String>, Farewell> {
         };
         page.documents.into_iter().map(frame).collect::<Result<_, std::string::FromUtf8Error>>()
     };
-    let written = blocking(write).await.map_err(|failure| amiss(&failure))?;
-    written.map_err(|error| amiss(&Failure::internal(&error, "a document of the job could not be read")))
+    let written = blocking(write).await.map_err(|failure| close_reason(&failure))?;
+    written
+        .map_err(|error| close_reason(&ApiError::internal(&error, "a document of the job could not be read")))
 }
 
-fn amiss(failure: &Failure) -> Farewell {
-    Farewell::of(failure)
+fn close_reason(failure: &ApiError) -> CloseReason {
+    CloseReason::of(failure)
 }
 
 fn has_ended(record: &JobRecord) -> bool {

@@ -4,14 +4,14 @@ use tokio_tungstenite::tungstenite::Error;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
-use crate::reply::Failure;
+use crate::response::ApiError;
 
 /// The longest reason that fits into a close frame (RFC 6455, section 5.5).
 const REASON_MAX_BYTES: usize = 123;
 
 /// Why a socket ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Farewell {
+pub(super) enum CloseReason {
     /// Everything was told.
     Done,
     /// The caller may not have this, or there is no such thing; asking again is no use.
@@ -28,9 +28,9 @@ pub(super) enum Farewell {
     Silent,
 }
 
-impl Farewell {
+impl CloseReason {
     /// Returns the end of a socket for whose caller there is this failure.
-    pub(super) fn of(failure: &Failure) -> Self {
+    pub(super) fn of(failure: &ApiError) -> Self {
         let text = failure.as_text();
         match failure.status() {
             401 => Self::Refused { code: 3000, text },
@@ -68,7 +68,7 @@ impl Farewell {
 
     /// Returns the frame that goes before the end. The official clients take it for the end of the job, and ask for the
     /// state over HTTP without it: so only what will not change is told this way.
-    pub(super) fn last_word(&self) -> Option<String> {
+    pub(super) fn final_message(&self) -> Option<String> {
         match self {
             Self::Refused { text, .. } => {
                 Some(serde_json::json!({ "type": "error", "error": text }).to_string())
@@ -103,9 +103,9 @@ mod tests {
     #[test]
     fn every_failure_has_its_code() {
         let check = |code, expected, is_final| {
-            let farewell = Farewell::of(&Failure::new(code, "text"));
+            let farewell = CloseReason::of(&ApiError::new(code, "text"));
             assert_eq!(farewell.code(), Some(expected), "{code}");
-            assert_eq!(farewell.last_word().is_some(), is_final, "{code}");
+            assert_eq!(farewell.final_message().is_some(), is_final, "{code}");
         };
         check(ErrorCode::Unauthorized, 3000, true);
         check(ErrorCode::Forbidden, 3003, true);
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_reason_fits_and_is_cut_between_characters() {
         let text = "ä".repeat(100);
-        let frame = Farewell::Refused { code: 1008, text }.frame().expect("it is told");
+        let frame = CloseReason::Refused { code: 1008, text }.frame().expect("it is told");
         assert_eq!(frame.reason.as_str(), "ä".repeat(61));
     }
 }

@@ -10,7 +10,7 @@ use websvc_transport::IpNetwork;
 
 /// What is known of where callers reach the service.
 #[derive(Debug, Clone)]
-pub struct OriginConfig {
+pub struct PublicUrlConfig {
     /// Said by the operator; then nothing else counts.
     pub public_url: Option<Url>,
     /// How the service itself is spoken to: `http` or `https`.
@@ -19,7 +19,7 @@ pub struct OriginConfig {
     pub trusted_proxies: Vec<IpNetwork>,
 }
 
-impl OriginConfig {
+impl PublicUrlConfig {
     /// Returns the URL below which this request was sent, without a slash at its end.
     pub(crate) fn of(&self, peer: IpAddr, uri: &Uri, headers: &HeaderMap) -> Option<String> {
         if let Some(url) = &self.public_url {
@@ -42,7 +42,7 @@ impl OriginConfig {
 
     /// Returns the address of the client: that of the peer or, where the peer is a trusted proxy, the last one of
     /// `X-Forwarded-For` that no trusted proxy has. What stands before it was written by anybody.
-    pub(crate) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+    pub(crate) fn client_ip(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer.to_canonical();
         let mut lines = headers.get_all("x-forwarded-for").iter().rev();
         let mut hops = std::iter::from_fn(|| lines.next().map(|line| line.to_str().unwrap_or_default()))
@@ -85,7 +85,7 @@ fn authority(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn check(config: &OriginConfig, peer: &str, headers: &[(&'static str, &str)], expected: Option<&str>) {
+    fn check(config: &PublicUrlConfig, peer: &str, headers: &[(&'static str, &str)], expected: Option<&str>) {
         let headers: HeaderMap = headers
             .iter()
             .map(|(name, value)| (http::HeaderName::from_static(name), value.parse().unwrap()))
@@ -94,8 +94,8 @@ mod tests {
         assert_eq!(origin.as_deref(), expected, "{peer} {headers:?}");
     }
 
-    fn config() -> OriginConfig {
-        OriginConfig {
+    fn config() -> PublicUrlConfig {
+        PublicUrlConfig {
             public_url: None,
             scheme: "http",
             trusted_proxies: vec!["10.0.0.0/8".parse().unwrap()],
@@ -106,7 +106,7 @@ mod tests {
     fn it_is_the_host_that_was_asked_for() {
         check(&config(), "192.0.2.1", &[("host", "websvc.test:3002")], Some("http://websvc.test:3002"));
         check(&config(), "192.0.2.1", &[("host", "[2001:db8::1]:80")], Some("http://[2001:db8::1]:80"));
-        let https = OriginConfig { scheme: "https", ..config() };
+        let https = PublicUrlConfig { scheme: "https", ..config() };
         check(&https, "192.0.2.1", &[("host", "websvc.test")], Some("https://websvc.test"));
         check(&config(), "192.0.2.1", &[], None);
         check(&config(), "192.0.2.1", &[("host", "a@websvc.test")], None);
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_the_operator_says_counts_before_everything() {
-        let said = OriginConfig { public_url: "https://websvc.test/api/".parse().ok(), ..config() };
+        let said = PublicUrlConfig { public_url: "https://websvc.test/api/".parse().ok(), ..config() };
         check(&said, "10.1.2.3", &[("x-forwarded-host", "other.test")], Some("https://websvc.test/api"));
     }
 
@@ -145,7 +145,7 @@ mod tests {
         for line in forwarded {
             headers.append("x-forwarded-for", line.parse().unwrap());
         }
-        let client = config().client(peer.parse().unwrap(), &headers);
+        let client = config().client_ip(peer.parse().unwrap(), &headers);
         assert_eq!(client.to_string(), expected, "{peer} {forwarded:?}");
     }
 

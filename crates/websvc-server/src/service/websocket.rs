@@ -6,18 +6,18 @@ use websvc_stage::Stage;
 use websvc_store::JobKind;
 use websvc_transport::ServerBody;
 
-use super::{Context, Service};
-use crate::admit::{Admitted, Rate};
+use super::{RequestContext, Service};
+use crate::admission::{Admitted, RateLimitStatus};
 use crate::authenticate::{self, Authentication};
-use crate::authorise::authorise;
+use crate::authorize::authorize;
 use crate::handler::JobOperation;
-use crate::handler::watch::{self, Handshake, Seats, Secret, Socket, Watched};
+use crate::handler::watch::{self, Handshake, Secret, Socket, WatchedJob, WebSocketLimits};
 use crate::mcp;
-use crate::reply::{Failure, Reply};
+use crate::response::{ApiError, HttpResponse};
 use crate::route::Operation;
 
 impl Service {
-    pub(crate) fn seats(&self) -> &Seats {
+    pub(crate) fn seats(&self) -> &WebSocketLimits {
         &self.parts.seats
     }
 
@@ -33,9 +33,9 @@ impl Service {
     pub(super) async fn watch(
         &self,
         kind: JobKind,
-        mut context: Context<'_>,
+        mut context: RequestContext<'_>,
         mut request: Request<ServerBody>,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<HttpResponse, ApiError> {
         let handshake = Handshake::of(&request)?;
         handshake.show_key(request.headers_mut());
         let mut rate = None;
@@ -47,7 +47,7 @@ impl Service {
             Authentication::Open => None,
         };
         if watched.is_err() {
-            context.trail.end_within(&watched);
+            context.trail.end_internal(&watched);
         }
         let path = request.uri().path().to_owned();
         let socket = Socket { service: self.clone(), kind, id: context.id, path, key };
@@ -61,10 +61,10 @@ impl Service {
     async fn admit_watching(
         &self,
         kind: JobKind,
-        context: &mut Context<'_>,
+        context: &mut RequestContext<'_>,
         request: &Request<ServerBody>,
-        rate: &mut Option<Rate>,
-    ) -> Result<Watched, Failure> {
+        rate: &mut Option<RateLimitStatus>,
+    ) -> Result<WatchedJob, ApiError> {
         let parts = &*self.parts;
         if parts.authentication == Authentication::Open && request.headers().contains_key(ORIGIN) {
             // A page may open a socket to anywhere, whatever is said of other origins; a program names none.
@@ -73,7 +73,7 @@ impl Service {
         }
         let caller = self.authenticate(context, request)?;
         if let Some(scope) = Operation::Job(kind, JobOperation::Status).scope() {
-            authorise(caller.as_ref(), scope)?;
+            authorize(caller.as_ref(), scope)?;
         }
         let admitting = parts.admission.admit(caller.as_ref());
         let admitted = parts.engine.stages().run(Stage::Admit, admitting).await;

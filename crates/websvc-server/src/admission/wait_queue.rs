@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 /// The state of a line. Whoever takes a place or waits for one has a number, and has to [`leave`](Self::leave).
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct FairWaitQueue {
     places: usize,
     /// The numbers of those who have a place.
     taken: HashSet<u64>,
@@ -26,13 +26,13 @@ struct Waiter {
 
 /// What somebody gets who asks for a place.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct QueueTicket {
     pub(super) number: u64,
     /// What says that it is there, when it has to be waited for; it closes without a word when there will be none.
     pub(super) turn: Option<oneshot::Receiver<()>>,
 }
 
-impl Line {
+impl FairWaitQueue {
     pub(super) fn new(places: usize) -> Self {
         Self {
             places,
@@ -66,12 +66,12 @@ impl Line {
     }
 
     /// Takes a place, or a place among those who wait.
-    pub(super) fn join(&mut self, team: &str) -> Place {
+    pub(super) fn join(&mut self, team: &str) -> QueueTicket {
         let number = self.next_number;
         self.next_number += 1;
         if self.has_room() {
             self.taken.insert(number);
-            return Place { number, turn: None };
+            return QueueTicket { number, turn: None };
         }
         let (sender, turn) = oneshot::channel();
         let waiter = Waiter { number, turn: sender };
@@ -83,7 +83,7 @@ impl Line {
             }
         }
         self.waiting += 1;
-        Place { number, turn: Some(turn) }
+        QueueTicket { number, turn: Some(turn) }
     }
 
     /// Gives up a place, or the waiting for one. Says nothing to those who wait: [`let_one_in`](Self::let_one_in) does.
@@ -99,7 +99,7 @@ impl Line {
     }
 
     /// Gives a free place to the next who waits; false when there is no such place or nobody waits.
-    pub(super) fn let_one_in(&mut self) -> bool {
+    pub(super) fn admit_next(&mut self) -> bool {
         if !self.has_room() {
             return false;
         }
@@ -120,7 +120,7 @@ impl Line {
 
     /// Makes room for a request of `team` at the cost of the team that has the most waiting, whose last is sent away;
     /// false when no team has so many more that the two would not just change places.
-    pub(super) fn push_out_for(&mut self, team: &str) -> bool {
+    pub(super) fn evict_for(&mut self, team: &str) -> bool {
         let own = self.teams.get(team).map_or(0, VecDeque::len);
         let longest = self.teams.iter().max_by_key(|(_, waiters)| waiters.len());
         let Some((longest, waiters)) = longest else { return false };
@@ -146,8 +146,8 @@ mod tests {
     use super::*;
 
     /// Lets so many of each team wait behind one who has the only place, whose number is 0; those are told in this order.
-    fn line(teams: &[(&str, usize)]) -> (Line, Vec<(String, Place)>) {
-        let mut line = Line::new(1);
+    fn line(teams: &[(&str, usize)]) -> (FairWaitQueue, Vec<(String, QueueTicket)>) {
+        let mut line = FairWaitQueue::new(1);
         assert!(line.join("first").turn.is_none());
         let requests = teams.iter().flat_map(|(team, count)| std::iter::repeat_n(*team, *count));
         let waiting = requests.map(|team| (team.to_owned(), line.join(team))).collect();
@@ -155,15 +155,16 @@ mod tests {
     }
 
     /// Returns the teams in the order in which they come to the place.
-    fn order(line: &mut Line, mut waiting: Vec<(String, Place)>) -> Vec<String> {
+    fn order(line: &mut FairWaitQueue, mut waiting: Vec<(String, QueueTicket)>) -> Vec<String> {
         let mut order = Vec::new();
         let (mut team, mut number) = ("first".to_owned(), 0);
         loop {
             line.leave(&team, number);
-            if !line.let_one_in() {
+            if !line.admit_next() {
                 return order;
             }
-            let told = |(_, place): &mut (String, Place)| place.turn.as_mut().unwrap().try_recv().is_ok();
+            let told =
+                |(_, place): &mut (String, QueueTicket)| place.turn.as_mut().unwrap().try_recv().is_ok();
             let at = waiting.iter_mut().position(told).expect("who is let in is told");
             let (next, place) = waiting.remove(at);
             (team, number) = (next.clone(), place.number);
@@ -180,29 +181,29 @@ mod tests {
 
     #[test]
     fn nobody_is_let_in_without_a_free_place() {
-        let mut line = Line::new(1);
+        let mut line = FairWaitQueue::new(1);
         let first = line.join("red");
         let _second = line.join("red");
-        assert!(!line.let_one_in(), "there is no place");
+        assert!(!line.admit_next(), "there is no place");
         line.leave("red", first.number);
-        assert!(line.let_one_in());
-        assert!(!line.let_one_in(), "nobody waits");
+        assert!(line.admit_next());
+        assert!(!line.admit_next(), "nobody waits");
     }
 
     #[test]
     fn who_has_most_makes_room_for_who_has_little() {
         let (mut line, mut waiting) = line(&[("many", 3), ("few", 1)]);
-        assert!(line.push_out_for("another"));
+        assert!(line.evict_for("another"));
         let pushed_out = waiting.remove(2);
         assert!(pushed_out.1.turn.unwrap().try_recv().is_err(), "the last of those who have most");
         assert_eq!(line.waiting(), 3);
         // It was told, and goes.
         line.leave(&pushed_out.0, pushed_out.1.number);
         assert_eq!((line.taken(), line.waiting()), (1, 3));
-        assert!(!line.push_out_for("few"), "they would only change places");
-        assert!(!line.push_out_for("many"));
-        assert!(line.push_out_for("another"));
-        assert!(!line.push_out_for("another"), "nobody has more than one");
+        assert!(!line.evict_for("few"), "they would only change places");
+        assert!(!line.evict_for("many"));
+        assert!(line.evict_for("another"));
+        assert!(!line.evict_for("another"), "nobody has more than one");
         waiting.remove(1);
         assert_eq!(order(&mut line, waiting), ["many", "few"]);
         assert_eq!((line.taken(), line.waiting(), line.teams.len(), line.turns.len()), (0, 0, 0, 0));

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use websvc_types::ErrorCode;
 
-use crate::reply::Failure;
+use crate::response::ApiError;
 
 /// Sockets that read the store at one time: others have to get at it, too.
 const READING: usize = 4;
@@ -17,7 +17,7 @@ const RETRY_AFTER_S: u64 = 10;
 
 /// The sockets that are open.
 #[derive(Debug)]
-pub(crate) struct Seats {
+pub(crate) struct WebSocketLimits {
     teams: Arc<Mutex<HashMap<String, usize>>>,
     reading: Semaphore,
     frames: AtomicU64,
@@ -25,39 +25,39 @@ pub(crate) struct Seats {
 
 /// The right to a socket; dropping it lets another one in.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct WebSocketPermit {
     teams: Arc<Mutex<HashMap<String, usize>>>,
     team: String,
 }
 
 /// What is counted of sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SocketFigures {
+pub(crate) struct WebSocketMetrics {
     /// Those that are open.
     pub(crate) open: usize,
     /// The frames that were sent over those that have closed.
     pub(crate) frames: u64,
 }
 
-impl Default for Seats {
+impl Default for WebSocketLimits {
     fn default() -> Self {
         Self { teams: Arc::default(), reading: Semaphore::new(READING), frames: AtomicU64::new(0) }
     }
 }
 
-impl Seats {
+impl WebSocketLimits {
     /// Takes a seat of a team that may have `most`.
     ///
     /// # Errors
     /// 429 when it has as many.
-    pub(super) fn take(&self, team: &str, most: usize) -> Result<Seat, Failure> {
+    pub(super) fn take(&self, team: &str, most: usize) -> Result<WebSocketPermit, ApiError> {
         let mut teams = lock(&self.teams);
         if teams.get(team).copied().unwrap_or_default() >= most {
             let text = format!("Rate limit exceeded: no more than {most} sockets of a team are open");
-            return Err(Failure::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S));
+            return Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(RETRY_AFTER_S));
         }
         *teams.entry(team.to_owned()).or_default() += 1;
-        Ok(Seat { teams: Arc::clone(&self.teams), team: team.to_owned() })
+        Ok(WebSocketPermit { teams: Arc::clone(&self.teams), team: team.to_owned() })
     }
 
     /// Waits for the right to read the store.
@@ -69,12 +69,12 @@ impl Seats {
         self.frames.fetch_add(frames, Relaxed);
     }
 
-    pub(crate) fn figures(&self) -> SocketFigures {
-        SocketFigures { open: lock(&self.teams).values().sum(), frames: self.frames.load(Relaxed) }
+    pub(crate) fn figures(&self) -> WebSocketMetrics {
+        WebSocketMetrics { open: lock(&self.teams).values().sum(), frames: self.frames.load(Relaxed) }
     }
 }
 
-impl Drop for Seat {
+impl Drop for WebSocketPermit {
     fn drop(&mut self) {
         let mut teams = lock(&self.teams);
         if let Some(taken) = teams.get_mut(&self.team) {
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_team_has_its_own_bound_and_a_seat_that_is_left_is_free() {
-        let seats = Seats::default();
+        let seats = WebSocketLimits::default();
         let first = seats.take("red", 1).unwrap();
         assert_eq!(seats.take("red", 1).unwrap_err().status(), 429);
         let other = seats.take("blue", 1).unwrap();
@@ -108,6 +108,6 @@ mod tests {
         assert!(lock(&seats.teams).is_empty());
         assert_eq!(seats.take("red", 0).unwrap_err().status(), 429);
         seats.count(3);
-        assert_eq!(seats.figures(), SocketFigures { open: 0, frames: 3 });
+        assert_eq!(seats.figures(), WebSocketMetrics { open: 0, frames: 3 });
     }
 }

@@ -9,9 +9,9 @@ use websvc_store::{
 };
 
 use super::*;
+use crate::audit_trail::AuditTrail;
 use crate::authenticate::{Authentication, authenticate};
-use crate::authorise::authorise;
-use crate::trail::Trail;
+use crate::authorize::authorize;
 
 /// The time of all requests in each part.
 #[derive(Debug, Default)]
@@ -31,13 +31,14 @@ async fn pass(store: &Store, admission: &Admission, headers: &HeaderMap, parts: 
         last = now;
     };
     let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    let trail = Trail::new(None, Some("search"), "r", Some(address), Instant::now());
+    let trail = AuditTrail::new(None, Some("search"), "r", Some(address), Instant::now());
     let caller = authenticate(Authentication::Required, store, headers, address, &trail).unwrap();
-    authorise(caller.as_ref(), KeyScope::Search).unwrap();
+    authorize(caller.as_ref(), KeyScope::Search).unwrap();
     lap(&mut parts.authenticate);
     let permit = admission.admit(caller.as_ref()).await.permit.unwrap();
     lap(&mut parts.admit);
-    let turn = admission.turn(caller.as_ref(), Duration::from_secs(60), Instant::now()).await.unwrap();
+    let turn =
+        admission.acquire_compute(caller.as_ref(), Duration::from_secs(60), Instant::now()).await.unwrap();
     lap(&mut parts.turn);
     let caller = caller.unwrap();
     let held = match store.try_hold(&caller.team, 12).unwrap() {
@@ -90,7 +91,7 @@ async fn teams_in_turn_all_pass_the_door() {
     let (count, rounds) = measured.map_or((20, 2), |count| (count, 20));
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    let limits = Limits { requests_per_minute: Some(1_000_000), ..Limits::default() };
+    let limits = AdmissionLimits { requests_per_minute: Some(1_000_000), ..AdmissionLimits::default() };
     let admission = Admission::new(limits);
     let teams: Vec<HeaderMap> = (0..count)
         .map(|team| headers(&store.create_key(&format!("team {team}"), "").unwrap().secret))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use websvc_stage::{Distribution, Histogram, STAGE_BOUNDS_US};
 
-use crate::route::{Group, Operation};
+use crate::route::{Operation, OperationGroup};
 
 /// The statuses that are counted by themselves; others count together.
 const STATUSES: [u16; 23] = [
@@ -18,15 +18,15 @@ const CHARGED: [&str; 4] = ["search", "scrape", "parse", "map"];
 
 /// The counters.
 #[derive(Debug)]
-pub(crate) struct Meters {
-    groups: Vec<GroupMeters>,
+pub(crate) struct RequestMetrics {
+    groups: Vec<GroupMetrics>,
     /// By [`CHARGED`].
     credits: [AtomicU64; CHARGED.len()],
     refused_credits: AtomicU64,
 }
 
 #[derive(Debug)]
-struct GroupMeters {
+struct GroupMetrics {
     /// By [`STATUSES`], and at the end all others.
     statuses: [AtomicU64; STATUSES.len() + 1],
     took: Histogram,
@@ -34,8 +34,8 @@ struct GroupMeters {
 
 /// What was counted of the requests of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Answered {
-    pub(crate) group: Group,
+pub(crate) struct ResponseCounts {
+    pub(crate) group: OperationGroup,
     /// Those that were answered at all, by status; `None` is any that is not counted by itself.
     pub(crate) statuses: Vec<(Option<u16>, u64)>,
     pub(crate) took: Distribution,
@@ -50,24 +50,24 @@ pub(crate) struct Credits {
     pub(crate) refused: u64,
 }
 
-impl Default for Meters {
+impl Default for RequestMetrics {
     fn default() -> Self {
-        let group = |_| GroupMeters {
+        let group = |_| GroupMetrics {
             statuses: std::array::from_fn(|_| AtomicU64::default()),
             took: Histogram::new(&STAGE_BOUNDS_US),
         };
         Self {
-            groups: Group::ALL.iter().map(group).collect(),
+            groups: OperationGroup::ALL.iter().map(group).collect(),
             credits: std::array::from_fn(|_| AtomicU64::default()),
             refused_credits: AtomicU64::default(),
         }
     }
 }
 
-impl Meters {
+impl RequestMetrics {
     /// Counts an answer; of no operation where there is no such route.
-    pub(crate) fn answered(&self, operation: Option<Operation>, status: u16, took: Duration) {
-        let group = operation.map_or(Group::None, Operation::group);
+    pub(crate) fn record_response(&self, operation: Option<Operation>, status: u16, took: Duration) {
+        let group = operation.map_or(OperationGroup::None, Operation::group);
         let meters = &self.groups[group as usize];
         let at = STATUSES.iter().position(|known| *known == status).unwrap_or(STATUSES.len());
         meters.statuses[at].fetch_add(1, Relaxed);
@@ -75,7 +75,7 @@ impl Meters {
     }
 
     /// Counts what was charged for an operation.
-    pub(crate) fn charged(&self, operation: &str, credits: u64) {
+    pub(crate) fn record_charge(&self, operation: &str, credits: u64) {
         let at = CHARGED.iter().position(|known| *known == operation);
         debug_assert!(at.is_some(), "{operation} has no counter");
         if let Some(counter) = at.map(|at| &self.credits[at]) {
@@ -88,9 +88,9 @@ impl Meters {
         self.refused_credits.fetch_add(1, Relaxed);
     }
 
-    pub(crate) fn all_answered(&self) -> Vec<Answered> {
+    pub(crate) fn all_answered(&self) -> Vec<ResponseCounts> {
         let statuses = || STATUSES.iter().copied().map(Some).chain([None]);
-        let answered = |(group, meters): (&Group, &GroupMeters)| Answered {
+        let answered = |(group, meters): (&OperationGroup, &GroupMetrics)| ResponseCounts {
             group: *group,
             statuses: statuses()
                 .zip(meters.statuses.iter().map(|count| count.load(Relaxed)))
@@ -98,7 +98,7 @@ impl Meters {
                 .collect(),
             took: meters.took.distribution(),
         };
-        Group::ALL.iter().zip(&self.groups).map(answered).collect()
+        OperationGroup::ALL.iter().zip(&self.groups).map(answered).collect()
     }
 
     pub(crate) fn credits(&self) -> Credits {
@@ -115,18 +115,18 @@ mod tests {
 
     #[test]
     fn every_answer_is_in_one_status_and_in_the_histogram_of_its_group() {
-        let meters = Meters::default();
+        let meters = RequestMetrics::default();
         for status in [200, 200, 503, 599] {
-            meters.answered(Some(Operation::Search), status, Duration::from_millis(1));
+            meters.record_response(Some(Operation::Search), status, Duration::from_millis(1));
         }
-        meters.answered(None, 404, Duration::ZERO);
+        meters.record_response(None, 404, Duration::ZERO);
         let all = meters.all_answered();
-        let of = |group: Group| all.iter().find(|answered| answered.group == group).unwrap();
-        assert_eq!(of(Group::Search).statuses, [(Some(200), 2), (Some(503), 1), (None, 1)]);
+        let of = |group: OperationGroup| all.iter().find(|answered| answered.group == group).unwrap();
+        assert_eq!(of(OperationGroup::Search).statuses, [(Some(200), 2), (Some(503), 1), (None, 1)]);
         for answered in &all {
             let sum: u64 = answered.statuses.iter().map(|(_, count)| count).sum();
             assert_eq!(answered.took.counts.last(), Some(&sum), "{:?}", answered.group);
         }
-        assert_eq!(of(Group::None).statuses, [(Some(404), 1)]);
+        assert_eq!(of(OperationGroup::None).statuses, [(Some(404), 1)]);
     }
 }

@@ -8,13 +8,13 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// A bucket of requests, known by the one thing that changes: when it will be full.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Bucket {
+pub(super) struct TokenBucket {
     full_at: Option<Instant>,
 }
 
 /// How far a caller has come with its requests per minute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rate {
+pub(crate) struct RateLimitStatus {
     /// The requests of a minute, and the most at once.
     pub(crate) limit: u32,
     /// The requests that would be admitted now.
@@ -25,11 +25,11 @@ pub(crate) struct Rate {
     pub(crate) next: Duration,
 }
 
-impl Bucket {
+impl TokenBucket {
     /// Returns what is in a bucket of so many requests per minute.
-    pub(super) fn rate(self, limit: u32, now: Instant) -> Rate {
+    pub(super) fn rate(self, limit: u32, now: Instant) -> RateLimitStatus {
         let Some(each) = MINUTE.checked_div(limit) else {
-            return Rate { limit, remaining: 0, reset: MINUTE, next: MINUTE };
+            return RateLimitStatus { limit, remaining: 0, reset: MINUTE, next: MINUTE };
         };
         // A limit that was raised leaves less to wait for, one that was lowered not more than a minute.
         let whole = each.saturating_mul(limit);
@@ -38,7 +38,7 @@ impl Bucket {
         let remaining = u32::try_from(left).unwrap_or(limit);
         let next =
             if remaining > 0 { Duration::ZERO } else { each.saturating_sub(whole.saturating_sub(reset)) };
-        Rate { limit, remaining, reset, next }
+        RateLimitStatus { limit, remaining, reset, next }
     }
 
     /// Takes a request out of the bucket, in which there has to be one.
@@ -58,7 +58,7 @@ impl Bucket {
     }
 }
 
-impl Rate {
+impl RateLimitStatus {
     /// Returns the one of two that leaves less.
     pub(super) fn tighter(self, other: Self) -> Self {
         if (other.remaining, self.next) < (self.remaining, other.next) { other } else { self }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     /// Takes a request at `now` if there is one.
-    fn ask(bucket: &mut Bucket, limit: u32, now: Instant) -> Rate {
+    fn ask(bucket: &mut TokenBucket, limit: u32, now: Instant) -> RateLimitStatus {
         let rate = bucket.rate(limit, now);
         if rate.remaining > 0 {
             bucket.take(limit, now);
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_minute_of_requests_may_come_at_once_and_then_one_after_the_other() {
         for limit in [1, 2, 7, 60, 1_000] {
-            let (mut bucket, start) = (Bucket::default(), Instant::now());
+            let (mut bucket, start) = (TokenBucket::default(), Instant::now());
             for taken in 0..limit {
                 assert_eq!(ask(&mut bucket, limit, start).remaining, limit - taken, "{limit}");
             }
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn whoever_waits_as_long_as_is_said_is_admitted() {
-        let (mut bucket, mut now) = (Bucket::default(), Instant::now());
+        let (mut bucket, mut now) = (TokenBucket::default(), Instant::now());
         for _request in 0..500 {
             let rate = ask(&mut bucket, 13, now);
             if rate.remaining == 0 {
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn no_more_than_the_bucket_and_the_flow_are_ever_admitted() {
-        let (mut bucket, start) = (Bucket::default(), Instant::now());
+        let (mut bucket, start) = (TokenBucket::default(), Instant::now());
         let mut admitted = 0;
         for tenth in 0..3_000 {
             let now = start + Duration::from_millis(100) * tenth;
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn another_limit_counts_at_once() {
-        let (mut bucket, now) = (Bucket::default(), Instant::now());
+        let (mut bucket, now) = (TokenBucket::default(), Instant::now());
         for _request in 0..10 {
             ask(&mut bucket, 10, now);
         }
@@ -152,15 +152,19 @@ mod tests {
 
     #[test]
     fn nobody_gets_through_a_limit_of_none() {
-        let mut bucket = Bucket::default();
+        let mut bucket = TokenBucket::default();
         let rate = ask(&mut bucket, 0, Instant::now());
         assert_eq!((rate.remaining, rate.next), (0, MINUTE));
     }
 
     #[test]
     fn the_headers_say_seconds_rounded_up() {
-        let rate =
-            Rate { limit: 7, remaining: 3, reset: Duration::from_millis(34_001), next: Duration::ZERO };
+        let rate = RateLimitStatus {
+            limit: 7,
+            remaining: 3,
+            reset: Duration::from_millis(34_001),
+            next: Duration::ZERO,
+        };
         let mut headers = HeaderMap::new();
         rate.write(&mut headers);
         let header = |name: &str| headers[name].to_str().unwrap().to_owned();

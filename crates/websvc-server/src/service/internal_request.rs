@@ -11,15 +11,15 @@ use websvc_stage::RequestSpan;
 use websvc_store::{Caller, KeyScope};
 use websvc_validate::read_map;
 
-use super::{Context, Performing, Service};
-use crate::authorise::authorise;
+use super::{BoxHandlerFuture, RequestContext, Service};
+use crate::audit_trail::AuditTrail;
+use crate::authorize::authorize;
 use crate::handler;
-use crate::reply::Failure;
-use crate::trail::Trail;
+use crate::response::ApiError;
 
 /// Who asks for what comes within another request.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Asker {
+pub(crate) struct InternalCaller {
     pub(crate) caller: Option<Caller>,
     /// Where the caller reaches the service; without it, files are in the answers themselves.
     pub(crate) origin: Option<String>,
@@ -28,13 +28,13 @@ pub(crate) struct Asker {
 
 /// What can be asked within another request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Inner {
+pub(crate) enum InternalOperation {
     Search,
     Scrape,
     Map,
 }
 
-impl Inner {
+impl InternalOperation {
     /// Returns the scope that a key has to have; it is named as the operation.
     fn scope(self) -> KeyScope {
         match self {
@@ -49,10 +49,10 @@ impl Service {
     /// Answers a request of this asker with JSON: an operation, and its body.
     pub(crate) async fn answer_as(
         &self,
-        asker: &Asker,
-        inner: Inner,
+        asker: &InternalCaller,
+        inner: InternalOperation,
         body: Bytes,
-    ) -> Result<String, Failure> {
+    ) -> Result<String, ApiError> {
         let scope = inner.scope();
         let id = Uuid::now_v7().to_string();
         let span = RequestSpan::within(&id, scope.as_str());
@@ -61,61 +61,66 @@ impl Service {
             Ok(context) => span.run(perform(inner, context, asker.origin.clone(), body)).await,
             Err(refused) => Err(refused),
         };
-        trail.end_within(&answer);
+        trail.end_internal(&answer);
         answer
     }
 
     /// Begins the trail of what came within another request.
-    fn trail_within(&self, asker: &Asker, scope: KeyScope, id: &str) -> Trail {
-        let trail =
-            Trail::new(self.parts.audit.as_ref(), Some(scope.as_str()), id, asker.address, Instant::now());
+    fn trail_within(&self, asker: &InternalCaller, scope: KeyScope, id: &str) -> AuditTrail {
+        let trail = AuditTrail::new(
+            self.parts.audit.as_ref(),
+            Some(scope.as_str()),
+            id,
+            asker.address,
+            Instant::now(),
+        );
         if let Some(caller) = &asker.caller {
-            trail.known(caller);
+            trail.set_caller(caller);
         }
         trail
     }
 
     fn enter<'a>(
         &'a self,
-        asker: &Asker,
+        asker: &InternalCaller,
         scope: KeyScope,
-        trail: &'a Trail,
+        trail: &'a AuditTrail,
         id: &str,
         span: &RequestSpan,
-    ) -> Result<Context<'a>, Failure> {
-        authorise(asker.caller.as_ref(), scope)?;
-        Ok(Context { caller: asker.caller.clone(), ..self.context(trail, id, span.clone()) })
+    ) -> Result<RequestContext<'a>, ApiError> {
+        authorize(asker.caller.as_ref(), scope)?;
+        Ok(RequestContext { caller: asker.caller.clone(), ..self.context(trail, id, span.clone()) })
     }
 }
 
 /// Does what is asked. The type of the future is left out, as in [`super::perform`].
 fn perform(
-    inner: Inner,
-    context: Context<'_>,
+    inner: InternalOperation,
+    context: RequestContext<'_>,
     origin: Option<String>,
     body: Bytes,
-) -> Performing<'_, String> {
+) -> BoxHandlerFuture<'_, String> {
     Box::pin(dispatch(inner, context, origin, body))
 }
 
 async fn dispatch(
-    inner: Inner,
-    context: Context<'_>,
+    inner: InternalOperation,
+    context: RequestContext<'_>,
     origin: Option<String>,
     body: Bytes,
-) -> Result<String, Failure> {
+) -> Result<String, ApiError> {
     match inner {
-        Inner::Search => as_text(&handler::answer_search(context, origin, body).await?),
-        Inner::Map => as_text(&handler::answer_map(context, body, read_map).await?),
-        Inner::Scrape => {
+        InternalOperation::Search => as_text(&handler::answer_search(context, origin, body).await?),
+        InternalOperation::Map => as_text(&handler::answer_map(context, body, read_map).await?),
+        InternalOperation::Scrape => {
             let json = handler::answer_scrape(context, origin, body).await?;
             String::from_utf8(json.into())
-                .map_err(|error| Failure::internal(&error, "the answer could not be written"))
+                .map_err(|error| ApiError::internal(&error, "the answer could not be written"))
         }
     }
 }
 
-fn as_text<T: Serialize>(answer: &T) -> Result<String, Failure> {
+fn as_text<T: Serialize>(answer: &T) -> Result<String, ApiError> {
     serde_json::to_string(answer)
-        .map_err(|error| Failure::internal(&error, "the answer could not be written"))
+        .map_err(|error| ApiError::internal(&error, "the answer could not be written"))
 }

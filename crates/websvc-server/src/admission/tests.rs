@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use websvc_store::{KeyRights, Store, TeamChange};
 
 use super::*;
-use crate::reply::Reply;
+use crate::response::HttpResponse;
 
 /// A store of teams and keys.
 struct Teams {
@@ -24,7 +24,7 @@ impl Teams {
     }
 
     /// Makes a key of a team with bounds of both.
-    fn caller(&self, name: &str, of_team: Bounds, of_key: Bounds) -> Caller {
+    fn caller(&self, name: &str, of_team: Quota, of_key: Quota) -> Caller {
         let change = TeamChange {
             requests_per_minute: Some(of_team.requests_per_minute),
             concurrency: Some(of_team.concurrency),
@@ -41,33 +41,33 @@ impl Teams {
     }
 }
 
-const NONE: Bounds = Bounds { requests_per_minute: None, concurrency: None };
+const NONE: Quota = Quota { requests_per_minute: None, concurrency: None };
 
-fn per_minute(requests: u32) -> Bounds {
-    Bounds { requests_per_minute: Some(requests), concurrency: None }
+fn per_minute(requests: u32) -> Quota {
+    Quota { requests_per_minute: Some(requests), concurrency: None }
 }
 
-fn at_a_time(requests: u32) -> Bounds {
-    Bounds { requests_per_minute: None, concurrency: Some(requests) }
+fn at_a_time(requests: u32) -> Quota {
+    Quota { requests_per_minute: None, concurrency: Some(requests) }
 }
 
 fn narrow(total_concurrency: usize, queue: usize) -> Admission {
-    Admission::new(Limits { total_concurrency, queue, ..Limits::default() })
+    Admission::new(AdmissionLimits { total_concurrency, queue, ..AdmissionLimits::default() })
 }
 
 async fn admitted(admission: &Admission, caller: &Caller) -> Permit {
     admission.admit(Some(caller)).await.permit.unwrap()
 }
 
-async fn refused(admission: &Admission, caller: &Caller) -> Reply {
+async fn refused(admission: &Admission, caller: &Caller) -> HttpResponse {
     refused_at(admission, caller, Instant::now()).await
 }
 
-async fn refused_at(admission: &Admission, caller: &Caller, now: Instant) -> Reply {
-    admission.admit_at(Some(caller), now).await.permit.unwrap_err().into_reply()
+async fn refused_at(admission: &Admission, caller: &Caller, now: Instant) -> HttpResponse {
+    admission.admit_at(Some(caller), now).await.permit.unwrap_err().into_response()
 }
 
-fn text(reply: &Reply) -> String {
+fn text(reply: &HttpResponse) -> String {
     let body: serde_json::Value = serde_json::from_slice(reply.body().bytes().unwrap()).unwrap();
     body["error"].as_str().unwrap().to_owned()
 }
@@ -83,12 +83,12 @@ async fn settle() {
 async fn bodies_of_every_size_are_read() {
     let admission = narrow(1, 0);
     for length in [0, QUICK_BODY_BYTES, QUICK_BODY_BYTES + 1, LARGE_BODY_BYTES + 1] {
-        let read = admission.decode(vec![b' '; length].into(), |body| Ok(body.len())).await;
+        let read = admission.decode_body(vec![b' '; length].into(), |body| Ok(body.len())).await;
         assert_eq!(read.unwrap(), length);
         let refusing =
             |_: &[u8]| -> Result<(), Rejection> { Err(Rejection::Forbidden { message: "no".to_owned() }) };
-        let refused = admission.decode(vec![b' '; length].into(), refusing).await.unwrap_err();
-        assert_eq!(refused.into_reply().status(), 403, "{length} bytes");
+        let refused = admission.decode_body(vec![b' '; length].into(), refusing).await.unwrap_err();
+        assert_eq!(refused.into_response().status(), 403, "{length} bytes");
     }
 }
 
@@ -111,7 +111,7 @@ async fn body_with_patterns_is_read_on_another_thread() {
 async fn a_request_too_many_is_turned_away_until_another_is_done() {
     let admission = narrow(1, 0);
     let permit = admission.admit(None).await.permit.unwrap();
-    let reply = admission.admit(None).await.permit.unwrap_err().into_reply();
+    let reply = admission.admit(None).await.permit.unwrap_err().into_response();
     assert_eq!((reply.status().as_u16(), &reply.headers()[RETRY_AFTER]), (429, &1.into()));
     drop(permit);
     assert!(admission.admit(None).await.permit.is_ok());
@@ -133,7 +133,7 @@ async fn requests_per_minute_are_bounded_by_team_and_by_key() {
         }
         let Admitted { rate, permit } = admission.admit_at(Some(&caller), start).await;
         assert_eq!(rate.map(|rate| rate.remaining), Some(0), "refusals carry the headers too");
-        let reply = permit.unwrap_err().into_reply();
+        let reply = permit.unwrap_err().into_response();
         assert_eq!((reply.status().as_u16(), &reply.headers()[RETRY_AFTER]), (429, &20.into()));
         let text = text(&reply);
         let begin = "Rate limit exceeded: 3 of 3 requests per minute are consumed, 0 remain, retry after 20s, resets at ";
@@ -159,7 +159,8 @@ async fn a_team_is_bounded_over_all_its_keys_and_others_are_not() {
 #[tokio::test]
 async fn what_is_said_of_no_team_is_said_by_the_configuration() {
     let teams = Teams::new();
-    let limits = Limits { requests_per_minute: Some(1), concurrency: Some(1), ..Limits::default() };
+    let limits =
+        AdmissionLimits { requests_per_minute: Some(1), concurrency: Some(1), ..AdmissionLimits::default() };
     let admission = Admission::new(limits);
     let plain = teams.caller("plain", NONE, NONE);
     let permit = admitted(&admission, &plain).await;
@@ -168,7 +169,7 @@ async fn what_is_said_of_no_team_is_said_by_the_configuration() {
     assert!(text(&refused_at(&admission, &plain, later).await).contains("at one time"));
     drop(permit);
     assert!(admission.admit_at(Some(&plain), later).await.permit.is_ok());
-    let own = Bounds { requests_per_minute: Some(5), concurrency: Some(2) };
+    let own = Quota { requests_per_minute: Some(5), concurrency: Some(2) };
     let rich = teams.caller("rich", own, NONE);
     drop((admitted(&admission, &rich).await, admitted(&admission, &rich).await));
 }
@@ -194,7 +195,7 @@ async fn requests_at_a_time_are_bounded_by_team_and_by_key() {
 async fn a_request_that_is_refused_for_another_reason_costs_no_part_of_its_minute() {
     let teams = Teams::new();
     let admission = narrow(100, 0);
-    let bounds = Bounds { requests_per_minute: Some(10), concurrency: Some(1) };
+    let bounds = Quota { requests_per_minute: Some(10), concurrency: Some(1) };
     let caller = teams.caller("red", bounds, NONE);
     let _permit = admitted(&admission, &caller).await;
     for _request in 0..20 {
@@ -209,7 +210,7 @@ fn start(admission: &Arc<Admission>, caller: &Caller) -> JoinHandle<Result<Permi
     let (admission, caller) = (Arc::clone(admission), caller.clone());
     tokio::spawn(async move {
         let permit = admission.admit(Some(&caller)).await.permit;
-        permit.map_err(|refused| refused.into_reply().status().as_u16())
+        permit.map_err(|refused| refused.into_response().status().as_u16())
     })
 }
 
@@ -234,7 +235,7 @@ async fn a_burst_waits_a_little_instead_of_being_refused() {
 async fn nobody_waits_longer_than_is_said() {
     let teams = Teams::new();
     let queue_wait = Duration::from_millis(30);
-    let limits = Limits { total_concurrency: 1, queue_wait, ..Limits::default() };
+    let limits = AdmissionLimits { total_concurrency: 1, queue_wait, ..AdmissionLimits::default() };
     let admission = Arc::new(Admission::new(limits));
     let caller = teams.caller("red", NONE, NONE);
     let _working = admitted(&admission, &caller).await;
@@ -297,18 +298,18 @@ async fn teams_take_turns() {
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Starts a request that computes until it is told to go.
-fn compute(admission: &Arc<Admission>, caller: &Caller) -> JoinHandle<Result<Turn, u16>> {
+fn compute(admission: &Arc<Admission>, caller: &Caller) -> JoinHandle<Result<ComputePermit, u16>> {
     let (admission, caller) = (Arc::clone(admission), caller.clone());
     tokio::spawn(async move {
-        let turn = admission.turn(Some(&caller), TIMEOUT, Instant::now()).await;
-        turn.map_err(|refused| refused.into_reply().status().as_u16())
+        let turn = admission.acquire_compute(Some(&caller), TIMEOUT, Instant::now()).await;
+        turn.map_err(|refused| refused.into_response().status().as_u16())
     })
 }
 
 #[tokio::test]
 async fn no_more_compute_than_there_are_processors() {
     let teams = Teams::new();
-    let admission = Arc::new(Admission::new(Limits { processors: 2, ..Limits::default() }));
+    let admission = Arc::new(Admission::new(AdmissionLimits { processors: 2, ..AdmissionLimits::default() }));
     let caller = teams.caller("red", NONE, NONE);
     let mut tasks: VecDeque<_> = (0..5).map(|_| compute(&admission, &caller)).collect();
     for waiting in [3, 2, 1, 0, 0] {
@@ -322,15 +323,15 @@ async fn no_more_compute_than_there_are_processors() {
 
 #[tokio::test]
 async fn a_turn_is_held_to_the_end_or_until_there_is_something_to_wait_for() {
-    let admission = Admission::new(Limits { processors: 1, ..Limits::default() });
-    for (held, computing) in [(Held::Throughout, 1), (Held::UntilWaiting, 0)] {
+    let admission = Admission::new(AdmissionLimits { processors: 1, ..AdmissionLimits::default() });
+    for (held, computing) in [(PermitScope::WholeRequest, 1), (PermitScope::UntilFirstPending, 0)] {
         let work = async {
             assert_eq!(admission.figures().computing, 1);
             tokio::task::yield_now().await;
             admission.figures().computing
         };
         assert_eq!(
-            admission.turn(None, TIMEOUT, Instant::now()).await.unwrap().spend(held, work).await,
+            admission.acquire_compute(None, TIMEOUT, Instant::now()).await.unwrap().run(held, work).await,
             computing
         );
         assert_eq!(admission.figures().computing, 0);
@@ -339,16 +340,16 @@ async fn a_turn_is_held_to_the_end_or_until_there_is_something_to_wait_for() {
 
 #[tokio::test]
 async fn search_that_is_too_late_for_a_processor_is_rejected_and_one_that_need_not_wait_is_not() {
-    let admission = Admission::new(Limits { processors: 1, ..Limits::default() });
+    let admission = Admission::new(AdmissionLimits { processors: 1, ..AdmissionLimits::default() });
     let long_ago = Instant::now().checked_sub(TIMEOUT).unwrap();
-    let computing = admission.turn(None, TIMEOUT, long_ago).await.expect("nobody is before it");
-    let refused = admission.turn(None, TIMEOUT, long_ago).await.unwrap_err().into_reply();
+    let computing = admission.acquire_compute(None, TIMEOUT, long_ago).await.expect("nobody is before it");
+    let refused = admission.acquire_compute(None, TIMEOUT, long_ago).await.unwrap_err().into_response();
     assert_eq!((refused.status().as_u16(), &refused.headers()[RETRY_AFTER]), (429, &1.into()));
     let figures = admission.figures();
     assert_eq!((figures.computing, figures.waiting_to_compute, figures.refused_overload), (1, 0, 1));
     assert!(figures.is_overloaded);
     drop(computing);
-    drop(admission.turn(None, TIMEOUT, long_ago).await.expect("as soon as there is room"));
+    drop(admission.acquire_compute(None, TIMEOUT, long_ago).await.expect("as soon as there is room"));
 }
 
 #[tokio::test]
@@ -372,13 +373,13 @@ async fn whoever_goes_away_leaves_no_trace() {
     let working = admitted(&admission, &caller).await;
     let waiting: Vec<_> = (0..20).map(|_| start(&admission, &caller)).collect();
     settle().await;
-    assert_eq!(admission.waiting_of(Some(&caller)), 20);
-    assert_eq!(admission.waiting_of(None), 0, "those of another team do not count");
+    assert_eq!(admission.queued_for(Some(&caller)), 20);
+    assert_eq!(admission.queued_for(None), 0, "those of another team do not count");
     for task in waiting.iter().skip(1) {
         task.abort();
     }
     settle().await;
-    assert_eq!((admission.figures().waiting, admission.waiting_of(Some(&caller))), (1, 1));
+    assert_eq!((admission.figures().waiting, admission.queued_for(Some(&caller))), (1, 1));
     // Let in and gone at the same moment: the place is free again.
     waiting[0].abort();
     drop(working);
@@ -425,11 +426,11 @@ async fn many_threads_never_exceed_what_is_allowed() {
 #[test]
 fn ten_thousand_teams_are_forgotten_when_they_do_nothing() {
     let start = Instant::now();
-    let mut gate = Gate::new(Limits::default(), start);
-    let ask = |gate: &mut Gate, team: &str, now: Instant| {
-        let demand = Demand { team, of_team: per_minute(60), key: None };
+    let mut gate = AdmissionState::new(AdmissionLimits::default(), start);
+    let ask = |gate: &mut AdmissionState, team: &str, now: Instant| {
+        let demand = AdmissionRequest { team, of_team: per_minute(60), key: None };
         match gate.enter(&demand, now).1 {
-            Entry::Admitted { number } => gate.leave(team, None, number, now),
+            AdmissionDecision::Admitted { number } => gate.leave(team, None, number, now),
             other => panic!("{other:?}"),
         }
     };

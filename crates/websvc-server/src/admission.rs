@@ -3,11 +3,11 @@
 //! One gate behind one lock: what happens under it takes less than a microsecond, and one place that knows everything
 //! can be fair.
 
-mod gate;
-mod line;
 mod overload;
 mod rate;
 mod rejections;
+mod state;
+mod wait_queue;
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,14 +21,14 @@ use websvc_store::{Caller, KeyId, Team};
 use websvc_types::ErrorCode;
 use websvc_validate::Rejection;
 
-use self::gate::{Bounds, Demand, Entry, Gate, Refusal};
-use self::line::Place;
 use self::rate::seconds;
 use self::rejections::Rejections;
-use crate::reply::Failure;
+use self::state::{AdmissionDecision, AdmissionRequest, AdmissionState, Quota, RejectReason};
+use self::wait_queue::QueueTicket;
+use crate::response::ApiError;
 
-pub(crate) use self::gate::Figures;
-pub(crate) use self::rate::Rate;
+pub(crate) use self::rate::RateLimitStatus;
+pub(crate) use self::state::AdmissionMetrics;
 
 /// Seconds after which a client may try again that was turned away because too much was in work.
 const RETRY_AFTER_S: u64 = 1;
@@ -44,7 +44,7 @@ const LARGE_AT_ONCE: usize = 2;
 
 /// How much is worked on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct AdmissionLimits {
     /// Requests per minute of a team of which nothing else is said; `None` is no bound.
     pub requests_per_minute: Option<u32>,
     /// Requests at a time of a team of which nothing else is said; `None` is no bound of its own.
@@ -64,7 +64,7 @@ pub struct Limits {
     pub overload_after: Duration,
 }
 
-impl Default for Limits {
+impl Default for AdmissionLimits {
     fn default() -> Self {
         Self {
             requests_per_minute: None,
@@ -82,7 +82,7 @@ impl Default for Limits {
 /// The bounds on requests in work.
 #[derive(Debug)]
 pub(crate) struct Admission {
-    gate: Arc<Mutex<Gate>>,
+    gate: Arc<Mutex<AdmissionState>>,
     rejections: Rejections,
     large: Semaphore,
 }
@@ -92,15 +92,15 @@ pub(crate) struct Admission {
 pub(crate) struct Admitted {
     /// How far the caller has come with its requests per minute, when they are bounded; for the headers of the answer,
     /// whatever that is.
-    pub(crate) rate: Option<Rate>,
+    pub(crate) rate: Option<RateLimitStatus>,
     /// The right to be worked on, or 429.
-    pub(crate) permit: Result<Permit, Failure>,
+    pub(crate) permit: Result<Permit, ApiError>,
 }
 
 /// The right to be worked on; dropping it lets the next one in.
 #[derive(Debug)]
 pub(crate) struct Permit {
-    gate: Arc<Mutex<Gate>>,
+    gate: Arc<Mutex<AdmissionState>>,
     team: Option<Arc<Team>>,
     /// The key, when it has bounds of its own.
     key: Option<KeyId>,
@@ -110,8 +110,8 @@ pub(crate) struct Permit {
 
 /// The right to compute, or to wait for that; dropping it lets the next one compute.
 #[derive(Debug)]
-pub(crate) struct Turn {
-    gate: Arc<Mutex<Gate>>,
+pub(crate) struct ComputePermit {
+    gate: Arc<Mutex<AdmissionState>>,
     team: Option<Arc<Team>>,
     /// Its number in the line for processors.
     number: u64,
@@ -119,31 +119,31 @@ pub(crate) struct Turn {
 
 /// For how long a turn is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Held {
+pub(crate) enum PermitScope {
     /// To the end: there is nothing else to wait for than the processors of this machine.
-    Throughout,
+    WholeRequest,
     /// Until the work first waits for something, as for the network.
-    UntilWaiting,
+    UntilFirstPending,
 }
 
 impl Admission {
-    pub(crate) fn new(limits: Limits) -> Self {
-        let limits = Limits {
+    pub(crate) fn new(limits: AdmissionLimits) -> Self {
+        let limits = AdmissionLimits {
             total_concurrency: limits.total_concurrency.max(1),
             processors: limits.processors.max(1),
             ..limits
         };
         let now = Instant::now();
-        let gate = Arc::new(Mutex::new(Gate::new(limits, now)));
+        let gate = Arc::new(Mutex::new(AdmissionState::new(limits, now)));
         Self { gate, rejections: Rejections::new(now), large: Semaphore::new(LARGE_AT_ONCE) }
     }
 
-    pub(crate) fn figures(&self) -> Figures {
+    pub(crate) fn figures(&self) -> AdmissionMetrics {
         lock(&self.gate).figures(Instant::now())
     }
 
     /// Returns how many requests of a caller's team wait for their turn.
-    pub(crate) fn waiting_of(&self, caller: Option<&Caller>) -> usize {
+    pub(crate) fn queued_for(&self, caller: Option<&Caller>) -> usize {
         lock(&self.gate).waiting_of(team_name(caller.map(|caller| &caller.team)))
     }
 
@@ -151,11 +151,11 @@ impl Admission {
     ///
     /// # Errors
     /// What `read` refuses, and 500 when the service is stopping.
-    pub(crate) async fn decode<T: Send + 'static>(
+    pub(crate) async fn decode_body<T: Send + 'static>(
         &self,
         body: Bytes,
         read: impl FnOnce(&[u8]) -> Result<T, Rejection> + Send + 'static,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, ApiError> {
         if body.len() <= QUICK_BODY_BYTES {
             return Ok(read(&body)?);
         }
@@ -172,10 +172,14 @@ impl Admission {
         &self,
         body: Bytes,
         read: impl FnOnce(&[u8]) -> Result<T, Rejection> + Send + 'static,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, ApiError> {
         // A backslash may be that of an escaped letter of the name.
         let has_patterns = body.windows(5).any(|part| part == b"Paths") || body.contains(&b'\\');
-        if has_patterns { self.decode_apart(body, true, read).await } else { self.decode(body, read).await }
+        if has_patterns {
+            self.decode_apart(body, true, read).await
+        } else {
+            self.decode_body(body, read).await
+        }
     }
 
     async fn decode_apart<T: Send + 'static>(
@@ -183,10 +187,10 @@ impl Admission {
         body: Bytes,
         is_large: bool,
         read: impl FnOnce(&[u8]) -> Result<T, Rejection> + Send + 'static,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, ApiError> {
         let _permit = if is_large { self.large.acquire().await.ok() } else { None };
         let reading = tokio::task::spawn_blocking(move || read(&body));
-        Ok(reading.await.map_err(|error| Failure::internal(&error, "the body could not be read"))??)
+        Ok(reading.await.map_err(|error| ApiError::internal(&error, "the body could not be read"))??)
     }
 
     /// Admits a request of a caller, all those without one as of one team; waits for its turn while more is in work
@@ -202,27 +206,27 @@ impl Admission {
 
     async fn admit_at(&self, caller: Option<&Caller>, now: Instant) -> Admitted {
         let key = caller.and_then(|caller| {
-            let bounds = Bounds {
+            let bounds = Quota {
                 requests_per_minute: caller.rights.requests_per_minute,
                 concurrency: caller.rights.concurrency,
             };
-            (bounds != Bounds::default()).then_some((&caller.key_id, bounds))
+            (bounds != Quota::default()).then_some((&caller.key_id, bounds))
         });
         let team = caller.map(|caller| &caller.team);
         let (rate, entry) = {
             let mut gate = lock(&self.gate);
-            let of_team = Bounds {
+            let of_team = Quota {
                 requests_per_minute: team
                     .and_then(|team| team.requests_per_minute)
                     .or(gate.limits().requests_per_minute),
                 concurrency: team.and_then(|team| team.concurrency).or(gate.limits().concurrency),
             };
-            gate.enter(&Demand { team: team_name(team), of_team, key }, now)
+            gate.enter(&AdmissionRequest { team: team_name(team), of_team, key }, now)
         };
         let (number, turn) = match entry {
-            Entry::Refused(refusal) => return Admitted { rate, permit: Err(failure(refusal)) },
-            Entry::Admitted { number } => (number, None),
-            Entry::Waiting { number, turn, at_most } => (number, Some((turn, at_most))),
+            AdmissionDecision::Refused(refusal) => return Admitted { rate, permit: Err(failure(refusal)) },
+            AdmissionDecision::Admitted { number } => (number, None),
+            AdmissionDecision::Waiting { number, turn, at_most } => (number, Some((turn, at_most))),
         };
         // From here on it leaves the gate when this is dropped, at whatever point.
         let permit = Permit {
@@ -233,9 +237,9 @@ impl Admission {
         };
         if let Some((turn, at_most)) = turn
             && !matches!(tokio::time::timeout(at_most, turn).await, Ok(Ok(())))
-            && lock(&self.gate).give_up(team_name(team), number, Instant::now())
+            && lock(&self.gate).cancel_wait(team_name(team), number, Instant::now())
         {
-            return Admitted { rate, permit: Err(failure(Refusal::Overload)) };
+            return Admitted { rate, permit: Err(failure(RejectReason::Overload)) };
         }
         Admitted { rate, permit: Ok(permit) }
     }
@@ -244,35 +248,35 @@ impl Admission {
     ///
     /// # Errors
     /// 429 when it would be too late.
-    pub(crate) async fn turn(
+    pub(crate) async fn acquire_compute(
         &self,
         caller: Option<&Caller>,
         timeout: Duration,
         arrived: Instant,
-    ) -> Result<Turn, Failure> {
+    ) -> Result<ComputePermit, ApiError> {
         let team = caller.map(|caller| &caller.team);
-        let (Place { number, turn }, max_wait) =
-            lock(&self.gate).compute(team_name(team), timeout, Instant::now());
-        let held = Turn { gate: Arc::clone(&self.gate), team: team.cloned(), number };
+        let (QueueTicket { number, turn }, max_wait) =
+            lock(&self.gate).request_compute(team_name(team), timeout, Instant::now());
+        let held = ComputePermit { gate: Arc::clone(&self.gate), team: team.cloned(), number };
         if let Some(turn) = turn {
             let left = max_wait.saturating_sub(arrived.elapsed());
             if !matches!(tokio::time::timeout(left, turn).await, Ok(Ok(())))
                 && lock(&self.gate).give_up_computing(team_name(team), number, Instant::now())
             {
-                return Err(failure(Refusal::Overload));
+                return Err(failure(RejectReason::Overload));
             }
         }
         Ok(held)
     }
 }
 
-impl Turn {
+impl ComputePermit {
     /// Does what the turn is for.
-    pub(crate) async fn spend<F: Future>(self, held: Held, work: F) -> F::Output {
+    pub(crate) async fn run<F: Future>(self, held: PermitScope, work: F) -> F::Output {
         let (mut turn, mut work) = (Some(self), pin!(work));
         std::future::poll_fn(|cx| {
             let polled = work.as_mut().poll(cx);
-            if matches!((&polled, held), (Poll::Pending, Held::UntilWaiting)) {
+            if matches!((&polled, held), (Poll::Pending, PermitScope::UntilFirstPending)) {
                 turn = None;
             }
             polled
@@ -281,9 +285,9 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for ComputePermit {
     fn drop(&mut self) {
-        lock(&self.gate).computed(team_name(self.team.as_ref()), self.number, Instant::now());
+        lock(&self.gate).release_compute(team_name(self.team.as_ref()), self.number, Instant::now());
     }
 }
 
@@ -300,10 +304,10 @@ fn team_name(team: Option<&Arc<Team>>) -> &str {
 }
 
 /// Returns the answer to a request that is turned away, in words that clients read: they look for "retry after 7s".
-fn failure(refusal: Refusal) -> Failure {
+fn failure(refusal: RejectReason) -> ApiError {
     let (text, after_s) = match refusal {
-        Refusal::Rate(rate) => {
-            let Rate { limit, remaining, reset, next } = rate;
+        RejectReason::Rate(rate) => {
+            let RateLimitStatus { limit, remaining, reset, next } = rate;
             // A client that comes in the same second would be turned away again.
             let after_s = seconds(next).max(1);
             let resets = Timestamp::now().checked_add(reset).unwrap_or(Timestamp::MAX);
@@ -315,22 +319,22 @@ fn failure(refusal: Refusal) -> Failure {
             );
             (text, after_s)
         }
-        Refusal::Concurrency { limit } => {
+        RejectReason::Concurrency { limit } => {
             let text = format!(
                 "no more than {limit} requests are worked on at one time, retry after {RETRY_AFTER_S}s"
             );
             (text, RETRY_AFTER_S)
         }
-        Refusal::Overload => {
+        RejectReason::Overload => {
             let text =
                 format!("the service works on as many requests as it may, retry after {RETRY_AFTER_S}s");
             (text, RETRY_AFTER_S)
         }
     };
-    Failure::new(ErrorCode::RateLimited, format!("Rate limit exceeded: {text}")).retry_after(after_s)
+    ApiError::new(ErrorCode::RateLimited, format!("Rate limit exceeded: {text}")).retry_after(after_s)
 }
 
-fn lock(gate: &Mutex<Gate>) -> MutexGuard<'_, Gate> {
+fn lock(gate: &Mutex<AdmissionState>) -> MutexGuard<'_, AdmissionState> {
     gate.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

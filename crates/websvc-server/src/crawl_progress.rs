@@ -16,7 +16,7 @@ const MEMORY: Duration = Duration::from_secs(600);
 
 /// What is known of a crawl.
 #[derive(Debug, Clone)]
-pub(crate) struct Crawl {
+pub(crate) struct CrawlProgressEntry {
     /// `None` where nobody is asked for a key, and for who wants to stay unnamed.
     pub(crate) team: Option<String>,
     pub(crate) progress: CrawlProgress,
@@ -28,13 +28,13 @@ pub(crate) struct Crawl {
 
 /// The crawls.
 #[derive(Debug, Default)]
-pub(crate) struct Crawls(Mutex<Vec<Crawl>>);
+pub(crate) struct CrawlProgressStore(Mutex<Vec<CrawlProgressEntry>>);
 
-impl Crawls {
+impl CrawlProgressStore {
     /// Notes how far a crawl is.
-    pub(crate) fn note(&self, team: Option<String>, progress: CrawlProgress, now: Instant) {
+    pub(crate) fn update(&self, team: Option<String>, progress: CrawlProgress, now: Instant) {
         let mut crawls = self.fresh(now);
-        let same = |crawl: &&mut Crawl| crawl.team == team && crawl.progress.id == progress.id;
+        let same = |crawl: &&mut CrawlProgressEntry| crawl.team == team && crawl.progress.id == progress.id;
         if let Some(crawl) = crawls.iter_mut().find(same) {
             // One that goes on after its end is a new one with an old name.
             if crawl.progress.ended {
@@ -45,17 +45,17 @@ impl Crawls {
         }
         make_room(&mut crawls, MOST_OF_A_TEAM, |crawl| crawl.team == team);
         make_room(&mut crawls, MOST, |_| true);
-        crawls.push(Crawl { team, progress, begun: now, heard: now });
+        crawls.push(CrawlProgressEntry { team, progress, begun: now, heard: now });
     }
 
     /// Returns the crawls, the newest first.
-    pub(crate) fn list(&self, now: Instant) -> Vec<Crawl> {
+    pub(crate) fn list(&self, now: Instant) -> Vec<CrawlProgressEntry> {
         let mut crawls = self.fresh(now).clone();
         crawls.sort_by_key(|crawl| std::cmp::Reverse(crawl.begun));
         crawls
     }
 
-    fn fresh(&self, now: Instant) -> MutexGuard<'_, Vec<Crawl>> {
+    fn fresh(&self, now: Instant) -> MutexGuard<'_, Vec<CrawlProgressEntry>> {
         let mut crawls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         crawls.retain(|crawl| now.saturating_duration_since(crawl.heard) < MEMORY);
         crawls
@@ -63,7 +63,11 @@ impl Crawls {
 }
 
 /// Leaves room for one more where there are as many of a kind as there may be.
-fn make_room(crawls: &mut Vec<Crawl>, most: usize, is_of_kind: impl Fn(&Crawl) -> bool) {
+fn make_room(
+    crawls: &mut Vec<CrawlProgressEntry>,
+    most: usize,
+    is_of_kind: impl Fn(&CrawlProgressEntry) -> bool,
+) {
     while crawls.iter().filter(|crawl| is_of_kind(crawl)).count() >= most {
         let of_kind = crawls.iter().enumerate().filter(|(_, crawl)| is_of_kind(crawl));
         let Some((at, _)) = of_kind.min_by_key(|(_, crawl)| crawl.heard) else { return };
@@ -85,10 +89,10 @@ mod tests {
 
     #[test]
     fn later_words_replace_earlier_ones_of_the_same_crawl() {
-        let (crawls, now) = (Crawls::default(), Instant::now());
-        crawls.note(team("a"), progress("docs", 1), now);
-        crawls.note(team("a"), progress("docs", 5), now + Duration::from_secs(3));
-        crawls.note(team("b"), progress("docs", 2), now + Duration::from_secs(4));
+        let (crawls, now) = (CrawlProgressStore::default(), Instant::now());
+        crawls.update(team("a"), progress("docs", 1), now);
+        crawls.update(team("a"), progress("docs", 5), now + Duration::from_secs(3));
+        crawls.update(team("b"), progress("docs", 2), now + Duration::from_secs(4));
         let found: Vec<_> = crawls
             .list(now + Duration::from_secs(5))
             .into_iter()
@@ -99,16 +103,16 @@ mod tests {
 
     #[test]
     fn silent_crawls_are_forgotten_and_nobody_crowds_out_the_others() {
-        let (crawls, now) = (Crawls::default(), Instant::now());
-        crawls.note(team("quiet"), progress("docs", 1), now);
+        let (crawls, now) = (CrawlProgressStore::default(), Instant::now());
+        crawls.update(team("quiet"), progress("docs", 1), now);
         for number in 0..100 {
-            crawls.note(team("loud"), progress(&number.to_string(), 1), now + Duration::from_secs(1));
+            crawls.update(team("loud"), progress(&number.to_string(), 1), now + Duration::from_secs(1));
         }
         let found = crawls.list(now + Duration::from_secs(2));
         assert_eq!(found.len(), MOST_OF_A_TEAM + 1);
         assert!(found.iter().any(|crawl| crawl.team == team("quiet")));
         for number in 0..100 {
-            crawls.note(team(&number.to_string()), progress("docs", 1), now + Duration::from_secs(3));
+            crawls.update(team(&number.to_string()), progress("docs", 1), now + Duration::from_secs(3));
         }
         assert_eq!(crawls.list(now + Duration::from_secs(4)).len(), MOST);
         assert_eq!(crawls.list(now + MEMORY + Duration::from_secs(4)).len(), 0);

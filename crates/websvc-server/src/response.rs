@@ -16,11 +16,11 @@ use websvc_validate::Rejection;
 const EXHAUSTED_RETRY_AFTER_S: u64 = 60;
 
 /// The answer to a request.
-pub(crate) type Reply = Response<Body>;
+pub(crate) type HttpResponse = Response<Body>;
 
 /// Why a request is not answered with what it asked for.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct ApiError {
     code: ErrorCode,
     /// The status of the answer, where it is not that of the code.
     answered: Option<u16>,
@@ -29,7 +29,7 @@ pub(crate) struct Failure {
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-impl Failure {
+impl ApiError {
     /// Makes a failure whose text the caller sees.
     pub(crate) fn new(code: ErrorCode, text: impl Into<String>) -> Self {
         let headers = match code {
@@ -118,7 +118,7 @@ impl Failure {
         }
     }
 
-    pub(crate) fn into_reply(self) -> Reply {
+    pub(crate) fn into_response(self) -> HttpResponse {
         let status = StatusCode::from_u16(self.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let body = ErrorBody {
             success: false,
@@ -137,68 +137,68 @@ fn wire_code(code: ErrorCode) -> Option<String> {
     (code != ErrorCode::RequestTimeout).then(|| code.as_str().to_owned())
 }
 
-impl From<Rejection> for Failure {
+impl From<Rejection> for ApiError {
     fn from(rejection: Rejection) -> Self {
         match rejection {
-            Rejection::Json { line, column, message } => Failure::new(
+            Rejection::Json { line, column, message } => ApiError::new(
                 ErrorCode::BadRequestInvalidJson,
                 format!("Bad request, malformed JSON at line {line} column {column}: {message}"),
             ),
-            Rejection::Invalid(violations) => Failure::invalid(ErrorCode::BadRequest, violations),
-            Rejection::Forbidden { message } => Failure::new(ErrorCode::Forbidden, message),
+            Rejection::Invalid(violations) => ApiError::invalid(ErrorCode::BadRequest, violations),
+            Rejection::Forbidden { message } => ApiError::new(ErrorCode::Forbidden, message),
             Rejection::Exhausted { message } => {
-                Failure::new(ErrorCode::RateLimited, message).retry_after(EXHAUSTED_RETRY_AFTER_S)
+                ApiError::new(ErrorCode::RateLimited, message).retry_after(EXHAUSTED_RETRY_AFTER_S)
             }
         }
     }
 }
 
-impl From<BodyError> for Failure {
+impl From<BodyError> for ApiError {
     fn from(error: BodyError) -> Self {
         match error {
-            BodyError::TooLarge { .. } => Failure::new(ErrorCode::PayloadTooLarge, error.to_string()),
-            BodyError::TimedOut => Failure::new(ErrorCode::RequestTimeout, error.to_string()),
-            BodyError::Broken(_) => Failure::new(ErrorCode::BadRequest, error.to_string()),
+            BodyError::TooLarge { .. } => ApiError::new(ErrorCode::PayloadTooLarge, error.to_string()),
+            BodyError::TimedOut => ApiError::new(ErrorCode::RequestTimeout, error.to_string()),
+            BodyError::Broken(_) => ApiError::new(ErrorCode::BadRequest, error.to_string()),
         }
     }
 }
 
-impl From<EngineError> for Failure {
+impl From<EngineError> for ApiError {
     fn from(error: EngineError) -> Self {
         let text = error.to_string();
         match error {
             EngineError::Timeout { .. } => {
-                Failure::new(ErrorCode::RequestTimeout, format!("Request timed out: {text}"))
+                ApiError::new(ErrorCode::RequestTimeout, format!("Request timed out: {text}"))
             }
             EngineError::MapTimeout { .. } => {
-                Failure::new(ErrorCode::MapTimeout, format!("Request timed out: {text}"))
+                ApiError::new(ErrorCode::MapTimeout, format!("Request timed out: {text}"))
             }
-            EngineError::MapFailed(_) => Failure::new(ErrorCode::MapFailed, text),
-            EngineError::NoSource { .. } => Failure::new(ErrorCode::SearchUnavailable, text),
-            EngineError::NotSupported { code, violations } => Failure::invalid(code, violations),
+            EngineError::MapFailed(_) => ApiError::new(ErrorCode::MapFailed, text),
+            EngineError::NoSource { .. } => ApiError::new(ErrorCode::SearchUnavailable, text),
+            EngineError::NotSupported { code, violations } => ApiError::invalid(code, violations),
             EngineError::Profile(error) if error.code() == ErrorCode::UnknownError => {
-                Failure::internal(&error, "the profile could not be read")
+                ApiError::internal(&error, "the profile could not be read")
             }
-            EngineError::Profile(error) | EngineError::Page(error) => Failure::new(error.code(), text),
+            EngineError::Profile(error) | EngineError::Page(error) => ApiError::new(error.code(), text),
             EngineError::CacheMiss { code, message, bill: _taken_by_the_handler } => {
-                Failure::new(code, message)
+                ApiError::new(code, message)
             }
-            other => Failure::internal(&other, "the operation failed"),
+            other => ApiError::internal(&other, "the operation failed"),
         }
     }
 }
 
 /// Returns a JSON reply.
-pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Reply {
+pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> HttpResponse {
     match serde_json::to_vec(value) {
         Ok(bytes) => with_type(status, "application/json", Body::from(bytes)),
         // Our own types always serialise: their maps have string keys and nothing in them fails.
-        Err(error) => Failure::internal(&error, "the reply could not be written").into_reply(),
+        Err(error) => ApiError::internal(&error, "the reply could not be written").into_response(),
     }
 }
 
 /// Returns a reply of the given media type.
-pub(crate) fn with_type(status: StatusCode, media_type: &'static str, body: Body) -> Reply {
+pub(crate) fn with_type(status: StatusCode, media_type: &'static str, body: Body) -> HttpResponse {
     let mut reply = Response::new(body);
     *reply.status_mut() = status;
     reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
@@ -214,8 +214,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(failure: Failure, status: u16, expected: &Value) {
-        let reply = failure.into_reply();
+    fn check(failure: ApiError, status: u16, expected: &Value) {
+        let reply = failure.into_response();
         assert_eq!(reply.status(), status);
         let bytes = reply.body().bytes().expect("an error body is whole");
         assert_eq!(&serde_json::from_slice::<Value>(bytes).unwrap(), expected);
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_timeout_has_the_body_of_the_specification() {
         let error = "Request timed out: the search was not done within its time of 1000 ms";
-        let failure = Failure::from(EngineError::Timeout { timeout_ms: 1000, bill: Bill::default() });
+        let failure = ApiError::from(EngineError::Timeout { timeout_ms: 1000, bill: Bill::default() });
         check(failure, 408, &json!({ "success": false, "error": error }));
     }
 
@@ -232,7 +232,7 @@ mod tests {
     fn an_unexpected_failure_has_the_body_of_the_specification() {
         let cause = std::io::Error::other("secrets of the machine");
         let error = "An unexpected error occurred: the index could not be read";
-        let failure = Failure::internal(&cause, "the index could not be read");
+        let failure = ApiError::internal(&cause, "the index could not be read");
         check(failure, 500, &json!({ "success": false, "code": "UNKNOWN_ERROR", "error": error }));
     }
 
@@ -244,7 +244,7 @@ mod tests {
             message: message.to_owned(),
         };
         let error_of = |details| {
-            let reply = Failure::invalid(ErrorCode::BadRequest, details).into_reply();
+            let reply = ApiError::invalid(ErrorCode::BadRequest, details).into_response();
             let bytes = reply.body().bytes().expect("an error body is whole");
             serde_json::from_slice::<Value>(bytes).unwrap()["error"].clone()
         };
@@ -258,7 +258,8 @@ mod tests {
 
     #[test]
     fn too_many_requests_are_told_when_to_come_back() {
-        let reply = Failure::new(ErrorCode::RateLimited, "Rate limit exceeded").retry_after(7).into_reply();
+        let reply =
+            ApiError::new(ErrorCode::RateLimited, "Rate limit exceeded").retry_after(7).into_response();
         assert_eq!((reply.status().as_u16(), &reply.headers()[RETRY_AFTER]), (429, &HeaderValue::from(7)));
     }
 }

@@ -57,8 +57,8 @@ impl Outcome {
 
 /// A machine that computes searches, and its clients.
 struct World {
-    limits: Limits,
-    gate: Gate,
+    limits: AdmissionLimits,
+    gate: AdmissionState,
     rejections: Rejections,
     service_time: Duration,
     now: Instant,
@@ -72,10 +72,10 @@ struct World {
 
 impl World {
     fn new(service_time: Duration) -> Self {
-        let (now, limits) = (Instant::now(), Limits { processors: 2, ..Limits::default() });
+        let (now, limits) = (Instant::now(), AdmissionLimits { processors: 2, ..AdmissionLimits::default() });
         Self {
             limits,
-            gate: Gate::new(limits, now),
+            gate: AdmissionState::new(limits, now),
             rejections: Rejections::new(now),
             service_time,
             now,
@@ -121,7 +121,7 @@ impl World {
         match (event, step) {
             (Event::Ask, Step::Thinking) if self.now < self.clients[client].until => self.ask(client),
             (Event::PlaceDue { number: due }, Step::WaitsForPlace { number, .. }) if due == number => {
-                assert!(self.gate.give_up("", number, self.now));
+                assert!(self.gate.cancel_wait("", number, self.now));
                 self.gate.leave("", None, number, self.now);
                 self.reject(client);
             }
@@ -135,7 +135,7 @@ impl World {
             }
             (Event::Computed, Step::Computes { place, number }) => {
                 self.outcome.waits.push(self.now - self.clients[client].arrived);
-                self.gate.computed("", number, self.now);
+                self.gate.release_compute("", number, self.now);
                 self.gate.leave("", None, place, self.now);
                 self.plan(self.retry, client, Event::Ask);
                 self.let_in();
@@ -146,11 +146,11 @@ impl World {
 
     fn ask(&mut self, client: usize) {
         self.clients[client].arrived = self.now;
-        let demand = Demand { team: "", of_team: Bounds::default(), key: None };
+        let demand = AdmissionRequest { team: "", of_team: Quota::default(), key: None };
         match self.gate.enter(&demand, self.now).1 {
-            Entry::Refused(_) => self.reject(client),
-            Entry::Admitted { number } => self.compute(client, number),
-            Entry::Waiting { number, turn, at_most } => {
+            AdmissionDecision::Refused(_) => self.reject(client),
+            AdmissionDecision::Admitted { number } => self.compute(client, number),
+            AdmissionDecision::Waiting { number, turn, at_most } => {
                 self.clients[client].step = Step::WaitsForPlace { number, turn };
                 self.plan(at_most, client, Event::PlaceDue { number });
             }
@@ -158,7 +158,7 @@ impl World {
     }
 
     fn compute(&mut self, client: usize, place: u64) {
-        let (Place { number, turn }, max_wait) = self.gate.compute("", TIMEOUT, self.now);
+        let (QueueTicket { number, turn }, max_wait) = self.gate.request_compute("", TIMEOUT, self.now);
         let step = match turn {
             None => {
                 self.plan(self.service_time, client, Event::Computed);

@@ -26,12 +26,12 @@ const MAX_ANSWERS: usize = 10_000;
 
 /// The answers, each for the team that asked.
 #[derive(Debug, Default)]
-pub(crate) struct Results {
-    kept: Mutex<Kept>,
+pub(crate) struct ScrapeResultStore {
+    kept: Mutex<StoredResult>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct StoredResult {
     answers: HashMap<Uuid, Answer>,
     /// The oldest first.
     order: VecDeque<(Uuid, Instant)>,
@@ -46,7 +46,7 @@ struct Answer {
     compressed: Box<[u8]>,
 }
 
-impl Results {
+impl ScrapeResultStore {
     /// Keeps an answer of a team.
     pub(crate) fn keep(&self, id: Uuid, team: &str, json: &[u8]) {
         self.keep_at(Instant::now(), id, team, json);
@@ -80,12 +80,12 @@ impl Results {
         is_theirs.then(|| decompress_size_prepended(&answer.compressed).ok())?.map(Bytes::from)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, StoredResult> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl StoredResult {
     /// Removes what is too old, and the oldest until there is room for so many bytes.
     fn make_room(&mut self, now: Instant, bytes: usize) {
         while let Some((id, kept_at)) = self.order.front().copied() {
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_text_takes_less_room_than_it_is_long() {
-        let (results, now) = (Results::default(), Instant::now());
+        let (results, now) = (ScrapeResultStore::default(), Instant::now());
         let text = "{\"markdown\":\"one line and one more line\"}".repeat(100);
         results.keep_at(now, id(1), "a", text.as_bytes());
         assert_eq!(results.find_at(now, id(1), "a").as_deref(), Some(text.as_bytes()));
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_found_by_its_team_for_an_hour() {
-        let (results, now) = (Results::default(), Instant::now());
+        let (results, now) = (ScrapeResultStore::default(), Instant::now());
         results.keep_at(now, id(1), "a", b"{}");
         let later = now + LIFETIME - Duration::from_millis(1);
         assert_eq!(results.find_at(later, id(1), "a").as_deref(), Some(&b"{}"[..]));
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn old_answers_make_room_for_new_ones() {
-        let (results, now) = (Results::default(), Instant::now());
+        let (results, now) = (ScrapeResultStore::default(), Instant::now());
         let large = incompressible(MAX_BYTES / 4 - 64 * 1024);
         let fit = 4;
         for number in 0..=fit {
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_is_too_large_is_not_kept_and_many_small_ones_are_bounded() {
-        let (results, now) = (Results::default(), Instant::now());
+        let (results, now) = (ScrapeResultStore::default(), Instant::now());
         results.keep_at(now, id(0), "a", &vec![b' '; MAX_ANSWER_BYTES + 1]);
         assert!(results.find_at(now, id(0), "a").is_none());
         for number in 0..MAX_ANSWERS as u128 + 5 {

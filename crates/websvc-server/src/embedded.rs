@@ -21,9 +21,9 @@ use websvc_transport::{
     AddressGuard, Client, ClientConfig, ClientError, DrainReport, Server, ServerConfig, ServerError,
 };
 
-use crate::admit::Limits;
+use crate::admission::AdmissionLimits;
 use crate::authenticate::Authentication;
-use crate::origin::OriginConfig;
+use crate::public_url::PublicUrlConfig;
 use crate::service::{Service, ServiceConfig};
 
 /// Which process may write a data directory is settled by who holds the lock of this file in it, as in `websvc serve`.
@@ -37,7 +37,7 @@ const CACHE_MAX_AGE: Duration = Duration::from_secs(30 * 86_400);
 
 /// What an embedded service is told. It has no place for audit events: whoever wants them builds a [`Service`].
 #[derive(Debug, Clone)]
-pub struct EmbedConfig {
+pub struct EmbeddedServerConfig {
     /// Where the index, the keys and the page cache are kept; made when it does not exist.
     pub data_dir: PathBuf,
     /// Where and how the service listens.
@@ -55,7 +55,7 @@ pub struct EmbedConfig {
     /// The price list.
     pub pricing: Pricing,
     /// How much is worked on.
-    pub limits: Limits,
+    pub limits: AdmissionLimits,
     /// The bounds of what goes on after its request was answered.
     pub jobs: JobsConfig,
     /// What tells the risk of URLs for teams with threat protection; without a scanner their lists alone decide.
@@ -97,7 +97,7 @@ pub struct EmbedConfig {
     pub model: Option<Arc<dyn Model>>,
 }
 
-impl EmbedConfig {
+impl EmbeddedServerConfig {
     /// Returns the defaults of `websvc serve` on a free port of 127.0.0.1: a key is required, and only pages of
     /// public addresses are fetched.
     #[must_use]
@@ -113,7 +113,7 @@ impl EmbedConfig {
             artifacts: None,
             public_url: None,
             pricing: Pricing::default(),
-            limits: Limits::default(),
+            limits: AdmissionLimits::default(),
             jobs: JobsConfig::default(),
             threat: Classifier::none(),
             model: None,
@@ -173,16 +173,16 @@ pub enum EmbedError {
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Embedded {
+pub struct EmbeddedServer {
     server: Server,
     service: Service,
     engine: Engine,
-    parts: Parts,
+    parts: EmbeddedStores,
 }
 
 /// What is on disk.
 #[derive(Debug)]
-struct Parts {
+struct EmbeddedStores {
     store: Store,
     artifacts: Artifacts,
     index: Arc<Index>,
@@ -191,13 +191,13 @@ struct Parts {
     _lock: File,
 }
 
-impl Embedded {
+impl EmbeddedServer {
     /// Opens the data directory and binds the address.
     ///
     /// # Errors
     /// [`EmbedError`]
-    pub async fn bind(config: EmbedConfig) -> Result<Self, EmbedError> {
-        let EmbedConfig {
+    pub async fn bind(config: EmbeddedServerConfig) -> Result<Self, EmbedError> {
+        let EmbeddedServerConfig {
             data_dir,
             server,
             authentication,
@@ -212,7 +212,7 @@ impl Embedded {
             model,
         } = config;
         let uploads = data_dir.join(UPLOADS_DIR);
-        let parts = blocking(move || Parts::open(&data_dir, artifacts)).await?;
+        let parts = blocking(move || EmbeddedStores::open(&data_dir, artifacts)).await?;
         let client = ClientConfig {
             user_agent: Some(HeaderValue::from_static(DEFAULT_USER_AGENT)),
             ..ClientConfig::new(guard)
@@ -237,7 +237,7 @@ impl Embedded {
             store: parts.store.clone(),
             artifacts: parts.artifacts.clone(),
             uploads,
-            origin: OriginConfig { public_url, scheme, trusted_proxies: Vec::new() },
+            origin: PublicUrlConfig { public_url, scheme, trusted_proxies: Vec::new() },
             authentication,
             open_metrics: server.local_addr().ip().is_loopback(),
             limits,
@@ -289,7 +289,7 @@ impl Embedded {
     }
 }
 
-impl Parts {
+impl EmbeddedStores {
     fn open(data_dir: &Path, artifacts: Option<ArtifactsConfig>) -> Result<Self, EmbedError> {
         let lock = lock(data_dir)?;
         let store = Store::open(data_dir)?;

@@ -13,11 +13,11 @@ use websvc_store::{Caller, UsageRetention};
 use websvc_transport::without_credentials;
 
 use crate::handler::demanded;
-use crate::reply::{Failure, Reply};
+use crate::response::{ApiError, HttpResponse};
 
 /// The trail of one request.
 #[derive(Debug)]
-pub(crate) struct Trail {
+pub(crate) struct AuditTrail {
     /// Where the event goes; `None` when there is no place for one.
     audit: Option<Audit>,
     started: Instant,
@@ -36,7 +36,7 @@ struct Start {
 
 /// What was asked for.
 #[derive(Debug, Default)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct AuditedRequest<'a> {
     /// Whom the request says it is made for.
     pub(crate) username: Option<&'a str>,
     pub(crate) query: Option<&'a str>,
@@ -44,7 +44,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) urls: &'a [&'a str],
 }
 
-impl Trail {
+impl AuditTrail {
     /// Begins the trail of a request; an operation without a name leaves no event.
     pub(crate) fn new(
         audit: Option<&Audit>,
@@ -62,7 +62,7 @@ impl Trail {
     }
 
     /// Notes who asks.
-    pub(crate) fn known(&self, caller: &Caller) {
+    pub(crate) fn set_caller(&self, caller: &Caller) {
         let Some(operation) = self.start.operation.filter(|_| self.audit.is_some() && caller.team.audit)
         else {
             return;
@@ -79,9 +79,9 @@ impl Trail {
     }
 
     /// Notes what is asked for, as far as it may be told.
-    pub(crate) fn asked(&self, retention: UsageRetention, asked: &Asked<'_>) {
+    pub(crate) fn set_request(&self, retention: UsageRetention, asked: &AuditedRequest<'_>) {
         if let Some(event) = &mut *self.lock() {
-            let Asked { username, query, urls } = asked;
+            let AuditedRequest { username, query, urls } = asked;
             event.kept = of(retention);
             event.username = username.map(str::to_owned);
             if retention == UsageRetention::Whole {
@@ -92,7 +92,7 @@ impl Trail {
     }
 
     /// Notes what an action of administration is done to.
-    pub(crate) fn concerns(&self, target: impl FnOnce() -> String) {
+    pub(crate) fn set_target(&self, target: impl FnOnce() -> String) {
         if let Some(event) = &mut *self.lock() {
             event.target = Some(target());
         }
@@ -106,7 +106,7 @@ impl Trail {
     }
 
     /// Ends the trail with an answer.
-    pub(crate) fn end(&self, answer: &Result<Reply, Failure>) {
+    pub(crate) fn end(&self, answer: &Result<HttpResponse, ApiError>) {
         match answer {
             Ok(reply) => self.end_with(reply.status().as_u16(), None),
             Err(failure) => self.failed(failure),
@@ -114,14 +114,14 @@ impl Trail {
     }
 
     /// Ends the trail with an answer that is no reply of its own.
-    pub(crate) fn end_within<T>(&self, answer: &Result<T, Failure>) {
+    pub(crate) fn end_internal<T>(&self, answer: &Result<T, ApiError>) {
         match answer {
             Ok(_) => self.end_with(200, None),
             Err(failure) => self.failed(failure),
         }
     }
 
-    fn failed(&self, failure: &Failure) {
+    fn failed(&self, failure: &ApiError) {
         self.end_with(failure.status(), Some(failure.code()));
     }
 
@@ -148,7 +148,7 @@ fn shown(url: &str) -> String {
     Url::parse(url).map_or_else(|_| url.to_owned(), |url| without_credentials(&url).into())
 }
 
-impl Drop for Trail {
+impl Drop for AuditTrail {
     /// What was not answered, because nobody waits for it or its handling panicked, was asked all the same.
     fn drop(&mut self) {
         self.write(|_| {});
@@ -193,8 +193,8 @@ mod tests {
             Self { dir, audit: audit.unwrap(), caller }
         }
 
-        fn trail(&self) -> Trail {
-            Trail::new(Some(&self.audit), Some("search"), "r", None, Instant::now())
+        fn trail(&self) -> AuditTrail {
+            AuditTrail::new(Some(&self.audit), Some("search"), "r", None, Instant::now())
         }
 
         async fn told(self) -> Vec<Value> {
@@ -212,8 +212,11 @@ mod tests {
     async fn a_request_that_nobody_waits_for_any_more_is_told_without_a_status() {
         let case = Case::new(&audited());
         let trail = case.trail();
-        trail.known(&case.caller);
-        trail.asked(UsageRetention::Whole, &Asked { query: Some("tea"), ..Asked::default() });
+        trail.set_caller(&case.caller);
+        trail.set_request(
+            UsageRetention::Whole,
+            &AuditedRequest { query: Some("tea"), ..AuditedRequest::default() },
+        );
         trail.charged(2);
         drop(trail);
         let told = case.told().await;
@@ -225,9 +228,9 @@ mod tests {
     async fn a_request_is_told_once_with_its_first_end() {
         let case = Case::new(&audited());
         let trail = case.trail();
-        trail.known(&case.caller);
-        trail.end(&Err(Failure::new(ErrorCode::RateLimited, "text")));
-        trail.end_within(&Ok(()));
+        trail.set_caller(&case.caller);
+        trail.end(&Err(ApiError::new(ErrorCode::RateLimited, "text")));
+        trail.end_internal(&Ok(()));
         drop(trail);
         let told = case.told().await;
         assert_eq!(
@@ -240,9 +243,9 @@ mod tests {
     async fn without_a_caller_or_a_team_that_wants_it_there_is_no_event() {
         let case = Case::new(&TeamChange::default());
         let trail = case.trail();
-        trail.known(&case.caller);
-        trail.end_within(&Ok(()));
-        case.trail().end_within(&Ok(()));
+        trail.set_caller(&case.caller);
+        trail.end_internal(&Ok(()));
+        case.trail().end_internal(&Ok(()));
         assert_eq!(case.told().await, Vec::<Value>::new());
     }
 
@@ -250,8 +253,8 @@ mod tests {
     async fn what_is_forced_for_a_team_holds_for_requests_that_were_never_read() {
         let case = Case::new(&TeamChange { anon: Some(Retention::Forced), ..audited() });
         let trail = case.trail();
-        trail.known(&case.caller);
-        trail.end(&Err(Failure::new(ErrorCode::RateLimited, "text")));
+        trail.set_caller(&case.caller);
+        trail.end(&Err(ApiError::new(ErrorCode::RateLimited, "text")));
         let told = case.told().await;
         assert_eq!((&told[0]["retention"], told[0].get("team")), (&json!("anonymous"), None));
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use websvc_types::ErrorCode;
 
-use crate::reply::Failure;
+use crate::response::ApiError;
 
 /// The bytes of a key by which wrong ones are counted: `fc-` and three of its digits.
 const PREFIX_BYTES: usize = 6;
@@ -55,7 +55,7 @@ impl Bound {
 
 /// The wrong keys of late: when all of them will be forgiven.
 #[derive(Debug, Default)]
-pub(crate) struct Attempts(Mutex<Records>);
+pub(crate) struct SignInLimiter(Mutex<Records>);
 
 #[derive(Debug, Default)]
 struct Records {
@@ -63,12 +63,12 @@ struct Records {
     all: HashMap<IpAddr, Instant>,
 }
 
-impl Attempts {
+impl SignInLimiter {
     /// Lets an address try a key, a right one too: otherwise the answer would tell right ones from wrong ones.
     ///
     /// # Errors
     /// 429 when it tried too many wrong ones.
-    pub(crate) fn admit(&self, address: IpAddr, key: &str, now: Instant) -> Result<(), Failure> {
+    pub(crate) fn admit(&self, address: IpAddr, key: &str, now: Instant) -> Result<(), ApiError> {
         let records = self.lock();
         let address = network(address);
         let alike = ALIKE.wait(records.alike.get(&(address, prefix(key))), now);
@@ -78,7 +78,7 @@ impl Attempts {
         }
         let seconds = wait.as_secs() + 1;
         let text = format!("Too many wrong keys from this address, retry after {seconds}s");
-        Err(Failure::new(ErrorCode::RateLimited, text).retry_after(seconds))
+        Err(ApiError::new(ErrorCode::RateLimited, text).retry_after(seconds))
     }
 
     /// Records a wrong key of an address.
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn who_tries_too_many_wrong_keys_waits_and_nobody_else() {
-        let (attempts, now) = (Attempts::default(), Instant::now());
+        let (attempts, now) = (SignInLimiter::default(), Instant::now());
         let Bound { burst, pace } = ALIKE;
         let address: IpAddr = "192.0.2.1".parse().unwrap();
         for guess in 0..burst {
@@ -126,7 +126,7 @@ mod tests {
             attempts.admit(address, &guess, now).unwrap();
             attempts.record(address, &guess, now);
         }
-        let refused = attempts.admit(address, KEY, now).unwrap_err().into_reply();
+        let refused = attempts.admit(address, KEY, now).unwrap_err().into_response();
         assert_eq!(
             (refused.status().as_u16(), refused.headers()["retry-after"].to_str().unwrap()),
             (429, "31")
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn guesses_that_begin_differently_are_bounded_by_address() {
-        let (attempts, now) = (Attempts::default(), Instant::now());
+        let (attempts, now) = (SignInLimiter::default(), Instant::now());
         let address: IpAddr = "192.0.2.1".parse().unwrap();
         for guess in 0..ALL.burst {
             let guess = format!("{guess:06}");
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn addresses_of_one_network_are_one_and_their_number_is_bounded() {
-        let (attempts, now) = (Attempts::default(), Instant::now());
+        let (attempts, now) = (SignInLimiter::default(), Instant::now());
         for number in 0..ALIKE.burst {
             attempts.record(format!("2001:db8::{number}").parse().unwrap(), KEY, now);
         }

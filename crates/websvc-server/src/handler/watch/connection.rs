@@ -11,11 +11,11 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 use websvc_transport::BoxFuture;
 
-use super::farewell::Farewell;
+use super::close::CloseReason;
 
 /// How silent a client may be.
-const PATIENCE: Patience =
-    Patience { ping_every: Duration::from_secs(25), pong_time: Duration::from_secs(35) };
+const PATIENCE: KeepAliveTimeouts =
+    KeepAliveTimeouts { ping_every: Duration::from_secs(25), pong_time: Duration::from_secs(35) };
 /// The largest frame or message of a client: none is of use.
 const MESSAGE_MAX_BYTES: usize = 4 * 1024;
 /// Messages of a client between two pings of ours; those of a client that answers and asks are a few.
@@ -27,7 +27,7 @@ const CLOSING: Duration = Duration::from_secs(5);
 
 /// How silent a client may be: as long as both times together.
 #[derive(Debug, Clone, Copy)]
-struct Patience {
+struct KeepAliveTimeouts {
     /// How often it is asked whether it is there.
     ping_every: Duration,
     /// How long it may leave that unanswered.
@@ -35,13 +35,13 @@ struct Patience {
 }
 
 /// The word that the server stops.
-pub(super) type Stopping = BoxFuture<'static, ()>;
+pub(super) type ShutdownSignal = BoxFuture<'static, ()>;
 
 /// A socket.
-pub(super) struct Line<S> {
+pub(super) struct WebSocketConnection<S> {
     socket: WebSocketStream<S>,
-    stopping: Stopping,
-    patience: Patience,
+    stopping: ShutdownSignal,
+    patience: KeepAliveTimeouts,
     frames: u64,
     /// When the next ping is sent.
     ping_at: Instant,
@@ -53,20 +53,20 @@ pub(super) struct Line<S> {
 
 /// Why waiting ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Woken {
+pub(super) enum WakeReason {
     /// What was waited for has happened.
     Changed,
     /// It is time to look whether everything is still as it was.
     Look,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> WebSocketConnection<S> {
     /// Begins to speak in frames on a connection whose handshake is over.
-    pub(super) async fn open(stream: S, stopping: Stopping) -> Self {
+    pub(super) async fn open(stream: S, stopping: ShutdownSignal) -> Self {
         Self::open_with(PATIENCE, stream, stopping).await
     }
 
-    async fn open_with(patience: Patience, stream: S, stopping: Stopping) -> Self {
+    async fn open_with(patience: KeepAliveTimeouts, stream: S, stopping: ShutdownSignal) -> Self {
         let config = WebSocketConfig::default()
             .max_message_size(Some(MESSAGE_MAX_BYTES))
             .max_frame_size(Some(MESSAGE_MAX_BYTES))
@@ -81,17 +81,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
     ///
     /// # Errors
     /// Why the socket ends.
-    pub(super) async fn send(&mut self, text: String) -> Result<(), Farewell> {
+    pub(super) async fn send(&mut self, text: String) -> Result<(), CloseReason> {
         self.write(Message::text(text)).await?;
         self.frames += 1;
         Ok(())
     }
 
-    async fn write(&mut self, message: Message) -> Result<(), Farewell> {
+    async fn write(&mut self, message: Message) -> Result<(), CloseReason> {
         tokio::select! {
             biased;
-            () = &mut self.stopping => Err(Farewell::Stopping),
-            sent = self.socket.send(message) => sent.map_err(|error| Farewell::of_socket(&error)),
+            () = &mut self.stopping => Err(CloseReason::Stopping),
+            sent = self.socket.send(message) => sent.map_err(|error| CloseReason::of_socket(&error)),
         }
     }
 
@@ -99,9 +99,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
     ///
     /// # Errors
     /// Why the socket ends.
-    pub(super) fn listen(&mut self) -> Result<(), Farewell> {
+    pub(super) fn listen(&mut self) -> Result<(), CloseReason> {
         while let Some(message) = self.socket.next().now_or_never() {
-            self.hear(message)?;
+            self.receive(message)?;
         }
         Ok(())
     }
@@ -110,28 +110,31 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
     ///
     /// # Errors
     /// Why the socket ends.
-    pub(super) async fn wait(&mut self, happens: impl Future<Output = ()>) -> Result<Woken, Farewell> {
+    pub(super) async fn wait(
+        &mut self,
+        happens: impl Future<Output = ()>,
+    ) -> Result<WakeReason, CloseReason> {
         let mut happens = std::pin::pin!(happens);
         loop {
             let deadline = self.unanswered_since.map(|since| since + self.patience.pong_time);
             let at = deadline.map_or(self.ping_at, |deadline| deadline.min(self.ping_at));
             tokio::select! {
                 biased;
-                () = &mut self.stopping => return Err(Farewell::Stopping),
-                message = self.socket.next() => self.hear(message)?,
+                () = &mut self.stopping => return Err(CloseReason::Stopping),
+                message = self.socket.next() => self.receive(message)?,
                 () = sleep_until(at) => {
                     if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
-                        return Err(Farewell::Silent);
+                        return Err(CloseReason::Silent);
                     }
                     self.ping().await?;
-                    return Ok(Woken::Look);
+                    return Ok(WakeReason::Look);
                 }
-                () = &mut happens => return Ok(Woken::Changed),
+                () = &mut happens => return Ok(WakeReason::Changed),
             }
         }
     }
 
-    async fn ping(&mut self) -> Result<(), Farewell> {
+    async fn ping(&mut self) -> Result<(), CloseReason> {
         let now = Instant::now();
         self.ping_at = now + self.patience.ping_every;
         self.unanswered_since.get_or_insert(now);
@@ -139,12 +142,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
         self.write(Message::Ping(Bytes::new())).await
     }
 
-    fn hear(&mut self, message: Option<Result<Message, Error>>) -> Result<(), Farewell> {
+    fn receive(&mut self, message: Option<Result<Message, Error>>) -> Result<(), CloseReason> {
         self.unanswered_since = None;
         self.heard += 1;
         match message {
-            Some(Ok(Message::Close(_))) | None => Err(Farewell::Gone),
-            Some(Err(error)) => Err(Farewell::of_socket(&error)),
+            Some(Ok(Message::Close(_))) | None => Err(CloseReason::Gone),
+            Some(Err(error)) => Err(CloseReason::of_socket(&error)),
             Some(Ok(
                 Message::Text(_)
                 | Message::Binary(_)
@@ -152,16 +155,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
                 | Message::Pong(_)
                 | Message::Frame(_),
             )) if self.heard > MESSAGES_MAX => {
-                Err(Farewell::Broken { code: 1008, text: "no messages are expected".to_owned() })
+                Err(CloseReason::Broken { code: 1008, text: "no messages are expected".to_owned() })
             }
             Some(Ok(_)) => Ok(()),
         }
     }
 
     /// Ends the conversation, within a bound; returns how many frames were sent.
-    pub(super) async fn close(mut self, farewell: Farewell) -> u64 {
+    pub(super) async fn close(mut self, farewell: CloseReason) -> u64 {
         let closing = async {
-            if let Some(word) = farewell.last_word()
+            if let Some(word) = farewell.final_message()
                 && self.socket.send(Message::text(word)).await.is_ok()
             {
                 self.frames += 1;
@@ -170,7 +173,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
                 // A client that has gone needs no goodbye.
                 let _ = self.socket.close(Some(frame)).await;
             }
-            if farewell != Farewell::Silent {
+            if farewell != CloseReason::Silent {
                 while let Some(Ok(_)) = self.socket.next().await {}
             }
             let _ = self.socket.get_mut().shutdown().await;
@@ -190,11 +193,13 @@ mod tests {
 
     type Client = WebSocketStream<DuplexStream>;
 
-    async fn pair() -> (Line<DuplexStream>, Client) {
+    async fn pair() -> (WebSocketConnection<DuplexStream>, Client) {
         let (near, far) = tokio::io::duplex(64 * 1024);
-        let patience =
-            Patience { ping_every: Duration::from_millis(100), pong_time: Duration::from_millis(150) };
-        let line = Line::open_with(patience, near, Box::pin(pending())).await;
+        let patience = KeepAliveTimeouts {
+            ping_every: Duration::from_millis(100),
+            pong_time: Duration::from_millis(150),
+        };
+        let line = WebSocketConnection::open_with(patience, near, Box::pin(pending())).await;
         (line, WebSocketStream::from_raw_socket(far, Role::Client, None).await)
     }
 
@@ -206,7 +211,7 @@ mod tests {
                 assert!(client.next().await.unwrap().unwrap().is_ping());
                 client.flush().await.unwrap();
             });
-            assert_eq!(woken, Ok(Woken::Look));
+            assert_eq!(woken, Ok(WakeReason::Look));
         }
         let silent_since = Instant::now();
         let ended = loop {
@@ -215,25 +220,25 @@ mod tests {
                 Err(ended) => break ended,
             }
         };
-        assert_eq!(ended, Farewell::Silent);
+        assert_eq!(ended, CloseReason::Silent);
         assert!(silent_since.elapsed() >= Duration::from_millis(250));
-        let Patience { ping_every, pong_time } = PATIENCE;
+        let KeepAliveTimeouts { ping_every, pong_time } = PATIENCE;
         assert_eq!(ping_every + pong_time, Duration::from_secs(60));
     }
 
     #[tokio::test]
     async fn what_is_waited_for_and_a_stop_wake() {
         let (mut line, _client) = pair().await;
-        assert_eq!(line.wait(ready(())).await, Ok(Woken::Changed));
+        assert_eq!(line.wait(ready(())).await, Ok(WakeReason::Changed));
         line.stopping = Box::pin(ready(()));
-        assert_eq!(line.wait(pending()).await, Err(Farewell::Stopping));
+        assert_eq!(line.wait(pending()).await, Err(CloseReason::Stopping));
     }
 
     #[tokio::test]
     async fn a_stop_is_heard_while_a_client_takes_nothing() {
         let (mut line, _client) = pair().await;
         line.stopping = Box::pin(tokio::time::sleep(Duration::from_millis(20)));
-        assert_eq!(line.send("x".repeat(1 << 20)).await, Err(Farewell::Stopping));
+        assert_eq!(line.send("x".repeat(1 << 20)).await, Err(CloseReason::Stopping));
     }
 
     #[tokio::test]

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use websvc_store::KeyId;
 
-use super::Limits;
-use super::line::{Line, Place};
+use super::AdmissionLimits;
 use super::overload::Overload;
-use super::rate::{Bucket, Rate};
+use super::rate::{RateLimitStatus, TokenBucket};
+use super::wait_queue::{FairWaitQueue, QueueTicket};
 
 /// How often those who do nothing are looked for, to forget them.
 const SWEEP: Duration = Duration::from_secs(10);
@@ -22,33 +22,33 @@ const KEPT_ENTRIES: usize = 64;
 
 /// How much somebody may ask for; `None` is no bound.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Bounds {
+pub(super) struct Quota {
     pub(super) requests_per_minute: Option<u32>,
     pub(super) concurrency: Option<u32>,
 }
 
 /// Who asks, and how much both may.
 #[derive(Debug)]
-pub(super) struct Demand<'a> {
+pub(super) struct AdmissionRequest<'a> {
     pub(super) team: &'a str,
-    pub(super) of_team: Bounds,
+    pub(super) of_team: Quota,
     /// The key, when it has bounds of its own.
-    pub(super) key: Option<(&'a KeyId, Bounds)>,
+    pub(super) key: Option<(&'a KeyId, Quota)>,
 }
 
 /// What becomes of a request.
 #[derive(Debug)]
-pub(super) enum Entry {
+pub(super) enum AdmissionDecision {
     Admitted { number: u64 },
     Waiting { number: u64, turn: oneshot::Receiver<()>, at_most: Duration },
-    Refused(Refusal),
+    Refused(RejectReason),
 }
 
 /// Why a request is turned away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum RejectReason {
     /// Too many in a minute.
-    Rate(Rate),
+    Rate(RateLimitStatus),
     /// Too many of the team or the key at one time.
     Concurrency { limit: u32 },
     /// Too many of all teams.
@@ -57,7 +57,7 @@ pub(crate) enum Refusal {
 
 /// What the gate counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Figures {
+pub(crate) struct AdmissionMetrics {
     pub(crate) in_work: usize,
     pub(crate) waiting: usize,
     /// Of those in work, they that compute.
@@ -77,7 +77,7 @@ pub(crate) struct Figures {
 /// What is known of a team or a key.
 #[derive(Debug, Default)]
 struct Account {
-    bucket: Bucket,
+    bucket: TokenBucket,
     /// In work or waiting.
     in_flight: u32,
 }
@@ -90,37 +90,37 @@ impl Account {
 
 /// The state of admission.
 #[derive(Debug)]
-pub(super) struct Gate {
-    limits: Limits,
+pub(super) struct AdmissionState {
+    limits: AdmissionLimits,
     teams: HashMap<String, Account>,
     keys: HashMap<KeyId, Account>,
-    work: Line,
-    processors: Line,
+    work: FairWaitQueue,
+    processors: FairWaitQueue,
     overload: Overload,
     next_sweep: Instant,
-    counted: Figures,
+    counted: AdmissionMetrics,
 }
 
-impl Gate {
-    pub(super) fn new(limits: Limits, now: Instant) -> Self {
+impl AdmissionState {
+    pub(super) fn new(limits: AdmissionLimits, now: Instant) -> Self {
         Self {
             limits,
             teams: HashMap::new(),
             keys: HashMap::new(),
-            work: Line::new(limits.total_concurrency),
-            processors: Line::new(limits.processors),
+            work: FairWaitQueue::new(limits.total_concurrency),
+            processors: FairWaitQueue::new(limits.processors),
             overload: Overload::new(limits.overload_wait, limits.overload_after, now),
             next_sweep: now + SWEEP,
-            counted: Figures::default(),
+            counted: AdmissionMetrics::default(),
         }
     }
 
-    pub(super) fn limits(&self) -> &Limits {
+    pub(super) fn limits(&self) -> &AdmissionLimits {
         &self.limits
     }
 
-    pub(super) fn figures(&self, now: Instant) -> Figures {
-        Figures {
+    pub(super) fn figures(&self, now: Instant) -> AdmissionMetrics {
+        AdmissionMetrics {
             in_work: self.work.taken(),
             waiting: self.work.waiting(),
             computing: self.processors.taken(),
@@ -138,25 +138,29 @@ impl Gate {
 
     /// Lets a request in, lets it wait, or turns it away; whoever is let in or waits has to [`leave`](Self::leave).
     /// Says beside it how far the caller has come, where it is bounded.
-    pub(super) fn enter(&mut self, demand: &Demand<'_>, now: Instant) -> (Option<Rate>, Entry) {
+    pub(super) fn enter(
+        &mut self,
+        demand: &AdmissionRequest<'_>,
+        now: Instant,
+    ) -> (Option<RateLimitStatus>, AdmissionDecision) {
         self.sweep(now);
         let (before, refusal) = self.refusal(demand, now);
-        let refusal = refusal.or_else(|| self.is_full_for(demand.team).then_some(Refusal::Overload));
+        let refusal = refusal.or_else(|| self.is_full_for(demand.team).then_some(RejectReason::Overload));
         if let Some(refusal) = refusal {
             match refusal {
-                Refusal::Rate(_) => self.counted.refused_rate += 1,
-                Refusal::Concurrency { .. } => self.counted.refused_concurrency += 1,
-                Refusal::Overload => self.count_overload(now),
+                RejectReason::Rate(_) => self.counted.refused_rate += 1,
+                RejectReason::Concurrency { .. } => self.counted.refused_concurrency += 1,
+                RejectReason::Overload => self.count_overload(now),
             }
-            return (before, Entry::Refused(refusal));
+            return (before, AdmissionDecision::Refused(refusal));
         }
         let rate = self.take(demand, now);
-        let Place { number, turn } = self.work.join(demand.team);
+        let QueueTicket { number, turn } = self.work.join(demand.team);
         let Some(turn) = turn else {
             self.counted.admitted += 1;
-            return (rate, Entry::Admitted { number });
+            return (rate, AdmissionDecision::Admitted { number });
         };
-        (rate, Entry::Waiting { number, turn, at_most: self.limits.queue_wait })
+        (rate, AdmissionDecision::Waiting { number, turn, at_most: self.limits.queue_wait })
     }
 
     /// Ends a request that was let in or waited under this number, and lets those in whose turn it is.
@@ -176,13 +180,13 @@ impl Gate {
                 self.keys.remove(key);
             }
         }
-        while self.work.let_one_in() {
+        while self.work.admit_next() {
             self.counted.admitted += 1;
         }
     }
 
     /// Rejects a request that waited for as long as it may; false when it was let in at this very moment.
-    pub(super) fn give_up(&mut self, team: &str, number: u64, now: Instant) -> bool {
+    pub(super) fn cancel_wait(&mut self, team: &str, number: u64, now: Instant) -> bool {
         let is_waiting = !self.work.has(number);
         if is_waiting {
             self.work.leave(team, number);
@@ -193,7 +197,12 @@ impl Gate {
 
     /// Gives a request that was let in a processor, or lets it wait for one, and returns how long after its arrival it may
     /// still wait; whoever has one or waits has to say when it has [`computed`](Self::computed).
-    pub(super) fn compute(&mut self, team: &str, timeout: Duration, now: Instant) -> (Place, Duration) {
+    pub(super) fn request_compute(
+        &mut self,
+        team: &str,
+        timeout: Duration,
+        now: Instant,
+    ) -> (QueueTicket, Duration) {
         if self.processors.waiting() == 0 {
             self.overload.record_empty(now);
         }
@@ -212,9 +221,9 @@ impl Gate {
     }
 
     /// Ends the computing of a request, or its waiting for that, and gives the processor to the next one.
-    pub(super) fn computed(&mut self, team: &str, number: u64, now: Instant) {
+    pub(super) fn release_compute(&mut self, team: &str, number: u64, now: Instant) {
         self.processors.leave(team, number);
-        while self.processors.let_one_in() {}
+        while self.processors.admit_next() {}
         if self.processors.waiting() == 0 {
             self.overload.record_empty(now);
         }
@@ -226,11 +235,15 @@ impl Gate {
         self.overload.record_rejection(now);
     }
 
-    fn refusal(&self, demand: &Demand<'_>, now: Instant) -> (Option<Rate>, Option<Refusal>) {
+    fn refusal(
+        &self,
+        demand: &AdmissionRequest<'_>,
+        now: Instant,
+    ) -> (Option<RateLimitStatus>, Option<RejectReason>) {
         let team = self.teams.get(demand.team);
         let key = demand.key.map(|(key, bounds)| (self.keys.get(key), bounds));
         let both = [Some((team, demand.of_team)), key];
-        let mut tightest: Option<Rate> = None;
+        let mut tightest: Option<RateLimitStatus> = None;
         let mut refusal = None;
         for (account, bounds) in both.into_iter().flatten() {
             if let Some(limit) = bounds.requests_per_minute {
@@ -241,24 +254,24 @@ impl Gate {
             if let Some(limit) = bounds.concurrency
                 && account.map_or(0, |account| account.in_flight) >= limit
             {
-                refusal = refusal.or(Some(Refusal::Concurrency { limit }));
+                refusal = refusal.or(Some(RejectReason::Concurrency { limit }));
             }
         }
         if let Some(rate) = tightest.filter(|rate| rate.remaining == 0) {
-            refusal = Some(Refusal::Rate(rate));
+            refusal = Some(RejectReason::Rate(rate));
         }
         (tightest, refusal)
     }
 
     /// Takes a request out of the buckets of the team and the key.
-    fn take(&mut self, demand: &Demand<'_>, now: Instant) -> Option<Rate> {
+    fn take(&mut self, demand: &AdmissionRequest<'_>, now: Instant) -> Option<RateLimitStatus> {
         let mut tightest = None;
-        let mut charge = |account: &mut Account, bounds: Bounds| {
+        let mut charge = |account: &mut Account, bounds: Quota| {
             account.in_flight += 1;
             if let Some(limit) = bounds.requests_per_minute {
                 account.bucket.take(limit, now);
                 let rate = account.bucket.rate(limit, now);
-                tightest = Some(tightest.map_or(rate, |tightest: Rate| tightest.tighter(rate)));
+                tightest = Some(tightest.map_or(rate, |tightest: RateLimitStatus| tightest.tighter(rate)));
             }
         };
         match self.teams.get_mut(demand.team) {
@@ -274,7 +287,7 @@ impl Gate {
     /// Tells whether there is no room to wait for a request of this team. When another team has more of those that wait,
     /// the last of that one goes in its place: who asks for little is not rejected because others ask for much.
     fn is_full_for(&mut self, team: &str) -> bool {
-        !self.work.has_room() && self.work.waiting() >= self.limits.queue && !self.work.push_out_for(team)
+        !self.work.has_room() && self.work.waiting() >= self.limits.queue && !self.work.evict_for(team)
     }
 
     /// Forgets those of whom nothing need be known.
@@ -285,13 +298,13 @@ impl Gate {
         self.next_sweep = now + SWEEP;
         self.teams.retain(|_, account| !account.is_idle(now));
         self.keys.retain(|_, account| !account.is_idle(now));
-        give_back(&mut self.teams);
-        give_back(&mut self.keys);
+        shrink(&mut self.teams);
+        shrink(&mut self.keys);
     }
 }
 
 /// Gives memory back that a rush left behind.
-fn give_back<K: Eq + std::hash::Hash, V>(accounts: &mut HashMap<K, V>) {
+fn shrink<K: Eq + std::hash::Hash, V>(accounts: &mut HashMap<K, V>) {
     if accounts.capacity() / 4 > accounts.len().max(KEPT_ENTRIES) {
         accounts.shrink_to(accounts.len() * 2);
     }
