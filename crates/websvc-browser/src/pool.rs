@@ -1,5 +1,7 @@
 //! The browser as a whole: who may open a page, in which process, and when a process ends.
 
+mod idle;
+
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -25,6 +27,8 @@ use crate::rendered_page::RenderedPage;
 use crate::request::RenderRequest;
 use crate::sandbox::{NO_SANDBOX, Sandbox};
 use crate::watchdog::{Bounds, Watchdog};
+
+use idle::reap_idle_process;
 
 /// Pages that a request gets as long as they crash before anything has come.
 const ATTEMPTS: u32 = 3;
@@ -448,40 +452,6 @@ impl Shared {
             Some(RetireReason::Retired) => self.counters.recycled(),
             None => {}
         }
-    }
-}
-
-/// Ends the current process when it has had no page for long enough.
-async fn reap_idle_process(shared: Weak<Shared>) {
-    loop {
-        let Some(strong) = shared.upgrade() else { return };
-        let keep = strong.config.idle_shutdown;
-        let due = {
-            let mut current = strong.current.lock().await;
-            match (&current.process, &current.starting) {
-                (Some(process), _) => match process.idle_since() {
-                    Some(since) if since.elapsed() >= keep => {
-                        current.ready = None;
-                        if let Some(process) = current.process.take() {
-                            process.stop().await;
-                        }
-                        return;
-                    }
-                    Some(since) => since + keep,
-                    None => Instant::now() + keep,
-                },
-                // The request that wanted it had no time left, and none came after it.
-                (None, Some(starting)) if starting.is_finished() => {
-                    current.starting = None;
-                    return;
-                }
-                (None, Some(_)) => Instant::now() + keep,
-                (None, None) => return,
-            }
-        };
-        // The browser may be dropped meanwhile.
-        drop(strong);
-        tokio::time::sleep_until(due).await;
     }
 }
 

@@ -1,22 +1,23 @@
 //! The work on one page of a job.
 
 mod copies;
+mod outcome;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::OnceCell;
 use url::Url;
+use websvc_engine::Bill;
 use websvc_engine::crawl::{RobotsTxt, SitemapReader};
-use websvc_engine::{Bill, Engine, EngineError, PageOutcome, page_content};
-use websvc_scrape::{OutLinks, Page, ScrapeError, tls_policy};
+use websvc_scrape::{OutLinks, tls_policy};
 use websvc_store::{
-    CompletionOutcome, CreditHold, JobKind, JobLease, JobState, JobUrl, ListEntry, UrlCompletion, UrlOutcome,
-    Usage, UsageRetention,
+    CompletionOutcome, CreditHold, JobKind, JobLease, JobState, JobUrl, UrlCompletion, UrlOutcome, Usage,
+    UsageRetention,
 };
 use websvc_transport::without_credentials;
 use websvc_types::ErrorCode;
-use websvc_types::job::{JobDocument, SitemapMode};
+use websvc_types::job::SitemapMode;
 
 use crate::active::{JobContext, MoreWork};
 use crate::crawl_links::CrawlState;
@@ -25,15 +26,14 @@ use crate::hosts::{GIVEN_UP, HostReachability, pace_key};
 use crate::jobs::{Inner, Jobs, JobsError};
 use crate::redirect_guard::{RedirectGuard, RobotsVerdict};
 
+use outcome::get;
+
 /// A page that was lent so often is given up: it may be what ended the process. Those that only waited for their turn when
 /// it ended were lent, too, so that this is more than a few restarts; how often it was tried again is counted apart.
 const MAX_ATTEMPTS: u32 = 10;
 
 /// How often a page is tried again whose host said that it is overloaded.
 const MAX_RETRIES: u32 = websvc_engine::crawl::MAX_RETRIES as u32;
-
-/// Who gives a page less time than this learns nothing of its host when that time runs out.
-const LATE: Duration = Duration::from_secs(30);
 
 /// The time for a robots.txt.
 const ROBOTS_TIME: Duration = Duration::from_secs(30);
@@ -389,78 +389,6 @@ async fn finish_crawled_page(
         })
         .await?;
     Ok((notify_watchers(jobs, kind, job, finished), more))
-}
-
-async fn get(
-    engine: &Engine,
-    work: &JobContext,
-    url: &Url,
-    started: Instant,
-    entry: Option<&ListEntry>,
-) -> ScrapeOutcome {
-    let deadline = started + work.plan.timeout();
-    let PageOutcome { page, bill } =
-        engine.scrape(url, &work.plan, &work.record.team, &work.files, deadline).await;
-    match page {
-        Ok(page) => to_outcome(page, bill, started.elapsed(), entry),
-        Err(error) => {
-            let code = code(&error);
-            let end = failed(code, error.to_string());
-            ScrapeOutcome {
-                end,
-                bill,
-                status: code.status(),
-                elapsed: Some(started.elapsed()),
-                said: host_signal(&error, work.plan.timeout()),
-                leads: None,
-                reached: None,
-            }
-        }
-    }
-}
-
-fn to_outcome(mut page: Page, bill: Bill, took: Duration, entry: Option<&ListEntry>) -> ScrapeOutcome {
-    let is_cached = page.metadata.cached_at.is_some();
-    let status = page.metadata.status_code;
-    let said = match status {
-        _ if is_cached => HostSignal::NotContacted,
-        Some(429 | 503) => HostSignal::Overloaded(page.retry_after),
-        _ => HostSignal::Healthy,
-    };
-    // Where it was not measured apart, all of the time counts.
-    let elapsed = if page.took.is_zero() { took } else { page.took };
-    let leads = page.leads.take();
-    let reached = page.metadata.url.as_deref().and_then(|url| Url::parse(url).ok());
-    let warnings = std::mem::take(&mut page.warnings);
-    let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
-    let mut document = JobDocument { content: page_content(page), warning };
-    if let Some(entry) = entry {
-        copies::set_entry(&mut document, entry);
-    }
-    let end = copies::document_end(&document);
-    ScrapeOutcome { end, bill, status: 200, elapsed: (!is_cached).then_some(elapsed), said, leads, reached }
-}
-
-/// Returns what an error says of the host that had so much time.
-fn host_signal(error: &EngineError, timeout: Duration) -> HostSignal {
-    let EngineError::Page(error) = error else { return HostSignal::NotContacted };
-    match error {
-        ScrapeError::Blocked { status, .. } if status.as_u16() == 429 => HostSignal::Overloaded(None),
-        ScrapeError::Blocked { .. } => HostSignal::Healthy,
-        error if error.is_unreachable() => HostSignal::Silence(NoResponse::Unreachable),
-        // A host is not given up for everybody because somebody has no patience.
-        error if error.is_late() && timeout >= LATE => HostSignal::Silence(NoResponse::TimedOut),
-        _ => HostSignal::NotContacted,
-    }
-}
-
-fn code(error: &EngineError) -> ErrorCode {
-    match error {
-        EngineError::Page(error) | EngineError::Profile(error) => error.code(),
-        EngineError::NotSupported { code, .. } | EngineError::CacheMiss { code, .. } => *code,
-        EngineError::Timeout { .. } => ErrorCode::ScrapeTimeout,
-        _ => ErrorCode::UnknownError,
-    }
 }
 
 fn usage(work: &JobContext, url: &Url, got: &ScrapeOutcome, took: Duration) -> Usage {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use http::Method;
 use websvc_store::{JobKind, KeyScope};
+use websvc_types::ErrorCode;
 
 use crate::adapter;
 use crate::dashboard::{self, SCRIPTS, STYLE};
@@ -11,7 +12,6 @@ use crate::handler::docs::{self, DocsFile};
 use crate::handler::{JobOperation, WebhookOperation};
 use crate::not_offered;
 use crate::response::ApiError;
-use websvc_types::ErrorCode;
 
 /// What can be asked of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -438,8 +438,7 @@ mod tests {
     #[test]
     fn what_the_openapi_document_lists_is_there_for_the_same_callers() {
         let document = websvc_types::openapi::document();
-        let paths = document["paths"].as_object().unwrap();
-        assert!(!paths.is_empty());
+        let paths = document["paths"].as_object().filter(|paths| !paths.is_empty()).unwrap();
         for (path, methods) in paths {
             for (method, operation) in methods.as_object().unwrap() {
                 let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes()).unwrap();

@@ -38,9 +38,8 @@ pub(crate) fn job(id: &str, names: &[&str]) -> NewJob {
 
 #[track_caller]
 pub(crate) fn create(store: &Store, job: &NewJob) -> i64 {
-    let CreateJobOutcome::Created { .. } = store.create_job(job, &JobLimits::default(), 0).unwrap() else {
-        panic!("the job was not created")
-    };
+    let created = store.create_job(job, &JobLimits::default(), 0).unwrap();
+    assert!(matches!(created, CreateJobOutcome::Created { .. }), "the job was not created");
     store.job(&job.team, job.kind, &job.id, 0).unwrap().expect("the job is there").number
 }
 
