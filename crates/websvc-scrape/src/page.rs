@@ -34,7 +34,7 @@ pub struct Page {
     pub warnings: Vec<String>,
     /// Where the page came from.
     pub cache_state: CacheState,
-    /// URL of the screenshot, once [`Files::publish`](crate::Files::publish) has given it one.
+    /// URL of the screenshot, once [`FilePublisher::publish`](crate::FilePublisher::publish) has given it one.
     pub screenshot: Option<String>,
     /// What the actions gave, once their files have URLs.
     pub actions: Option<ActionResults>,

@@ -79,7 +79,7 @@ impl Store {
     }
 
     /// Reserves room for an artifact that is about to be written, within `max_bytes` for all of them; the oldest make
-    /// room. It cannot be read before [`artifact_is_ready`](Self::artifact_is_ready).
+    /// room. It cannot be read before [`publish_artifact`](Self::publish_artifact).
     ///
     /// # Errors
     /// Failures of the database.

@@ -48,7 +48,7 @@ pub struct Session {
 pub enum Changes {
     /// It ends with the page.
     Forgotten,
-    /// It is in [`Rendered::state`](crate::Rendered::state).
+    /// It is in [`RenderedPage::state`](crate::RenderedPage::state).
     Kept,
 }
 

@@ -44,7 +44,7 @@ impl Store {
     /// to give.
     ///
     /// # Errors
-    /// As [`return_job_url`](Self::return_job_url).
+    /// As [`release_job_url`](Self::release_job_url).
     pub fn retry_job_url(&self, lease: &JobLease) -> Result<bool, StoreError> {
         self.give_back(lease, 1)
     }
