@@ -61,7 +61,7 @@ pub struct EmbeddedServerConfig {
     /// What tells the risk of URLs for teams with threat protection; without a scanner their lists alone decide.
     ///
     /// ```
-    /// use websvc_server::EmbedConfig;
+    /// use websvc_server::EmbeddedServerConfig;
     /// use websvc_server::threat::{Classifier, ClassifierConfig, Scanner};
     /// use websvc_transport::{AddressGuard, Client, ClientConfig};
     ///
@@ -69,7 +69,7 @@ pub struct EmbeddedServerConfig {
     /// // The scanner is the operator's own choice: its client may reach it wherever it is, that of pages may not.
     /// let client = Client::new(ClientConfig::new(AddressGuard::open()))?;
     /// let scanner = Scanner::http(client, "http://127.0.0.1:8080/scan".parse()?, Some("its key"))?;
-    /// let mut config = EmbedConfig::new("/var/lib/my-program/search");
+    /// let mut config = EmbeddedServerConfig::new("/var/lib/my-program/search");
     /// config.threat = Classifier::new(scanner, ClassifierConfig::default());
     /// assert!(config.threat.has_scanner());
     /// # Ok(())
@@ -81,7 +81,7 @@ pub struct EmbeddedServerConfig {
     /// ```
     /// use std::sync::Arc;
     ///
-    /// use websvc_server::EmbedConfig;
+    /// use websvc_server::EmbeddedServerConfig;
     /// use websvc_server::model::{OpenAi, OpenAiConfig};
     /// use websvc_transport::{AddressGuard, Client, ClientConfig};
     ///
@@ -89,7 +89,7 @@ pub struct EmbeddedServerConfig {
     /// let client = Client::new(ClientConfig::new(AddressGuard::open()))?;
     /// let mut endpoint = OpenAiConfig::new(client, "http://127.0.0.1:8000/v1".parse()?);
     /// endpoint.model = Some("qwen3-8b".to_owned());
-    /// let mut config = EmbedConfig::new("/var/lib/my-program/search");
+    /// let mut config = EmbeddedServerConfig::new("/var/lib/my-program/search");
     /// config.model = Some(Arc::new(OpenAi::new(endpoint)?));
     /// # Ok(())
     /// # }
@@ -163,9 +163,9 @@ pub enum EmbedError {
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), websvc_server::EmbedError> {
-/// use websvc_server::{EmbedConfig, Embedded};
+/// use websvc_server::{EmbeddedServer, EmbeddedServerConfig};
 ///
-/// let service = Embedded::bind(EmbedConfig::new("/var/lib/my-program/search")).await?;
+/// let service = EmbeddedServer::bind(EmbeddedServerConfig::new("/var/lib/my-program/search")).await?;
 /// let key = service.create_key("default", "my program").await?;
 /// println!("ask {} with {key}", service.url());
 /// service.run(std::future::pending()).await?;
