@@ -38,7 +38,7 @@ const B: f32 = 0.75;
 pub(crate) struct RelevanceFeedback<'a> {
     pub(crate) view: &'a SubIndexSearcher,
     pub(crate) statistics: &'a QueryStatistics,
-    /// Where the words of the query stand, see [`crate::rank::read_positions`].
+    /// Positions of the words of the query, see [`crate::rank::read_positions`].
     pub(crate) observed: &'a [(u32, u16)],
 }
 

@@ -60,7 +60,7 @@ impl Scraper {
             let turn = self.acquire_large_page_permit(&page, converted.as_ref()).await?;
             self.run_cpu_task(move |_| {
                 let _turn = turn;
-                scrape_for_map(page, converted.as_ref())
+                to_map_page(page, converted.as_ref())
             })
             .await
         })
@@ -94,7 +94,7 @@ impl Scraper {
     }
 }
 
-fn scrape_for_map(page: RawPage, converted: Option<&ConvertedDocument>) -> Result<MapPage, ScrapeError> {
+fn to_map_page(page: RawPage, converted: Option<&ConvertedDocument>) -> Result<MapPage, ScrapeError> {
     let document = format::parse(&page, converted)?;
     let metadata = document.metadata();
     let links = document.anchors().into_iter();

@@ -85,7 +85,7 @@ impl CrawlOptions {
 /// Crawls until nothing is left, the limit is reached or `stop` is ready. What was got until then is kept.
 ///
 /// # Errors
-/// [`SinkError`] when the pages cannot be handed over; a page that cannot be fetched is an [`CrawlEvent::Failed`].
+/// [`SinkError`] when the pages cannot be handed over; a page that cannot be fetched is a [`CrawlEvent::Failed`].
 pub async fn crawl(
     scraper: &Scraper,
     options: &CrawlOptions,

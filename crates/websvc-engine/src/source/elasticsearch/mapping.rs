@@ -55,7 +55,7 @@ pub(super) struct Record {
     pub(super) image_sizes: Vec<String>,
     /// File extensions.
     pub(super) image_types: Vec<String>,
-    /// Each is a [`ImageRecord`] as JSON.
+    /// Each is an [`ImageRecord`] as JSON.
     pub(super) images: Vec<String>,
 }
 
