@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use anyhow::Result;
 use flate2::read::GzDecoder;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderValue, Request, Response, StatusCode};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 use websvc_transport::{Body, Server, ServerBody, ServerConfig};
@@ -37,7 +37,7 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         "scraping",
         "batch",
         "crawl",
-        "watching",
+        "websocket",
         "webhooks",
         "map",
         "documents",
@@ -56,7 +56,7 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         "threat-protection",
         "audit",
         "clients",
-        "statuses",
+        "errors",
         "conformance",
         "benchmarks",
         "architecture",
@@ -64,6 +64,9 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| {
         "changelog",
     ]
 });
+
+/// Pages that have a new name, and that name: links to the old one keep working.
+const MOVED: [(&str, &str); 2] = [("statuses", "errors"), ("watching", "websocket")];
 
 fn unpack(gzip: &[u8]) -> String {
     let mut markdown = String::new();
@@ -100,12 +103,23 @@ impl Manual {
 fn answer(path: &str) -> Response<Body> {
     let name = path.trim_start_matches('/').trim_end_matches(".html");
     let name = if name.is_empty() { PAGES[0].name } else { name };
+    if let Some((_, new)) = MOVED.iter().find(|(old, _)| *old == name) {
+        return redirect(new);
+    }
     let page = PAGES.iter().find(|page| page.name == name);
     let mut response = Response::new(Body::from(page.map_or_else(not_found, render)));
     if page.is_none() {
         *response.status_mut() = StatusCode::NOT_FOUND;
     }
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    response
+}
+
+fn redirect(name: &str) -> Response<Body> {
+    let mut response = Response::new(Body::from(String::new()));
+    *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
+    let location = HeaderValue::try_from(format!("/{name}.html")).expect("names of pages are ASCII");
+    response.headers_mut().insert(LOCATION, location);
     response
 }
 
@@ -178,6 +192,7 @@ mod tests {
         let files: BTreeSet<String> = std::fs::read_dir(docs)
             .unwrap()
             .filter_map(|entry| entry.unwrap().file_name().to_str()?.strip_suffix(".md").map(str::to_owned))
+            .filter(|name| MOVED.iter().all(|(old, _)| old != name))
             .collect();
         let pages: BTreeSet<String> = PAGES.iter().map(|page| page.name.to_owned()).collect();
         assert_eq!(files, pages);
@@ -194,6 +209,16 @@ mod tests {
                     assert!(PAGES.iter().any(|page| page.name == name), "{}: {link}", page.name);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn old_page_names_redirect_to_the_new_ones() {
+        for (old, new) in MOVED {
+            let response = answer(&format!("/{old}.html"));
+            assert_eq!(response.status(), StatusCode::PERMANENT_REDIRECT);
+            assert_eq!(response.headers()[LOCATION], format!("/{new}.html"));
+            assert_eq!(answer(&format!("/{new}.html")).status(), StatusCode::OK);
         }
     }
 

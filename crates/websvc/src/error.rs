@@ -74,7 +74,7 @@ pub enum ClientError {
 pub struct Refusal {
     /// The HTTP status.
     pub status: StatusCode,
-    /// What is wrong, for a program, as the service spelled it: see `docs/statuses.md`. A 408 has none, nor has an
+    /// What is wrong, for a program, as the service spelled it: see `docs/errors.md`. A 408 has none, nor has an
     /// answer that is not the service's own.
     pub code: Option<String>,
     /// What is wrong, for a person.

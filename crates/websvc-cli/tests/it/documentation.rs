@@ -272,7 +272,7 @@ async fn error_page_has_the_metadata_error_of_the_manual() {
     let data = &answer.body["data"];
     assert_eq!((&data["markdown"], &data["metadata"]["statusCode"]), (&"# Gone\n".into(), &404.into()));
     let error = data["metadata"]["error"].as_str().unwrap();
-    assert!(page("statuses.md").contains(&format!("such as `{error}`")), "{error}");
+    assert!(page("errors.md").contains(&format!("such as `{error}`")), "{error}");
 }
 
 /// Returns the JSON examples of a page.
@@ -290,7 +290,7 @@ async fn the_examples_of_the_manual_work() {
     // A search of an empty index has a warning.
     service.list(&[("listed", "http://tea.test/listed")]).await;
     let mut asked = 0;
-    for name in ["search.md", "scraping.md", "statuses.md"] {
+    for name in ["search.md", "scraping.md", "errors.md"] {
         let examples = examples(&page(name));
         for (position, request) in
             examples.iter().enumerate().filter(|(_, example)| example["query"].is_string())

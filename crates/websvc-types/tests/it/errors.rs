@@ -1,4 +1,4 @@
-//! The page `docs/statuses.md` says the same as the table of codes.
+//! The page `docs/errors.md` says the same as the table of codes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,8 +8,8 @@ use websvc_types::{ErrorCode, ViolationCode};
 
 /// Returns the first cells of every table row of the page, the marks of code removed.
 fn rows() -> Vec<Vec<String>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/statuses.md");
-    let page = fs::read_to_string(path).expect("docs/statuses.md is part of the repository");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors.md");
+    let page = fs::read_to_string(path).expect("docs/errors.md is part of the repository");
     let rows = page.lines().filter(|line| line.starts_with('|'));
     rows.map(|row| row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()).collect()
 }
@@ -25,7 +25,7 @@ fn every_error_code_has_its_row() {
         .iter()
         .map(|code| (code.status().to_string(), code.as_str().to_owned(), code.meaning().to_owned()))
         .collect();
-    assert_eq!(documented, known, "docs/statuses.md (left) differs from the table in error.rs (right)");
+    assert_eq!(documented, known, "docs/errors.md (left) differs from the table in error.rs (right)");
 }
 
 #[test]
@@ -43,5 +43,5 @@ fn every_violation_code_has_its_row() {
         .iter()
         .map(|one| one["const"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(documented, known, "docs/statuses.md (left) differs from ViolationCode (right)");
+    assert_eq!(documented, known, "docs/errors.md (left) differs from ViolationCode (right)");
 }
