@@ -259,7 +259,7 @@ fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {
         cache_state: Some(cache_state),
         cached_at,
         scrape_id: Some(uuid::Uuid::now_v7().to_string()),
-        error: (!raw.status.is_success()).then(|| format!("the page answered {}", raw.status)),
+        error: (!raw.status.is_success()).then(|| format!("the page responded with {}", raw.status)),
         other,
         ..Metadata::default()
     }

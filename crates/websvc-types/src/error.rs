@@ -1,4 +1,4 @@
-//! The error bodies, and the table of every condition with its code and status.
+//! Error bodies, and the table of all failure conditions with their codes and statuses.
 
 use std::fmt;
 
@@ -10,61 +10,61 @@ use serde::{Deserialize, Serialize};
 pub struct ErrorBody {
     /// False.
     pub success: bool,
-    /// What is wrong, for a person.
+    /// Message for people: what failed, why, and what to do.
     pub error: String,
-    /// What is wrong, for a program; see the table of statuses.
+    /// Stable code for programs, one of [`ErrorCode`]; see `docs/errors.md`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub code: Option<String>,
-    /// Every rule that the request breaks.
+    /// All violations of a request that breaks rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Violation>")]
     pub details: Option<Vec<Violation>>,
 }
 
-/// A rule that a request breaks.
+/// One violation of a rule by a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Violation {
-    /// Where, as a JSON Pointer (RFC 6901) into the request body.
+    /// JSON Pointer (RFC 6901) into the request body; empty for the body itself.
     pub path: String,
-    /// Which rule.
+    /// The rule that is violated.
     pub code: ViolationCode,
-    /// The value and the rule, for a person.
+    /// Message for people, with the value and the rule.
     pub message: String,
 }
 
-/// The rules a request can break.
+/// Rules that a request can violate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ViolationCode {
     /// A required field is missing.
     Missing,
-    /// The value has another type than the field.
+    /// The value has the wrong type.
     InvalidType,
-    /// The value is none of those the field knows.
+    /// The value is not one of the allowed values.
     UnknownValue,
-    /// The field does not exist where no other fields are allowed.
+    /// The field is unknown, and this object does not allow unknown fields.
     UnknownField,
     /// The number is below its minimum.
     TooSmall,
     /// The number is above its maximum.
     TooBig,
-    /// The text or list is shorter than allowed.
+    /// The string or list is shorter than its minimum.
     TooShort,
-    /// The text or list is longer than allowed.
+    /// The string or list is longer than its maximum.
     TooLong,
-    /// The text has not the form that the field wants.
+    /// The string does not have the required format.
     InvalidFormat,
-    /// The field may not stand together with another.
+    /// The field cannot be combined with another field.
     Conflict,
-    /// This installation has not what the field asks for, and it may not be left out.
+    /// The installation does not support the requested feature, and the field cannot be ignored.
     NotSupported,
 }
 
 macro_rules! error_codes {
     ($($(#[doc = $doc:literal])* $name:ident = $code:literal, $status:literal;)*) => {
-        /// A condition under which a request fails: its code, its status, and what it means.
+        /// A failure condition with its code, HTTP status and meaning.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum ErrorCode {
@@ -72,10 +72,10 @@ macro_rules! error_codes {
         }
 
         impl ErrorCode {
-            /// Every condition.
+            /// All conditions.
             pub const ALL: &'static [ErrorCode] = &[$(ErrorCode::$name),*];
 
-            /// Returns the code as the body spells it.
+            /// Returns the code as it appears in the error body.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(ErrorCode::$name => $code,)* }
@@ -87,7 +87,7 @@ macro_rules! error_codes {
                 match self { $(ErrorCode::$name => $status,)* }
             }
 
-            /// Returns what the condition means, for the documentation.
+            /// Returns the description of the condition, for the documentation.
             #[must_use]
             pub const fn meaning(self) -> &'static str {
                 match self { $(ErrorCode::$name => concat!($($doc),*).trim_ascii(),)* }
@@ -97,73 +97,73 @@ macro_rules! error_codes {
 }
 
 error_codes! {
-    /// The body breaks rules; `details` names every one.
+    /// The body breaks rules; `details` lists every violation.
     BadRequest = "BAD_REQUEST", 400;
-    /// The body is not JSON; the text says at which line and column.
+    /// The body is not valid JSON; the text gives the line and column.
     BadRequestInvalidJson = "BAD_REQUEST_INVALID_JSON", 400;
-    /// The request asks for actions and no browser is installed.
+    /// The request has actions, but no browser is installed.
     ScrapeActionsNotSupported = "SCRAPE_ACTIONS_NOT_SUPPORTED", 400;
-    /// The uploaded file is of a kind that cannot be read.
+    /// The type of the uploaded file is not supported.
     UnsupportedFileType = "UNSUPPORTED_FILE_TYPE", 400;
-    /// The request has options that mean nothing for an uploaded file; `details` names every one.
+    /// The request has options that do not apply to uploaded files; `details` lists them.
     ParseUnsupportedOptions = "PARSE_UNSUPPORTED_OPTIONS", 400;
-    /// The key is missing, malformed, unknown or no longer valid.
+    /// The API key is missing, malformed, unknown or no longer valid.
     Unauthorized = "UNAUTHORIZED", 401;
-    /// The team's credits are spent.
+    /// The team does not have enough credits.
     InsufficientCredits = "INSUFFICIENT_CREDITS", 402;
-    /// The team or the key may not use what the request asks for.
+    /// The team or the key lacks a permission that the request needs.
     Forbidden = "FORBIDDEN", 403;
     /// Threat protection blocks the URL.
     UnsafeDomainBlocked = "unsafe_domain_blocked", 403;
-    /// The address guard refuses the URL.
+    /// The address guard blocks the URL.
     ScrapeForbiddenUrl = "SCRAPE_FORBIDDEN_URL", 403;
-    /// The path does not exist.
+    /// The path or the resource does not exist.
     NotFound = "NOT_FOUND", 404;
     /// `minAge` is set and the cache has no page of that age.
     ScrapeNoCachedData = "SCRAPE_NO_CACHED_DATA", 404;
     /// `lockdown` is set and the cache has no page that is fresh enough.
     ScrapeLockdownCacheMiss = "SCRAPE_LOCKDOWN_CACHE_MISS", 404;
-    /// The path exists for the methods that `Allow` names.
+    /// The path does not support this method; the header `Allow` lists the supported ones.
     MethodNotAllowed = "METHOD_NOT_ALLOWED", 405;
-    /// The request was not done within its `timeout`.
+    /// The request exceeded its `timeout`.
     RequestTimeout = "REQUEST_TIMEOUT", 408;
-    /// The site was not mapped within its time, and nothing was found until then.
+    /// The map exceeded its time before it found any URL.
     MapTimeout = "MAP_TIMEOUT", 408;
-    /// The page was not done within its time.
+    /// The scrape of the page exceeded its time.
     ScrapeTimeout = "SCRAPE_TIMEOUT", 408;
-    /// Another request is about to save the profile; one does at a time.
+    /// Another request is saving the same profile; only one can at a time.
     ProfileLocked = "PROFILE_LOCKED", 409;
-    /// The job has ended before.
+    /// The job has already ended.
     JobEnded = "JOB_ENDED", 409;
-    /// The `x-idempotency-key` was used before, and its job is still kept.
+    /// The `x-idempotency-key` was used before, and its job is still stored.
     IdempotencyKeyUsed = "IDEMPOTENCY_KEY_USED", 409;
-    /// The artifact has expired, or it made room for newer ones.
+    /// The artifact has expired or was evicted by newer ones.
     Gone = "GONE", 410;
-    /// The body is larger than allowed.
+    /// The body exceeds the size limit.
     PayloadTooLarge = "PAYLOAD_TOO_LARGE", 413;
-    /// The body is not declared as JSON.
+    /// The `Content-Type` of the body is not supported.
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", 415;
-    /// The range lies outside of the artifact; `Content-Range` says how long that is.
+    /// The range is outside the artifact; the header `Content-Range` gives its length.
     RangeNotSatisfiable = "RANGE_NOT_SATISFIABLE", 416;
-    /// Too many requests; `Retry-After` says when to try again.
+    /// The rate limit is exceeded; the header `Retry-After` gives the seconds to wait.
     RateLimited = "RATE_LIMITED", 429;
-    /// Something unexpected failed; the log has it under the request's id.
+    /// An internal error; the log has it under the request ID.
     UnknownError = "UNKNOWN_ERROR", 500;
-    /// The site could not be mapped; the text says why.
+    /// The site could not be mapped; the text gives the reason.
     MapFailed = "MAP_FAILED", 500;
-    /// The page's host was not found.
+    /// The host name of the page could not be resolved.
     ScrapeDnsResolutionError = "SCRAPE_DNS_RESOLUTION_ERROR", 500;
-    /// No secure connection to the page's host.
+    /// The TLS connection to the host of the page failed.
     ScrapeSslError = "SCRAPE_SSL_ERROR", 500;
-    /// The page's host cannot be reached or answers no valid HTTP.
+    /// The host of the page is unreachable or its response is not valid HTTP.
     ScrapeSiteError = "SCRAPE_SITE_ERROR", 500;
-    /// An action could not be done; the text says which, counted from 0, and why.
+    /// An action failed; the text gives its index, counted from 0, and the reason.
     ScrapeActionError = "SCRAPE_ACTION_ERROR", 500;
-    /// The page used more memory in the browser than it may, and was stopped.
+    /// The page exceeded its memory limit in the browser and was stopped.
     ScrapeMemoryExceeded = "SCRAPE_MEMORY_EXCEEDED", 500;
-    /// The page is a file of a kind that cannot be read.
+    /// The page is a file of a type that is not supported.
     ScrapeUnsupportedFileError = "SCRAPE_UNSUPPORTED_FILE_ERROR", 500;
-    /// No search source can answer; the text names each with its reason.
+    /// No search source is available; the text names each with its reason.
     SearchUnavailable = "SEARCH_UNAVAILABLE", 503;
 }
 

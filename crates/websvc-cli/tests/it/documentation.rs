@@ -235,7 +235,7 @@ fn every_field_of_an_answer_is_documented() {
     let schemas = Schemas::new();
     let mut known = BTreeMap::new();
     for (place, name) in [
-        ("answer", "SearchResponse"),
+        ("response", "SearchResponse"),
         ("data", "SearchData"),
         ("web", "WebResult"),
         ("images", "ImageResult"),
