@@ -149,7 +149,7 @@ fn scrape_config(config: &Config) -> Result<ScrapeConfig> {
         max_body_bytes: config.fetch.max_body_bytes,
         concurrency: config.fetch.concurrency,
         cache: cache_limits(config),
-        rendered_bytes: config.cache.memory_bytes,
+        output_cache_bytes: config.cache.memory_bytes,
         proxies: proxies(&config.proxy)?,
         documents: document_workers(),
         ..ScrapeConfig::default()

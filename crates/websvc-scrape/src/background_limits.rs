@@ -1,5 +1,5 @@
-//! The share of work that nobody waits for: pages of jobs take a part of each pool, so that the rest is always there for
-//! requests that somebody waits for.
+//! Concurrency limits for background (job) work: jobs use a part of each pool, so that the rest is always free for
+//! requests of HTTP callers.
 
 use std::sync::Arc;
 
@@ -8,34 +8,34 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::error::ScrapeError;
 use crate::scraper::Scraper;
 
-/// How much of each pool the pages of jobs may take at one time; at least 1 each.
+/// The maximum number of concurrent job pages in each pool; at least 1 each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BackgroundLimits {
-    /// Pages that are parsed.
+    /// Pages that are being parsed.
     pub parsing: usize,
-    /// Documents that are read.
+    /// Documents that are being read.
     pub documents: usize,
-    /// Pages that a browser draws.
-    pub drawing: usize,
+    /// Pages that the browser is rendering.
+    pub rendering: usize,
 }
 
 impl Default for BackgroundLimits {
-    /// Half of the cores, one document, half of the browser's usual pages.
+    /// Returns half of the cores, one document, and half of the browser's default pages.
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        Self { parsing: cores / 2, documents: 1, drawing: 4 }
+        Self { parsing: cores / 2, documents: 1, rendering: 4 }
     }
 }
 
-/// A bounded part of the pools.
+/// The permits for background work in each pool.
 #[derive(Debug)]
 pub(crate) struct BackgroundPermits {
     parsing: Arc<Semaphore>,
     documents: Arc<Semaphore>,
-    drawing: Arc<Semaphore>,
+    rendering: Arc<Semaphore>,
 }
 
-/// A pool of which there is a share.
+/// A pool with a limit for background work.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum BackgroundPool {
     Parsing,
@@ -45,39 +45,40 @@ pub(crate) enum BackgroundPool {
 
 impl BackgroundPermits {
     pub(crate) fn new(config: BackgroundLimits) -> Self {
-        let pool = |places: usize| Arc::new(Semaphore::new(places.max(1)));
-        let BackgroundLimits { parsing, documents, drawing } = config;
-        Self { parsing: pool(parsing), documents: pool(documents), drawing: pool(drawing) }
+        let pool = |permits: usize| Arc::new(Semaphore::new(permits.max(1)));
+        let BackgroundLimits { parsing, documents, rendering } = config;
+        Self { parsing: pool(parsing), documents: pool(documents), rendering: pool(rendering) }
     }
 
-    /// Waits for a place of this share. Only who has one asks the pool itself, so that no more than the share waits there.
+    /// Waits for a background permit. It is acquired before the permit of the pool itself, so that background tasks beyond
+    /// the limit do not queue there.
     ///
     /// # Errors
-    /// That the service is stopping.
+    /// [`ScrapeError::Stopping`] if the service is stopping.
     pub(crate) async fn acquire(&self, pool: BackgroundPool) -> Result<OwnedSemaphorePermit, ScrapeError> {
-        let places = match pool {
+        let permits = match pool {
             BackgroundPool::Parsing => &self.parsing,
             BackgroundPool::Documents => &self.documents,
-            BackgroundPool::Rendering => &self.drawing,
+            BackgroundPool::Rendering => &self.rendering,
         };
-        Arc::clone(places).acquire_owned().await.map_err(|_closed| ScrapeError::Stopping)
+        Arc::clone(permits).acquire_owned().await.map_err(|_closed| ScrapeError::Stopping)
     }
 }
 
 impl Scraper {
-    /// Returns a scraper of the same pools that takes a share of them only: for pages that nobody waits for.
+    /// Returns a scraper with the same pools that limits its use of them, for background work.
     #[must_use]
     pub fn with_background_limits(&self, config: BackgroundLimits) -> Self {
-        Self { share: Some(Arc::new(BackgroundPermits::new(config))), ..self.clone() }
+        Self { background: Some(Arc::new(BackgroundPermits::new(config))), ..self.clone() }
     }
 
-    /// Waits for a place of the share, where there is one.
+    /// Waits for a background permit, if this scraper does background work.
     pub(crate) async fn acquire(
         &self,
         pool: BackgroundPool,
     ) -> Result<Option<OwnedSemaphorePermit>, ScrapeError> {
-        match &self.share {
-            Some(share) => share.acquire(pool).await.map(Some),
+        match &self.background {
+            Some(background) => background.acquire(pool).await.map(Some),
             None => Ok(None),
         }
     }

@@ -1,4 +1,4 @@
-//! Between the page cache of the store and pages as received.
+//! Conversion between entries of the page cache and pages as received: cache keys, storing, reading.
 
 use std::time::Duration;
 
@@ -11,46 +11,46 @@ use websvc_transport::has_credentials;
 use websvc_types::ProxyUsed;
 use websvc_validate::ScrapePlan;
 
-use crate::browse::{RenderMode, cache_variant as drawn_variant};
+use crate::browse::{RenderMode, cache_variant as rendered_variant};
 use crate::personal::{SET_COOKIES, is_personal};
 use crate::proxies::ProxyConfig;
-use crate::raw::{CacheState, DRAWN, RawPage};
+use crate::raw::{CacheState, RENDERED_HEADER, RawPage};
 use crate::request::{DEFAULT_ACCEPT_LANGUAGE, accept_language};
 use crate::robots;
 
-/// The headers that are kept with a page: how to read it, by what to ask whether it has changed, and what it asks of
-/// robots.
-const KEPT_HEADERS: [HeaderName; 6] =
-    [CONTENT_TYPE, ETAG, LAST_MODIFIED, HeaderName::from_static(robots::HEADER), DRAWN, SET_COOKIES];
+/// The headers that are stored with a page: its content type, its validators, its robots rules and our own marks.
+const STORED_HEADERS: [HeaderName; 6] =
+    [CONTENT_TYPE, ETAG, LAST_MODIFIED, HeaderName::from_static(robots::HEADER), RENDERED_HEADER, SET_COOKIES];
 
-/// What is said of a copy that is not whole.
-const TRUNCATED: &str = "the body broke off when the page was fetched; only its beginning is in the cache";
+/// The warning of a truncated cached page.
+const TRUNCATED_WARNING: &str =
+    "the body broke off when the page was fetched; only its beginning is in the cache";
 
-/// Whether a fetched page is in the cache.
+/// The outcome of storing a fetched page in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StoreOutcome {
-    /// Whoever fetched it did not want that.
+    /// The plan of the request that fetched the page does not store it.
     NotRequested,
-    /// It was tried in vain.
+    /// The page could not be stored.
     Failed,
-    /// It was put there at this time, in milliseconds since the Unix epoch.
+    /// The page was stored at this time, in milliseconds since the Unix epoch.
     StoredAt(u64),
 }
 
-/// Returns the name of a page in the cache, with whatever of the plan changes what its host answers. A personal
-/// page has no name: it is nobody else's.
+/// Returns the cache key of a page, which has everything in the plan that changes the response of its host. A personal
+/// page has none: it belongs to its caller alone.
 pub(crate) fn page_key(
     url: &Url,
     plan: &ScrapePlan,
     proxies: &ProxyConfig,
-    need: RenderMode,
+    mode: RenderMode,
 ) -> Option<PageKey> {
     if is_personal(url, plan) {
         return None;
     }
-    let mut variant = match need {
+    let mut variant = match mode {
         RenderMode::IfShell => String::new(),
-        RenderMode::Render | RenderMode::RenderUncached => drawn_variant(plan),
+        RenderMode::Render | RenderMode::RenderUncached => rendered_variant(plan),
     };
     if plan.mobile() {
         variant.push_str("mobile;");
@@ -68,7 +68,7 @@ pub(crate) fn page_key(
     Some(PageKey::new(without_fragment(url), variant))
 }
 
-/// Returns the name of a page that was asked for without any wishes; a personal page has none.
+/// Returns the cache key of a page that is fetched with default options; a personal page has none.
 pub(crate) fn plain_key(url: &Url) -> Option<PageKey> {
     (!has_credentials(url)).then(|| PageKey::new(without_fragment(url), ""))
 }
@@ -79,7 +79,8 @@ pub(crate) fn without_fragment(url: &Url) -> String {
     url.into()
 }
 
-/// Keeps a page that answered well, fetched just now. Returns when that was, if the cache has it now.
+/// Stores a page with a successful status, fetched at `now_ms`. Returns the time of the fetch if the cache has the page
+/// now.
 pub(crate) fn put(
     store: &Store,
     limits: &CacheLimits,
@@ -90,8 +91,8 @@ pub(crate) fn put(
     if !page.status.is_success() {
         return Ok(None);
     }
-    let names = KEPT_HEADERS;
-    let kept = names.iter().flat_map(|name| {
+    let names = STORED_HEADERS;
+    let headers = names.iter().flat_map(|name| {
         let values = page.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
         values.map(|value| (name.as_str().to_owned(), value.to_owned()))
     });
@@ -99,7 +100,7 @@ pub(crate) fn put(
         key,
         final_url: page.url.to_string(),
         status: page.status.as_u16(),
-        headers: kept.collect(),
+        headers: headers.collect(),
         body: page.body.clone(),
         fetched_at_ms: now_ms,
         truncated: page.truncated,
@@ -108,18 +109,18 @@ pub(crate) fn put(
         PutOutcome::Stored { .. } => Some(cached.fetched_at_ms),
         PutOutcome::Outdated => None,
         PutOutcome::TooLarge { bytes, limit } => {
-            tracing::debug!(bytes, limit, "a page is too large for the cache");
+            tracing::debug!(bytes, limit, "page is too large for the cache");
             None
         }
     })
 }
 
-/// Returns the time of a fetch as a point in time.
+/// Converts milliseconds since the Unix epoch to a timestamp.
 pub(crate) fn fetched_at(fetched_at_ms: u64) -> Option<Timestamp> {
     Timestamp::from_millisecond(i64::try_from(fetched_at_ms).ok()?).ok()
 }
 
-/// Returns a cached page as it was received; `None` when the entry cannot be read, so that it is fetched again.
+/// Returns a cached page as it was received; `None` if the entry cannot be read, so that it is fetched again.
 pub(crate) fn to_raw_page(source_url: &Url, cached: CachedPage) -> Option<RawPage> {
     let mut headers = HeaderMap::new();
     for (name, value) in &cached.headers {
@@ -132,12 +133,12 @@ pub(crate) fn to_raw_page(source_url: &Url, cached: CachedPage) -> Option<RawPag
         headers,
         body: cached.body,
         truncated: cached.truncated,
-        warnings: if cached.truncated { vec![TRUNCATED.to_owned()] } else { Vec::new() },
+        warnings: if cached.truncated { vec![TRUNCATED_WARNING.to_owned()] } else { Vec::new() },
         proxy_used: ProxyUsed::Basic,
         unverified: false,
         sent_credentials: false,
         cache_state: CacheState::Hit(fetched_at(cached.fetched_at_ms)?),
-        took: Duration::ZERO,
-        takings: None,
+        elapsed: Duration::ZERO,
+        artifacts: None,
     })
 }

@@ -1,4 +1,4 @@
-//! What the page cache has, and what goes into it.
+//! Lookups in the page cache and the output cache, and storing fetched pages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,34 +18,34 @@ use crate::page::Page;
 use crate::raw::RawPage;
 use crate::scraper::Scraper;
 
-/// What the cache has of a page.
+/// The result of a lookup in both caches.
 pub(crate) enum CacheLookup {
-    /// The formats that are asked for, as they were written before.
+    /// The requested formats, from the output cache.
     Output(Box<Page>),
-    /// The page as its host sent it.
+    /// The state of the page cache.
     Response(CacheStatus),
 }
 
-/// What the cache has of a page as its host sent it.
+/// The state of the page cache for a page.
 pub(crate) enum CacheStatus {
-    /// A page that may answer, its name in the cache, and when it was fetched, in milliseconds since the Unix epoch.
+    /// A page that may be served, its cache key, and the time of its fetch in milliseconds since the Unix epoch.
     Fresh(Box<RawPage>, (PageKey, u64)),
-    /// Nothing that may answer. There may be an older one, of which its host can say that it is unchanged.
+    /// No page that may be served. There may be an older copy, which can be revalidated.
     Stale,
-    /// Nothing at all.
+    /// No copy at all.
     Miss,
 }
 
-/// Where the cache has a page, or would have it.
+/// The entry of the cache for a page, whether or not it exists.
 #[derive(Clone, Copy)]
 pub(crate) struct CacheSlot<'a> {
     pub(crate) key: &'a PageKey,
-    /// It was looked at a moment ago, and nothing was there.
+    /// True if a lookup a moment ago found no entry.
     pub(crate) is_empty: bool,
 }
 
 impl Scraper {
-    /// Returns what the cache has of a page, however old.
+    /// Returns the cached page under a key, however old.
     pub(crate) async fn stored_response(
         &self,
         url: &Url,
@@ -56,18 +56,18 @@ impl Scraper {
         Ok(cached.and_then(|cached| cache::to_raw_page(url, cached)))
     }
 
-    /// Returns how the page cache fares.
-    pub fn cache_report(&self) -> CacheMetrics {
-        self.inner.keeping.report(self.clock().now_ms())
+    /// Returns the metrics of the page cache.
+    pub fn cache_metrics(&self) -> CacheMetrics {
+        self.inner.cache_writer.metrics(self.clock().now_ms())
     }
 
-    /// Returns the bounds of the page cache.
+    /// Returns the limits of the page cache.
     #[must_use]
     pub fn cache_limits(&self) -> CacheLimits {
         self.inner.config.cache
     }
 
-    /// Returns what the cache has of a page that may answer: the team's own copy, else that of all teams.
+    /// Looks up a page that may be served in both caches: the team's own copy, else the one of all teams.
     pub(crate) async fn lookup(
         &self,
         url: &Url,
@@ -75,29 +75,27 @@ impl Scraper {
         plan: &ScrapePlan,
         freshness: Freshness,
     ) -> Result<CacheLookup, ScrapeError> {
-        let own = self.held_under(url, key, plan, freshness).await;
+        let own = self.lookup_key(url, key, plan, freshness).await;
         let Some(shared) = key.and_then(PageKey::shared) else { return own };
         match own {
             Ok(CacheLookup::Response(found @ (CacheStatus::Stale | CacheStatus::Miss))) => {
-                match self.held_under(url, Some(&shared), plan, freshness).await? {
-                    // Whether there is an older copy matters to the slot of the team's own.
+                match self.lookup_key(url, Some(&shared), plan, freshness).await? {
+                    // The existence of an older copy matters only for the slot of the team's own copy.
                     CacheLookup::Response(CacheStatus::Stale | CacheStatus::Miss) => {
                         Ok(CacheLookup::Response(found))
                     }
-                    answer @ (CacheLookup::Output(_) | CacheLookup::Response(CacheStatus::Fresh(..))) => {
-                        Ok(answer)
-                    }
+                    hit @ (CacheLookup::Output(_) | CacheLookup::Response(CacheStatus::Fresh(..))) => Ok(hit),
                 }
             }
             Err(ScrapeError::NoCachedData | ScrapeError::LockdownMiss) => {
-                self.held_under(url, Some(&shared), plan, freshness).await
+                self.lookup_key(url, Some(&shared), plan, freshness).await
             }
             Ok(CacheLookup::Output(_) | CacheLookup::Response(CacheStatus::Fresh(..))) | Err(_) => own,
         }
     }
 
-    /// Returns what the cache has under one name.
-    async fn held_under(
+    /// Looks up one cache key in both caches.
+    async fn lookup_key(
         &self,
         url: &Url,
         key: Option<&PageKey>,
@@ -106,13 +104,13 @@ impl Scraper {
     ) -> Result<CacheLookup, ScrapeError> {
         if let Some(page) = self.stages().time(Stage::Cache, || self.cached_output(url, key, plan, freshness))
         {
-            self.inner.keeping.record_lookup(LookupOutcome::OutputHit);
+            self.inner.cache_writer.record_lookup(LookupOutcome::OutputHit);
             return Ok(CacheLookup::Output(Box::new(page)));
         }
-        self.cached_under(url, key, freshness).await.map(CacheLookup::Response)
+        self.lookup_response_key(url, key, freshness).await.map(CacheLookup::Response)
     }
 
-    /// Returns the page as it was written before, when that may answer.
+    /// Returns the page from the output cache, if it may be served.
     fn cached_output(
         &self,
         url: &Url,
@@ -121,14 +119,14 @@ impl Scraper {
         freshness: Freshness,
     ) -> Option<Page> {
         let key = key?;
-        let entry = self.inner.rendered.find(key, &OutputKey::of(plan))?;
-        // One lookup in an index, at most once a second for a page: not worth another thread. When all connections are in use
-        // the page is read from the cache, off this thread.
+        let entry = self.inner.output_cache.find(key, &OutputKey::of(plan))?;
+        // This is one lookup in a database index, at most once a second for a page, so it runs on this thread. When all
+        // connections are in use, the page is read from the page cache instead, on the blocking pool.
         if !entry.is_current(|| self.inner.store.try_page_fetched_at(key).ok().flatten()) {
             return None;
         }
         match freshness.decide(Some(self.age(entry.fetched_at_ms))) {
-            Ok(Decision::Serve) if freshness.asks_cache() => {}
+            Ok(Decision::Serve) if freshness.uses_cache() => {}
             Ok(Decision::Serve | Decision::Fetch) | Err(_) => return None,
         }
         let mut page = entry.page.clone();
@@ -136,42 +134,42 @@ impl Scraper {
         Some(page)
     }
 
-    /// Returns what the cache has of a page as its host sent it: the team's own copy, else that of all teams.
+    /// Looks up a page as received in the page cache: the team's own copy, else the one of all teams.
     pub(crate) async fn lookup_response(
         &self,
         url: &Url,
         key: Option<&PageKey>,
         freshness: Freshness,
     ) -> Result<CacheStatus, ScrapeError> {
-        let own = self.cached_under(url, key, freshness).await;
+        let own = self.lookup_response_key(url, key, freshness).await;
         let Some(shared) = key.and_then(PageKey::shared) else { return own };
         match own {
             Ok(found @ (CacheStatus::Stale | CacheStatus::Miss)) => {
-                match self.cached_under(url, Some(&shared), freshness).await? {
+                match self.lookup_response_key(url, Some(&shared), freshness).await? {
                     CacheStatus::Stale | CacheStatus::Miss => Ok(found),
-                    answer @ CacheStatus::Fresh(..) => Ok(answer),
+                    hit @ CacheStatus::Fresh(..) => Ok(hit),
                 }
             }
             Err(ScrapeError::NoCachedData | ScrapeError::LockdownMiss) => {
-                self.cached_under(url, Some(&shared), freshness).await
+                self.lookup_response_key(url, Some(&shared), freshness).await
             }
             Ok(CacheStatus::Fresh(..)) | Err(_) => own,
         }
     }
 
-    async fn cached_under(
+    async fn lookup_response_key(
         &self,
         url: &Url,
         key: Option<&PageKey>,
         freshness: Freshness,
     ) -> Result<CacheStatus, ScrapeError> {
-        let Some(key) = key.filter(|_| freshness.asks_cache()) else {
-            // Nothing cached can answer; what never fetches ends here.
+        let Some(key) = key.filter(|_| freshness.uses_cache()) else {
+            // No cached page may be served; a request that must not fetch fails here.
             return freshness.decide(None).map(|_fetch| CacheStatus::Stale);
         };
         let found =
             self.stages().run(Stage::Cache, self.read_cached_response(url, key.clone(), freshness)).await;
-        self.inner.keeping.record_lookup(match &found {
+        self.inner.cache_writer.record_lookup(match &found {
             Ok(CacheStatus::Fresh(page, _)) => LookupOutcome::ResponseHit { bytes: page.body.len() },
             Ok(CacheStatus::Stale | CacheStatus::Miss) | Err(_) => LookupOutcome::Miss,
         });
@@ -191,8 +189,8 @@ impl Scraper {
             (_, None) => CacheStatus::Miss,
             (Decision::Serve, Some(cached)) => {
                 let page = cache::to_raw_page(url, cached).zip(fetched_at_ms);
-                // It was stored before there was a browser to draw it.
-                page.filter(|(page, _)| freshness.is_cache_only() || !self.inner.drawer.needs_rendering(page))
+                // A shell page may have been stored when no browser was available.
+                page.filter(|(page, _)| freshness.is_cache_only() || !self.inner.renderer.needs_rendering(page))
                     .map_or(CacheStatus::Stale, |(page, at)| CacheStatus::Fresh(Box::new(page), (key, at)))
             }
             (Decision::Fetch, Some(_)) => CacheStatus::Stale,
@@ -203,25 +201,25 @@ impl Scraper {
         Duration::from_millis(self.inner.config.clock.now_ms().saturating_sub(fetched_at_ms))
     }
 
-    /// Puts a page into the cache, and returns when that was if the cache has it now. That it could not be kept is
-    /// told, and does not keep it from the caller.
+    /// Stores a page in the cache, and returns the time of its fetch if the cache has it now. A page that cannot be
+    /// stored is still returned, with a warning.
     pub(crate) async fn put(
         &self,
         mut page: RawPage,
         key: PageKey,
     ) -> Result<(RawPage, Option<u64>), ScrapeError> {
-        let is_kept = self.scope != PageScope::Off;
-        if !is_kept || page.unverified || page.is_personal() || page.challenge_vendor().is_some() {
+        let is_off = self.scope == PageScope::Off;
+        if is_off || page.unverified || page.is_personal() || page.challenge_vendor().is_some() {
             return Ok((page, None));
         }
         let (limits, now_ms) = (self.inner.config.cache, self.clock().now_ms());
         let inner = Arc::clone(&self.inner);
         let storing = self.run_cpu_task(move |store| {
-            let kept = inner.keeping.store(now_ms, || cache::put(store, &limits, key, &page, now_ms));
-            if kept.is_err() {
+            let stored = inner.cache_writer.store(now_ms, || cache::put(store, &limits, key, &page, now_ms));
+            if stored.is_err() {
                 page.warnings.push("the page could not be kept in the cache".to_owned());
             }
-            Ok((page, kept.unwrap_or_default()))
+            Ok((page, stored.unwrap_or_default()))
         });
         self.stages().run(Stage::Store, storing).await
     }

@@ -1,21 +1,21 @@
-//! Pages that are not the page: walls of bot defences, captchas, and checks of the browser.
+//! Detection of challenges: block pages of bot protection, captchas, and browser checks served instead of a page.
 //!
-//! Such an answer is told as a failure and never handed out as content: a caller that gets a captcha as the text of a
-//! page cannot know that it did. Marks of a defence also stand in real pages (a contact form has a captcha, every
-//! page behind some defences loads their script), so a mark counts only in an answer that has next to no text, or by
-//! a header that says outright that this is a challenge.
+//! A challenge is an error and never returned as content, because a caller could not tell the text of a captcha from the
+//! text of the page. Markers of a vendor also occur in real pages (a contact form has a captcha, every page behind some
+//! vendors loads their script), so a marker counts only in a response with next to no text, or in a header that
+//! explicitly declares a challenge.
 
 use http::{HeaderMap, StatusCode};
 
 use crate::visible::visible_words;
 
-/// A real page has more words than this; a wall seldom has.
-const WALL_WORDS: usize = 150;
+/// The maximum number of words of a challenge; a real page usually has more.
+const MAX_CHALLENGE_WORDS: usize = 150;
 
-/// How much of a body is looked at; walls are small.
-const LOOKED_AT: usize = 256 * 1024;
+/// The maximum size of a body that is scanned, in bytes; challenges are small.
+const MAX_SCAN_BYTES: usize = 256 * 1024;
 
-/// A header that only a wall has: its name, a part of its value (in lower case), whose wall.
+/// The headers that only a challenge has: name, part of the value (in lower case), vendor.
 const HEADERS: &[(&str, &str, &str)] = &[
     ("cf-mitigated", "challenge", "Cloudflare"),
     ("x-amzn-waf-action", "challenge", "AWS WAF"),
@@ -24,8 +24,8 @@ const HEADERS: &[(&str, &str, &str)] = &[
     ("x-sucuri-block", "", "Sucuri"),
 ];
 
-/// A part of the source of a wall (in lower case), whose wall.
-const MARKS: &[(&str, &str)] = &[
+/// The markers in the source of a challenge (in lower case), with the vendor.
+const MARKERS: &[(&str, &str)] = &[
     ("/cdn-cgi/challenge-platform/", "Cloudflare"),
     ("challenges.cloudflare.com/turnstile", "Cloudflare"),
     ("cf-error-details", "Cloudflare"),
@@ -52,8 +52,8 @@ const MARKS: &[(&str, &str)] = &[
     ("hcaptcha.com", "hCaptcha"),
 ];
 
-/// What a wall says to a person (in lower case).
-const WORDS: &[&str] = &[
+/// The phrases in which challenges address a user (in lower case).
+const PHRASES: &[&str] = &[
     "just a moment...",
     "checking your browser",
     "checking if the site connection is secure",
@@ -85,9 +85,9 @@ const WORDS: &[&str] = &[
     "making sure you&#39;re not a bot",
 ];
 
-/// Returns whose wall an answer is; `None` for what seems to be the page.
+/// Returns the vendor of a challenge; `None` if the response seems to be the page.
 ///
-/// The text of a PDF or a picture is not looked at: walls are HTML.
+/// Only HTML is scanned, because challenges are HTML.
 pub(crate) fn detect_challenge(
     status: StatusCode,
     headers: &HeaderMap,
@@ -97,34 +97,35 @@ pub(crate) fn detect_challenge(
     let by_header = HEADERS.iter().find(|(name, part, _)| {
         headers.get_all(*name).iter().any(|value| lower(value.as_bytes()).contains(part))
     });
-    if let Some((_, _, whose)) = by_header {
-        return Some(whose);
+    if let Some((_, _, vendor)) = by_header {
+        return Some(vendor);
     }
-    if !is_html || body.len() > LOOKED_AT {
+    if !is_html || body.len() > MAX_SCAN_BYTES {
         return None;
     }
-    // First, because it ends early for nearly every page: the search for marks looks at all of the body many times.
-    let words = visible_words(body, WALL_WORDS + 1);
-    if words > WALL_WORDS {
+    // The words are counted first, because that returns early for nearly every page; the search for markers scans the whole
+    // body many times.
+    let words = visible_words(body, MAX_CHALLENGE_WORDS + 1);
+    if words > MAX_CHALLENGE_WORDS {
         return None;
     }
     let source = lower(body);
-    let mark = MARKS.iter().find(|(mark, _)| source.contains(mark)).map(|&(_, whose)| whose);
-    let says_so = WORDS.iter().any(|phrase| source.contains(phrase));
-    // Without a refusing status a mark alone does not do, as a short thank-you page may have a captcha in its form: both
-    // a mark and what walls say are needed, or what they say in a page of next to no other words.
-    let (enough, few) = if is_refusal(status) {
-        (mark.is_some() || says_so, WALL_WORDS)
-    } else if mark.is_some() && says_so {
-        (true, WALL_WORDS)
+    let vendor = MARKERS.iter().find(|(marker, _)| source.contains(marker)).map(|&(_, vendor)| vendor);
+    let has_phrase = PHRASES.iter().any(|phrase| source.contains(phrase));
+    // Without an error status a marker alone is not enough, as a short thank-you page may have a captcha in its form. It
+    // takes both a marker and a phrase, or a phrase in a page with next to no other words.
+    let (is_challenge, max_words) = if is_challenge_status(status) {
+        (vendor.is_some() || has_phrase, MAX_CHALLENGE_WORDS)
+    } else if vendor.is_some() && has_phrase {
+        (true, MAX_CHALLENGE_WORDS)
     } else {
-        (says_so, 40)
+        (has_phrase, 40)
     };
-    (enough && words <= few).then(|| mark.unwrap_or("an unknown defence"))
+    (is_challenge && words <= max_words).then(|| vendor.unwrap_or("an unknown defence"))
 }
 
-/// Returns whether a status is one that walls answer with.
-fn is_refusal(status: StatusCode) -> bool {
+/// Returns whether challenges are served with this status.
+fn is_challenge_status(status: StatusCode) -> bool {
     matches!(status.as_u16(), 401 | 403 | 405 | 406 | 418 | 429 | 444 | 503 | 520..=529)
 }
 
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn walls_are_told_by_their_marks() {
+    fn challenge_is_detected_by_marker_or_phrase() {
         let challenge =
             "<title>Just a moment...</title><script src='/cdn-cgi/challenge-platform/h/b/x.js'></script>";
         check(403, challenge, Some("Cloudflare"));
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn real_pages_with_marks_are_pages() {
+    fn real_page_with_marker_is_not_a_challenge() {
         check(200, &article("<script src='/cdn-cgi/challenge-platform/x.js'></script>"), None);
         check(
             200,
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_may_say_it() {
+    fn challenge_is_detected_by_header() {
         let mut headers = HeaderMap::new();
         headers.insert("cf-mitigated", HeaderValue::from_static("challenge"));
         assert_eq!(detect_challenge(StatusCode::FORBIDDEN, &headers, false, b""), Some("Cloudflare"));
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_html_is_no_wall() {
+    fn other_than_html_is_not_a_challenge() {
         let text = b"{\"title\": \"Just a moment...\"}";
         assert_eq!(detect_challenge(StatusCode::OK, &HeaderMap::new(), false, text), None);
     }

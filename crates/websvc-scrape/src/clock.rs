@@ -1,16 +1,16 @@
-//! The time by which cached pages are young or old.
+//! The clock that the age of cached pages is computed with.
 
 use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-/// Tells the time. The wall clock by default; tests bring their own.
+/// A source of the current time: the wall clock by default, replaceable in tests.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
 impl Clock {
-    /// Makes a clock of a function.
+    /// Creates a clock that calls a function for the current time.
     pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }

@@ -1,4 +1,4 @@
-//! What a scraper is told.
+//! The configuration of a scraper.
 
 use std::sync::Arc;
 
@@ -11,28 +11,29 @@ use crate::clock::Clock;
 use crate::documents::DocumentWorkers;
 use crate::proxies::ProxyConfig;
 
-/// The bounds of a scraper.
+/// The limits and dependencies of a [`Scraper`](crate::Scraper).
 #[derive(Debug, Clone)]
 pub struct ScrapeConfig {
-    /// The largest body, on the wire and decoded.
+    /// The maximum size of a body, on the wire and decoded, in bytes.
     pub max_body_bytes: u64,
-    /// How many pages are fetched at one time.
+    /// The maximum number of concurrent fetches.
     pub concurrency: usize,
-    /// The bounds of the page cache.
+    /// The limits of the page cache.
     pub cache: CacheLimits,
-    /// How many bytes of written pages are kept in memory.
-    pub rendered_bytes: u64,
-    /// The ways to hosts.
+    /// The maximum size of the in-memory cache of formatted pages, in bytes.
+    pub output_cache_bytes: u64,
+    /// The proxies.
     pub proxies: ProxyConfig,
-    /// The time by which cached pages are young or old.
+    /// The clock that the age of cached pages is computed with.
     pub clock: Clock,
-    /// Who reads documents; `None` reads none.
+    /// The configuration of the document workers; with `None` documents are not read.
     pub documents: Option<DocumentWorkers>,
-    /// Who draws pages that scripts fill; `None` draws none. It must go out by the same guard as the scraper.
+    /// The browser that renders pages whose content scripts create; with `None` no page is rendered. It must use the same
+    /// guarded client as the scraper.
     pub browser: Option<Browser>,
-    /// The lists of advertising that the browser leaves out.
+    /// The lists of advertising that the browser blocks.
     pub blocklist: Arc<Blocklist>,
-    /// Where it is counted how long the stages take.
+    /// The metrics of how long the stages take.
     pub stages: StageTimes,
 }
 
@@ -42,7 +43,7 @@ impl Default for ScrapeConfig {
             max_body_bytes: 20 * 1024 * 1024,
             concurrency: 64,
             cache: CacheLimits::default(),
-            rendered_bytes: 32 * 1024 * 1024,
+            output_cache_bytes: 32 * 1024 * 1024,
             proxies: ProxyConfig::default(),
             clock: Clock::default(),
             documents: None,

@@ -1,4 +1,4 @@
-//! What a crawl learns of a page.
+//! The scrape of one page for a crawl: its index document, links and feeds.
 
 use std::time::Duration;
 
@@ -14,60 +14,60 @@ use crate::out_links::links;
 use crate::raw::{CacheState, RawPage};
 use crate::robots::RobotsRules;
 
-/// A page as a crawl sees it.
+/// The parts of a page that a crawl uses.
 #[derive(Debug)]
 pub struct CrawlPage {
     /// The URL after redirects.
     pub url: Url,
     /// The HTTP status.
     pub status: StatusCode,
-    /// How long an overloaded host asks to be left alone.
+    /// The delay that an overloaded host requests by `Retry-After`.
     pub retry_after: Option<Duration>,
-    /// What the index takes of it; `None` when it is not to be indexed or has no text.
+    /// The document for the index; `None` if the page must not be indexed or has no text.
     pub index_copy: Option<Box<IndexDocument>>,
-    /// Where it leads, without what it asks not to follow.
+    /// The links that may be followed; none with `nofollow`.
     pub links: Vec<Url>,
-    /// The feeds it names.
+    /// The feeds that the page declares.
     pub feeds: Vec<Url>,
-    /// The cache answered.
+    /// True if the page came from the cache.
     pub from_cache: bool,
-    /// The host was asked, and said that the page is as the cache has it.
-    pub unchanged: bool,
+    /// True if the host confirmed the cached copy by 304 Not Modified.
+    pub not_modified: bool,
 }
 
 impl CrawlPage {
-    /// Returns whether the host said that it has too much to do.
+    /// Returns whether the host responded that it is overloaded (429 or 503).
     pub fn is_overload(&self) -> bool {
         matches!(self.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
     }
 }
 
-/// Reads a page for a crawl.
+/// Extracts the parts of a page that a crawl uses.
 pub(crate) fn to_crawl_page(
     page: &RawPage,
     converted: Option<&ConvertedDocument>,
 ) -> Result<CrawlPage, ScrapeError> {
-    let mut survey = CrawlPage {
+    let mut crawl_page = CrawlPage {
         url: page.url.clone(),
         status: page.status,
         retry_after: page.retry_after(),
         index_copy: None,
         links: Vec::new(),
         feeds: Vec::new(),
-        unchanged: false,
+        not_modified: false,
         from_cache: matches!(page.cache_state, CacheState::Hit(_)),
     };
     if !page.status.is_success() || page.challenge_vendor().is_some() {
-        return Ok(survey);
+        return Ok(crawl_page);
     }
     let document = format::parse(page, converted)?;
     let content = document.content(&format::index_options(page, converted)?);
     let metadata = document.metadata();
     let follow = RobotsRules::of(&page.headers, Some(&metadata)).follow;
-    survey.index_copy = index_copy(page, &document, &content, metadata);
+    crawl_page.index_copy = index_copy(page, &document, &content, metadata);
     if follow {
-        survey.links = links(page, &document);
-        survey.feeds = document.feeds();
+        crawl_page.links = links(page, &document);
+        crawl_page.feeds = document.feeds();
     }
-    Ok(survey)
+    Ok(crawl_page)
 }

@@ -1,4 +1,4 @@
-//! Dates as pages, feeds and other engines write them.
+//! Parsing of dates in the formats of pages, feeds and other search engines.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -6,8 +6,8 @@ use jiff::fmt::rfc2822;
 use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::TimeZone;
 
-/// Zones as ISO 8601 does not write them: without a colon, as in `2024-05-01T10:00:00+0200`, or behind a space.
-const OTHER_ZONES: [&str; 5] = [
+/// Formats with a zone that ISO 8601 does not allow: without a colon, as in `2024-05-01T10:00:00+0200`, or after a space.
+const NON_ISO_ZONE_FORMATS: [&str; 5] = [
     "%Y-%m-%dT%H:%M:%S%.f%z",
     "%Y-%m-%d %H:%M:%S%.f %z",
     "%Y-%m-%d %H:%M:%S%.f %:z",
@@ -15,23 +15,23 @@ const OTHER_ZONES: [&str; 5] = [
     "%Y-%m-%dT%H:%M%z",
 ];
 
-/// Longer texts are no dates.
+/// The maximum length of a date, in bytes.
 const MAX_BYTES: usize = 100;
 
-/// Reads a text that is a date and nothing else: ISO 8601 and RFC 3339 with and without time and zone (a space may stand
-/// for the `T`, the colon of the zone may be missing), and RFC 2822.
+/// Parses a text that is only a date: ISO 8601 and RFC 3339 with and without time and zone (with a space instead of the
+/// `T`, or a zone without a colon), and RFC 2822.
 ///
-/// What has no zone is UTC; a day or a month is its first moment.
+/// A time without a zone is UTC; for a day, month or year it returns its first moment.
 pub fn read(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     if text.is_empty() || text.len() > MAX_BYTES {
         return None;
     }
     let zoned = || text.parse::<Timestamp>().ok();
-    let other = || OTHER_ZONES.iter().find_map(|form| parse(form, text)?.to_timestamp().ok());
+    let other = || NON_ISO_ZONE_FORMATS.iter().find_map(|form| parse(form, text)?.to_timestamp().ok());
     let local = || utc(text.parse::<DateTime>().ok()?);
     let spelled = || rfc2822::DateTimeParser::new().parse_timestamp(text).ok();
-    let month = || of_month(text);
+    let month = || parse_month(text);
     zoned().or_else(other).or_else(local).or_else(spelled).or_else(month)
 }
 
@@ -48,8 +48,8 @@ fn utc(time: DateTime) -> Option<Timestamp> {
     Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
-/// Reads `2024-05` and `2024`, as books and papers are dated.
-fn of_month(text: &str) -> Option<Timestamp> {
+/// Parses `2024-05` and `2024`, the dates of books and papers.
+fn parse_month(text: &str) -> Option<Timestamp> {
     let (year, month) = text.split_once('-').unwrap_or((text, "1"));
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if year.len() != 4 || !is_number(year) || !is_number(month) {
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_common_forms_of_dates_are_read() {
+    fn common_date_formats_are_parsed() {
         let table = [
             ("2024-05-01T10:00:00Z", "2024-05-01T10:00:00Z"),
             ("2024-05-01t10:00:00.250+02:00", "2024-05-01T08:00:00.25Z"),

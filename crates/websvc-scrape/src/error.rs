@@ -1,4 +1,4 @@
-//! Why a page could not be had.
+//! The error of scraping a page.
 
 use std::sync::Arc;
 
@@ -10,89 +10,89 @@ use websvc_types::ErrorCode;
 
 use crate::documents::ReadError;
 
-/// Why a page could not be had.
+/// An error of scraping a page.
 ///
-/// The message is what the caller may see: it names the rule, never an internal address.
+/// The message is shown to the client: it names the rule, never an internal address.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScrapeError {
-    /// The page was not done within its time.
+    /// The page was not finished before its deadline.
     #[error("the page was not done within its time")]
     Timeout,
-    /// `minAge` was set and the cache holds nothing of that age.
+    /// `minAge` is set and the cache has no page of that age.
     #[error("no cached data of the asked age is available for this URL")]
     NoCachedData,
-    /// Lockdown was set and the cache holds nothing fresh enough.
+    /// Lockdown is set and the cache has no page that is fresh enough.
     #[error("lockdown is set and the page is not in the cache")]
     LockdownMiss,
-    /// What should be scraped is no URL.
+    /// The URL to scrape is invalid.
     #[error("{url:?} is not a URL")]
     BadUrl {
-        /// What was given.
+        /// The text that is not a URL.
         url: String,
     },
-    /// The file that the caller brought is of no kind that can be read.
+    /// The uploaded file is of no readable kind.
     #[error(
         "Unsupported file type: {name} is not a document, web page or text that can be read (detected type: {detected})"
     )]
     UnsupportedFile {
-        /// Its name.
+        /// The file name.
         name: String,
-        /// A short name of what its bytes are: `png`, `binary`, `unknown`.
+        /// The detected type of its bytes: `png`, `binary`, `unknown`.
         detected: &'static str,
     },
-    /// Threat protection blocks the URL, or where it leads (specification, section 2.3).
+    /// Threat protection blocks the URL or one of its redirects (specification, section 2.3).
     #[error("{reason}")]
     Unsafe {
-        /// Which URL is blocked by which rule.
+        /// The blocked URL and the rule.
         reason: String,
     },
-    /// A wall stands in place of the page: a captcha, a check of the browser, a block.
+    /// The host served a challenge instead of the page: a captcha, a browser check, a block page.
     #[error("the site answered {status} with a challenge or block page of {by} instead of the page")]
     Blocked {
-        /// Whose wall it is.
+        /// The vendor of the challenge.
         by: &'static str,
-        /// The status it came with.
+        /// The status of the response.
         status: http::StatusCode,
     },
-    /// What somebody else met who asked for the same page at the same time.
+    /// The error of a concurrent request for the same page, shared by a coalesced fetch.
     #[error("{0}")]
     Shared(Arc<ScrapeError>),
     /// The page could not be fetched.
     #[error("{0}")]
     Fetch(#[source] FetchError),
-    /// The page's content or a selector could not be read.
+    /// The content of the page or a selector could not be parsed.
     #[error("{0}")]
     Extract(#[source] ExtractError),
-    /// The page is a document, and it gave no text.
+    /// The page is a document whose text could not be read.
     #[error("{0}")]
     Document(#[source] ReadError),
-    /// The browser could not draw the page or do what was asked on it.
+    /// The browser could not render the page or run an action.
     #[error("{0}")]
     Browser(#[source] BrowserError),
-    /// Somebody else is about to save the profile.
+    /// Another request has the lease to save the profile.
     #[error(
         "another request is about to save the profile {name:?}: try again later, or with saveChanges false"
     )]
     ProfileLocked {
-        /// Its name.
+        /// The name of the profile.
         name: String,
     },
-    /// The team may have no more profiles.
-    #[error("the team has {most} profiles, the most there may be; delete one that is no longer needed")]
+    /// The team has the maximum number of profiles.
+    #[error("the team has {max} profiles, the most there may be; delete one that is no longer needed")]
     TooManyProfiles {
-        /// How many it may have.
-        most: u64,
+        /// The maximum number of profiles.
+        max: u64,
     },
-    /// What was saved under the name is no state of a browser.
+    /// The saved state of the profile is invalid.
     #[error("the profile {name:?} cannot be read")]
     ProfileUnreadable {
-        /// Its name.
+        /// The name of the profile.
         name: String,
-        /// What is wrong with it.
+        /// The error in the saved state.
         source: StateError,
     },
-    /// The plan has a profile that nobody has opened.
+    /// The plan names a profile that the caller has not opened.
     #[error("the profile of the page was not opened")]
     ProfileNotOpened,
     /// The page cache failed.
@@ -104,13 +104,13 @@ pub enum ScrapeError {
 }
 
 impl ScrapeError {
-    /// Returns whether threat protection is the reason.
+    /// Returns whether threat protection blocked the page.
     pub(crate) fn is_unsafe(&self) -> bool {
         self.code() == ErrorCode::UnsafeDomainBlocked
     }
 
-    /// Returns whether any request of the host would fail by this: it may not be asked, has no name, or no certificate
-    /// that can be verified.
+    /// Returns whether every request to the host would fail in this way: it is forbidden, its name does not resolve, or its
+    /// certificate cannot be verified.
     #[must_use]
     pub fn is_for_every_request(&self) -> bool {
         if let ScrapeError::Shared(error) = self {
@@ -132,7 +132,7 @@ impl ScrapeError {
         )
     }
 
-    /// Returns whether the host could not be reached, or broke off: what a host does that went down.
+    /// Returns whether the host could not be reached or closed the connection, as a host that is down does.
     #[must_use]
     pub fn is_unreachable(&self) -> bool {
         if let ScrapeError::Shared(error) = self {
@@ -152,18 +152,19 @@ impl ScrapeError {
         )
     }
 
-    /// Returns whether the host took longer than it had. That there was no time for it is not meant.
+    /// Returns whether the host did not respond within its timeout. A deadline that had passed before the fetch does not
+    /// count.
     #[must_use]
-    pub fn is_late(&self) -> bool {
+    pub fn is_host_timeout(&self) -> bool {
         match self {
-            ScrapeError::Shared(error) => error.is_late(),
+            ScrapeError::Shared(error) => error.is_host_timeout(),
             error => {
                 matches!(error, ScrapeError::Fetch(FetchError::Timeout { .. })) && !error.is_unreachable()
             }
         }
     }
 
-    /// Returns the stable code of this condition.
+    /// Returns the stable error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             ScrapeError::Timeout
@@ -203,7 +204,7 @@ fn code_of(error: &BrowserError) -> ErrorCode {
         BrowserError::Busy { .. } | BrowserError::Deadline => ErrorCode::ScrapeTimeout,
         BrowserError::ForbiddenScheme { .. } | BrowserError::Forbidden => ErrorCode::ScrapeForbiddenUrl,
         BrowserError::RefusedByRule { .. } => ErrorCode::UnsafeDomainBlocked,
-        // As the same failure without a browser.
+        // These are the codes of the same failures without a browser.
         BrowserError::Navigation { kind, .. } => match kind {
             NavigationErrorKind::Dns => ErrorCode::ScrapeDnsResolutionError,
             NavigationErrorKind::Tls => ErrorCode::ScrapeSslError,

@@ -1,4 +1,4 @@
-//! From a request to a page as received: ways to the host, pages that lead on, walls.
+//! The fetcher: turns a request into a page as received, with proxy tiers, refreshes and detection of challenges.
 
 use std::time::{Duration, Instant};
 
@@ -15,13 +15,13 @@ use crate::proxies::{Proxies, ProxyConfig, ProxyTier};
 use crate::raw::RawPage;
 use crate::refresh;
 
-/// How many proxies of a pool are tried for one page.
+/// The maximum number of proxies of a pool that are tried for one page.
 const MAX_PROXIES: usize = 3;
 
-/// How often a page may lead on by itself; redirects have a limit of their own for each of these fetches.
+/// The maximum number of refreshes that are followed; redirects have their own limit in each of these fetches.
 const MAX_REFRESHES: usize = 5;
 
-/// Which ways to a host a plan allows.
+/// The proxies that a plan allows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProxyRoute {
     choice: ProxyChoice,
@@ -34,17 +34,17 @@ impl ProxyRoute {
     }
 }
 
-/// Fetches pages, so many at one time.
+/// Fetches pages within a concurrency limit.
 #[derive(Debug)]
 pub(crate) struct Fetcher {
     client: Client,
-    fetching: Semaphore,
+    permits: Semaphore,
     proxies: Proxies,
 }
 
 impl Fetcher {
     pub(crate) fn new(client: Client, concurrency: usize, proxies: ProxyConfig) -> Self {
-        Self { client, fetching: Semaphore::new(concurrency), proxies: Proxies::new(proxies) }
+        Self { client, permits: Semaphore::new(concurrency), proxies: Proxies::new(proxies) }
     }
 
     pub(crate) fn client(&self) -> &Client {
@@ -55,54 +55,54 @@ impl Fetcher {
         self.proxies.config()
     }
 
-    /// Fetches a page by the ways that `route` allows, and what it leads on to. With `auto` the enhanced proxies are
-    /// tried when the basic way was turned away.
+    /// Fetches a page by the proxy tiers that `route` allows, and follows its refreshes. With `auto` the enhanced tier is
+    /// tried if the host rejected the basic one.
     ///
     /// # Errors
-    /// [`ScrapeError::Blocked`] when there is a wall in place of the page; else as the client has them.
+    /// [`ScrapeError::Blocked`] if the host served a challenge instead of the page; else the errors of the client.
     pub(crate) async fn page(
         &self,
         request: FetchRequest,
         route: ProxyRoute,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        self.by_route(request, route, deadline, RefreshPolicy::Follow).await
+        self.fetch_via_tiers(request, route, deadline, RefreshPolicy::Follow).await
     }
 
-    /// Fetches what is no page by the ways that `route` allows; what the host answers is the answer.
+    /// Fetches a file that is not a page by the proxy tiers that `route` allows; refreshes and challenges are ignored.
     ///
     /// # Errors
-    /// As the client has them.
+    /// [`ScrapeError`] with the errors of the client.
     pub(crate) async fn file(
         &self,
         request: FetchRequest,
         route: ProxyRoute,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        self.by_route(request, route, deadline, RefreshPolicy::Ignore).await
+        self.fetch_via_tiers(request, route, deadline, RefreshPolicy::Ignore).await
     }
 
-    async fn by_route(
+    async fn fetch_via_tiers(
         &self,
         request: FetchRequest,
         route: ProxyRoute,
         deadline: Instant,
-        onward: RefreshPolicy,
+        refresh_policy: RefreshPolicy,
     ) -> Result<RawPage, ScrapeError> {
         let (first, second) = self.tiers(route);
         let retried = second.map(|tier| (tier, request.clone()));
-        let fetched = self.by_tier(request, first, route.country, deadline, onward).await;
+        let fetched = self.fetch_via_tier(request, first, route.country, deadline, refresh_policy).await;
         let Some((second, request)) = retried.filter(|_| is_rejected(&fetched.as_ref())) else {
             return fetched;
         };
-        match self.by_tier(request, second, route.country, deadline, onward).await {
-            // What the basic way brought is better than nothing, if it brought anything.
+        match self.fetch_via_tier(request, second, route.country, deadline, refresh_policy).await {
+            // The page of the basic tier, if there is one, is better than an error.
             Err(error) => fetched.map_err(|_| error),
             Ok(page) => Ok(page),
         }
     }
 
-    /// Returns the tier that is tried first, and the one that is tried when the first was turned away.
+    /// Returns the tier that is tried first, and the one that is tried if the host rejects the first.
     pub(crate) fn tiers(&self, route: ProxyRoute) -> (ProxyTier, Option<ProxyTier>) {
         let enhanced = self.proxies.config().has_enhanced();
         match route.choice {
@@ -112,15 +112,15 @@ impl Fetcher {
         }
     }
 
-    /// Returns the proxy of the tier that is best for a host; `None` when there is none and it is reached directly.
+    /// Returns the best proxy of a tier for a host; `None` if the tier has none, so that the connection is direct.
     pub(crate) fn pick_proxy(&self, tier: ProxyTier, country: &str, url: &Url) -> Option<Proxy> {
         self.proxies.ranked(tier, country, url.host_str().unwrap_or_default()).into_iter().next()
     }
 
-    /// Fetches what nobody has wishes about, by the basic way; what the host answers is the answer.
+    /// Fetches a file with default options by the basic tier; refreshes and challenges are ignored.
     ///
     /// # Errors
-    /// As [`Fetcher::page`].
+    /// [`ScrapeError`] with the errors of the client.
     pub(crate) async fn fetch_plain_file(
         &self,
         request: FetchRequest,
@@ -129,15 +129,15 @@ impl Fetcher {
         self.fetch_via_proxies(request, ProxyTier::Basic, "", deadline, RefreshPolicy::Ignore).await
     }
 
-    async fn by_tier(
+    async fn fetch_via_tier(
         &self,
         request: FetchRequest,
         tier: ProxyTier,
         country: &str,
         deadline: Instant,
-        onward: RefreshPolicy,
+        refresh_policy: RefreshPolicy,
     ) -> Result<RawPage, ScrapeError> {
-        let page = self.fetch_via_proxies(request, tier, country, deadline, onward).await?;
+        let page = self.fetch_via_proxies(request, tier, country, deadline, refresh_policy).await?;
         Ok(RawPage {
             proxy_used: match tier {
                 ProxyTier::Basic => ProxyUsed::Basic,
@@ -147,24 +147,24 @@ impl Fetcher {
         })
     }
 
-    /// Fetches through the first proxy of the tier that works, or directly when it has none. The fetch itself is
-    /// boxed: it is awaited in several places, each of which would hold it whole.
+    /// Fetches through the first proxy of the tier that works, or directly if the tier has none. The fetch itself is boxed,
+    /// because it is awaited in several places and the future of each would contain it.
     async fn fetch_via_proxies(
         &self,
         request: FetchRequest,
         tier: ProxyTier,
         country: &str,
         deadline: Instant,
-        onward: RefreshPolicy,
+        refresh_policy: RefreshPolicy,
     ) -> Result<RawPage, ScrapeError> {
         let host = request.url.host_str().unwrap_or_default().to_owned();
         let proxies = self.proxies.ranked(tier, country, &host);
         let mut last = None;
         for proxy in proxies.into_iter().take(MAX_PROXIES) {
             let request = FetchRequest { proxy: Some(proxy.clone()), ..request.clone() };
-            let fetched = Box::pin(self.follow(request, deadline, onward)).await;
-            if is_failure_of_proxy(&fetched) && Instant::now() < deadline {
-                self.proxies.failed(&proxy);
+            let fetched = Box::pin(self.follow(request, deadline, refresh_policy)).await;
+            if is_proxy_failure(&fetched) && Instant::now() < deadline {
+                self.proxies.record_failure(&proxy);
                 last = Some(fetched);
                 continue;
             }
@@ -173,7 +173,7 @@ impl Fetcher {
         }
         match last {
             Some(fetched) => fetched,
-            None => Box::pin(self.follow(request, deadline, onward)).await,
+            None => Box::pin(self.follow(request, deadline, refresh_policy)).await,
         }
     }
 
@@ -184,12 +184,12 @@ impl Fetcher {
         }
     }
 
-    /// Fetches a page and, when it leads on by itself, what it leads to.
+    /// Fetches a page and follows its refreshes.
     async fn follow(
         &self,
         request: FetchRequest,
         deadline: Instant,
-        onward: RefreshPolicy,
+        refresh_policy: RefreshPolicy,
     ) -> Result<RawPage, ScrapeError> {
         let source_url = request.url.clone();
         let mut request = request;
@@ -198,7 +198,7 @@ impl Fetcher {
             let (mut page, cookies) = self.send(request.clone(), deadline).await?;
             sent_credentials |= page.sent_credentials;
             page.sent_credentials = sent_credentials;
-            if onward == RefreshPolicy::Ignore {
+            if refresh_policy == RefreshPolicy::Ignore {
                 return Ok(page);
             }
             if let Some(by) = page.challenge_vendor() {
@@ -207,8 +207,8 @@ impl Fetcher {
             match refresh::target(&page) {
                 Some(next) => {
                     if let Some(rule) = &request.redirect_rule {
-                        let refused = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
-                        rule.admit(&next).await.map_err(refused)?;
+                        let to_error = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
+                        rule.admit(&next).await.map_err(to_error)?;
                     }
                     request = refresh_request(request, &page.url, next, cookies);
                 }
@@ -223,8 +223,8 @@ impl Fetcher {
         mut request: FetchRequest,
         deadline: Instant,
     ) -> Result<(RawPage, CookieJar), ScrapeError> {
-        let waiting = tokio::time::timeout_at(deadline.into(), self.fetching.acquire()).await;
-        let _permit = match waiting {
+        let acquired = tokio::time::timeout_at(deadline.into(), self.permits.acquire()).await;
+        let _permit = match acquired {
             Ok(Ok(permit)) => permit,
             Ok(Err(_closed)) => return Err(ScrapeError::Stopping),
             Err(_elapsed) => return Err(ScrapeError::Timeout),
@@ -237,15 +237,17 @@ impl Fetcher {
     }
 }
 
-/// Whether a page that leads on by itself is gone on from, and a wall is an error.
+/// The treatment of refreshes and challenges in a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RefreshPolicy {
+    /// Follow refreshes, and fail on a challenge.
     Follow,
+    /// Return the response as it is.
     Ignore,
 }
 
-/// Returns the request for where a page leads on to. What the caller gave is for the origin it was given for, and
-/// conditions are for the page they were made for.
+/// Returns the request for the target of a refresh. The caller's headers are only sent to the origin that they were given
+/// for, and conditional headers only to the page that they were made for.
 pub(crate) fn refresh_request(
     request: FetchRequest,
     from: &Url,
@@ -258,13 +260,13 @@ pub(crate) fn refresh_request(
         headers.remove(IF_MODIFIED_SINCE);
     } else {
         let ours = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT];
-        let kept = ours.into_iter().filter_map(|name| headers.remove(&name).map(|value| (name, value)));
-        headers = kept.collect::<HeaderMap>();
+        let ours = ours.into_iter().filter_map(|name| headers.remove(&name).map(|value| (name, value)));
+        headers = ours.collect::<HeaderMap>();
     }
     FetchRequest { url: next, headers, cookies, ..request }
 }
 
-/// Returns whether another way to the host may get more.
+/// Returns whether the host rejected the fetch in a way in which another proxy tier may help.
 pub(crate) fn is_rejected(fetched: &Result<&RawPage, &ScrapeError>) -> bool {
     match fetched {
         Ok(page) => {
@@ -283,7 +285,8 @@ pub(crate) fn is_rejected(fetched: &Result<&RawPage, &ScrapeError>) -> bool {
     }
 }
 
-fn is_failure_of_proxy(fetched: &Result<RawPage, ScrapeError>) -> bool {
+/// Returns whether the proxy failed, not the host.
+fn is_proxy_failure(fetched: &Result<RawPage, ScrapeError>) -> bool {
     match fetched {
         Ok(page) => page.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED,
         Err(ScrapeError::Fetch(error)) => {
@@ -296,7 +299,7 @@ fn is_failure_of_proxy(fetched: &Result<RawPage, ScrapeError>) -> bool {
 /// Returns the time until `deadline`.
 ///
 /// # Errors
-/// [`ScrapeError::Timeout`] when it has passed.
+/// [`ScrapeError::Timeout`] if it has passed.
 pub(crate) fn remaining(deadline: Instant) -> Result<Duration, ScrapeError> {
     let remaining = deadline.saturating_duration_since(Instant::now());
     if remaining.is_zero() { Err(ScrapeError::Timeout) } else { Ok(remaining) }

@@ -1,4 +1,4 @@
-//! Files that an action led the browser to: fetched with the cookies of the page, and read in its place.
+//! Downloads that an action started in the browser: the file is fetched with the cookies of the page and returned instead.
 
 use std::time::Instant;
 
@@ -15,32 +15,32 @@ use crate::error::ScrapeError;
 use crate::fetcher::{ProxyRoute, refresh_request};
 use crate::raw::RawPage;
 
-/// Returns the file in place of the page that leads to it, with what the browser gave beside that; the page, with a
-/// warning, when the file cannot be had or read.
+/// Fetches a download and returns it instead of the page that started it, with the artifacts of the page. Returns the
+/// page with a warning if the file cannot be fetched or read.
 ///
 /// # Errors
-/// That threat protection blocks the file, or where it leads.
+/// [`ScrapeError`] if threat protection blocks the file or one of its redirects.
 pub(crate) async fn fetch_download(
     page: RawPage,
     file: &Download,
     plan: &ScrapePlan,
-    source: &FetchContext<'_>,
+    context: &FetchContext<'_>,
     deadline: Instant,
 ) -> Result<RawPage, ScrapeError> {
     let fetching = async {
-        let request = request_for(&page, file, plan, source, deadline)?;
-        if let Some(rule) = &source.rule {
-            let refused = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
-            rule.admit(&request.url).await.map_err(refused)?;
+        let request = request_for(&page, file, plan, context, deadline)?;
+        if let Some(rule) = &context.rule {
+            let to_error = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
+            rule.admit(&request.url).await.map_err(to_error)?;
         }
-        source.fetcher.page(request, ProxyRoute::of(plan), deadline).await
+        context.fetcher.page(request, ProxyRoute::of(plan), deadline).await
     };
-    // Boxed, because who draws a page holds it, and few pages lead to files.
+    // Boxed, because the future that renders a page contains it, and few pages start downloads.
     let reason = match Box::pin(fetching).await {
         Ok(served) if is_readable(&served) => {
-            let RawPage { source_url, mut warnings, takings, .. } = page;
+            let RawPage { source_url, mut warnings, artifacts, .. } = page;
             warnings.extend(served.warnings);
-            return Ok(RawPage { source_url, warnings, takings, ..served });
+            return Ok(RawPage { source_url, warnings, artifacts, ..served });
         }
         Ok(_) => "it is no document that can be read".to_owned(),
         Err(error) if error.is_unsafe() => return Err(error),
@@ -52,18 +52,18 @@ pub(crate) async fn fetch_download(
     Ok(RawPage { warnings, ..page })
 }
 
-/// Returns the request for a file, as the page would have asked for it.
+/// Returns the request for a file as the page would have sent it.
 fn request_for(
     page: &RawPage,
     file: &Download,
     plan: &ScrapePlan,
-    source: &FetchContext<'_>,
+    context: &FetchContext<'_>,
     deadline: Instant,
 ) -> Result<FetchRequest, ScrapeError> {
     let url = Url::parse(&file.url).map_err(|_| ScrapeError::BadUrl { url: file.url.clone() })?;
-    let request = source.request(&page.source_url, plan, deadline)?;
+    let request = context.request(&page.source_url, plan, deadline)?;
     let mut request = refresh_request(request, &page.url, url, CookieJar::default());
-    // What the caller gave is among those of the page.
+    // The caller's cookies are among those of the page.
     request.headers.remove(COOKIE);
     let pairs: Vec<String> =
         file.cookies.iter().map(|cookie| format!("{}={}", cookie.name, cookie.value)).collect();

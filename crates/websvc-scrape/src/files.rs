@@ -1,5 +1,5 @@
-//! Files that a request makes, pictures and printed pages: kept for a day under URLs that nobody guesses, or part of
-//! the answer where nothing may be kept.
+//! Publishing of the files of a request, screenshots and PDFs: stored for a day under unguessable URLs, or embedded in the
+//! response if nothing may be stored.
 
 use std::time::Duration;
 
@@ -14,10 +14,11 @@ use websvc_types::limits::SCREENSHOT_LIFETIME_S;
 use crate::browse::RenderArtifacts;
 use crate::page::Page;
 
-/// Where the files of a request go.
+/// The publisher of the files of a request.
 #[derive(Debug, Clone)]
 pub struct FilePublisher(Option<ArtifactTarget>);
 
+/// The artifact store of a team, and the base of its URLs.
 #[derive(Debug, Clone)]
 struct ArtifactTarget {
     artifacts: TeamArtifacts,
@@ -25,8 +26,8 @@ struct ArtifactTarget {
 }
 
 impl FilePublisher {
-    /// Files are kept for a team, and the answer has their URLs, which begin with `base_url`. Where the team's request
-    /// may leave nothing, they are as with [`FilePublisher::inline`].
+    /// Creates a publisher that stores files for a team under URLs that begin with `base_url`. If the team's request must
+    /// not leave any data, it is the same as [`FilePublisher::inline`].
     #[must_use]
     pub fn storing(artifacts: TeamArtifacts, base_url: String) -> Self {
         match artifacts.retention() {
@@ -35,47 +36,47 @@ impl FilePublisher {
         }
     }
 
-    /// Files are in the answer themselves, as `data:` URLs.
+    /// Creates a publisher that embeds files in the response as `data:` URLs.
     #[must_use]
     pub fn inline() -> Self {
         Self(None)
     }
 
-    /// Gives the files of a page their URLs. A file that cannot be kept is told in the page's warnings.
+    /// Publishes the files of a page and sets their URLs. A file that cannot be stored adds a warning to the page.
     pub async fn publish(&self, page: &mut Page) {
-        let Some(takings) = page.takings.take() else { return };
-        let RenderArtifacts { screenshot, screenshots, scrapes, returns, pdfs } = *takings;
+        let Some(artifacts) = page.artifacts.take() else { return };
+        let RenderArtifacts { screenshot, screenshots, scrapes, returns, pdfs } = *artifacts;
         let mut results = ActionResults {
             scrapes: scrapes.into_iter().map(scrape).collect(),
             javascript_returns: returns.into_iter().map(javascript_return).collect(),
             ..ActionResults::default()
         };
-        for picture in screenshots {
-            results.screenshots.extend(self.picture(picture, page).await);
+        for image in screenshots {
+            results.screenshots.extend(self.publish_screenshot(image, page).await);
         }
         for pdf in pdfs {
-            results.pdfs.extend(self.url(Kind::Pdf, pdf, page).await);
+            results.pdfs.extend(self.publish_file(Kind::Pdf, pdf, page).await);
         }
-        if let Some(picture) = screenshot {
-            page.screenshot = self.picture(picture, page).await;
+        if let Some(image) = screenshot {
+            page.screenshot = self.publish_screenshot(image, page).await;
         }
         page.actions = (results != ActionResults::default()).then_some(results);
     }
 
-    async fn picture(&self, picture: Picture, page: &mut Page) -> Option<String> {
-        let Picture { bytes, kind } = picture;
+    async fn publish_screenshot(&self, image: Picture, page: &mut Page) -> Option<String> {
+        let Picture { bytes, kind } = image;
         let kind = match kind {
             ImageKind::Png => Kind::Png,
             ImageKind::Jpeg => Kind::Jpeg,
         };
-        self.url(kind, bytes, page).await
+        self.publish_file(kind, bytes, page).await
     }
 
-    async fn url(&self, kind: Kind, bytes: Bytes, page: &mut Page) -> Option<String> {
+    async fn publish_file(&self, kind: Kind, bytes: Bytes, page: &mut Page) -> Option<String> {
         match self.put(kind, bytes).await {
             Ok(url) => Some(url),
             Err(error) => {
-                tracing::error!(error = &error as &dyn std::error::Error, "a file of a page was not kept");
+                tracing::error!(error = &error as &dyn std::error::Error, "file of a page could not be stored");
                 page.warnings.push(format!("a {} file could not be kept: {error}", kind.extension()));
                 None
             }
@@ -86,8 +87,8 @@ impl FilePublisher {
         let Some(ArtifactTarget { artifacts, base_url }) = &self.0 else {
             return Ok(format!("data:{};base64,{}", kind.media_type(), STANDARD.encode(&bytes)));
         };
-        let life = Duration::from_secs(SCREENSHOT_LIFETIME_S);
-        Ok(artifacts.put(kind, bytes, life).await?.url(base_url))
+        let lifetime = Duration::from_secs(SCREENSHOT_LIFETIME_S);
+        Ok(artifacts.put(kind, bytes, lifetime).await?.url(base_url))
     }
 }
 

@@ -1,6 +1,6 @@
-//! From a raw page to the formats of a plan: parse once, write each format from the one document.
+//! The formats of a plan from a page as received: the body is parsed once, and each format is written from that document.
 //!
-//! Everything here is CPU work and runs off the async threads.
+//! Everything here is CPU work and runs on the blocking pool.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,14 +28,14 @@ use crate::raw::{CacheState, RawPage};
 use crate::redaction;
 use crate::shell::is_shell;
 
-/// Content that is missing must not look like content that is not there.
+/// The warning for a shell page that was not rendered: a caller must not take missing content for an empty page.
 const SHELL_WARNING: &str = "the page makes its content with scripts, which takes a browser: what is served is only the frame around it";
 
-/// Writes the formats of `plan`. Takes the page, because what was parsed is no longer needed as bytes: large pages would
-/// be there twice.
+/// Writes the formats of `plan`. Takes the page by value, so that its bytes are freed after parsing: large pages would
+/// be in memory twice.
 ///
 /// # Errors
-/// A body that is no text of a known kind, or a selector that is none.
+/// [`ScrapeError::Extract`] for a body that is not text of a known kind, or for an invalid selector.
 pub(crate) fn format_page(
     mut raw: RawPage,
     mut converted: Option<ConvertedDocument>,
@@ -46,7 +46,7 @@ pub(crate) fn format_page(
         return Ok(as_raw_file(&raw, plan));
     }
     if converted.is_some() {
-        // A document has no navigation around it; its furniture is gone already.
+        // A document has no navigation around its content, and its headers and footers are removed already.
         options.scope = Scope::Full;
     }
     let banners = banners(&raw, converted.as_ref())?;
@@ -55,30 +55,30 @@ pub(crate) fn format_page(
     }
     let document = parse(&raw, converted.as_ref())?;
     let metadata = document.metadata();
-    let leads = plan.leads().then(|| Box::new(out_links(&raw, &document, &metadata)));
-    let is_empty_shell = is_shell(&raw) && !raw.is_rendered();
+    let out_links = plan.leads().then(|| Box::new(out_links(&raw, &document, &metadata)));
+    let is_unrendered_shell = is_shell(&raw) && !raw.is_rendered();
     raw.body = Bytes::new();
     if let Some(converted) = &mut converted {
         converted.html = String::new();
     }
     let (raw, converted) = (&raw, converted.as_ref());
     let content = document.content(&options);
-    let mut page = Page { leads, ..page_without_formats(raw) };
+    let mut page = Page { out_links, ..page_without_formats(raw) };
     for format in plan.formats() {
         write(&mut page, format, &document, &content);
     }
     page.warnings.clone_from(&raw.warnings);
     page.warnings.extend(converted.into_iter().flat_map(|converted| converted.warnings.iter().cloned()));
-    // Who only wants a picture or the source is not told how the content was chosen.
+    // Warnings about the choice of the content do not concern a caller that requests only a screenshot or the source.
     if plan.formats().iter().any(shows_content) {
         page.warnings.extend(content.warnings());
     }
-    if is_empty_shell {
+    if is_unrendered_shell {
         page.warnings.push(SHELL_WARNING.to_owned());
     }
     let is_storable = plan.store_in_cache() && !raw.unverified;
     if is_storable && raw.cache_state == CacheState::Miss {
-        // The index takes the main content, which is found only once when that is what was asked for.
+        // The index takes the main content; it is extracted a second time only if the plan selects other content.
         page.index_copy = if converted.is_some() || is_plain(plan) {
             index_copy(raw, &document, &content, metadata.clone())
         } else {
@@ -100,13 +100,13 @@ pub(crate) fn format_page(
     Ok(page)
 }
 
-/// Returns a page without formats, got as this one was.
+/// Returns a page without formats that has the details of this fetch.
 fn page_without_formats(raw: &RawPage) -> Page {
     Page {
         cache_state: raw.cache_state,
-        took: raw.took,
+        elapsed: raw.elapsed,
         retry_after: raw.retry_after(),
-        takings: raw.takings.clone(),
+        artifacts: raw.artifacts.clone(),
         ..Page::default()
     }
 }
@@ -115,7 +115,7 @@ fn wants(plan: &ScrapePlan, format: &str) -> bool {
     plan.formats().iter().any(|wanted| wanted.name() == format)
 }
 
-/// Returns a file that is not to be read, as it is (specification, section 2.2, `parsers`).
+/// Returns a file that must not be parsed as base64 of its bytes (specification, section 2.2, `parsers`).
 fn as_raw_file(raw: &RawPage, plan: &ScrapePlan) -> Page {
     let wanted = |name| wants(plan, name).then(|| as_base64(&raw.body));
     let mut page = Page {
@@ -127,15 +127,15 @@ fn as_raw_file(raw: &RawPage, plan: &ScrapePlan) -> Page {
     };
     page.metadata = wire_metadata(raw, PageMetadata::default());
     if plan.redact_pii().is_some() {
-        redaction::warn_of_unread(&mut page);
+        redaction::warn_not_redacted(&mut page);
     }
     page
 }
 
-/// Makes a page that was written before the answer to a new request.
+/// Updates a cached page for a new request: its source URL, cache state, times and scrape ID.
 pub(crate) fn mark_cached(page: &mut Page, source_url: &Url, fetched_at: Timestamp) {
     page.cache_state = CacheState::Hit(fetched_at);
-    page.took = Duration::ZERO;
+    page.elapsed = Duration::ZERO;
     page.metadata.source_url = Some(without_credentials(source_url).into());
     page.metadata.proxy_used = Some(ProxyUsed::Basic);
     page.metadata.cache_state = Some(WireCacheState::Hit);
@@ -152,7 +152,7 @@ pub(crate) fn parse(raw: &RawPage, converted: Option<&ConvertedDocument>) -> Res
     Document::parse(source).map_err(ScrapeError::Extract)
 }
 
-/// Returns what the index takes of a page.
+/// Returns the options for the content that the index takes of a page.
 pub(crate) fn index_options(
     raw: &RawPage,
     converted: Option<&ConvertedDocument>,
@@ -161,13 +161,13 @@ pub(crate) fn index_options(
     Ok(ContentOptions { scope, banners: banners(raw, converted)?, ..ContentOptions::default() })
 }
 
-/// Returns the questions about cookies that a page may hold; a document holds none.
+/// Returns the selectors of cookie banners that may be on a page; a document has none.
 fn banners(raw: &RawPage, converted: Option<&ConvertedDocument>) -> Result<Selectors, ScrapeError> {
     let selectors = if converted.is_some() { Vec::new() } else { banner_selectors(&raw.body) };
     Selectors::parse(&selectors).map_err(ScrapeError::Extract)
 }
 
-/// Returns whether a plan takes the main content without choices of its own.
+/// Returns whether a plan takes the main content without `includeTags` and `excludeTags`.
 fn is_plain(plan: &ScrapePlan) -> bool {
     plan.only_main_content() && plan.include_tags().is_empty() && plan.exclude_tags().is_empty()
 }
@@ -182,14 +182,14 @@ fn options(plan: &ScrapePlan) -> Result<ContentOptions, ExtractError> {
     })
 }
 
-/// Writes one format. What this crate cannot write was reported before the page was fetched.
+/// Writes one format. Formats that this crate cannot write were reported before the page was fetched.
 fn write(page: &mut Page, format: &Format, document: &Document, content: &Content<'_>) {
     match format {
         Format::Markdown(_) => page.markdown = Some(content.markdown()),
         Format::Html(_) => page.html = Some(content.html()),
         Format::Links(_) => page.links = Some(content.links()),
         Format::Images(_) => page.images = Some(document.images()),
-        // Taken out of the document when nothing else needs it.
+        // The raw HTML is moved out of the document last; the other formats are not written from it.
         Format::RawHtml(_)
         | Format::Summary(_)
         | Format::Screenshot(_)
@@ -228,7 +228,7 @@ fn wire_metadata(raw: &RawPage, page: PageMetadata) -> Metadata {
         explicit: _,
         meta,
     } = page;
-    // A page may name its meta tags as it likes; our own keys are not its to write.
+    // A page may give its meta tags any name, but must not overwrite our own keys.
     let foreign = meta.into_iter().filter(|(name, _)| !Metadata::KEYS.contains(&name.as_str()));
     let mut other: BTreeMap<String, Value> = foreign.map(|(name, value)| (name, json(value))).collect();
     for (name, value) in [

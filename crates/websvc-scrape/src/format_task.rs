@@ -1,4 +1,4 @@
-//! A page that was received to the formats that are asked for, within the bounds of the CPU.
+//! Formatting of a received page as a task of the blocking pool, within the limits for CPU work, documents and memory.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,34 +18,36 @@ use crate::page::Page;
 use crate::raw::RawPage;
 use crate::scraper::Scraper;
 
-/// A page of more bytes than this is large.
+/// The size in bytes above which a page is large.
 const LARGE_PAGE_BYTES: usize = 1024 * 1024;
 
 impl Scraper {
-    /// Writes a page in the formats of the plan, and keeps the result when the page is cached and anything may be kept.
-    pub(crate) async fn render(
+    /// Writes a page in the formats of the plan. Stores the result in the output cache if the page is in the page cache
+    /// (`stored`: its key and the time of its fetch) and the plan allows storing.
+    pub(crate) async fn format(
         &self,
         page: RawPage,
-        kept: Option<(PageKey, u64)>,
+        stored: Option<(PageKey, u64)>,
         plan: ScrapePlan,
         deadline: Instant,
     ) -> Result<Page, ScrapeError> {
-        let recipe = OutputKey::of(&plan);
-        let kept = kept.filter(|_| plan.store_in_cache());
+        let output_key = OutputKey::of(&plan);
+        let stored = stored.filter(|_| plan.store_in_cache());
         let converted = self.convert_document(&page, options_of(&plan), deadline).await?;
-        let turn = self.acquire_large_page_permit(&page, converted.as_ref()).await?;
-        let writing = self.run_cpu_task(move |_| {
-            let _turn = turn;
+        let permit = self.acquire_large_page_permit(&page, converted.as_ref()).await?;
+        let formatting = self.run_cpu_task(move |_| {
+            let _permit = permit;
             format::format_page(page, converted, &plan)
         });
-        let page = self.stages().run(Stage::Extract, writing).await?;
-        if let Some((key, fetched_at_ms)) = kept.filter(|_| page.takings.is_none()) {
-            self.inner.rendered.keep(key, recipe, fetched_at_ms, &page);
+        let page = self.stages().run(Stage::Extract, formatting).await?;
+        if let Some((key, fetched_at_ms)) = stored.filter(|_| page.artifacts.is_none()) {
+            self.inner.output_cache.insert(key, output_key, fetched_at_ms, &page);
         }
         Ok(page)
     }
 
-    /// Waits for the turn of a large page; others need none. It goes with the work, which outlives who waits for it.
+    /// Waits for the permit of a large page; other pages need none. The blocking task has to own it, because the task
+    /// outlives a cancelled caller.
     pub(crate) async fn acquire_large_page_permit(
         &self,
         page: &RawPage,
@@ -55,10 +57,11 @@ impl Scraper {
         if bytes <= LARGE_PAGE_BYTES {
             return Ok(None);
         }
-        Arc::clone(&self.inner.large).acquire_owned().await.map(Some).map_err(|_closed| ScrapeError::Stopping)
+        let permits = Arc::clone(&self.inner.large_page_permits);
+        permits.acquire_owned().await.map(Some).map_err(|_closed| ScrapeError::Stopping)
     }
 
-    /// Turns a document into a page; `None` for what is a page already, and for PDFs without options.
+    /// Converts a document to an HTML page; `None` for pages that are not documents, and for PDFs without options.
     pub(crate) async fn convert_document(
         &self,
         page: &RawPage,
@@ -71,7 +74,7 @@ impl Scraper {
             None if kind == DocumentKind::Pdf => return Ok(None),
             None => ReadOptions::default(),
         };
-        let _place = self.acquire(BackgroundPool::Documents).await?;
+        let _permit = self.acquire(BackgroundPool::Documents).await?;
         let reading = self.inner.documents.read(kind, page.body.clone(), &options, deadline);
         let parsed = self.stages().run(Stage::Document, reading).await;
         Ok(Some(ConvertedDocument::new(kind, parsed.map_err(ScrapeError::Document)?)))

@@ -1,4 +1,4 @@
-//! The cache rules: which cached page may be served (specification, section 2.2: maxAge, minAge, lockdown).
+//! The cache rules for serving a cached page (specification, section 2.2: maxAge, minAge, lockdown).
 
 use std::time::Duration;
 
@@ -6,23 +6,23 @@ use websvc_validate::ScrapePlan;
 
 use crate::error::ScrapeError;
 
-/// What a request asks of the cache.
+/// The cache options of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Freshness {
-    /// A cached page of at most this age is served.
+    /// The maximum age of a cached page that is served.
     pub(crate) max_age: Duration,
-    /// Only the cache is asked, for a page of at least this age.
+    /// The minimum age of a cached page; if set, the page is served from the cache only.
     pub(crate) min_age: Option<Duration>,
-    /// Only the cache is asked, and nothing is logged.
+    /// If set, the page is served from the cache only, and nothing is logged.
     pub(crate) lockdown: bool,
 }
 
-/// What to do about a page, given the age of its cached copy.
+/// The action for a page with a cached copy of a given age.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// The cached copy answers.
+    /// Serve the cached copy.
     Serve,
-    /// The page is fetched.
+    /// Fetch the page.
     Fetch,
 }
 
@@ -31,34 +31,34 @@ impl Freshness {
         Self { max_age: plan.max_age(), min_age: plan.min_age(), lockdown: plan.lockdown() }
     }
 
-    /// Returns whether the cache can answer at all.
-    pub(crate) fn asks_cache(self) -> bool {
+    /// Returns whether a cached page may be served at all.
+    pub(crate) fn uses_cache(self) -> bool {
         self.lockdown || self.min_age.is_some() || !self.max_age.is_zero()
     }
 
-    /// Returns whether nothing but the cache may answer.
+    /// Returns whether the page may be served from the cache only.
     pub(crate) fn is_cache_only(self) -> bool {
         self.lockdown || self.min_age.is_some()
     }
 
-    /// Decides by the age of the cached copy; `None` when there is none.
+    /// Decides by the age of the cached copy; `None` if there is none.
     ///
     /// # Errors
     /// The 404 conditions of `minAge` and lockdown, which never fetch.
     pub(crate) fn decide(self, age: Option<Duration>) -> Result<Decision, ScrapeError> {
-        let young_enough = age.is_some_and(|age| age <= self.max_age);
-        let old_enough = age.is_some_and(|age| self.min_age.is_none_or(|min_age| age >= min_age));
+        let is_young_enough = age.is_some_and(|age| age <= self.max_age);
+        let is_old_enough = age.is_some_and(|age| self.min_age.is_none_or(|min_age| age >= min_age));
         if self.lockdown {
-            return if young_enough && old_enough {
+            return if is_young_enough && is_old_enough {
                 Ok(Decision::Serve)
             } else {
                 Err(ScrapeError::LockdownMiss)
             };
         }
         if self.min_age.is_some() {
-            return if old_enough { Ok(Decision::Serve) } else { Err(ScrapeError::NoCachedData) };
+            return if is_old_enough { Ok(Decision::Serve) } else { Err(ScrapeError::NoCachedData) };
         }
-        Ok(if young_enough { Decision::Serve } else { Decision::Fetch })
+        Ok(if is_young_enough { Decision::Serve } else { Decision::Fetch })
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_max_age_of_zero_always_fetches() {
         let freshness = Freshness { max_age: Duration::ZERO, min_age: None, lockdown: false };
-        assert!(!freshness.asks_cache());
+        assert!(!freshness.uses_cache());
         check(freshness, Some(Duration::from_millis(1)), &Outcome::Fetch);
     }
 

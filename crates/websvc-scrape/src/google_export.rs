@@ -1,23 +1,23 @@
-//! Documents of Google Docs, Sheets, Slides and Drive: read through the files that Google exports of them, because the
-//! pages that show them are programs without content.
+//! Documents of Google Docs, Sheets, Slides and Drive: fetched as the files that Google exports, because their web pages are
+//! applications without content in the HTML.
 
 use http::StatusCode;
 use url::Url;
 
 use crate::raw::RawPage;
 
-/// Host of the sign-in page that Google redirects to for a document that is not shared with everyone.
-const SIGN_IN: &str = "accounts.google.com";
+/// The host of the sign-in page that Google redirects to for a document that is not shared with everyone.
+const SIGN_IN_HOST: &str = "accounts.google.com";
 
-/// Said of such a document.
-const NOT_SHARED: &str =
+/// The warning for such a document.
+const NOT_SHARED_WARNING: &str =
     "Google asks for a sign-in: the document is not shared with everyone who has the link";
 
-/// Path segments after the identifier of a document in addresses that people share; others, such as `export` and `pub`,
-/// are files and pages themselves.
-const VIEWS: [&str; 8] = ["", "copy", "edit", "htmlview", "mobilebasic", "present", "preview", "view"];
+/// The path segments after the document ID in the URLs that users share; others, such as `export` and `pub`, are files and
+/// pages themselves.
+const VIEW_SEGMENTS: [&str; 8] = ["", "copy", "edit", "htmlview", "mobilebasic", "present", "preview", "view"];
 
-/// Returns the address of the file that has the content of a document; `None` when the address is that of something else.
+/// Returns the URL of the export of a Google document; `None` if the URL is not that of a document.
 pub(crate) fn export_url(url: &Url) -> Option<Url> {
     let mut segments = url.path_segments()?.filter(|segment| !segment.is_empty());
     let mut next = || segments.next().unwrap_or_default();
@@ -25,8 +25,8 @@ pub(crate) fn export_url(url: &Url) -> Option<Url> {
     export.set_fragment(None);
     match (url.host_str()?, next()) {
         ("docs.google.com", application) => {
-            let (id, view) = identifier(&mut next)?;
-            if !VIEWS.contains(&view) {
+            let (id, view) = parse_document_path(&mut next)?;
+            if !VIEW_SEGMENTS.contains(&view) {
                 return None;
             }
             let (tail, query) = match application {
@@ -42,60 +42,60 @@ pub(crate) fn export_url(url: &Url) -> Option<Url> {
             export.set_query((!query.is_empty()).then_some(&query));
         }
         ("drive.google.com", "file") => {
-            let (id, view) = identifier(&mut next)?;
-            if !VIEWS.contains(&view) {
+            let (id, view) = parse_document_path(&mut next)?;
+            if !VIEW_SEGMENTS.contains(&view) {
                 return None;
             }
-            download(&mut export, id);
+            set_download(&mut export, id);
         }
         ("drive.google.com", "open") => {
             let id = url.query_pairs().find(|(name, _)| name == "id").map(|(_, id)| id.into_owned());
-            download(&mut export, id.as_deref().filter(|id| is_identifier(id))?);
+            set_download(&mut export, id.as_deref().filter(|id| is_document_id(id))?);
         }
         _ => return None,
     }
     Some(export)
 }
 
-/// Reads `d/IDENTIFIER/VIEW`, perhaps after the number of an account: `u/0`.
-fn identifier<'u>(next: &mut impl FnMut() -> &'u str) -> Option<(&'u str, &'u str)> {
+/// Parses `d/ID/VIEW`, optionally after the number of an account: `u/0`.
+fn parse_document_path<'u>(next: &mut impl FnMut() -> &'u str) -> Option<(&'u str, &'u str)> {
     let mut mark = next();
     if mark == "u" {
         next();
         mark = next();
     }
     let id = next();
-    (mark == "d" && is_identifier(id)).then(|| (id, next()))
+    (mark == "d" && is_document_id(id)).then(|| (id, next()))
 }
 
-/// Tells whether a text is an identifier; `e` begins the address of a published page.
-fn is_identifier(text: &str) -> bool {
+/// Returns whether a text is a document ID; the segment `e` belongs to the URL of a published page.
+fn is_document_id(text: &str) -> bool {
     text.len() > 1 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-fn download(export: &mut Url, id: &str) {
+fn set_download(export: &mut Url, id: &str) {
     export.set_path("/uc");
-    export.set_query(Some(&format!("export=download&id={id}")));
+    export.set_query(Some(&format!("export=set_download&id={id}")));
 }
 
-/// Returns the number of the sheet that an address shows, from its query or its fragment.
+/// Returns the number of the sheet that a URL shows, from its query or its fragment.
 fn sheet(url: &Url) -> Option<u64> {
     let parts = url.query().into_iter().chain(url.fragment()).flat_map(|text| text.split('&'));
     parts.rev().find_map(|part| part.strip_prefix("gid=")?.parse().ok())
 }
 
-/// Returns what was exported as the page at the address of its document.
+/// Returns an export as the page at the URL of its document.
 pub(crate) fn exported(url: &Url, mut page: RawPage) -> RawPage {
     page.source_url = url.clone();
-    if page.url.host_str() == Some(SIGN_IN) {
-        // Not a success, so that it is neither cached nor indexed as the document.
+    if page.url.host_str() == Some(SIGN_IN_HOST) {
+        // The error status prevents that the sign-in page is cached or indexed as the document.
         page.status = StatusCode::UNAUTHORIZED;
-        page.warnings.push(NOT_SHARED.to_owned());
+        page.warnings.push(NOT_SHARED_WARNING.to_owned());
         return page;
     }
     page.url = url.clone();
     if let Some(sheet) = sheet(url).filter(|_| url.path().starts_with("/spreadsheets/")) {
-        // Sheets are told apart by what a fragment is not.
+        // The sheet is in the query, because the index ignores fragments.
         page.url.set_query(Some(&format!("gid={sheet}")));
         page.url.set_fragment(None);
     }
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn documents_are_read_through_their_exports() {
+    fn document_url_has_export_url() {
         for (given, expected) in [
             (
                 "https://docs.google.com/document/d/1a-B_c/edit?usp=sharing#heading=h.x",
@@ -131,13 +131,13 @@ mod tests {
         }
         for given in ["file/d/1a/view?usp=sharing", "file/u/1/d/1a/preview", "open?usp=x&id=1a"] {
             let export = export_url(&format!("https://drive.google.com/{given}").parse().unwrap());
-            let expected = "https://drive.google.com/uc?export=download&id=1a";
+            let expected = "https://drive.google.com/uc?export=set_download&id=1a";
             assert_eq!(export.as_ref().map(Url::as_str), Some(expected), "{given}");
         }
     }
 
     #[test]
-    fn what_is_a_page_or_a_file_itself_is_read_as_it_is() {
+    fn page_or_file_url_has_no_export_url() {
         for given in [
             "https://docs.google.com/",
             "https://docs.google.com/document/d/e/2PACX-1v/pub",
@@ -146,7 +146,7 @@ mod tests {
             "https://docs.google.com/forms/d/1a/viewform",
             "https://docs.google.com/forms/d/1a/edit",
             "https://docs.google.com/spreadsheets/d/1a/gviz/tq",
-            "https://drive.google.com/uc?export=download&id=1a",
+            "https://drive.google.com/uc?export=set_download&id=1a",
             "https://drive.google.com/drive/folders/1a",
             "https://drive.google.com/open?id=a%2Fb",
             "https://docs.google.com.evil.test/document/d/1a/edit",

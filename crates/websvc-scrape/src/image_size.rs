@@ -1,4 +1,4 @@
-//! The size of an image: from the first bytes of its file, and remembered in the page cache.
+//! The size of an image, read from the first bytes of its file and stored in the page cache.
 
 use std::time::{Duration, Instant};
 
@@ -17,88 +17,88 @@ use crate::fetcher::remaining;
 use crate::request;
 use crate::scraper::Scraper;
 
-/// What tells these entries of the cache from pages.
+/// The variant in the cache key that separates these entries from pages.
 const VARIANT: &str = "image size";
 
-/// How long a size, or that there is none, is believed.
-const BELIEVED: Duration = Duration::from_secs(30 * 24 * 3_600);
+/// The lifetime of a stored size, also of an image without one.
+const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3_600);
 
-/// Of one page, so many images are looked up.
+/// The maximum number of images of one page that are looked up.
 const MAX_LOOKUPS: usize = 64;
 
-/// What was learned of an image.
+/// The result of probing an image for its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageProbe {
-    /// The status of the answer; 200 when it is remembered.
+    /// The status of the response; 200 if the size came from the cache.
     pub status: StatusCode,
-    /// How long an overloaded host asks to be left alone.
+    /// The delay that an overloaded host requests by `Retry-After`.
     pub retry_after: Option<Duration>,
-    /// Width and height in pixels; `None` when the file does not tell, or is no image.
+    /// Width and height in pixels; `None` if the file does not state them or is not an image.
     pub size: Option<(u32, u32)>,
-    /// Nobody was asked.
+    /// True if the size came from the cache.
     pub from_cache: bool,
 }
 
 impl ImageProbe {
-    /// Returns whether the host said that it has too much to do.
+    /// Returns whether the host responded that it is overloaded (429 or 503).
     pub fn is_overload(&self) -> bool {
         matches!(self.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
     }
 }
 
 impl Scraper {
-    /// Learns the size of an image: it was asked for in the last 30 days, else the first 32 KiB of the file are fetched.
-    /// A host that does not know ranges is not listened to any further.
+    /// Returns the size of an image: from the cache if it was probed in the last 30 days, else from the first 32 KiB of
+    /// the file. The body of a host without support for ranges is cut there.
     ///
     /// # Errors
     /// [`ScrapeError`]
     pub async fn image_size(&self, url: &Url, deadline: Instant) -> Result<ImageProbe, ScrapeError> {
-        let asked = key(url);
+        let cache_key = key(url);
         let now_ms = self.clock().now_ms();
-        let known = self.run_store_read(move |store| Ok(remembered(store, &asked, now_ms))).await?;
-        if let Some(size) = known {
+        let cached = self.run_store_read(move |store| Ok(load_size(store, &cache_key, now_ms))).await?;
+        if let Some(size) = cached {
             return Ok(ImageProbe { status: StatusCode::OK, retry_after: None, size, from_cache: true });
         }
         let page = self.fetch_plain(request::for_image(url, remaining(deadline)?), deadline).await?;
         let retry_after =
             page.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        let mut answer = ImageProbe {
+        let mut probe = ImageProbe {
             status: page.status,
             retry_after: retry_after.map(Duration::from_secs),
             size: None,
             from_cache: false,
         };
-        if answer.is_overload() || page.status.is_server_error() {
-            return Ok(answer);
+        if probe.is_overload() || page.status.is_server_error() {
+            return Ok(probe);
         }
-        let (asked, limits) = (key(url), self.cache_limits());
-        answer.size = self
+        let (cache_key, limits) = (key(url), self.cache_limits());
+        probe.size = self
             .run_cpu_task(move |store| {
                 let size = page.status.is_success().then(|| image_size(&page.body)).flatten();
                 let size = size.filter(|(width, height)| *width.max(height) <= IMAGE_SIDE_MAX);
-                remember(store, &limits, asked, size, now_ms);
+                store_size(store, &limits, cache_key, size, now_ms);
                 Ok(size)
             })
             .await?;
-        Ok(answer)
+        Ok(probe)
     }
 }
 
-/// Completes the images of a page by what is remembered of their files.
+/// Fills in the missing sizes of the images of a page from the cache.
 pub(crate) fn fill_known_sizes(store: &Store, page: &mut IndexDocument, now_ms: u64) {
     let incomplete = page.images.iter_mut().filter(|image| image.width.is_none() || image.height.is_none());
     for image in incomplete.take(MAX_LOOKUPS) {
-        let known = Url::parse(&image.url).ok().and_then(|url| remembered(store, &key(&url), now_ms));
-        if let Some(Some((width, height))) = known {
+        let cached = Url::parse(&image.url).ok().and_then(|url| load_size(store, &key(&url), now_ms));
+        if let Some(Some((width, height))) = cached {
             (image.width, image.height) = (Some(width), Some(height));
         }
     }
 }
 
-/// Returns what is remembered of an image: its size, or that it has none. What cannot be read is not remembered.
-fn remembered(store: &Store, key: &PageKey, now_ms: u64) -> Option<Option<(u32, u32)>> {
+/// Returns the stored size of an image, or `Some(None)` for an image without one; `None` on a miss or an unreadable entry.
+fn load_size(store: &Store, key: &PageKey, now_ms: u64) -> Option<Option<(u32, u32)>> {
     let entry = store.page(key).ok().flatten()?;
-    if now_ms.saturating_sub(entry.fetched_at_ms) > BELIEVED.as_millis() as u64 {
+    if now_ms.saturating_sub(entry.fetched_at_ms) > MAX_AGE.as_millis() as u64 {
         return None;
     }
     let text = std::str::from_utf8(&entry.body).ok()?;
@@ -109,8 +109,8 @@ fn remembered(store: &Store, key: &PageKey, now_ms: u64) -> Option<Option<(u32, 
     Some(Some((width.parse().ok()?, height.parse().ok()?)))
 }
 
-/// That a size cannot be kept costs a request later, and nothing now.
-fn remember(store: &Store, limits: &CacheLimits, key: PageKey, size: Option<(u32, u32)>, now_ms: u64) {
+/// Stores the size of an image. A failure only costs another request later.
+fn store_size(store: &Store, limits: &CacheLimits, key: PageKey, size: Option<(u32, u32)>, now_ms: u64) {
     let text = size.map_or_else(String::new, |(width, height)| format!("{width}x{height}"));
     let entry = CachedPage {
         final_url: key.url().to_owned(),
@@ -122,7 +122,7 @@ fn remember(store: &Store, limits: &CacheLimits, key: PageKey, size: Option<(u32
         truncated: false,
     };
     if let Err(error) = store.put_page(&entry, limits) {
-        tracing::debug!(error = &error as &dyn std::error::Error, "the size of an image could not be kept");
+        tracing::debug!(error = &error as &dyn std::error::Error, "image size could not be cached");
     }
 }
 

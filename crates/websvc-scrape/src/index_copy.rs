@@ -1,4 +1,4 @@
-//! From a parsed page to what the index takes of it; for scraped, crawled and imported pages alike.
+//! Conversion of a parsed page to a document for the index, for scraped, crawled and imported pages.
 
 use url::Url;
 use websvc_extract::{Anchor, Article, Content, Document, ImageDetail, PageMetadata};
@@ -8,12 +8,11 @@ use crate::personal::remove_credentials;
 use crate::raw::RawPage;
 use crate::robots::RobotsRules;
 
-/// The most bytes of text that the index gets of one page or document: some 170,000 words. While they are indexed they
-/// take forty times as much.
+/// The maximum number of bytes of text of one page that are indexed: about 170,000 words. Indexing takes forty times as
+/// much memory.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
-/// Returns what the index takes of a fetched page; `None` for pages that failed, ask not to be indexed or have no
-/// text.
+/// Returns the document for the index; `None` if the page failed, is not public, must not be indexed or has no text.
 pub(crate) fn index_copy(
     raw: &RawPage,
     document: &Document,
@@ -34,8 +33,8 @@ pub(crate) fn index_copy(
     Some(Box::new(copy))
 }
 
-/// Returns a page under `url` as the index takes it: its main content and what it says about itself. The title is
-/// empty when the page has none.
+/// Returns the document for the index of a page under `url`: its main content and its metadata. The title is empty if the
+/// page has none.
 pub fn index_document(
     url: String,
     document: &Document,
@@ -64,7 +63,7 @@ pub fn index_document(
         url,
         title: title.unwrap_or_default(),
         headings: content.headings(),
-        body: beginning(content.text()),
+        body: truncate(content.text()),
         description,
         language,
         published: published.or(published_time),
@@ -80,8 +79,8 @@ pub fn index_document(
     document
 }
 
-/// Returns what the index reads of a text, so that the rest is not carried around.
-fn beginning(mut text: String) -> String {
+/// Returns the part of a text that is indexed, so that the rest does not take memory.
+fn truncate(mut text: String) -> String {
     if text.len() > MAX_TEXT_BYTES {
         text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
         text.shrink_to_fit();
@@ -94,13 +93,13 @@ fn image(image: ImageDetail) -> IndexImage {
     IndexImage { url, alt, caption, context, width, height }
 }
 
-/// A link that its page does not stand for says nothing about its target.
+/// Converts a link; `None` for `nofollow`, because the page does not vouch for the target.
 fn link(anchor: Anchor) -> Option<IndexLink> {
     let Anchor { url, text, nofollow } = anchor;
     (!nofollow).then(|| IndexLink { url: url.into(), text })
 }
 
-/// Returns the canonical URL when it is on the same host: a page cannot speak for another site.
+/// Returns the canonical URL if it is on the same host, else the URL: a page must not speak for another site.
 pub fn known_url(url: &Url, canonical: Option<Url>) -> String {
     let mut url = match canonical {
         Some(canonical) if canonical.host() == url.host() && canonical.port() == url.port() => canonical,
@@ -146,13 +145,13 @@ mod tests {
     }
 
     #[test]
-    fn a_header_may_keep_a_page_out() {
+    fn page_with_noindex_header_is_not_copied() {
         assert!(copy_with(PAGE, 200, Some("noindex")).is_none());
         assert!(copy_with(PAGE, 200, Some("otherbot: noindex")).is_some());
     }
 
     #[test]
-    fn everything_a_page_gives_reaches_the_index() {
+    fn index_document_has_all_data_of_the_page() {
         let copy = copy(PAGE, 200).unwrap();
         assert_eq!((copy.url.as_str(), copy.title.as_str()), ("http://tee.test/tee", "Tee"));
         assert_eq!(copy.country.as_deref(), Some("AT"));
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_be_found_is_not_copied() {
+    fn failed_noindex_or_empty_page_is_not_copied() {
         assert!(copy(PAGE, 404).is_none());
         assert!(copy("<meta name=robots content=noindex><p>Text of the page.", 200).is_none());
         assert!(copy("<p> </p>", 200).is_none());

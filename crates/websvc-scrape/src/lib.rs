@@ -1,8 +1,8 @@
-//! URL in, page out: cache rules, fetch and extraction.
+//! The scraper: turns a URL into the requested formats of its page (cache rules, fetch, extraction).
 //!
-//! [`Scraper::scrape`] is the whole path of one page: the cache is asked by the rules of `maxAge`, `minAge` and
-//! lockdown, else the page is fetched through the guarded client; its bytes are parsed once, off the async
-//! threads, and every format that was asked for is written from that one document.
+//! [`Scraper::scrape`] is the whole path of one page. The cache is looked up by the rules of `maxAge`, `minAge` and
+//! lockdown; on a miss the page is fetched through the guarded client. Its bytes are parsed once, on the blocking pool,
+//! and every requested format is written from that one document.
 
 mod background_limits;
 mod browse;

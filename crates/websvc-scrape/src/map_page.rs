@@ -1,4 +1,4 @@
-//! Where a page leads, and what it says of itself: what a map takes of it.
+//! The scrape of one page for a map: its title, description, links and feeds.
 
 use std::time::Instant;
 
@@ -16,37 +16,37 @@ use crate::freshness::Freshness;
 use crate::raw::RawPage;
 use crate::scraper::Scraper;
 
-/// A page as a map sees it.
+/// The parts of a page that a map uses.
 #[derive(Debug)]
 pub struct MapPage {
     /// The URL after redirects.
     pub url: Url,
     /// The HTTP status.
     pub status: StatusCode,
-    /// Its title.
+    /// The title.
     pub title: Option<String>,
-    /// Its own description.
+    /// The description that the page declares.
     pub description: Option<String>,
-    /// Its links in document order.
+    /// The links in document order.
     pub links: Vec<MapPageLink>,
-    /// The feeds it names.
+    /// The feeds that the page declares.
     pub feeds: Vec<Url>,
 }
 
 /// A link of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapPageLink {
-    /// Where it leads, without fragment.
+    /// The target, without fragment.
     pub url: Url,
-    /// Its text; may be empty.
+    /// The link text; may be empty.
     pub text: String,
 }
 
 impl Scraper {
-    /// Gets the outline of a page, by the same rules of cache, network, browser and threat protection as its content.
+    /// Scrapes one page for a map, by the same rules of cache, network, browser and threat protection as its content.
     ///
     /// # Errors
-    /// [`ScrapeError`]; an answer of 400 and above is a page too.
+    /// [`ScrapeError`]; a response with a status of 400 and above is a page, not an error.
     pub fn scrape_for_map<'a>(
         &'a self,
         url: &'a Url,
@@ -57,25 +57,25 @@ impl Scraper {
             self.check_url(url).await?;
             let page = Box::pin(self.get_raw_page(url, plan, deadline)).await?;
             let converted = self.convert_document(&page, options_of(plan), deadline).await?;
-            let turn = self.acquire_large_page_permit(&page, converted.as_ref()).await?;
+            let permit = self.acquire_large_page_permit(&page, converted.as_ref()).await?;
             self.run_cpu_task(move |_| {
-                let _turn = turn;
+                let _permit = permit;
                 to_map_page(page, converted.as_ref())
             })
             .await
         })
     }
 
-    /// Gets a page as received, from the cache by its rules, else from the network.
+    /// Returns a page as received, from the cache by its rules, else from the network.
     async fn get_raw_page(
         &self,
         url: &Url,
         plan: &ScrapePlan,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        // Where links lead does not depend on who looks at them: a browser is for empty shells alone.
-        let need = RenderMode::IfShell;
-        let key = self.page_key(url, plan, need);
+        // Links do not depend on the location or the wait time of the plan: only a shell page needs the browser.
+        let mode = RenderMode::IfShell;
+        let key = self.page_key(url, plan, mode);
         let is_empty = match self.lookup_response(url, key.as_ref(), Freshness::of(plan)).await? {
             CacheStatus::Fresh(page, _) => {
                 self.check_final_url(url, &page.url).await?;
@@ -87,9 +87,9 @@ impl Scraper {
         match &key {
             Some(key) => {
                 let slot = CacheSlot { key, is_empty };
-                Ok(self.fetch_coalesced(url, slot, plan, need, deadline).await?.0)
+                Ok(self.fetch_coalesced(url, slot, plan, mode, deadline).await?.0)
             }
-            None => Ok(self.fetch_uncached(url, None, plan, need, deadline).await?.0),
+            None => Ok(self.fetch_uncached(url, None, plan, mode, deadline).await?.0),
         }
     }
 }

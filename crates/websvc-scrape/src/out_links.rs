@@ -1,4 +1,4 @@
-//! Where a page leads.
+//! The out-links of a page: what a crawl follows.
 
 use url::Url;
 use websvc_extract::{Document, PageMetadata};
@@ -7,16 +7,16 @@ use crate::raw::RawPage;
 use crate::refresh;
 use crate::robots::RobotsRules;
 
-/// Where a page leads, for who follows it.
+/// The links of a page for a crawler.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutLinks {
-    /// Its links, without what it asks not to follow, and where it leads on to by itself.
+    /// The links that may be followed (none with `nofollow`), and the target of a refresh.
     pub links: Vec<Url>,
-    /// The URL on the same host that it names as its own.
+    /// The canonical URL, if it is on the same host and port.
     pub canonical: Option<Url>,
 }
 
-/// Returns where a page leads that says this of itself.
+/// Returns the out-links of a page with this metadata. A failed page and a challenge have none.
 pub(crate) fn out_links(page: &RawPage, document: &Document, metadata: &PageMetadata) -> OutLinks {
     if !page.status.is_success() || page.challenge_vendor().is_some() {
         return OutLinks::default();
@@ -31,7 +31,7 @@ pub(crate) fn out_links(page: &RawPage, document: &Document, metadata: &PageMeta
     OutLinks { links, canonical: canonical.filter(is_own) }
 }
 
-/// Returns the links of a page that asks nobody not to follow them.
+/// Returns the links of a page without `nofollow`, and the target of its refresh.
 pub(crate) fn links(page: &RawPage, document: &Document) -> Vec<Url> {
     document.followed_links().into_iter().chain(refresh::target(page)).collect()
 }

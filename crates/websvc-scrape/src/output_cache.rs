@@ -1,9 +1,8 @@
-//! Pages as they were last written, in memory: agents ask for the same pages in the same formats again and again.
+//! The in-memory cache of formatted pages: agents request the same pages in the same formats again and again.
 //!
-//! Only what the page cache holds is here, so that this adds speed and no rules: an entry that was not compared with
-//! the page cache for a second is compared before it is used, because other processes purge pages, too. One rendering
-//! per page is kept, the last one; a newer copy of the page takes the place of all that was written from the older
-//! one.
+//! It has only pages that the page cache has too, so it adds speed but no rules of its own. An entry that was not
+//! compared with the page cache for a second is compared before it is used, because other processes also purge pages.
+//! There is one entry per page, the output of the last request; a newer copy of the page replaces it.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,23 +16,23 @@ use websvc_validate::ScrapePlan;
 
 use crate::page::Page;
 
-/// About how large an entry is, for the first size of the table.
-const USUAL_ENTRY_BYTES: u64 = 32 * 1024;
+/// The typical size of an entry, for the initial capacity of the table.
+const TYPICAL_ENTRY_BYTES: u64 = 32 * 1024;
 
-/// The part of the whole that one page may take.
-const LARGEST_SHARE: u64 = 4;
+/// The maximum size of one page is the size of the cache divided by this.
+const MAX_PAGE_DIVISOR: u64 = 4;
 
-/// How long an entry is trusted without a look into the page cache.
-const TRUSTED: Duration = Duration::from_secs(1);
+/// The time for which an entry is used without comparing it with the page cache.
+const COMPARE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The renderings.
+/// An in-memory cache of formatted pages, bounded in bytes.
 pub(crate) struct OutputCache {
     cache: Cache<PageKey, Arc<CachedOutput>, ByteWeighter>,
-    /// A page that takes more than its share is not kept: it would displace all others.
+    /// A larger page is not stored: it would evict all others.
     max_page_bytes: u64,
 }
 
-/// The part of a plan that decides what is written.
+/// The options of a plan that select the output.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OutputKey {
     formats: Vec<Format>,
@@ -44,30 +43,30 @@ pub(crate) struct OutputKey {
     exclude_tags: Vec<String>,
     redact_pii: Option<RedactOptions>,
     parsers: Vec<Parser>,
-    leads: bool,
+    out_links: bool,
 }
 
-/// A page as it was written.
+/// A formatted page.
 #[derive(Debug)]
 pub(crate) struct CachedOutput {
-    recipe: OutputKey,
-    /// When the page was fetched, in milliseconds since the Unix epoch.
+    output_key: OutputKey,
+    /// The time of the fetch, in milliseconds since the Unix epoch.
     pub(crate) fetched_at_ms: u64,
     pub(crate) page: Page,
-    /// When the page cache was last known to have this copy.
-    compared: Mutex<Instant>,
+    /// The last time at which the page cache was known to have this copy.
+    compared_at: Mutex<Instant>,
 }
 
 impl CachedOutput {
-    /// Returns whether the page cache still has this copy; `ask` tells when its copy was fetched.
-    pub(crate) fn is_current(&self, ask: impl FnOnce() -> Option<u64>) -> bool {
-        let compared = *self.compared.lock().unwrap_or_else(PoisonError::into_inner);
-        if compared.elapsed() < TRUSTED {
+    /// Returns whether the page cache still has this copy; `lookup` returns the time at which its copy was fetched.
+    pub(crate) fn is_current(&self, lookup: impl FnOnce() -> Option<u64>) -> bool {
+        let compared_at = *self.compared_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if compared_at.elapsed() < COMPARE_INTERVAL {
             return true;
         }
-        let is_current = ask() == Some(self.fetched_at_ms);
+        let is_current = lookup() == Some(self.fetched_at_ms);
         if is_current {
-            *self.compared.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            *self.compared_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         }
         is_current
     }
@@ -84,47 +83,47 @@ impl OutputKey {
             exclude_tags: plan.exclude_tags().to_vec(),
             redact_pii: plan.redact_pii().cloned(),
             parsers: plan.parsers().to_vec(),
-            leads: plan.leads(),
+            out_links: plan.leads(),
         }
     }
 }
 
 impl OutputCache {
-    /// Makes a cache of at most so many bytes.
+    /// Creates a cache with a maximum size in bytes.
     pub(crate) fn new(max_bytes: u64) -> Self {
-        let entries = usize::try_from(max_bytes / USUAL_ENTRY_BYTES).unwrap_or(usize::MAX);
+        let entries = usize::try_from(max_bytes / TYPICAL_ENTRY_BYTES).unwrap_or(usize::MAX);
         Self {
             cache: Cache::with_weighter(entries, max_bytes, ByteWeighter),
-            max_page_bytes: max_bytes / LARGEST_SHARE,
+            max_page_bytes: max_bytes / MAX_PAGE_DIVISOR,
         }
     }
 
-    /// Returns the page as it was written by this recipe.
-    pub(crate) fn find(&self, key: &PageKey, recipe: &OutputKey) -> Option<Arc<CachedOutput>> {
-        self.cache.get(key).filter(|entry| entry.recipe == *recipe)
+    /// Returns the page with the output of this key, if the cache has it.
+    pub(crate) fn find(&self, key: &PageKey, output_key: &OutputKey) -> Option<Arc<CachedOutput>> {
+        self.cache.get(key).filter(|entry| entry.output_key == *output_key)
     }
 
-    /// Keeps a page that was written from the copy that the page cache has, unless it is a large one.
-    pub(crate) fn keep(&self, key: PageKey, recipe: OutputKey, fetched_at_ms: u64, page: &Page) {
-        debug_assert!(page.takings.is_none(), "a picture is of now");
+    /// Inserts a page that was formatted from the copy in the page cache, unless it is too large.
+    pub(crate) fn insert(&self, key: PageKey, output_key: OutputKey, fetched_at_ms: u64, page: &Page) {
+        debug_assert!(page.artifacts.is_none(), "files of the browser are never cached");
         if weight(&key, page) > self.max_page_bytes {
-            // What was written from an older copy must not outlive it.
+            // The output of an older copy must not outlive that copy.
             self.cache.remove(&key);
             return;
         }
         let page = Page { index_copy: None, ..page.clone() };
-        let compared = Mutex::new(Instant::now());
-        self.cache.insert(key, Arc::new(CachedOutput { recipe, fetched_at_ms, page, compared }));
+        let compared_at = Mutex::new(Instant::now());
+        self.cache.insert(key, Arc::new(CachedOutput { output_key, fetched_at_ms, page, compared_at }));
     }
 }
 
 impl fmt::Debug for OutputCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rendered").field("bytes", &self.cache.weight()).finish_non_exhaustive()
+        f.debug_struct("OutputCache").field("bytes", &self.cache.weight()).finish_non_exhaustive()
     }
 }
 
-/// Weighs an entry by its texts.
+/// A weigher that takes the length of the texts of an entry as its weight.
 #[derive(Debug, Clone)]
 struct ByteWeighter;
 
@@ -149,7 +148,7 @@ mod tests {
 
     use super::*;
 
-    fn recipe(only_main_content: bool) -> OutputKey {
+    fn output_key(only_main_content: bool) -> OutputKey {
         let options =
             ScrapeOptions { only_main_content: Some(only_main_content), ..ScrapeOptions::default() };
         OutputKey::of(&check_scrape_options(options, &Policy::default()).unwrap().plan)
@@ -160,46 +159,46 @@ mod tests {
     }
 
     #[test]
-    fn a_rendering_is_found_by_its_recipe_only() {
-        let rendered = OutputCache::new(1_000_000);
+    fn output_is_found_by_its_own_key_only() {
+        let cache = OutputCache::new(1_000_000);
         let key = PageKey::new("http://a.test/", "");
-        rendered.keep(key.clone(), recipe(true), 7, &page("main"));
-        assert_eq!(rendered.find(&key, &recipe(true)).unwrap().page.markdown.as_deref(), Some("main"));
-        assert!(rendered.find(&key, &recipe(false)).is_none());
+        cache.insert(key.clone(), output_key(true), 7, &page("main"));
+        assert_eq!(cache.find(&key, &output_key(true)).unwrap().page.markdown.as_deref(), Some("main"));
+        assert!(cache.find(&key, &output_key(false)).is_none());
     }
 
     #[test]
-    fn a_rendering_with_personal_data_answers_no_request_without() {
-        let rendered = OutputCache::new(1_000_000);
+    fn unredacted_output_is_not_served_to_redacting_request() {
+        let cache = OutputCache::new(1_000_000);
         let key = PageKey::new("http://a.test/", "");
-        rendered.keep(key.clone(), recipe(true), 7, &page("jane@a.test"));
+        cache.insert(key.clone(), output_key(true), 7, &page("jane@a.test"));
         let redact_pii = Some(RedactPii::On(RedactOptions::default()));
         let options = ScrapeOptions { redact_pii, ..ScrapeOptions::default() };
         let redacting = OutputKey::of(&check_scrape_options(options, &Policy::default()).unwrap().plan);
-        assert!(rendered.find(&key, &redacting).is_none());
-        rendered.keep(key.clone(), redacting.clone(), 7, &page("<EMAIL>"));
-        assert!(rendered.find(&key, &recipe(true)).is_none());
-        assert_eq!(rendered.find(&key, &redacting).unwrap().page.markdown.as_deref(), Some("<EMAIL>"));
+        assert!(cache.find(&key, &redacting).is_none());
+        cache.insert(key.clone(), redacting.clone(), 7, &page("<EMAIL>"));
+        assert!(cache.find(&key, &output_key(true)).is_none());
+        assert_eq!(cache.find(&key, &redacting).unwrap().page.markdown.as_deref(), Some("<EMAIL>"));
     }
 
     #[test]
-    fn a_newer_copy_takes_the_place_of_the_older() {
-        let rendered = OutputCache::new(1_000_000);
+    fn newer_copy_replaces_older_copy() {
+        let cache = OutputCache::new(1_000_000);
         let key = PageKey::new("http://a.test/", "");
-        rendered.keep(key.clone(), recipe(true), 7, &page("old"));
-        rendered.keep(key.clone(), recipe(false), 9, &page("new"));
-        assert!(rendered.find(&key, &recipe(true)).is_none());
-        assert_eq!(rendered.find(&key, &recipe(false)).unwrap().fetched_at_ms, 9);
+        cache.insert(key.clone(), output_key(true), 7, &page("old"));
+        cache.insert(key.clone(), output_key(false), 9, &page("new"));
+        assert!(cache.find(&key, &output_key(true)).is_none());
+        assert_eq!(cache.find(&key, &output_key(false)).unwrap().fetched_at_ms, 9);
     }
 
     #[test]
-    fn a_copy_that_was_purged_is_not_current() {
-        let rendered = OutputCache::new(1_000_000);
+    fn purged_copy_is_not_current() {
+        let cache = OutputCache::new(1_000_000);
         let key = PageKey::new("http://a.test/", "");
-        rendered.keep(key.clone(), recipe(true), 7, &page("main"));
-        let entry = rendered.find(&key, &recipe(true)).unwrap();
-        assert!(entry.is_current(|| unreachable!("it was kept a moment ago")));
-        *entry.compared.lock().unwrap() = Instant::now().checked_sub(2 * TRUSTED).unwrap();
+        cache.insert(key.clone(), output_key(true), 7, &page("main"));
+        let entry = cache.find(&key, &output_key(true)).unwrap();
+        assert!(entry.is_current(|| unreachable!("it was inserted a moment ago")));
+        *entry.compared_at.lock().unwrap() = Instant::now().checked_sub(2 * COMPARE_INTERVAL).unwrap();
         assert!(!entry.is_current(|| None));
         assert!(!entry.is_current(|| Some(9)));
         assert!(entry.is_current(|| Some(7)));
@@ -207,12 +206,12 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_are_bounded() {
-        let rendered = OutputCache::new(100_000);
+    fn cache_size_is_bounded_in_bytes() {
+        let cache = OutputCache::new(100_000);
         for number in 0..100 {
             let key = PageKey::new(format!("http://a.test/{number}"), "");
-            rendered.keep(key, recipe(true), 7, &page(&"x".repeat(10_000)));
+            cache.insert(key, output_key(true), 7, &page(&"x".repeat(10_000)));
         }
-        assert!(rendered.cache.weight() <= 100_000);
+        assert!(cache.cache.weight() <= 100_000);
     }
 }

@@ -1,4 +1,4 @@
-//! What a scrape hands back.
+//! The result of a scrape.
 
 use std::time::Duration;
 
@@ -11,57 +11,57 @@ use crate::browse::RenderArtifacts;
 use crate::out_links::OutLinks;
 use crate::raw::CacheState;
 
-/// A scraped page: the formats that were asked for, and what is known of the page.
+/// A scraped page: the requested formats, the metadata and the warnings.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
-    /// Markdown, when asked for.
+    /// Markdown, if requested.
     pub markdown: Option<String>,
-    /// Cleaned HTML, when asked for.
+    /// Cleaned HTML, if requested.
     pub html: Option<String>,
-    /// The page as received, decoded to text, when asked for.
+    /// The page as received, decoded to text, if requested.
     pub raw_html: Option<String>,
-    /// Absolute links, when asked for.
+    /// Absolute links, if requested.
     pub links: Option<Vec<String>>,
-    /// Absolute URLs of images, when asked for.
+    /// Absolute URLs of images, if requested.
     pub images: Option<Vec<String>>,
-    /// Whether personal data was removed from the markdown and the metadata.
+    /// True if personal data was removed from the markdown and the metadata.
     pub is_redacted: bool,
-    /// What was written of the content afterwards.
+    /// Formats generated from the content by a language model or by the words of a query.
     pub written: GeneratedContent,
-    /// What the page says about itself and how it was got.
+    /// Metadata that the page declares, and details of the fetch.
     pub metadata: Metadata,
-    /// What the caller should be told about this page.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
-    /// Where the page came from.
+    /// The source of the page: cache or network.
     pub cache_state: CacheState,
     /// URL of the screenshot, once [`FilePublisher::publish`](crate::FilePublisher::publish) has given it one.
     pub screenshot: Option<String>,
-    /// What the actions gave, once their files have URLs.
+    /// The results of the actions, once their files have URLs.
     pub actions: Option<ActionResults>,
-    /// Files and other things that only a browser gives, until they are published.
-    pub takings: Option<Box<RenderArtifacts>>,
-    /// The page as the index takes it, when it may be stored.
+    /// Files and other results of the browser that are not published yet.
+    pub artifacts: Option<Box<RenderArtifacts>>,
+    /// The document for the index, if the page may be stored.
     pub index_copy: Option<Box<IndexDocument>>,
-    /// How long its host took; zero when it was not asked.
-    pub took: Duration,
-    /// How long its host asks to be left alone.
+    /// Time that the fetch or rendering took; zero if the page came from the cache.
+    pub elapsed: Duration,
+    /// The delay that the host requests by `Retry-After`.
     pub retry_after: Option<Duration>,
-    /// Where it leads, for who follows it.
-    pub leads: Option<Box<OutLinks>>,
+    /// The out-links, if the plan is that of a crawl.
+    pub out_links: Option<Box<OutLinks>>,
 }
 
-/// What is written of the content of a page, by a language model or by the words of a query. It is of one request, and never
-/// kept with the page.
+/// Formats generated from the content of a page, by a language model or by the words of a query. They belong to one
+/// request and are never stored with the page.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GeneratedContent {
-    /// The content, condensed.
+    /// The summary of the content.
     pub summary: Option<String>,
-    /// Data out of the content; null when there is none.
+    /// Data extracted from the content; null when there is none.
     pub json: Option<Value>,
     /// The answer to a question.
     pub answer: Option<String>,
-    /// Passages of the content, word by word.
+    /// Verbatim excerpts of the content.
     pub highlights: Option<String>,
-    /// The names of the formats that a language model wrote.
+    /// The names of the formats that a language model generated.
     pub by_model: Vec<&'static str>,
 }

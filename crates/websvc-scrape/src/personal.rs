@@ -1,7 +1,6 @@
-//! Decides which pages are personal: they are answered to their caller, and kept in neither cache nor index.
+//! Detection of personal pages, which are returned to their caller and stored in neither cache nor index.
 //!
-//! The plan knows what its options say ([`ScrapePlan::store_in_cache`]); here is what only the addresses and the fetch
-//! tell.
+//! [`ScrapePlan::store_in_cache`] covers the options of a request; this module covers the URLs and the fetch.
 
 use http::{HeaderName, HeaderValue};
 use url::Url;
@@ -11,10 +10,11 @@ use websvc_validate::ScrapePlan;
 
 use crate::raw::RawPage;
 
-/// Marks a page whose host was sent cookies that redirects had set, also in the cache.
+/// The header that marks a page whose request had cookies that redirects had set, also in the cache.
 pub(crate) const SET_COOKIES: HeaderName = HeaderName::from_static("x-websvc-set-cookies");
 
-/// Tells whether what a host answers to a request is for its caller alone: it carries something of the caller's own.
+/// Returns whether the response to a request is personal: the request has credentials, headers, actions or a profile of
+/// its caller.
 pub(crate) fn is_personal(url: &Url, plan: &ScrapePlan) -> bool {
     has_credentials(url)
         || !plan.headers().is_empty()
@@ -22,15 +22,15 @@ pub(crate) fn is_personal(url: &Url, plan: &ScrapePlan) -> bool {
         || plan.profile().is_some()
 }
 
-/// Tells whether the last address of a fetch may answer otherwise when it is asked for directly: redirects set cookies
-/// that were sent to it. A link that signs its holder in leads so to the holder's own pages. A redirect that changes the
-/// scheme or the host alone has nothing to tell who asks.
+/// Returns whether the final URL of a fetch may respond differently to a direct request, because the fetch sent it
+/// cookies that redirects had set: a sign-in link redirects in this way to the pages of its owner. A redirect that
+/// changes only the scheme or the host identifies no user.
 pub(crate) fn depends_on_cookies(source_url: &Url, fetched: &Fetched) -> bool {
     let resource = |url: &Url| (url.path().to_owned(), url.query().map(str::to_owned));
     fetched.sent_set_cookies && resource(source_url) != resource(&fetched.url)
 }
 
-/// Signs from the fetch that a page is for its caller alone.
+/// The signs from a fetch that a page is personal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Privacy {
     sent_credentials: bool,
@@ -38,14 +38,15 @@ pub(crate) struct Privacy {
 }
 
 impl RawPage {
-    /// Tells whether the page is its caller's alone, because a user or a password took part in getting it.
+    /// Returns whether the page is personal because credentials were used to fetch it.
     pub(crate) fn is_personal(&self) -> bool {
         self.sent_credentials || has_credentials(&self.source_url) || has_credentials(&self.url)
     }
 
-    /// Makes a page as personal as the one that it stands in for: a browser does not tell how it came to its page.
-    pub(crate) fn standing_in_for(mut self, first: Privacy) -> Self {
-        let Privacy { sent_credentials, depends_on_cookies } = first;
+    /// Returns the page, made at least as personal as the page that it replaces: the browser does not report what it sent
+    /// on redirects.
+    pub(crate) fn with_privacy(mut self, replaced: Privacy) -> Self {
+        let Privacy { sent_credentials, depends_on_cookies } = replaced;
         self.sent_credentials |= sent_credentials;
         if depends_on_cookies {
             self.headers.insert(SET_COOKIES, HeaderValue::from_static("1"));
@@ -53,7 +54,7 @@ impl RawPage {
         self
     }
 
-    /// Returns what the fetch of the page told of whom it is for.
+    /// Returns the signs from the fetch that the page is personal.
     pub(crate) fn privacy(&self) -> Privacy {
         Privacy {
             sent_credentials: self.sent_credentials,
@@ -61,19 +62,19 @@ impl RawPage {
         }
     }
 
-    /// Tells whether everybody may find the page under its last address.
+    /// Returns whether the page may be found by all users under its final URL.
     pub(crate) fn is_public(&self) -> bool {
         !self.is_personal() && !self.headers.contains_key(SET_COOKIES)
     }
 }
 
-/// Removes users and passwords from all addresses of a page that goes to the index.
+/// Removes user names and passwords from all URLs of a document for the index.
 pub fn remove_credentials(document: &mut IndexDocument) {
     let images = document.images.iter_mut().map(|image| &mut image.url);
     let links = document.links.iter_mut().map(|link| &mut link.url);
-    let picture = document.news.iter_mut().filter_map(|IndexNews { image_url }| image_url.as_mut());
-    for address in images.chain(links).chain(picture).chain([&mut document.url]) {
-        // Few addresses have the sign that credentials end with, and parsing all would cost more than indexing some.
+    let news_image = document.news.iter_mut().filter_map(|IndexNews { image_url }| image_url.as_mut());
+    for address in images.chain(links).chain(news_image).chain([&mut document.url]) {
+        // Few URLs have the `@` that ends credentials, and parsing all of them would cost more than indexing some pages.
         if address.contains('@')
             && let Ok(url) = Url::parse(address)
             && has_credentials(&url)

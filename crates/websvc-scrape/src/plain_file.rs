@@ -1,4 +1,4 @@
-//! Files that are no pages: images, sitemaps, feeds.
+//! Fetches of files that are not pages: robots.txt, sitemaps, feeds, images.
 
 use std::time::Instant;
 
@@ -13,14 +13,14 @@ use crate::raw::{FileResponse, RawPage};
 use crate::request;
 use crate::scraper::Scraper;
 
-/// What is cut to its beginning may be packed: it is unpacked up to so many times what is wanted of it.
-const UNPACKED: u64 = 8;
+/// The maximum ratio of decompressed bytes to wanted bytes of a file that is cut.
+const DECODED_RATIO: u64 = 8;
 
-/// No more than this is unpacked for a smaller beginning.
-const UNPACKED_MAX_BYTES: u64 = 8 * 1024 * 1024;
+/// The maximum decompressed size of a file that is cut, in bytes, unless more bytes are wanted.
+const DECODED_MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 impl Scraper {
-    /// Gets a file of at most `max_bytes` that is no page.
+    /// Fetches a file of at most `max_bytes` that is not a page.
     ///
     /// # Errors
     /// [`ScrapeError`]
@@ -31,30 +31,30 @@ impl Scraper {
         tls: TlsPolicy,
         deadline: Instant,
     ) -> Result<FileResponse, ScrapeError> {
-        let page = self.fetch_plain(asking(url, max_bytes, tls, deadline)?, deadline).await?;
+        let page = self.fetch_plain(file_request(url, max_bytes, tls, deadline)?, deadline).await?;
         Ok(FileResponse { url: page.url, status: page.status, body: page.body })
     }
 
-    /// Gets the beginning of a file that is no page: its first `max_bytes`, or all of it when it is shorter. A packed one
-    /// fails when it unpacks to more than eight times as much, as a bomb does.
+    /// Fetches the first `max_bytes` of a file that is not a page, or all of a shorter one. A compressed file fails if it
+    /// decompresses to more than eight times as much, as a decompression bomb does.
     ///
     /// # Errors
     /// [`ScrapeError`]
-    pub async fn beginning(
+    pub async fn file_prefix(
         &self,
         url: &Url,
         max_bytes: u64,
         tls: TlsPolicy,
         deadline: Instant,
     ) -> Result<FileResponse, ScrapeError> {
-        let request = cut(asking(url, max_bytes, tls, deadline)?, max_bytes);
+        let request = into_prefix_request(file_request(url, max_bytes, tls, deadline)?, max_bytes);
         let page = self.fetch_plain(request, deadline).await?;
-        Ok(first(page, max_bytes))
+        Ok(take_prefix(page, max_bytes))
     }
 
-    /// Gets a file that lists pages as `plan` says: with its headers, by its ways to the host, and never from the cache.
-    /// Of what has more than `max_bytes` the beginning is returned, as by [`Scraper::beginning`]. Where it leads on to is
-    /// checked, the URL itself is not.
+    /// Fetches a file that lists pages by the options of `plan`: with its headers and proxies, and never from the cache.
+    /// A file larger than `max_bytes` is cut as by [`Scraper::file_prefix`]. Its redirects are checked; the URL itself is
+    /// not.
     ///
     /// # Errors
     /// [`ScrapeError`]
@@ -65,18 +65,18 @@ impl Scraper {
         max_bytes: u64,
         deadline: Instant,
     ) -> Result<FileResponse, ScrapeError> {
-        let source = FetchContext {
+        let context = FetchContext {
             fetcher: &self.inner.fetcher,
             max_bytes,
             rule: self.rule(),
             stages: self.stages(),
         };
-        let request = cut(source.request(url, plan, deadline)?, max_bytes);
+        let request = into_prefix_request(context.request(url, plan, deadline)?, max_bytes);
         let page = self.inner.fetcher.file(request, ProxyRoute::of(plan), deadline).await?;
-        Ok(first(page, max_bytes))
+        Ok(take_prefix(page, max_bytes))
     }
 
-    /// Fetches what is no page; what the host answers is the answer.
+    /// Fetches a file that is not a page; refreshes and challenges in the response are ignored.
     pub(crate) async fn fetch_plain(
         &self,
         request: FetchRequest,
@@ -86,22 +86,27 @@ impl Scraper {
     }
 }
 
-fn asking(url: &Url, max_bytes: u64, tls: TlsPolicy, deadline: Instant) -> Result<FetchRequest, ScrapeError> {
+fn file_request(
+    url: &Url,
+    max_bytes: u64,
+    tls: TlsPolicy,
+    deadline: Instant,
+) -> Result<FetchRequest, ScrapeError> {
     let mut request = request::plain(url, remaining(deadline)?, max_bytes);
     request.tls = tls;
     Ok(request)
 }
 
-/// Makes a request for a file one for its beginning.
-fn cut(mut request: FetchRequest, max_bytes: u64) -> FetchRequest {
+/// Turns a request for a file into one for its first `max_bytes`.
+fn into_prefix_request(mut request: FetchRequest, max_bytes: u64) -> FetchRequest {
     request.excess = ExcessPolicy::Cut;
-    let unpacked = max_bytes.saturating_mul(UNPACKED).min(UNPACKED_MAX_BYTES);
-    request.max_decoded_bytes = unpacked.max(max_bytes);
+    let max_decoded = max_bytes.saturating_mul(DECODED_RATIO).min(DECODED_MAX_BYTES);
+    request.max_decoded_bytes = max_decoded.max(max_bytes);
     request
 }
 
-/// Returns the beginning of what was fetched.
-fn first(page: RawPage, max_bytes: u64) -> FileResponse {
+/// Returns the first `max_bytes` of a fetched file.
+fn take_prefix(page: RawPage, max_bytes: u64) -> FileResponse {
     let RawPage { url, status, mut body, .. } = page;
     body.truncate(usize::try_from(max_bytes).unwrap_or(usize::MAX));
     FileResponse { url, status, body }

@@ -1,4 +1,4 @@
-//! The profile of a request: read before its pages are drawn, handed from page to page, saved after the last.
+//! The browser profile of a request: loaded before its pages are rendered, passed from page to page, saved after the last.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,44 +16,45 @@ use crate::clock::Clock;
 use crate::error::ScrapeError;
 use crate::scraper::Scraper;
 
-/// How long the right to save outlives a process that dies.
-const LEASE: Duration = Duration::from_secs(30);
-/// How often it is renewed.
-const RENEWAL: Duration = Duration::from_secs(10);
+/// The duration of the lease to save: how long a profile stays locked after its process dies.
+const LEASE_DURATION: Duration = Duration::from_secs(30);
+/// The interval at which the lease is renewed.
+const RENEWAL_INTERVAL: Duration = Duration::from_secs(10);
 
-/// A profile as the pages of one request see it.
+/// A profile that is open for the pages of one request.
 ///
-/// One that saves has the right to it alone, until it is closed or dropped; what its pages change is saved by
-/// [`OpenProfile::close`] alone, all at once.
+/// A profile that saves has the only lease on it until it is closed or dropped; the changes of its pages are saved by
+/// [`OpenProfile::close`], all at once.
 pub struct OpenProfile {
-    held: Mutex<SessionState>,
-    saver: Option<SaveLock>,
+    session: Mutex<SessionState>,
+    save_lock: Option<SaveLock>,
 }
 
-/// What the next page finds.
+/// The session state that the next page starts with.
 struct SessionState {
     state: Arc<State>,
     is_changed: bool,
 }
 
-/// The right to save.
+/// The lease to save a profile, with the task that renews it.
 struct SaveLock {
     store: Store,
     clock: Clock,
-    /// None once it is given back.
+    /// The lease; `None` once it is released.
     lease: Option<ProfileLease>,
-    renewing: JoinHandle<()>,
+    renewal: JoinHandle<()>,
 }
 
 impl Scraper {
-    /// Opens a team's profile: to read it, beside others, or with the right to save it, which one has at a time.
+    /// Opens a team's profile: to read it, which many requests may do at one time, or with the lease to save it, which
+    /// only one request has.
     ///
     /// # Errors
     /// [`ScrapeError::ProfileLocked`] and [`ScrapeError::TooManyProfiles`]; [`ScrapeError::ProfileUnreadable`], or
     /// [`ScrapeError::Store`].
     pub async fn open_profile(&self, team: &str, profile: &Profile) -> Result<OpenProfile, ScrapeError> {
         let Profile { name, save_changes } = profile;
-        let saver = match save_changes.unwrap_or(true) {
+        let save_lock = match save_changes.unwrap_or(true) {
             true => Some(self.lock_profile(team, name).await?),
             false => None,
         };
@@ -67,26 +68,24 @@ impl Scraper {
                     .map_err(|source| ScrapeError::ProfileUnreadable { name, source })
             })
             .await?;
-        Ok(OpenProfile {
-            held: Mutex::new(SessionState { state: Arc::new(state), is_changed: false }),
-            saver,
-        })
+        let session = Mutex::new(SessionState { state: Arc::new(state), is_changed: false });
+        Ok(OpenProfile { session, save_lock })
     }
 
     async fn lock_profile(&self, team: &str, name: &str) -> Result<SaveLock, ScrapeError> {
         let (team, name, clock) = (team.to_owned(), name.to_owned(), self.clock().clone());
         let runtime = tokio::runtime::Handle::current();
-        // The guard is made where the lease is, so that who stops waiting in between loses neither.
+        // The guard is created in the same task as the lease, so that a cancelled caller does not leak the lease.
         self.run_cpu_task(move |store| {
             let locked =
-                store.lock_profile(&team, &name, clock.now_ms(), LEASE).map_err(ScrapeError::Store)?;
+                store.lock_profile(&team, &name, clock.now_ms(), LEASE_DURATION).map_err(ScrapeError::Store)?;
             match locked {
                 LockProfileOutcome::Leased(lease) => {
-                    let renewing = runtime.spawn(renew(store.clone(), clock.clone(), lease.clone()));
-                    Ok(SaveLock { store: store.clone(), clock, lease: Some(lease), renewing })
+                    let renewal = runtime.spawn(renew(store.clone(), clock.clone(), lease.clone()));
+                    Ok(SaveLock { store: store.clone(), clock, lease: Some(lease), renewal })
                 }
                 LockProfileOutcome::Busy { until_ms: _ } => Err(ScrapeError::ProfileLocked { name }),
-                LockProfileOutcome::TooMany => Err(ScrapeError::TooManyProfiles { most: PROFILES_MAX }),
+                LockProfileOutcome::TooMany => Err(ScrapeError::TooManyProfiles { max: PROFILES_MAX }),
             }
         })
         .await
@@ -94,29 +93,29 @@ impl Scraper {
 }
 
 impl OpenProfile {
-    /// Returns whether what pages change is saved, so that they are to be drawn one after another.
+    /// Returns whether the changes of the pages are saved, so that the pages must be rendered one after another.
     #[must_use]
-    pub fn saves(&self) -> bool {
-        self.saver.is_some()
+    pub fn can_save(&self) -> bool {
+        self.save_lock.is_some()
     }
 
-    /// Saves what the pages have changed, and gives the right to do so back. Returns what the caller should be told when
-    /// that failed: the pages are there all the same.
+    /// Saves the changes of the pages and releases the lease. Returns a warning if saving failed, which does not affect the
+    /// pages.
     pub async fn close(self) -> Option<String> {
-        let Self { held, saver } = self;
-        let mut saver = saver?;
-        let SessionState { state, is_changed } = held.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let closing = tokio::task::spawn_blocking(move || saver.finish(is_changed.then_some(&*state)));
+        let Self { session, save_lock } = self;
+        let mut save_lock = save_lock?;
+        let SessionState { state, is_changed } = session.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let closing = tokio::task::spawn_blocking(move || save_lock.finish(is_changed.then_some(&*state)));
         closing.await.unwrap_or_else(|_| Some("the profile could not be saved".to_owned()))
     }
 
-    /// Returns what a page begins with.
+    /// Returns the browser session that a page starts with.
     pub(crate) fn session(&self) -> Session {
-        let changes = if self.saves() { Changes::Kept } else { Changes::Forgotten };
+        let changes = if self.can_save() { Changes::Kept } else { Changes::Forgotten };
         Session { state: Arc::clone(&self.current_session().state), changes }
     }
 
-    /// Takes what a page has left.
+    /// Replaces the state by the one that a page has left.
     pub(crate) fn set_state(&self, state: State) {
         *self.current_session() = SessionState { state: Arc::new(state), is_changed: true };
     }
@@ -127,25 +126,25 @@ impl OpenProfile {
     }
 
     fn current_session(&self) -> MutexGuard<'_, SessionState> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for OpenProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenProfile").field("saves", &self.saves()).finish_non_exhaustive()
+        f.debug_struct("OpenProfile").field("can_save", &self.can_save()).finish_non_exhaustive()
     }
 }
 
 impl SaveLock {
-    /// Saves a state, if there is one, and gives the right back, so that whoever has the answer can have it. Returns what
-    /// to tell when nothing was saved. It blocks.
+    /// Saves a state, if there is one, and releases the lease, so that a client that has the response can take it at once.
+    /// Returns a warning if the state was not saved. Blocks the thread.
     fn finish(&mut self, state: Option<&State>) -> Option<String> {
-        self.renewing.abort();
+        self.renewal.abort();
         let lease = self.lease.take()?;
-        let told = state.and_then(|state| self.save(&lease, state));
+        let warning = state.and_then(|state| self.save(&lease, state));
         release(&self.store, &lease);
-        told
+        warning
     }
 
     fn save(&self, lease: &ProfileLease, state: &State) -> Option<String> {
@@ -158,7 +157,7 @@ impl SaveLock {
                 "the profile would be {bytes} bytes, more than {PROFILE_MAX_BYTES}, and stays as it was"
             )),
             Err(error) => {
-                tracing::error!(error = &error as &dyn std::error::Error, "a profile could not be saved");
+                tracing::error!(error = &error as &dyn std::error::Error, "profile could not be saved");
                 Some("the profile could not be saved and stays as it was".to_owned())
             }
         }
@@ -166,9 +165,9 @@ impl SaveLock {
 }
 
 impl Drop for SaveLock {
-    /// Gives the right back when the request ended otherwise.
+    /// Releases the lease if the request ended without closing the profile.
     fn drop(&mut self) {
-        self.renewing.abort();
+        self.renewal.abort();
         let Some(lease) = self.lease.take() else { return };
         let store = self.store.clone();
         match tokio::runtime::Handle::try_current() {
@@ -178,27 +177,27 @@ impl Drop for SaveLock {
     }
 }
 
-/// Gives the right back; where that fails, it ends with its time.
+/// Releases a lease; if that fails, the lease expires.
 fn release(store: &Store, lease: &ProfileLease) {
     if let Err(error) = store.release_profile(lease) {
         let error = &error as &dyn std::error::Error;
-        tracing::warn!(error, "a profile stays locked until its lease ends");
+        tracing::warn!(error, "profile lease could not be released; it stays locked until the lease expires");
     }
 }
 
-/// Keeps the right for as long as nobody ends this.
+/// Renews a lease until the task is aborted.
 async fn renew(store: Store, clock: Clock, lease: ProfileLease) {
     loop {
-        tokio::time::sleep(RENEWAL).await;
+        tokio::time::sleep(RENEWAL_INTERVAL).await;
         let (store, clock, lease) = (store.clone(), clock.clone(), lease.clone());
-        let renewed =
-            tokio::task::spawn_blocking(move || store.renew_profile(&lease, clock.now_ms(), LEASE)).await;
-        match renewed {
+        let renewing =
+            tokio::task::spawn_blocking(move || store.renew_profile(&lease, clock.now_ms(), LEASE_DURATION));
+        match renewing.await {
             Ok(Ok(true)) => {}
-            // Saving will tell.
+            // The lost lease is reported when the profile is saved.
             Ok(Ok(false)) | Err(_) => return,
             Ok(Err(error)) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "a lease could not be renewed");
+                tracing::warn!(error = &error as &dyn std::error::Error, "profile lease could not be renewed");
             }
         }
     }
@@ -212,7 +211,7 @@ mod tests {
     use crate::config::ScrapeConfig;
 
     #[tokio::test]
-    async fn changes_are_saved_at_the_end_and_what_was_deleted_stays_deleted() {
+    async fn changes_are_saved_on_close_unless_profile_was_deleted() {
         let world = World::builder().start().await;
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(directory.path()).unwrap();
@@ -227,12 +226,12 @@ mod tests {
         assert_eq!(changed.close().await, None);
         assert!(is_saved());
 
-        // Whoever has the answer can save at once.
+        // After close returns, the lease is free at once.
         let late = open().await;
         late.set_state(State::default());
         assert!(store.delete_profile("default", "shop").unwrap());
-        let told = late.close().await.unwrap();
-        assert!(told.contains("deleted meanwhile"), "{told}");
+        let warning = late.close().await.unwrap();
+        assert!(warning.contains("deleted meanwhile"), "{warning}");
         assert!(!is_saved());
     }
 }

@@ -1,8 +1,8 @@
-//! The ways to a host: which of the configured proxies a page is fetched through.
+//! The choice of a proxy for a host from the configured pools.
 //!
-//! A host keeps its proxy (sites tie their cookies and their patience to an address) and different hosts get
-//! different ones: the proxies are ranked for each host by a hash of both. One that fails, or that a host turned
-//! away, steps back for a while, and the next in the host's own order takes its place.
+//! A host always gets the same proxy, because sites tie cookies and rate limits to an IP address, and different hosts get
+//! different ones: the proxies are ranked for each host by a hash of both. A proxy that failed, or that a host rejected,
+//! is ranked last for a while, and the next in the ranking of the host is used.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,51 +11,51 @@ use std::time::{Duration, Instant};
 
 use websvc_transport::Proxy;
 
-/// The proxies of an installation; without any, pages are fetched directly.
+/// The configured proxies; without any, pages are fetched directly.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProxyConfig {
-    /// For ordinary fetches.
+    /// The basic tier, for ordinary fetches.
     pub basic: Vec<Proxy>,
-    /// For hosts that turn the ordinary way down.
+    /// The enhanced tier, for hosts that reject the basic one.
     pub enhanced: Vec<Proxy>,
-    /// For requests from a country, ISO 3166-1 alpha-2 in upper case; they take the place of the basic ones.
+    /// The proxies for requests from a country (ISO 3166-1 alpha-2, upper case), used instead of the basic ones.
     pub by_country: BTreeMap<String, Vec<Proxy>>,
 }
 
 impl ProxyConfig {
-    /// Returns whether there is an enhanced way.
+    /// Returns whether there are enhanced proxies.
     #[must_use]
     pub fn has_enhanced(&self) -> bool {
         !self.enhanced.is_empty()
     }
 
-    /// Returns whether requests can come from this country.
+    /// Returns whether there are proxies in this country.
     #[must_use]
     pub fn reaches_from(&self, country: &str) -> bool {
         self.by_country.get(country).is_some_and(|proxies| !proxies.is_empty())
     }
 }
 
-/// Which proxies a fetch may use.
+/// A class of proxies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ProxyTier {
-    /// Those of the country when there are any, else the basic ones, else none.
+    /// The proxies of the country if there are any, else the basic ones, else none.
     Basic,
-    /// The enhanced ones.
+    /// The enhanced proxies.
     Enhanced,
 }
 
-/// A proxy that failed is left alone this long, doubled with each failure in a row.
-const FIRST_PAUSE: Duration = Duration::from_secs(5);
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+/// The backoff after the first failure of a proxy, doubled with each further failure in a row.
+const INITIAL_BACKOFF: Duration = Duration::from_secs(5);
+const MAX_BACKOFF: Duration = Duration::from_secs(600);
 
-/// A proxy that a host turned away is not used for the host this long.
-const TURNED_AWAY: Duration = Duration::from_secs(600);
+/// The time for which a proxy is ranked last for a host that rejected it.
+const REJECTION_BACKOFF: Duration = Duration::from_secs(600);
 
-/// So many notes about hosts are kept.
-const MAX_NOTES: usize = 10_000;
+/// The maximum number of recorded rejections.
+const MAX_REJECTIONS: usize = 10_000;
 
-/// The proxies, and what is known of them.
+/// The configured proxies and their health.
 #[derive(Debug)]
 pub(crate) struct Proxies {
     config: ProxyConfig,
@@ -64,10 +64,10 @@ pub(crate) struct Proxies {
 
 #[derive(Debug, Default)]
 struct Health {
-    /// Failures in a row, and until when the proxy is left alone.
-    failing: HashMap<Proxy, (u32, Instant)>,
-    /// Until when a host does not want a proxy.
-    turned_away: HashMap<(Proxy, String), Instant>,
+    /// The number of failures in a row and the end of the backoff, per proxy.
+    failures: HashMap<Proxy, (u32, Instant)>,
+    /// The end of the backoff after a rejection, per proxy and host.
+    rejections: HashMap<(Proxy, String), Instant>,
 }
 
 impl Proxies {
@@ -79,9 +79,9 @@ impl Proxies {
         &self.config
     }
 
-    /// Returns the proxies of a tier for a host, best first; an empty list means to connect directly.
+    /// Returns the proxies of a tier for a host, best first; an empty list means a direct connection.
     ///
-    /// Those that stepped back come last: they are better than nothing when all did.
+    /// Proxies in backoff come last: they are still tried if all are in backoff.
     pub(crate) fn ranked(&self, tier: ProxyTier, country: &str, host: &str) -> Vec<Proxy> {
         let pool = match (tier, self.config.by_country.get(country)) {
             (ProxyTier::Enhanced, _) => &self.config.enhanced,
@@ -95,50 +95,51 @@ impl Proxies {
         let health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
         let mut ranked: Vec<_> = pool
             .iter()
-            .map(|proxy| (health.steps_back(proxy, host, now), affinity(proxy, host), proxy))
+            .map(|proxy| (health.is_in_backoff(proxy, host, now), affinity(proxy, host), proxy))
             .collect();
-        ranked.sort_by_key(|&(steps_back, affinity, _)| (steps_back, affinity));
+        ranked.sort_by_key(|&(is_in_backoff, affinity, _)| (is_in_backoff, affinity));
         ranked.into_iter().map(|(_, _, proxy)| proxy.clone()).collect()
     }
 
-    /// Notes that a proxy worked.
+    /// Records that a proxy worked.
     pub(crate) fn record_success(&self, proxy: &Proxy) {
-        self.health.lock().unwrap_or_else(PoisonError::into_inner).failing.remove(proxy);
+        self.health.lock().unwrap_or_else(PoisonError::into_inner).failures.remove(proxy);
     }
 
-    /// Notes that a proxy did not work.
-    pub(crate) fn failed(&self, proxy: &Proxy) {
+    /// Records that a proxy failed.
+    pub(crate) fn record_failure(&self, proxy: &Proxy) {
         let now = Instant::now();
         let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
-        let (failures, until) = health.failing.entry(proxy.clone()).or_insert((0, now));
-        *until = now + FIRST_PAUSE.saturating_mul(1 << (*failures).min(10)).min(LONGEST_PAUSE);
-        *failures = failures.saturating_add(1);
+        let (count, until) = health.failures.entry(proxy.clone()).or_insert((0, now));
+        *until = now + INITIAL_BACKOFF.saturating_mul(1 << (*count).min(10)).min(MAX_BACKOFF);
+        *count = count.saturating_add(1);
     }
 
-    /// Notes that a host turned away what came through a proxy.
+    /// Records that a host rejected a fetch through a proxy.
     pub(crate) fn record_rejection(&self, proxy: &Proxy, host: &str) {
         let now = Instant::now();
         let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
-        if health.turned_away.len() >= MAX_NOTES {
-            health.turned_away.retain(|_, until| *until > now);
+        if health.rejections.len() >= MAX_REJECTIONS {
+            health.rejections.retain(|_, until| *until > now);
         }
-        if health.turned_away.len() < MAX_NOTES {
-            health.turned_away.insert((proxy.clone(), host.to_owned()), now + TURNED_AWAY);
+        if health.rejections.len() < MAX_REJECTIONS {
+            health.rejections.insert((proxy.clone(), host.to_owned()), now + REJECTION_BACKOFF);
         }
     }
 }
 
 impl Health {
-    fn steps_back(&self, proxy: &Proxy, host: &str, now: Instant) -> bool {
-        let fails = self.failing.get(proxy).is_some_and(|&(_, until)| until > now);
-        // The map is empty as a rule, so that the key is seldom made.
-        let is_unwanted = !self.turned_away.is_empty()
-            && self.turned_away.get(&(proxy.clone(), host.to_owned())).is_some_and(|&until| until > now);
-        fails || is_unwanted
+    fn is_in_backoff(&self, proxy: &Proxy, host: &str, now: Instant) -> bool {
+        let has_failed = self.failures.get(proxy).is_some_and(|&(_, until)| until > now);
+        // The map is usually empty; the check avoids the allocation of the key.
+        let was_rejected = !self.rejections.is_empty()
+            && self.rejections.get(&(proxy.clone(), host.to_owned())).is_some_and(|&until| until > now);
+        has_failed || was_rejected
     }
 }
 
-/// Ranks a proxy for a host; the lowest comes first (rendezvous hashing: adding or losing one moves only its hosts).
+/// Returns the rank of a proxy for a host; the lowest comes first (rendezvous hashing: adding or removing a proxy moves
+/// only its own hosts).
 fn affinity(proxy: &Proxy, host: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (proxy, host).hash(&mut hasher);
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_keeps_its_proxy_and_hosts_are_spread() {
+    fn host_always_gets_the_same_proxy_and_hosts_are_spread() {
         let proxies = proxies();
         let first = |host: &str| proxies.ranked(ProxyTier::Basic, "US", host)[0].clone();
         assert_eq!(first("x.test"), first("x.test"));
@@ -173,10 +174,10 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_that_fails_or_is_turned_away_steps_back() {
+    fn failed_or_rejected_proxy_is_ranked_last() {
         let proxies = proxies();
         let order = proxies.ranked(ProxyTier::Basic, "US", "x.test");
-        proxies.failed(&order[0]);
+        proxies.record_failure(&order[0]);
         assert_eq!(proxies.ranked(ProxyTier::Basic, "US", "x.test")[2], order[0]);
         proxies.record_success(&order[0]);
         assert_eq!(proxies.ranked(ProxyTier::Basic, "US", "x.test"), order);
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tier_and_the_country_choose_the_pool() {
+    fn pool_is_chosen_by_tier_and_country() {
         let proxies = proxies();
         assert_eq!(proxies.ranked(ProxyTier::Enhanced, "DE", "x.test"), [proxy("d")]);
         assert_eq!(proxies.ranked(ProxyTier::Basic, "DE", "x.test"), [proxy("e")]);

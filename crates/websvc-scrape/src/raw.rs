@@ -13,75 +13,75 @@ use crate::browse::RenderArtifacts;
 use crate::challenge;
 use crate::personal::{SET_COOKIES, depends_on_cookies};
 
-/// Marks a page that a browser drew, also in the cache.
-pub(crate) const DRAWN: HeaderName = HeaderName::from_static("x-websvc-drawn");
+/// The header that marks a rendered page, also in the cache.
+pub(crate) const RENDERED_HEADER: HeaderName = HeaderName::from_static("x-websvc-drawn");
 
-/// Where a page came from.
+/// The source of a page: cache or network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CacheState {
-    /// From the cache, fetched at this time.
+    /// The page came from the cache and was fetched at this time.
     Hit(Timestamp),
-    /// From the network.
+    /// The page came from the network.
     #[default]
     Miss,
 }
 
-/// A page as received: nothing is parsed yet.
+/// A page as received, not parsed yet.
 #[derive(Debug, Clone)]
 pub struct RawPage {
-    /// The URL that was asked for.
+    /// The requested URL.
     pub source_url: Url,
     /// The URL after all redirects.
     pub url: Url,
     /// The HTTP status.
     pub status: StatusCode,
-    /// The headers that matter for reading the body.
+    /// The response headers.
     pub headers: HeaderMap,
-    /// The body, content encoding undone.
+    /// The body, with content encoding decoded.
     pub body: Bytes,
-    /// The body stopped before its announced end.
+    /// True if the body ended before its announced length.
     pub truncated: bool,
-    /// What the caller should be told about the fetch.
+    /// Warnings about the fetch for the caller.
     pub warnings: Vec<String>,
-    /// Which proxies it was fetched through; of a cached page nobody needs to know.
+    /// The proxy tier that the page was fetched through; always basic for a cached page.
     pub proxy_used: ProxyUsed,
-    /// Whoever stands between may have written it, see [`Fetched::unverified`]. Only for those who said that they do
-    /// not mind: it is not stored.
+    /// True if a machine in the middle may have written the page, see [`Fetched::unverified`]. Such a page is only for
+    /// callers that skip TLS verification, and is not stored.
     pub unverified: bool,
-    /// A user or a password of a URL took part in getting it: it is its caller's alone and not stored.
+    /// True if credentials of a URL were sent to fetch it: the page is personal and not stored.
     pub sent_credentials: bool,
-    /// Where it came from.
+    /// The source of the page.
     pub cache_state: CacheState,
-    /// How long its host took; zero when it was not asked.
-    pub took: Duration,
-    /// What the browser that drew it gave beside it; not stored.
-    pub takings: Option<Box<RenderArtifacts>>,
+    /// Time that the fetch or rendering took; zero if the page came from the cache.
+    pub elapsed: Duration,
+    /// Files and other results of the browser that rendered it; not stored.
+    pub artifacts: Option<Box<RenderArtifacts>>,
 }
 
-/// A file that is no page, such as a robots.txt.
+/// A file that is not a page, such as a robots.txt.
 #[derive(Debug)]
 pub struct FileResponse {
     /// The URL after all redirects.
     pub url: Url,
     /// The HTTP status.
     pub status: StatusCode,
-    /// The body, content encoding undone.
+    /// The body, with content encoding decoded.
     pub body: Bytes,
 }
 
 impl RawPage {
-    /// Returns the `Content-Type` header, when it is readable.
+    /// Returns the `Content-Type` header, if it is readable.
     pub fn content_type(&self) -> Option<&str> {
         self.headers.get(http::header::CONTENT_TYPE)?.to_str().ok()
     }
 
-    /// Returns how long its host asks to be left alone.
+    /// Returns the delay that the host requests by `Retry-After` in seconds.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         let seconds = self.headers.get(http::header::RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
         Some(Duration::from_secs(seconds))
     }
 
-    /// Returns whether the body is HTML, by its type or, without one, by its first byte.
+    /// Returns whether the body is HTML, by its content type or, without one, by its first byte.
     pub(crate) fn is_html(&self) -> bool {
         match self.content_type() {
             Some(kind) => {
@@ -92,12 +92,12 @@ impl RawPage {
         }
     }
 
-    /// Returns whether a browser drew it, scripts and all.
+    /// Returns whether the page was rendered by a browser.
     pub(crate) fn is_rendered(&self) -> bool {
-        self.headers.contains_key(DRAWN)
+        self.headers.contains_key(RENDERED_HEADER)
     }
 
-    /// Returns whose wall stands in place of the page, if one does.
+    /// Returns the vendor of the challenge that was served instead of the page, if it is one.
     pub(crate) fn challenge_vendor(&self) -> Option<&'static str> {
         challenge::detect_challenge(self.status, &self.headers, self.is_html(), &self.body)
     }
@@ -117,15 +117,15 @@ impl RawPage {
             unverified: false,
             sent_credentials: false,
             cache_state: CacheState::Miss,
-            took: Duration::ZERO,
-            takings: None,
+            elapsed: Duration::ZERO,
+            artifacts: None,
         }
     }
 
     pub(crate) fn fetched(source_url: Url, fetched: Fetched) -> Self {
-        // Only we may say that a page is drawn, or was answered to cookies.
+        // Hosts must not set our own marks.
         let mut fetched = fetched;
-        fetched.headers.remove(DRAWN);
+        fetched.headers.remove(RENDERED_HEADER);
         fetched.headers.remove(SET_COOKIES);
         if depends_on_cookies(&source_url, &fetched) {
             fetched.headers.insert(SET_COOKIES, HeaderValue::from_static("1"));
@@ -142,21 +142,22 @@ impl RawPage {
             unverified: fetched.unverified,
             sent_credentials: fetched.sent_credentials,
             cache_state: CacheState::Miss,
-            took: Duration::ZERO,
-            takings: None,
+            elapsed: Duration::ZERO,
+            artifacts: None,
         }
     }
 }
 
-/// Returns the page as it is now, and whether that is as it was: `known` is what the request asked to compare with.
-pub(crate) fn merge_not_modified(url: &Url, known: Option<RawPage>, fetched: RawPage) -> (RawPage, bool) {
-    let unchanged = fetched.status == StatusCode::NOT_MODIFIED && fetched.url == *url;
-    match known {
-        Some(known) if unchanged => {
+/// Returns the current page, and whether the host responded 304 Not Modified; then it is `cached`, the copy whose validators
+/// the request had.
+pub(crate) fn merge_not_modified(url: &Url, cached: Option<RawPage>, fetched: RawPage) -> (RawPage, bool) {
+    let not_modified = fetched.status == StatusCode::NOT_MODIFIED && fetched.url == *url;
+    match cached {
+        Some(cached) if not_modified => {
             let (cache_state, proxy_used) = (CacheState::Miss, fetched.proxy_used);
             let privacy = fetched.privacy();
-            (RawPage { cache_state, proxy_used, ..known }.standing_in_for(privacy), true)
+            (RawPage { cache_state, proxy_used, ..cached }.with_privacy(privacy), true)
         }
-        Some(_) | None => (fetched, unchanged),
+        Some(_) | None => (fetched, not_modified),
     }
 }

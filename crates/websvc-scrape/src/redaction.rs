@@ -1,7 +1,7 @@
-//! Removes personal data from a page that was written (specification, section 2.2.3).
+//! Removal of personal data from a formatted page (specification, section 2.2.3).
 //!
-//! The specification promises this for the markdown. The texts of the metadata say the same as the markdown, so that
-//! they are redacted, too. HTML, links and images are not: the page says so in a warning.
+//! The specification requires this for the markdown. The texts of the metadata repeat the markdown, so they are redacted
+//! too. HTML, links and images are not; a warning of the page says so.
 
 use serde_json::Value;
 use websvc_redact::{Effort, Kind, Kinds, Options, Style, Syntax, redact};
@@ -9,7 +9,7 @@ use websvc_types::{RedactEntity, RedactMode, RedactOptions, ReplaceStyle};
 
 use crate::page::Page;
 
-/// The names of meta tags that hold the name of a person.
+/// The names of meta tags that contain the name of a person.
 const AUTHORS: &[&str] = &[
     "author",
     "article:author",
@@ -24,11 +24,11 @@ const AUTHORS: &[&str] = &[
     "twitter:creator",
 ];
 
-/// A file that is not read cannot be redacted, and whoever asked for that must not take it for harmless.
+/// The warning for a file that is not parsed: it cannot be redacted, and the caller must not take it for redacted.
 const UNREAD_WARNING: &str = "redactPII covers what is read of a page: with these parsers the PDF is given as it is, and is not redacted";
 
-/// Says of a page that is a file as it is that nothing was removed from it.
-pub(crate) fn warn_of_unread(page: &mut Page) {
+/// Adds the warning that nothing was removed from a file that is returned as it is.
+pub(crate) fn warn_not_redacted(page: &mut Page) {
     if page.markdown.is_some() || page.html.is_some() || page.raw_html.is_some() {
         page.warnings.push(UNREAD_WARNING.to_owned());
     }
@@ -62,10 +62,10 @@ pub(crate) fn redact_page(page: &mut Page, options: &RedactOptions) {
     }
 }
 
-/// Redacts the texts of a meta tag; a text that is the name of an author, as a whole.
+/// Redacts the texts of a meta tag; the name of an author is redacted completely.
 fn redact_value(value: &mut Value, is_author: bool, options: &Options) {
     match value {
-        Value::String(text) if is_author && !text.contains("://") => *text = whole(text, options),
+        Value::String(text) if is_author && !text.contains("://") => *text = redact_name(text, options),
         Value::String(text) => replace(text, Syntax::Plain, options),
         Value::Array(values) => {
             for value in values {
@@ -76,7 +76,7 @@ fn redact_value(value: &mut Value, is_author: bool, options: &Options) {
     }
 }
 
-fn whole(name: &str, options: &Options) -> String {
+fn redact_name(name: &str, options: &Options) -> String {
     match options.style {
         Style::Tag => Kind::Person.tag().to_owned(),
         Style::Mask => "*".repeat(name.chars().count()),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn style_mode_and_entities_are_those_of_the_request() {
+    fn style_mode_and_entities_of_the_request_apply() {
         let page = redacted(json!({ "replaceStyle": "mask", "entities": ["PERSON"] }));
         assert_eq!(page.markdown.unwrap(), "Mail `x@a.test` or [jane@a.test](mailto:jane@a.test).");
         assert_eq!(page.metadata.title.unwrap(), "******** | Tea");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_that_keep_personal_data_are_named() {
+    fn warning_names_formats_that_are_not_redacted() {
         let mut page = Page { html: Some(String::new()), links: Some(Vec::new()), ..Page::default() };
         redact_page(&mut page, &RedactOptions::default());
         assert_eq!(

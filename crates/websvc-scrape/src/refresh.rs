@@ -1,4 +1,4 @@
-//! Pages that lead on by themselves: the `Refresh` header and `<meta http-equiv="refresh">`.
+//! Refreshes: the `Refresh` header and `<meta http-equiv="refresh">`.
 
 use http::header::REFRESH;
 use url::Url;
@@ -6,53 +6,53 @@ use url::Url;
 use crate::raw::RawPage;
 use crate::visible::{SourceToken, attribute, is_named, scan_tags};
 
-/// A page that stays for longer than this many seconds is meant to be read.
-const LONGEST_WAIT_SECONDS: f64 = 5.0;
+/// The maximum delay of a refresh that is followed, in seconds: a page with a longer delay is meant to be read.
+const MAX_DELAY_S: f64 = 5.0;
 
-/// The head of a page is looked at up to here.
-const LOOKED_AT: usize = 64 * 1024;
+/// The maximum number of bytes of a body in which the head is scanned.
+const MAX_SCAN_BYTES: usize = 64 * 1024;
 
-/// Returns where a page leads on to by itself within a few seconds. A page that only loads itself again does not.
+/// Returns the target of a refresh within a few seconds; `None` for a page that only reloads itself.
 pub(crate) fn target(page: &RawPage) -> Option<Url> {
     if !page.status.is_success() {
         return None;
     }
     let by_header =
         page.headers.get(REFRESH).and_then(|value| String::from_utf8(value.as_bytes().to_vec()).ok());
-    let text = by_header.or_else(|| if page.is_html() { in_head(&page.body) } else { None })?;
-    let next = page.url.join(&read(&text)?).ok()?;
+    let text = by_header.or_else(|| if page.is_html() { find_in_head(&page.body) } else { None })?;
+    let next = page.url.join(&parse_refresh(&text)?).ok()?;
     let is_elsewhere = without_fragment(&next) != without_fragment(&page.url);
     (is_elsewhere && matches!(next.scheme(), "http" | "https")).then_some(next)
 }
 
-/// Returns the content of the first refreshing meta tag of the head. What stands in `noscript` is for browsers
-/// without scripts, and often leads to a page that says no more than that.
-fn in_head(body: &[u8]) -> Option<String> {
-    for piece in scan_tags(&body[..body.len().min(LOOKED_AT)]) {
-        let SourceToken::Tag(tag) = piece else { continue };
+/// Returns the content of the first refresh meta tag in the head. One inside `noscript` is for browsers without scripts,
+/// and its target is often a page that only says so.
+fn find_in_head(body: &[u8]) -> Option<String> {
+    for token in scan_tags(&body[..body.len().min(MAX_SCAN_BYTES)]) {
+        let SourceToken::Tag(tag) = token else { continue };
         if is_named(tag, "body") {
             return None;
         }
-        let refreshes = || {
+        let is_refresh = || {
             attribute(tag, "http-equiv")
                 .is_some_and(|value| value.trim_ascii().eq_ignore_ascii_case(b"refresh"))
         };
-        if is_named(tag, "meta") && refreshes() {
+        if is_named(tag, "meta") && is_refresh() {
             let content = String::from_utf8_lossy(attribute(tag, "content")?);
-            // The one character of URLs that HTML writes otherwise.
+            // The ampersand is the only character of URLs that HTML escapes.
             return Some(content.replace("&amp;", "&").replace("&#38;", "&"));
         }
     }
     None
 }
 
-/// Reads `0; url=/next` as browsers do: any of the parts may be missing or oddly spelled (HTML standard, section
-/// "shared declarative refresh steps").
-fn read(text: &str) -> Option<String> {
+/// Parses `0; url=/next` as browsers do, where parts may be missing or irregular (HTML standard, section "shared
+/// declarative refresh steps").
+fn parse_refresh(text: &str) -> Option<String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (wait, rest) = text.split_at(digits);
-    if wait.parse::<f64>().ok()? > LONGEST_WAIT_SECONDS {
+    let (delay, rest) = text.split_at(digits);
+    if delay.parse::<f64>().ok()? > MAX_DELAY_S {
         return None;
     }
     let rest = rest.trim_start().trim_start_matches([';', ',']).trim_start();
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quick_refresh_leads_on() {
+    fn refresh_with_short_delay_has_target() {
         check(&page(Some("0; url=/y"), ""), Some("http://a.test/y"));
         check(&page(Some("3;URL='y?a=b'"), ""), Some("http://a.test/x/y?a=b"));
         check(
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_lead_on_does_not() {
+    fn slow_invalid_or_self_refresh_has_no_target() {
         check(&page(None, "<meta http-equiv=refresh content='30;url=/y'>"), None);
         check(&page(None, "<meta http-equiv=refresh content='5'>"), None);
         check(&page(None, "<meta http-equiv=refresh content='0;url=/x/#top'>"), None);

@@ -1,4 +1,4 @@
-//! What a page is asked for with.
+//! The HTTP requests for pages and files: headers, languages, cookies, conditions.
 
 use std::time::Duration;
 
@@ -16,11 +16,11 @@ use crate::browse::CountryProfile;
 use crate::error::ScrapeError;
 use crate::raw::RawPage;
 
-/// How websvc calls itself: its name is what a robots.txt speaks to.
+/// The default `User-Agent`; its product token is the one for robots.txt.
 pub const DEFAULT_USER_AGENT: &str =
     concat!("Mozilla/5.0 (compatible; websvc/", env!("CARGO_PKG_VERSION"), ")");
 
-/// How websvc calls itself when a page for small screens is wanted.
+/// The `User-Agent` of a plan with `mobile`.
 const MOBILE_USER_AGENT: &str = concat!(
     "Mozilla/5.0 (Linux; Android 14; Mobile) AppleWebKit/537.36 (KHTML, like Gecko) Mobile Safari/537.36 ",
     "(compatible; websvc/",
@@ -28,13 +28,13 @@ const MOBILE_USER_AGENT: &str = concat!(
     ")"
 );
 
-/// The name by which a robots.txt addresses us.
+/// The product token of websvc in a robots.txt (RFC 9309, section 2.2.1).
 pub(crate) const ROBOTS_NAME: &str = "websvc";
 
 const ACCEPTED_IMAGES: &str =
     "image/avif,image/webp,image/png,image/jpeg,image/gif,image/svg+xml,image/*;q=0.8";
 
-/// As much of an image is fetched: its size stands behind the preview and the colours that a JPEG may begin with.
+/// The number of bytes of an image that are fetched: a JPEG may have a thumbnail and a color profile before its size.
 const IMAGE_BYTES: u64 = 32 * 1024;
 
 const ACCEPTED: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -45,7 +45,7 @@ const DEFAULT_LANGUAGES: [&str; 2] = ["en-US", "en"];
 /// The languages of the default location, as a header.
 pub(crate) const DEFAULT_ACCEPT_LANGUAGE: &str = "en-US,en;q=0.9";
 
-/// Returns the request for a page as a plan wants it.
+/// Returns the request for a page with the options of a plan.
 pub(crate) fn page_request(
     url: &Url,
     plan: &ScrapePlan,
@@ -66,22 +66,22 @@ pub(crate) fn page_request(
     Ok(request)
 }
 
-/// Returns what a plan says of certificates that cannot be verified: of those of its pages, and of what is read for them.
+/// Returns the TLS policy of a plan, for its pages and for the files that are read for them.
 #[must_use]
 pub fn tls_policy(plan: &ScrapePlan) -> TlsPolicy {
     if plan.skip_tls_verification() { TlsPolicy::SkipVerification } else { TlsPolicy::Verify }
 }
 
-/// Adds the cookies of a profile to a request, behind those of the caller, whose own win.
+/// Adds the cookies of a profile to a request, after those of the caller, which take precedence.
 pub(crate) fn add_cookies(request: &mut FetchRequest, cookies: &[Cookie]) {
-    let given = request.headers.get(COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let is_given = |name: &str| {
-        given.split(';').any(|pair| pair.split_once('=').is_some_and(|(given, _)| given.trim() == name))
+    let header = request.headers.get(COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_set = |name: &str| {
+        header.split(';').any(|pair| pair.split_once('=').is_some_and(|(known, _)| known.trim() == name))
     };
-    let ours = cookies.iter().filter(|cookie| !is_given(&cookie.name));
-    let ours = ours.map(|Cookie { name, value }| format!("{name}={value}"));
-    let all: Vec<String> = (!given.is_empty()).then(|| given.to_owned()).into_iter().chain(ours).collect();
-    // Cookies that a browser has taken can be sent.
+    let added = cookies.iter().filter(|cookie| !is_set(&cookie.name));
+    let added = added.map(|Cookie { name, value }| format!("{name}={value}"));
+    let all: Vec<String> = (!header.is_empty()).then(|| header.to_owned()).into_iter().chain(added).collect();
+    // Cookies that the browser has stored are valid header values.
     if let Ok(value) = HeaderValue::from_str(&all.join("; "))
         && !all.is_empty()
     {
@@ -89,7 +89,7 @@ pub(crate) fn add_cookies(request: &mut FetchRequest, cookies: &[Cookie]) {
     }
 }
 
-/// Returns the request for a file that nobody has wishes about.
+/// Returns the request for a file with default options.
 pub(crate) fn plain(url: &Url, timeout: Duration, max_bytes: u64) -> FetchRequest {
     let mut request = FetchRequest::get(url.clone());
     request.timeout = timeout;
@@ -100,47 +100,47 @@ pub(crate) fn plain(url: &Url, timeout: Duration, max_bytes: u64) -> FetchReques
     request
 }
 
-/// Returns the request for the beginning of an image: what tells its size is there.
+/// Returns the request for the first bytes of an image, which have its size.
 pub(crate) fn for_image(url: &Url, timeout: Duration) -> FetchRequest {
     let mut request = plain(url, timeout, IMAGE_BYTES);
     request.excess = ExcessPolicy::Cut;
     let last = IMAGE_BYTES - 1;
     let headers = [
         (ACCEPT, ACCEPTED_IMAGES.to_owned()),
-        // A range counts in the bytes that are sent, so that they are not to be packed.
+        // A range counts encoded bytes, so the body must not be compressed.
         (ACCEPT_ENCODING, "identity".to_owned()),
         (RANGE, format!("bytes=0-{last}")),
     ];
     for (name, value) in headers {
-        request.headers.insert(name, value.parse().expect("plain words are a header value"));
+        request.headers.insert(name, value.parse().expect("constant ASCII text is a valid header value"));
     }
     request
 }
 
-/// Makes a request ask only for what has changed since `known` was fetched. Returns whether that can be asked: `known`
-/// was answered under its own URL, whole, and its host gave it a validator (RFC 9110, section 13.1).
-pub(crate) fn add_conditional_headers(request: &mut FetchRequest, known: &RawPage) -> bool {
-    if known.url != known.source_url || known.truncated {
+/// Makes a request conditional on a change of `cached`. Returns whether that is possible: `cached` was fetched without
+/// redirects, is not truncated, and has a validator (RFC 9110, section 13.1).
+pub(crate) fn add_conditional_headers(request: &mut FetchRequest, cached: &RawPage) -> bool {
+    if cached.url != cached.source_url || cached.truncated {
         return false;
     }
-    let mut asked = false;
+    let mut is_conditional = false;
     for (validator, condition) in [(ETAG, IF_NONE_MATCH), (LAST_MODIFIED, IF_MODIFIED_SINCE)] {
-        if let Some(value) = known.headers.get(validator) {
+        if let Some(value) = cached.headers.get(validator) {
             request.headers.insert(condition, value.clone());
-            asked = true;
+            is_conditional = true;
         }
     }
-    asked
+    is_conditional
 }
 
-/// Returns the languages of the plan as a header, the first one preferred; without any, those of its country, as a
-/// browser there has them.
+/// Returns the `Accept-Language` header for the languages of the plan, the first one preferred; without any, for those of a
+/// browser in its country.
 pub(crate) fn accept_language(plan: &ScrapePlan) -> HeaderValue {
     let location = plan.location();
     let own = CountryProfile::of(location.country()).and_then(CountryProfile::languages);
     let own = own.unwrap_or_else(|| DEFAULT_LANGUAGES.map(str::to_owned));
     let languages = if location.languages().is_empty() { &own[..] } else { location.languages() };
-    // Languages are letters, digits and hyphens.
+    // A language tag consists of letters, digits and hyphens.
     HeaderValue::from_str(&weighted(languages))
         .unwrap_or_else(|_| HeaderValue::from_static(DEFAULT_ACCEPT_LANGUAGE))
 }
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_asked_for_in_the_languages_of_the_plan_or_of_its_country() {
+    fn accept_language_has_languages_of_plan_or_of_country() {
         for (location, expected) in [
             (serde_json::json!({}), DEFAULT_ACCEPT_LANGUAGE),
             (serde_json::json!({ "country": "de" }), "de-DE,de;q=0.9"),
@@ -182,11 +182,11 @@ mod tests {
             assert_eq!(accept_language(&plan), expected);
         }
         let plain = plain(&"http://a.test/".parse().unwrap(), Duration::ZERO, 0);
-        assert_eq!(plain.headers[ACCEPT_LANGUAGE], DEFAULT_ACCEPT_LANGUAGE, "as a page without wishes");
+        assert_eq!(plain.headers[ACCEPT_LANGUAGE], DEFAULT_ACCEPT_LANGUAGE, "as a page with default options");
     }
 
     #[test]
-    fn cookies_of_a_profile_stand_behind_those_of_the_caller() {
+    fn profile_cookies_follow_caller_cookies() {
         let check = |given: Option<&'static str>, names: &[&str], expected: Option<&str>| {
             let mut request = plain(&"http://a.test/".parse().unwrap(), Duration::ZERO, 0);
             request.headers.extend(given.map(|given| (COOKIE, HeaderValue::from_static(given))));
@@ -202,9 +202,9 @@ mod tests {
         check(Some("b=caller"), &["a", "b"], Some("b=caller; a=own"));
     }
 
-    /// The validator and the client have a list each, because neither may depend on the other.
+    /// Compares the lists of forbidden headers of the validator and of the client, which must not depend on each other.
     #[test]
-    fn a_header_that_cannot_be_sent_is_refused_when_it_is_asked_for() {
+    fn validator_and_client_forbid_the_same_headers() {
         for name in [
             "connection",
             "content-length",

@@ -1,4 +1,4 @@
-//! What a page and its headers ask of robots: `X-Robots-Tag`, and the meta tags `robots` and `websvc`.
+//! The robots rules of a page: the header `X-Robots-Tag`, and the meta tags `robots` and `websvc`.
 
 use http::HeaderMap;
 use jiff::Timestamp;
@@ -7,21 +7,22 @@ use websvc_extract::{MetaValue, PageMetadata};
 use crate::date;
 use crate::request::ROBOTS_NAME;
 
-/// The header that says of any file what a meta tag says of a page.
+/// The header that has the directives of the robots meta tag for any kind of file.
 pub(crate) const HEADER: &str = "x-robots-tag";
 
-/// The directive with a date in it.
-const UNTIL: &str = "unavailable_after";
+/// The directive whose value is a date.
+const UNAVAILABLE_AFTER: &str = "unavailable_after";
 
-/// Directives that take a value: a colon behind any other name makes that the name of a robot.
-const WITH_VALUE: [&str; 4] = [UNTIL, "max-snippet", "max-image-preview", "max-video-preview"];
+/// Directives that take a value; any other name before a colon is the name of a robot.
+const DIRECTIVES_WITH_VALUE: [&str; 4] =
+    [UNAVAILABLE_AFTER, "max-snippet", "max-image-preview", "max-video-preview"];
 
-/// What robots may do with a page. The strictest of all that is said to all robots or to websvc counts.
+/// The permissions of robots for a page: the strictest of all directives for all robots or for websvc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RobotsRules {
-    /// The page may be indexed.
+    /// True if the page may be indexed.
     pub index: bool,
-    /// Its links may be followed.
+    /// True if its links may be followed.
     pub follow: bool,
 }
 
@@ -34,50 +35,50 @@ impl RobotsRules {
     ) -> Self {
         let mut rules = Self { index: true, follow: true };
         for value in headers {
-            rules.obey_header(value, now);
+            rules.apply_header(value, now);
         }
         let tags = page.into_iter().flat_map(|page| ["robots", ROBOTS_NAME].map(|name| page.meta.get(name)));
         for tag in tags.flatten() {
             match tag {
-                MetaValue::One(value) => rules.obey(value, now),
-                MetaValue::Many(values) => values.iter().for_each(|value| rules.obey(value, now)),
+                MetaValue::One(value) => rules.apply(value, now),
+                MetaValue::Many(values) => values.iter().for_each(|value| rules.apply(value, now)),
             }
         }
         rules
     }
 
-    /// Reads the rules of an answer.
+    /// Reads the rules of a response.
     pub(crate) fn of(headers: &HeaderMap, page: Option<&PageMetadata>) -> Self {
         let values = headers.get_all(HEADER).iter().filter_map(|value| value.to_str().ok());
         Self::read(values, page, Timestamp::now())
     }
 
-    /// One value may speak to several robots: `noindex, otherbot: noindex, nofollow`.
-    fn obey_header(&mut self, value: &str, now: Timestamp) {
-        let mut speaks_to_us = true;
+    /// Applies a header value, which may have directives for several robots: `noindex, otherbot: noindex, nofollow`.
+    fn apply_header(&mut self, value: &str, now: Timestamp) {
+        let mut is_for_us = true;
         let mut rest = value;
         while !rest.is_empty() {
             let end = rest.find(',').unwrap_or(rest.len());
             let piece = &rest[..end];
             let name = piece.split_once(':').map(|(name, _)| name.trim());
-            if let Some(name) = name.filter(|name| !is(name, &WITH_VALUE)) {
-                speaks_to_us = name.eq_ignore_ascii_case(ROBOTS_NAME);
+            if let Some(name) = name.filter(|name| !is(name, &DIRECTIVES_WITH_VALUE)) {
+                is_for_us = name.eq_ignore_ascii_case(ROBOTS_NAME);
                 rest = &rest[piece.find(':').map_or(end, |at| at + 1)..];
                 continue;
             }
-            // The day of the week has a comma behind it, so that a date may go on in what follows.
-            let is_dated = name.is_some_and(|name| is(name, &[UNTIL]));
-            if speaks_to_us && is_dated {
-                self.obey(rest, now);
-            } else if speaks_to_us {
-                self.obey(piece, now);
+            // A date has a comma after the day of the week, so it may continue in the next piece.
+            let is_dated = name.is_some_and(|name| is(name, &[UNAVAILABLE_AFTER]));
+            if is_for_us && is_dated {
+                self.apply(rest, now);
+            } else if is_for_us {
+                self.apply(piece, now);
             }
             rest = rest.get(end + 1..).unwrap_or_default();
         }
     }
 
-    /// Obeys directives that are spoken to us, separated by commas.
-    fn obey(&mut self, directives: &str, now: Timestamp) {
+    /// Applies directives for websvc, separated by commas.
+    fn apply(&mut self, directives: &str, now: Timestamp) {
         let pieces: Vec<&str> = directives.split(',').map(str::trim).collect();
         for (at, piece) in pieces.iter().enumerate() {
             match piece.to_ascii_lowercase().as_str() {
@@ -85,8 +86,8 @@ impl RobotsRules {
                 "nofollow" => self.follow = false,
                 "none" => *self = Self { index: false, follow: false },
                 _ => {
-                    let dated = piece.split_once(':').filter(|(name, _)| is(name.trim(), &[UNTIL]));
-                    let until = dated.and_then(|(_, date)| until(date, pieces.get(at + 1).copied()));
+                    let dated = piece.split_once(':').filter(|(name, _)| is(name.trim(), &[UNAVAILABLE_AFTER]));
+                    let until = dated.and_then(|(_, date)| parse_date(date, pieces.get(at + 1).copied()));
                     self.index &= until.is_none_or(|until| now < until);
                 }
             }
@@ -98,8 +99,8 @@ fn is(name: &str, names: &[&str]) -> bool {
     names.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Reads the date of `unavailable_after`, which may go on behind a comma; what cannot be read says nothing.
-fn until(date: &str, next: Option<&str>) -> Option<Timestamp> {
+/// Parses the date of `unavailable_after`, which may continue after a comma; an unreadable date is ignored.
+fn parse_date(date: &str, next: Option<&str>) -> Option<Timestamp> {
     let spaced = |text: &str| date::read(text).or_else(|| date::read(&text.replace('-', " ")));
     spaced(date).or_else(|| spaced(&format!("{}, {}", date.trim(), next?)))
 }
@@ -108,15 +109,15 @@ fn until(date: &str, next: Option<&str>) -> Option<Timestamp> {
 mod tests {
     use super::*;
 
-    /// Returns `i` when it may be indexed and `f` when its links may be followed.
-    fn said(headers: &[&str]) -> String {
+    /// Returns `i` if the page may be indexed and `f` if its links may be followed.
+    fn rules_of(headers: &[&str]) -> String {
         let now = "2026-01-01T00:00:00Z".parse().unwrap();
         let rules = RobotsRules::read(headers.iter().copied(), None, now);
         format!("{}{}", if rules.index { "i" } else { "" }, if rules.follow { "f" } else { "" })
     }
 
     #[test]
-    fn headers_are_obeyed_when_they_speak_to_us() {
+    fn header_directives_for_all_robots_or_websvc_apply() {
         let table: &[(&[&str], &str)] = &[
             (&[], "if"),
             (&["all"], "if"),
@@ -141,12 +142,12 @@ mod tests {
             (&[",,:,"], "if"),
         ];
         for (headers, expected) in table {
-            assert_eq!(said(headers), *expected, "{headers:?}");
+            assert_eq!(rules_of(headers), *expected, "{headers:?}");
         }
     }
 
     #[test]
-    fn meta_tags_for_all_and_for_us_are_obeyed() {
+    fn meta_tags_for_all_robots_or_websvc_apply() {
         let now = "2026-01-01T00:00:00Z".parse().unwrap();
         let one = |value: &str| MetaValue::One(value.to_owned());
         for (name, value, expected) in [

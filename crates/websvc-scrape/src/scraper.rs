@@ -1,4 +1,4 @@
-//! The scraper: the cache, the network and the CPU, each within its bound.
+//! The [`Scraper`]: combines cache, network, browser and CPU work, each within its concurrency limit.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,90 +36,84 @@ use crate::request::{self, ROBOTS_NAME};
 use crate::single_flight::SingleFlight;
 use crate::url_check::{FlightKey, RedirectRule};
 
-/// Reads from the store at one time.
-const READS: usize = 4;
+/// The maximum number of concurrent reads from the store.
+const MAX_STORE_READS: usize = 4;
 
-/// Gets pages. Cheap to clone.
+/// Scrapes pages. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Scraper {
     pub(crate) inner: Arc<ScraperInner>,
-    /// What the URLs of one request are checked by.
-    pub(crate) inspection: Option<Inspection>,
-    /// What is asked about where a page leads on to, beside the inspection.
+    /// The URL check of threat protection of one request.
+    pub(crate) url_checker: Option<Inspection>,
+    /// A rule of the caller for redirect targets, in addition to the URL check.
     pub(crate) redirect_rule: Option<RedirectRule>,
-    /// The part of the pools that it may take; `None` is all.
-    pub(crate) share: Option<Arc<BackgroundPermits>>,
-    /// The copies of pages that it reads and stores.
+    /// The concurrency limits for background work; `None` for an HTTP caller's request.
+    pub(crate) background: Option<Arc<BackgroundPermits>>,
+    /// The scope of the cached pages that are read and stored.
     pub(crate) scope: PageScope,
 }
 
 #[derive(Debug)]
 pub(crate) struct ScraperInner {
     pub(crate) fetcher: Fetcher,
-    pub(crate) drawer: PageRenderer,
+    pub(crate) renderer: PageRenderer,
     pub(crate) store: Store,
     pub(crate) config: ScrapeConfig,
-    pub(crate) rendered: OutputCache,
+    pub(crate) output_cache: OutputCache,
     flights: SingleFlight<FlightKey, SharedFetchResult>,
     pub(crate) documents: DocumentReader,
-    /// As many pages are parsed at one time as there are cores: more would only wait for each other.
-    parsing: Arc<Semaphore>,
-    /// What is read from the store at one time: more would wait for its readers.
-    reading: Arc<Semaphore>,
-    /// One large page is parsed at one time: what it takes while it is written is a multiple of its size.
-    pub(crate) large: Arc<Semaphore>,
-    pub(crate) keeping: CacheWriter,
+    /// Permits for CPU work, one per core: more concurrent tasks would only wait for each other.
+    cpu_permits: Arc<Semaphore>,
+    /// Permits for reads from the store: more concurrent reads would wait for its connections.
+    read_permits: Arc<Semaphore>,
+    /// One permit for large pages: formatting a page takes a multiple of its size in memory.
+    pub(crate) large_page_permits: Arc<Semaphore>,
+    pub(crate) cache_writer: CacheWriter,
 }
 
-/// What a fetch that several wait for ends with: the page and whether it was stored, or what all of them would meet.
+/// Result of a coalesced fetch, shared by all callers: the page and the outcome of storing it, or a shared error.
 type SharedFetchResult = Result<(RawPage, StoreOutcome), Arc<ScrapeError>>;
 
 impl Scraper {
-    /// Makes a scraper.
+    /// Creates a scraper.
     pub fn new(client: Client, store: Store, config: ScrapeConfig) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let fetcher = Fetcher::new(client, config.concurrency, config.proxies.clone());
-        let (parsing, reading) = (Arc::new(Semaphore::new(cores)), Arc::new(Semaphore::new(READS)));
-        let rendered = OutputCache::new(config.rendered_bytes);
-        let flights = SingleFlight::new();
-        let documents = DocumentReader::new(config.documents.clone());
-        let (large, keeping) = (Arc::new(Semaphore::new(1)), CacheWriter::default());
-        let drawer = PageRenderer::new(config.browser.clone(), Arc::clone(&config.blocklist));
         let inner = ScraperInner {
             fetcher,
-            drawer,
+            renderer: PageRenderer::new(config.browser.clone(), Arc::clone(&config.blocklist)),
             store,
+            output_cache: OutputCache::new(config.output_cache_bytes),
+            flights: SingleFlight::new(),
+            documents: DocumentReader::new(config.documents.clone()),
+            cpu_permits: Arc::new(Semaphore::new(cores)),
+            read_permits: Arc::new(Semaphore::new(MAX_STORE_READS)),
+            large_page_permits: Arc::new(Semaphore::new(1)),
+            cache_writer: CacheWriter::default(),
             config,
-            rendered,
-            flights,
-            documents,
-            parsing,
-            reading,
-            large,
-            keeping,
         };
         Self {
             inner: Arc::new(inner),
-            inspection: None,
+            url_checker: None,
             redirect_rule: None,
-            share: None,
+            background: None,
             scope: PageScope::Shared,
         }
     }
 
-    /// Returns the database.
+    /// Returns the store.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.inner.store
     }
 
-    /// Returns the scraper for a request of a team: with the copies of pages that it reads and stores.
+    /// Returns a scraper for a request of a team, with the scope of the cached pages that it reads and stores.
     #[must_use]
     pub fn in_scope(self, scope: PageScope) -> Self {
         Self { scope, ..self }
     }
 
-    /// Returns who reads documents.
+    /// Returns the document reader.
     pub fn documents(&self) -> &DocumentReader {
         &self.inner.documents
     }
@@ -130,37 +124,37 @@ impl Scraper {
         self.inner.fetcher.client()
     }
 
-    /// Returns the browser that is configured, whether or not it can be had.
+    /// Returns the configured browser, whether or not its program is installed.
     #[must_use]
     pub fn configured_browser(&self) -> Option<&Browser> {
-        self.inner.drawer.configured_browser()
+        self.inner.renderer.configured_browser()
     }
 
-    /// Returns the browser, if there is one and its program is installed.
+    /// Returns the browser, if one is configured and its program is installed.
     pub fn browser(&self) -> Option<&Browser> {
-        self.inner.drawer.browser()
+        self.inner.renderer.browser()
     }
 
-    /// Returns the ways to hosts.
+    /// Returns the configured proxies.
     pub fn proxies(&self) -> &ProxyConfig {
         self.inner.fetcher.proxies()
     }
 
-    /// Returns where it is counted how long the stages take.
+    /// Returns the metrics of how long the stages take.
     #[must_use]
     pub fn stages(&self) -> &StageTimes {
         &self.inner.config.stages
     }
 
-    /// Returns the name by which a robots.txt addresses us.
+    /// Returns the product token of websvc in a robots.txt (RFC 9309, section 2.2.1).
     pub fn robots_user_agent(&self) -> &'static str {
         ROBOTS_NAME
     }
 
-    /// Gets a page in the formats of `plan`, from the cache by its rules, else from the network, until `deadline`.
+    /// Scrapes a page in the formats of `plan`, from the cache by its rules, else from the network, until `deadline`.
     ///
     /// # Errors
-    /// [`ScrapeError`]; an answer of 400 and above is a page too.
+    /// [`ScrapeError`]; a response with a status of 400 and above is a page, not an error.
     pub fn scrape<'a>(
         &'a self,
         url: &'a Url,
@@ -170,10 +164,10 @@ impl Scraper {
         Box::pin(async move { self.scrape_with(url, plan, None, deadline).await })
     }
 
-    /// As [`Scraper::scrape`], with the profile that the plan names.
+    /// Scrapes a page as [`Scraper::scrape`] does, with the profile that the plan names.
     ///
     /// # Errors
-    /// As there, and [`ScrapeError::ProfileNotOpened`].
+    /// As [`Scraper::scrape`], and [`ScrapeError::ProfileNotOpened`].
     pub fn scrape_with<'a>(
         &'a self,
         url: &'a Url,
@@ -195,7 +189,7 @@ impl Scraper {
     ) -> Result<Page, ScrapeError> {
         self.check_url(url).await?;
         let freshness = Freshness::of(plan);
-        match self.inner.drawer.render_mode(plan) {
+        match self.inner.renderer.render_mode(plan) {
             RenderMode::RenderUncached if freshness.is_cache_only() => {
                 let mut page =
                     self.scrape_cached(url, plan, freshness, RenderMode::IfShell, deadline).await?;
@@ -206,13 +200,13 @@ impl Scraper {
             }
             RenderMode::RenderUncached if plan.profile().is_some() => {
                 let profile = Some(profile.ok_or(ScrapeError::ProfileNotOpened)?);
-                let place = self.acquire(BackgroundPool::Rendering).await?;
+                let permit = self.acquire(BackgroundPool::Rendering).await?;
                 let page =
-                    self.inner.drawer.page(url, plan, profile, &self.fetch_context(), deadline).await?;
-                drop(place);
-                self.render(page, None, plan.clone(), deadline).await
+                    self.inner.renderer.page(url, plan, profile, &self.fetch_context(), deadline).await?;
+                drop(permit);
+                self.format(page, None, plan.clone(), deadline).await
             }
-            need => self.scrape_cached(url, plan, freshness, need, deadline).await,
+            mode => self.scrape_cached(url, plan, freshness, mode, deadline).await,
         }
     }
 
@@ -221,125 +215,126 @@ impl Scraper {
         url: &Url,
         plan: &ScrapePlan,
         freshness: Freshness,
-        need: RenderMode,
+        mode: RenderMode,
         deadline: Instant,
     ) -> Result<Page, ScrapeError> {
-        let key = self.page_key(url, plan, need);
+        let key = self.page_key(url, plan, mode);
         let mut is_empty = false;
-        if need != RenderMode::RenderUncached {
+        if mode != RenderMode::RenderUncached {
             match self.lookup(url, key.as_ref(), plan, freshness).await? {
                 CacheLookup::Output(page) => {
-                    if let Some(end) = page.metadata.url.as_deref().and_then(|end| Url::parse(end).ok()) {
-                        self.check_final_url(url, &end).await?;
+                    let final_url = page.metadata.url.as_deref().and_then(|text| Url::parse(text).ok());
+                    if let Some(final_url) = final_url {
+                        self.check_final_url(url, &final_url).await?;
                     }
                     return Ok(*page);
                 }
-                CacheLookup::Response(CacheStatus::Fresh(page, kept)) => {
+                CacheLookup::Response(CacheStatus::Fresh(page, stored)) => {
                     self.check_final_url(url, &page.url).await?;
-                    return self.render(*page, Some(kept), plan.clone(), deadline).await;
+                    return self.format(*page, Some(stored), plan.clone(), deadline).await;
                 }
                 CacheLookup::Response(CacheStatus::Stale) => {}
                 CacheLookup::Response(CacheStatus::Miss) => is_empty = true,
             }
         }
         let Some(key) = key else {
-            let page = self.fetch_uncached(url, None, plan, need, deadline).await?.0;
-            return self.render(page, None, plan.clone(), deadline).await;
+            let page = self.fetch_uncached(url, None, plan, mode, deadline).await?.0;
+            return self.format(page, None, plan.clone(), deadline).await;
         };
         let slot = CacheSlot { key: &key, is_empty };
-        if need == RenderMode::RenderUncached {
-            let (page, _) = self.fetch_uncached(url, Some(slot), plan, need, deadline).await?;
-            return self.render(page, None, plan.clone(), deadline).await;
+        if mode == RenderMode::RenderUncached {
+            let (page, _) = self.fetch_uncached(url, Some(slot), plan, mode, deadline).await?;
+            return self.format(page, None, plan.clone(), deadline).await;
         }
-        let (page, kept) = self.fetch_coalesced(url, slot, plan, need, deadline).await?;
-        self.render(page, Some(key).zip(kept), plan.clone(), deadline).await
+        let (page, stored_at) = self.fetch_coalesced(url, slot, plan, mode, deadline).await?;
+        self.format(page, Some(key).zip(stored_at), plan.clone(), deadline).await
     }
 
-    /// Returns the name of a page in the cache. Sheets of one document differ in the fragment, which is no part of a name,
-    /// so a document has that of its export.
-    pub(crate) fn page_key(&self, url: &Url, plan: &ScrapePlan, need: RenderMode) -> Option<PageKey> {
+    /// Returns the cache key of a page. Sheets of one Google document differ only in the fragment, which a key does not
+    /// have, so a document has the key of its export URL.
+    pub(crate) fn page_key(&self, url: &Url, plan: &ScrapePlan, mode: RenderMode) -> Option<PageKey> {
         let export = export_url(url);
-        let key = cache::page_key(export.as_ref().unwrap_or(url), plan, self.proxies(), need)?;
+        let key = cache::page_key(export.as_ref().unwrap_or(url), plan, self.proxies(), mode)?;
         Some(key.owned_by(self.scope.owner()))
     }
 
-    /// Fetches a page together with all who ask for it now under the same policy, and stores it when the plan says so.
-    /// Returns with it when it was fetched, if the cache has it now.
+    /// Fetches a page once for all concurrent callers with the same policy, and stores it if the plan says so. Returns
+    /// with it the time of the fetch, if the cache has the page now.
     pub(crate) async fn fetch_coalesced(
         &self,
         url: &Url,
         slot: CacheSlot<'_>,
         plan: &ScrapePlan,
-        need: RenderMode,
+        mode: RenderMode,
         deadline: Instant,
     ) -> Result<(RawPage, Option<u64>), ScrapeError> {
-        // Boxed, because every one who waits holds it.
+        // Boxed, because the future of every waiting caller contains it.
         let fetching = Box::pin(async {
-            match self.fetch_uncached(url, Some(slot), plan, need, deadline).await {
-                Ok(landed) => Ok(Ok(landed)),
-                // Somebody else may have more time.
+            match self.fetch_uncached(url, Some(slot), plan, mode, deadline).await {
+                Ok(fetched) => Ok(Ok(fetched)),
+                // Another caller may have a later deadline.
                 Err(error) if error.code() == ErrorCode::ScrapeTimeout => Err(error),
-                // The rule has told its own request why, and no other.
+                // The rule has recorded the reason for its own request only.
                 Err(error) if error.is_unsafe() && self.redirect_rule.is_some() => Err(error),
                 Err(error) => Ok(Err(Arc::new(error))),
             }
         });
-        // What is stored nowhere is shared with nobody either.
-        let landed = match self.scope {
+        // A team that stores no pages does not share its fetches either.
+        let fetched = match self.scope {
             PageScope::Off => fetching.await?,
             PageScope::Shared | PageScope::Team(_) => {
                 self.inner.flights.join(self.flight_key(slot.key), fetching).await?
             }
         };
-        let (page, kept) = match landed {
-            Ok(landed) => landed,
+        let (page, outcome) = match fetched {
+            Ok(fetched) => fetched,
             Err(error) => return Err(Arc::try_unwrap(error).unwrap_or_else(ScrapeError::Shared)),
         };
-        // Who fetched it asked for each step; who waited counts and is told of the end alone, as with a cached page.
+        // The caller that fetched the page has checked each redirect; for the waiting callers only the final URL is
+        // checked and counted, as for a cached page.
         self.check_final_url(url, &page.url).await?;
-        let kept = match kept {
+        let stored_at = match outcome {
             StoreOutcome::NotRequested if plan.store_in_cache() => {
                 return self.put(page, slot.key.clone()).await;
             }
             StoreOutcome::NotRequested | StoreOutcome::Failed => None,
             StoreOutcome::StoredAt(at) => Some(at),
         };
-        Ok((RawPage { source_url: url.clone(), ..page }, kept))
+        Ok((RawPage { source_url: url.clone(), ..page }, stored_at))
     }
 
-    /// Gets a page that the cache cannot answer: from its host, or drawn by the browser. It is stored in its slot when
-    /// the plan says so.
+    /// Fetches or renders a page that is not served from the cache, and stores it in its slot if the plan says so.
     pub(crate) async fn fetch_uncached(
         &self,
         url: &Url,
         slot: Option<CacheSlot<'_>>,
         plan: &ScrapePlan,
-        need: RenderMode,
+        mode: RenderMode,
         deadline: Instant,
     ) -> Result<(RawPage, StoreOutcome), ScrapeError> {
         let started = Instant::now();
-        let mut page = match need {
-            // A browser makes no more of a file.
+        let mut page = match mode {
+            // Rendering adds nothing to an exported file.
             RenderMode::IfShell | RenderMode::Render if export_url(url).is_some() => {
                 self.fetch(url, None, plan, deadline).await?
             }
             RenderMode::IfShell => self.fetch_or_render(url, slot, plan, deadline).await?,
             RenderMode::Render | RenderMode::RenderUncached => {
-                let _place = self.acquire(BackgroundPool::Rendering).await?;
-                self.inner.drawer.page(url, plan, None, &self.fetch_context(), deadline).await?
+                let _permit = self.acquire(BackgroundPool::Rendering).await?;
+                self.inner.renderer.page(url, plan, None, &self.fetch_context(), deadline).await?
             }
         };
-        page.took = started.elapsed();
+        page.elapsed = started.elapsed();
         match slot.filter(|_| plan.store_in_cache()) {
             Some(slot) => {
-                let (page, kept) = self.put(page, slot.key.clone()).await?;
-                Ok((page, kept.map_or(StoreOutcome::Failed, StoreOutcome::StoredAt)))
+                let (page, stored_at) = self.put(page, slot.key.clone()).await?;
+                Ok((page, stored_at.map_or(StoreOutcome::Failed, StoreOutcome::StoredAt)))
             }
             None => Ok((page, StoreOutcome::NotRequested)),
         }
     }
 
-    /// Fetches a page, or learns that it is as the cache has it; the browser renders it if it is a shell page.
+    /// Fetches or revalidates a page; the browser renders it if it is a shell page.
     async fn fetch_or_render(
         &self,
         url: &Url,
@@ -347,18 +342,18 @@ impl Scraper {
         plan: &ScrapePlan,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        let drawer = &self.inner.drawer;
+        let renderer = &self.inner.renderer;
         let page = self.fetch(url, slot, plan, deadline).await?;
-        if !drawer.needs_rendering(&page) {
+        if !renderer.needs_rendering(&page) {
             return Ok(page);
         }
-        let _place = self.acquire(BackgroundPool::Rendering).await?;
+        let _permit = self.acquire(BackgroundPool::Rendering).await?;
         let privacy = page.privacy();
-        let filled = Box::pin(drawer.render_shell(page, plan, &self.fetch_context(), deadline)).await?;
-        Ok(filled.standing_in_for(privacy))
+        let rendered = Box::pin(renderer.render_shell(page, plan, &self.fetch_context(), deadline)).await?;
+        Ok(rendered.with_privacy(privacy))
     }
 
-    /// Fetches a page as its host serves it, or learns that it is as the cache has it.
+    /// Fetches a page as its host serves it, or revalidates the cached copy.
     async fn fetch(
         &self,
         url: &Url,
@@ -368,21 +363,21 @@ impl Scraper {
     ) -> Result<RawPage, ScrapeError> {
         let export = export_url(url);
         let mut request = self.fetch_context().request(export.as_ref().unwrap_or(url), plan, deadline)?;
-        // Who wants nothing cached wants no opinion of the host about what is cached either.
-        let known = match slot.filter(|slot| !slot.is_empty && !plan.max_age().is_zero()) {
+        // With `maxAge` 0 the cached copy is not revalidated either.
+        let cached = match slot.filter(|slot| !slot.is_empty && !plan.max_age().is_zero()) {
             Some(slot) => self.stored_response(url, slot.key).await?,
             None => None,
         };
-        let known = known.filter(|known| request::add_conditional_headers(&mut request, known));
+        let cached = cached.filter(|cached| request::add_conditional_headers(&mut request, cached));
         let fetching = self.inner.fetcher.page(request, ProxyRoute::of(plan), deadline);
         let fetched = self.stages().run(Stage::Fetch, fetching).await?;
         Ok(match export {
             Some(_) => exported(url, fetched),
-            None => merge_not_modified(url, known, fetched).0,
+            None => merge_not_modified(url, cached, fetched).0,
         })
     }
 
-    /// Returns what gets the pages that are drawn, and the files that are not.
+    /// Returns the context for fetches and for rendering.
     fn fetch_context(&self) -> FetchContext<'_> {
         FetchContext {
             fetcher: &self.inner.fetcher,
@@ -392,7 +387,7 @@ impl Scraper {
         }
     }
 
-    /// Gets a page for a crawl: from the cache when it is not older than `max_age`, else from the network.
+    /// Scrapes one page for a crawl: from the cache if it is not older than `max_age`, else from the network.
     ///
     /// # Errors
     /// [`ScrapeError`]
@@ -405,46 +400,46 @@ impl Scraper {
         Box::pin(async move {
             let key = cache::plain_key(url).map(|key| key.owned_by(self.scope.owner()));
             let freshness = Freshness { max_age, min_age: None, lockdown: false };
-            let (page, unchanged) = match self.lookup_response(url, key.as_ref(), freshness).await? {
+            let (page, not_modified) = match self.lookup_response(url, key.as_ref(), freshness).await? {
                 CacheStatus::Fresh(page, _) => (*page, false),
                 CacheStatus::Stale | CacheStatus::Miss => self.revalidate(url, key, deadline).await?,
             };
             let converted = self.convert_document(&page, Some(ReadOptions::default()), deadline).await?;
-            let turn = self.acquire_large_page_permit(&page, converted.as_ref()).await?;
+            let permit = self.acquire_large_page_permit(&page, converted.as_ref()).await?;
             let now_ms = self.clock().now_ms();
-            let surveying = self.run_cpu_task(move |store| {
-                let _turn = turn;
-                let mut survey = CrawlPage { unchanged, ..to_crawl_page(&page, converted.as_ref())? };
-                survey
+            let extracting = self.run_cpu_task(move |store| {
+                let _permit = permit;
+                let mut crawl_page = CrawlPage { not_modified, ..to_crawl_page(&page, converted.as_ref())? };
+                crawl_page
                     .index_copy
                     .iter_mut()
                     .for_each(|copy| image_size::fill_known_sizes(store, copy, now_ms));
-                Ok(survey)
+                Ok(crawl_page)
             });
-            self.stages().run(Stage::Extract, surveying).await
+            self.stages().run(Stage::Extract, extracting).await
         })
     }
 
-    /// Fetches a page, or learns that it is as the cache has it; the cache has it anew in both cases. Returns whether
-    /// it is unchanged.
+    /// Fetches or revalidates a page, and stores it with the time of this fetch in both cases. Returns whether the host
+    /// responded 304 Not Modified.
     async fn revalidate(
         &self,
         url: &Url,
         key: Option<PageKey>,
         deadline: Instant,
     ) -> Result<(RawPage, bool), ScrapeError> {
-        let known = match &key {
+        let cached = match &key {
             Some(key) => self.stored_response(url, key).await?,
             None => None,
         };
         let mut request = request::plain(url, remaining(deadline)?, self.inner.config.max_body_bytes);
-        let known = known.filter(|known| request::add_conditional_headers(&mut request, known));
+        let cached = cached.filter(|cached| request::add_conditional_headers(&mut request, cached));
         let fetching = self.inner.fetcher.fetch_plain_file(request, deadline);
         let fetched = self.stages().run(Stage::Fetch, fetching).await?;
-        let (page, unchanged) = merge_not_modified(url, known, fetched);
+        let (page, not_modified) = merge_not_modified(url, cached, fetched);
         Ok(match key {
-            Some(key) => (self.put(page, key).await?.0, unchanged),
-            None => (page, unchanged),
+            Some(key) => (self.put(page, key).await?.0, not_modified),
+            None => (page, not_modified),
         })
     }
 
@@ -452,34 +447,34 @@ impl Scraper {
         &self.inner.config.clock
     }
 
-    /// Does what computes, or writes to the store, off the async threads.
+    /// Runs CPU work, or a write to the store, on the blocking pool.
     pub(crate) async fn run_cpu_task<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
-        let place = self.acquire(BackgroundPool::Parsing).await?;
-        self.run_blocking(&self.inner.parsing, place, work).await
+        let background_permit = self.acquire(BackgroundPool::Parsing).await?;
+        self.run_blocking(&self.inner.cpu_permits, background_permit, work).await
     }
 
-    /// Reads from the store off the async threads. That waits for nobody who computes.
+    /// Reads from the store on the blocking pool, without waiting for CPU work.
     pub(crate) async fn run_store_read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
-        self.run_blocking(&self.inner.reading, None, read).await
+        self.run_blocking(&self.inner.read_permits, None, read).await
     }
 
     async fn run_blocking<T: Send + 'static>(
         &self,
         pool: &Arc<Semaphore>,
-        place: Option<OwnedSemaphorePermit>,
+        background_permit: Option<OwnedSemaphorePermit>,
         work: impl FnOnce(&Store) -> Result<T, ScrapeError> + Send + 'static,
     ) -> Result<T, ScrapeError> {
         let permit = Arc::clone(pool).acquire_owned().await;
         let permit = permit.map_err(|_closed| ScrapeError::Stopping)?;
         let inner = Arc::clone(&self.inner);
         let working = tokio::task::spawn_blocking(carried(move || {
-            let _permits = (place, permit);
+            let _permits = (background_permit, permit);
             work(&inner.store)
         }));
         match working.await {

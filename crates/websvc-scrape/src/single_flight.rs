@@ -1,4 +1,4 @@
-//! One fetch for all who ask for the same page at the same time.
+//! Single flight: one fetch for all concurrent callers that need the same page.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,34 +6,34 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OnceCell;
 
-/// Work under way, by what it is about.
+/// The calls in flight, by key.
 #[derive(Debug)]
 pub(crate) struct SingleFlight<K, V> {
-    under_way: Mutex<HashMap<K, Arc<OnceCell<V>>>>,
+    in_flight: Mutex<HashMap<K, Arc<OnceCell<V>>>>,
 }
 
 impl<K: Clone + Eq + Hash, V: Clone> SingleFlight<K, V> {
     pub(crate) fn new() -> Self {
-        Self { under_way: Mutex::default() }
+        Self { in_flight: Mutex::default() }
     }
 
-    /// Does `work`, or waits for the result of whoever does it already.
+    /// Runs `work`, or waits for the result of the caller that runs it already.
     ///
-    /// When whoever works is dropped or fails, the next of the waiting works in its place: an error belongs to the one
-    /// who met it, whose time may have been shorter than that of the others. What every one of them would meet is to
-    /// be a value.
+    /// If that caller is dropped or fails, the next waiting caller runs its own `work`: an error belongs to one caller,
+    /// whose deadline may have been shorter than that of the others. An error that every caller would get has to be a
+    /// value.
     pub(crate) async fn join<E>(&self, key: K, work: impl Future<Output = Result<V, E>>) -> Result<V, E> {
         let cell = Arc::clone(self.lock().entry(key.clone()).or_default());
-        let boarded = FlightGuard { flights: self, key, cell };
-        boarded.cell.get_or_try_init(|| work).await.cloned()
+        let guard = FlightGuard { flights: self, key, cell };
+        guard.cell.get_or_try_init(|| work).await.cloned()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<K, Arc<OnceCell<V>>>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One who waits or works.
+/// The guard of one caller, which waits or works.
 struct FlightGuard<'a, K: Clone + Eq + Hash, V: Clone> {
     flights: &'a SingleFlight<K, V>,
     key: K,
@@ -41,13 +41,13 @@ struct FlightGuard<'a, K: Clone + Eq + Hash, V: Clone> {
 }
 
 impl<K: Clone + Eq + Hash, V: Clone> Drop for FlightGuard<'_, K, V> {
-    /// What is done is no longer under way: who comes now asks the cache. The last one to leave takes the entry along.
+    /// Removes the entry once the work is done, so that later callers look into the cache; else the last caller does.
     fn drop(&mut self) {
-        let mut under_way = self.flights.lock();
-        let Some(cell) = under_way.get(&self.key) else { return };
+        let mut in_flight = self.flights.lock();
+        let Some(cell) = in_flight.get(&self.key) else { return };
         let is_last = Arc::strong_count(&self.cell) == 2;
         if Arc::ptr_eq(cell, &self.cell) && (self.cell.initialized() || is_last) {
-            under_way.remove(&self.key);
+            in_flight.remove(&self.key);
         }
     }
 }
@@ -63,35 +63,35 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn those_who_ask_at_once_share_one_result_and_later_ones_do_not() {
+    async fn concurrent_callers_share_one_result_and_later_callers_do_not() {
         let flights = SingleFlight::<&str, usize>::new();
         let (count, go) = (AtomicUsize::new(0), Notify::new());
-        let ask = || {
+        let call = || {
             flights.join("key", async {
                 go.notified().await;
                 Ok::<_, Infallible>(count.fetch_add(1, SeqCst))
             })
         };
-        let ((a, b), ()) = tokio::join!(async { tokio::join!(ask(), ask()) }, async { go.notify_one() });
+        let ((a, b), ()) = tokio::join!(async { tokio::join!(call(), call()) }, async { go.notify_one() });
         assert_eq!((a, b), (Ok(0), Ok(0)));
         go.notify_one();
-        assert_eq!(ask().await, Ok(1));
+        assert_eq!(call().await, Ok(1));
         assert!(flights.lock().is_empty());
     }
 
     #[tokio::test]
-    async fn the_next_one_works_when_the_first_is_dropped_or_fails() {
+    async fn next_caller_works_when_first_is_dropped_or_fails() {
         let flights = SingleFlight::<&str, &str>::new();
         let mut dropped = Box::pin(flights.join("key", pending::<Result<_, &str>>()));
-        assert!(futures_now(&mut dropped).await.is_none());
+        assert!(poll_once(&mut dropped).await.is_none());
         let (second, ()) = tokio::join!(flights.join("key", async { Err("mine") }), async { drop(dropped) });
         assert_eq!(second, Err("mine"));
         assert_eq!(flights.join("key", async { Ok::<_, &str>("done") }).await, Ok("done"));
         assert!(flights.lock().is_empty());
     }
 
-    /// Polls once.
-    async fn futures_now<T>(future: &mut (impl Future<Output = T> + Unpin)) -> Option<T> {
+    /// Polls a future once.
+    async fn poll_once<T>(future: &mut (impl Future<Output = T> + Unpin)) -> Option<T> {
         tokio::select! {
             biased;
             done = future => Some(done),

@@ -1,4 +1,4 @@
-//! Files that callers bring themselves: read as pages are, without an address.
+//! Uploaded files: read in the same way as pages, without a URL.
 
 use std::time::{Duration, Instant};
 
@@ -17,43 +17,43 @@ use crate::page::Page;
 use crate::raw::{CacheState, RawPage};
 use crate::scraper::Scraper;
 
-/// A longer name is cut, in characters.
+/// The maximum length of a file name, in characters; a longer name is cut.
 const NAME_MAX_CHARS: usize = 255;
 
-/// What is no document and can be read: the endings of such files, and the media type by which they are.
-const PAGES: [Text; 5] = [
-    Text { name: "html", kind: "page", endings: &["html", "htm"], media_type: "text/html" },
-    Text { name: "xhtml", kind: "page", endings: &["xhtml", "xht"], media_type: "application/xhtml+xml" },
-    Text { name: "txt", kind: "text", endings: &["txt", "text"], media_type: "text/plain" },
-    Text { name: "md", kind: "text", endings: &["md", "markdown"], media_type: "text/markdown" },
-    Text { name: "json", kind: "text", endings: &["json"], media_type: "application/json" },
+/// The text formats that can be read without a document worker.
+const TEXT_FORMATS: [Text; 5] = [
+    Text { name: "html", kind: "page", extensions: &["html", "htm"], media_type: "text/html" },
+    Text { name: "xhtml", kind: "page", extensions: &["xhtml", "xht"], media_type: "application/xhtml+xml" },
+    Text { name: "txt", kind: "text", extensions: &["txt", "text"], media_type: "text/plain" },
+    Text { name: "md", kind: "text", extensions: &["md", "markdown"], media_type: "text/markdown" },
+    Text { name: "json", kind: "text", extensions: &["json"], media_type: "application/json" },
 ];
 
-/// A kind of file that is read as it is.
+/// A text format, with the extensions and the media type of its files.
 struct Text {
     name: &'static str,
     kind: &'static str,
-    endings: &'static [&'static str],
+    extensions: &'static [&'static str],
     media_type: &'static str,
 }
 
-/// A file as its owner sent it.
+/// A file that a client uploaded.
 #[derive(Debug, Clone)]
 pub struct FileUpload {
-    /// Its name, which may be anything: only what follows the last separator of folders counts.
+    /// The name, which is untrusted: only the part after the last path separator counts.
     pub name: String,
-    /// Its media type, if it was declared.
+    /// The declared media type, if any.
     pub media_type: Option<String>,
-    /// Its content.
+    /// The content.
     pub bytes: Bytes,
 }
 
 impl FileUpload {
-    /// Returns the name without folders and what cannot be shown; `upload` when nothing is left.
+    /// Returns the name without directories and control characters; `upload` if nothing is left.
     pub fn file_name(&self) -> String {
         let last = self.name.rsplit(['/', '\\']).next().unwrap_or_default();
-        let shown: String = last.chars().filter(|sign| !sign.is_control()).take(NAME_MAX_CHARS).collect();
-        match shown.trim() {
+        let printable: String = last.chars().filter(|char| !char.is_control()).take(NAME_MAX_CHARS).collect();
+        match printable.trim() {
             "" | "." | ".." => "upload".to_owned(),
             name => name.to_owned(),
         }
@@ -63,7 +63,7 @@ impl FileUpload {
         binary_kind(&self.bytes, self.media_type.as_deref()).is_some()
     }
 
-    /// Returns the error that says what the file is instead of something that can be read.
+    /// Returns the error for a file that cannot be read, with its detected type.
     fn unsupported(&self) -> ScrapeError {
         let detected = match DocumentKind::of(&self.bytes, None) {
             Some(kind) => kind.name(),
@@ -72,19 +72,19 @@ impl FileUpload {
         ScrapeError::UnsupportedFile { name: self.file_name(), detected }
     }
 
-    /// Returns the media type by which the file is read; `None` when it is of no kind that can be.
+    /// Returns the media type that the file is read as; `None` if it is of no readable kind.
     fn read_as(&self) -> Option<String> {
         let declared = self.media_type.as_deref().unwrap_or_default();
         let essence = declared.split(';').next().unwrap_or_default().trim();
         let name = self.file_name();
-        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-        let of_ending = Kind::of_ending(ending);
-        // A declared type says nothing when it is that of any file.
-        let by_type = Kind::of_media_type(essence);
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let by_extension = Kind::from_extension(extension);
+        // `text/plain` is declared for any text file, so the extension comes before it.
+        let by_type = Kind::from_media_type(essence);
         let kind = DocumentKind::of(&self.bytes, Some(essence))
             .map(Kind::Document)
             .or_else(|| by_type.filter(|_| !matches!(essence, "text/plain")))
-            .or(of_ending)
+            .or(by_extension)
             .or(by_type)?;
         match kind {
             Kind::Document(kind) if !is_readable(kind) => None,
@@ -104,33 +104,33 @@ enum Kind {
 }
 
 impl Kind {
-    fn of_ending(ending: &str) -> Option<Self> {
-        let is_it = |known: &&str| known.eq_ignore_ascii_case(ending);
-        let kind = DocumentKind::ALL.into_iter().find(|kind| endings(*kind).iter().any(&is_it));
-        kind.map(Self::Document)
-            .or_else(|| PAGES.iter().find(|text| text.endings.iter().any(&is_it)).map(Self::Text))
+    fn from_extension(extension: &str) -> Option<Self> {
+        let is_equal = |known: &&str| known.eq_ignore_ascii_case(extension);
+        let kind = DocumentKind::ALL.into_iter().find(|kind| extensions(*kind).iter().any(&is_equal));
+        let text = || TEXT_FORMATS.iter().find(|text| text.extensions.iter().any(&is_equal));
+        kind.map(Self::Document).or_else(|| text().map(Self::Text))
     }
 
-    fn of_media_type(essence: &str) -> Option<Self> {
-        PAGES.iter().find(|text| text.media_type.eq_ignore_ascii_case(essence)).map(Self::Text)
+    fn from_media_type(essence: &str) -> Option<Self> {
+        TEXT_FORMATS.iter().find(|text| text.media_type.eq_ignore_ascii_case(essence)).map(Self::Text)
     }
 }
 
-/// Returns whether there is a reader of a kind.
+/// Returns whether there is a reader for a kind of document.
 fn is_readable(kind: DocumentKind) -> bool {
     !matches!(kind, DocumentKind::Doc | DocumentKind::Ppt)
 }
 
-/// Returns the endings of the files of a kind: those with macros are of the kind without.
-fn endings(kind: DocumentKind) -> Vec<&'static str> {
-    let mut endings = vec![kind.name()];
-    endings.extend(match kind {
+/// Returns the file extensions of a kind of document, also those of files with macros.
+fn extensions(kind: DocumentKind) -> Vec<&'static str> {
+    let mut extensions = vec![kind.name()];
+    extensions.extend(match kind {
         DocumentKind::Docx => Some("docm"),
         DocumentKind::Xlsx => Some("xlsm"),
         DocumentKind::Pptx => Some("pptm"),
         _ => None,
     });
-    endings
+    extensions
 }
 
 fn group(kind: DocumentKind) -> &'static str {
@@ -155,7 +155,7 @@ impl Scraper {
     /// Reads a file in the formats of `plan`, until `deadline`.
     ///
     /// # Errors
-    /// [`ScrapeError::UnsupportedFile`], and what is wrong with the file.
+    /// [`ScrapeError::UnsupportedFile`], or the error of reading the file.
     pub fn read_file<'a>(
         &'a self,
         file: FileUpload,
@@ -167,7 +167,7 @@ impl Scraper {
             let media_type = file.read_as().ok_or_else(|| file.unsupported())?;
             let mut headers = HeaderMap::new();
             headers.extend(HeaderValue::from_str(&media_type).ok().map(|value| (CONTENT_TYPE, value)));
-            let url = address(&name);
+            let url = placeholder_url(&name);
             let raw = RawPage {
                 source_url: url.clone(),
                 url,
@@ -180,10 +180,10 @@ impl Scraper {
                 unverified: false,
                 sent_credentials: false,
                 cache_state: CacheState::Miss,
-                took: Duration::ZERO,
-                takings: None,
+                elapsed: Duration::ZERO,
+                artifacts: None,
             };
-            let reading = self.render(raw, None, plan.clone(), deadline);
+            let reading = self.format(raw, None, plan.clone(), deadline);
             let read = tokio::time::timeout_at(deadline.into(), reading).await;
             let mut page = read.unwrap_or(Err(ScrapeError::Timeout))?;
             page.metadata.source_url = Some(name);
@@ -191,20 +191,20 @@ impl Scraper {
         })
     }
 
-    /// Returns the kinds of files, and whether they can be read here.
+    /// Returns the supported file formats, and whether this installation can read them.
     pub fn file_formats(&self) -> Vec<ParseFormat> {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let documents = DocumentKind::ALL.into_iter().map(|kind| ParseFormat {
             format: kind.name().to_owned(),
             kind: group(kind).to_owned(),
-            extensions: texts(&endings(kind)),
+            extensions: texts(&extensions(kind)),
             mime_types: texts(&[kind.media_type()]),
             available: is_readable(kind) && self.documents().has_workers(),
         });
-        let pages = PAGES.iter().map(|text| ParseFormat {
+        let pages = TEXT_FORMATS.iter().map(|text| ParseFormat {
             format: text.name.to_owned(),
             kind: text.kind.to_owned(),
-            extensions: texts(text.endings),
+            extensions: texts(text.extensions),
             mime_types: texts(&[text.media_type]),
             available: true,
         });
@@ -212,9 +212,9 @@ impl Scraper {
     }
 }
 
-/// Returns what stands for the address that a file has not.
-fn address(name: &str) -> Url {
-    let mut url = Url::parse("file:///").expect("it is a URL");
+/// Returns a `file:` URL that takes the place of the URL of an uploaded file.
+fn placeholder_url(name: &str) -> Url {
+    let mut url = Url::parse("file:///").expect("the constant is a valid URL");
     if let Ok(mut segments) = url.path_segments_mut() {
         segments.pop_if_empty().push(name);
     }
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn names_have_no_folders() {
+    fn file_name_has_no_directories_and_no_control_characters() {
         for (given, expected) in [
             ("a.pdf", "a.pdf"),
             ("../../etc/passwd", "passwd"),
@@ -257,11 +257,11 @@ mod tests {
             assert_eq!(file(given, None, b"").file_name(), expected, "{given:?}");
         }
         assert_eq!(file(&"a".repeat(1000), None, b"").file_name().len(), NAME_MAX_CHARS);
-        assert_eq!(address("a?b#c/d e.html").as_str(), "file:///a%3Fb%23c%2Fd%20e.html");
+        assert_eq!(placeholder_url("a?b#c/d e.html").as_str(), "file:///a%3Fb%23c%2Fd%20e.html");
     }
 
     #[test]
-    fn content_decides_then_the_declared_type_then_the_ending() {
+    fn kind_is_decided_by_content_then_declared_type_then_extension() {
         for (name, declared, bytes, expected) in [
             ("a.html", Some("text/html"), &b"<p>a"[..], Some("text/html")),
             ("a.html", Some("text/html; charset=latin1"), b"<p>a", Some("text/html; charset=latin1")),

@@ -1,5 +1,4 @@
-//! What is asked before a URL is gone to, and before what the cache has of it is given: threat protection of pages, and rules of
-//! the caller.
+//! Checks of URLs before they are fetched or served from the cache: threat protection, and redirect rules of the caller.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -14,16 +13,16 @@ use websvc_validate::Protection;
 use crate::error::ScrapeError;
 use crate::scraper::Scraper;
 
-/// A rule of the caller for where a page leads on to.
+/// A rule of the caller for redirect targets.
 #[derive(Debug, Clone)]
 pub(crate) struct RedirectRule {
-    /// Says what it decides by.
+    /// The name, which is the same for rules that decide alike.
     name: &'static str,
     rule: UrlRule,
 }
 
-/// The page that is fetched and the policy it is fetched under. What one policy lets through another may forbid, and a
-/// request that somebody waits for does not wait for the pools of jobs.
+/// The key of a coalesced fetch: the page and the policy that it is fetched under. One policy may forbid what another
+/// allows, and a request of an HTTP caller must not wait for the limits of background work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FlightKey {
     page: PageKey,
@@ -33,75 +32,75 @@ pub(crate) struct FlightKey {
 }
 
 impl Hash for FlightKey {
-    /// By the page alone: few policies ask for one at one time.
+    /// Hashes the page only: few policies fetch one page at the same time.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.page.hash(state);
     }
 }
 
 impl Scraper {
-    /// Returns a scraper for one request: pages, where they lead, and what the cache has of them are checked.
+    /// Returns a scraper for one request that checks pages, their redirects and cached pages.
     #[must_use]
-    pub fn with_url_checker(&self, inspection: Inspection) -> Self {
-        Self { inspection: Some(inspection), ..self.clone() }
+    pub fn with_url_checker(&self, url_checker: Inspection) -> Self {
+        Self { url_checker: Some(url_checker), ..self.clone() }
     }
 
-    /// Returns a scraper for one request that asks a rule before it goes to where a page leads on to. Rules of one name decide
-    /// alike: requests for one page at one time share a fetch then.
+    /// Returns a scraper for one request that applies a rule to redirect targets. Rules with the same name have to decide
+    /// alike, because concurrent requests for one page share a fetch then.
     #[must_use]
     pub fn with_redirect_rule(&self, name: &'static str, rule: UrlRule) -> Self {
         Self { redirect_rule: Some(RedirectRule { name, rule }), ..self.clone() }
     }
 
-    /// Returns what a fetch has to have in common with one of this request so that both can share it.
+    /// Returns the key by which fetches of this request and of others are coalesced.
     pub(crate) fn flight_key(&self, page: &PageKey) -> FlightKey {
         FlightKey {
             page: page.clone(),
-            protection: self.inspection.as_ref().map(|inspection| Arc::clone(inspection.protection())),
+            protection: self.url_checker.as_ref().map(|checker| Arc::clone(checker.protection())),
             redirect_rule: self.redirect_rule.as_ref().map(|rule| rule.name),
-            is_background: self.share.is_some(),
+            is_background: self.background.is_some(),
         }
     }
 
-    /// Checks a URL before anything is done about it.
+    /// Checks a URL by threat protection before it is fetched or looked up.
     pub(crate) async fn check_url(&self, url: &Url) -> Result<(), ScrapeError> {
-        let Some(inspection) = &self.inspection else { return Ok(()) };
-        // Boxed, because it is awaited in several places, and most requests have none.
-        let checked = self.stages().run(Stage::Inspect, Box::pin(inspection.check(url))).await;
+        let Some(checker) = &self.url_checker else { return Ok(()) };
+        // Boxed, because it is awaited in several places, and most requests have no checker.
+        let checked = self.stages().run(Stage::Inspect, Box::pin(checker.check(url))).await;
         checked.map_err(|blocked| ScrapeError::Unsafe { reason: blocked.to_string() })
     }
 
-    /// Checks where a page that the cache has ended when it was fetched: the rules may be others now, and who fetched it
-    /// may not have been asked by any.
-    pub(crate) async fn check_final_url(&self, from: &Url, end: &Url) -> Result<(), ScrapeError> {
-        self.check_url(end).await?;
+    /// Checks the final URL of a cached or shared page: the rules may have changed since, and the request that fetched it
+    /// may have had none.
+    pub(crate) async fn check_final_url(&self, source_url: &Url, final_url: &Url) -> Result<(), ScrapeError> {
+        self.check_url(final_url).await?;
         match &self.redirect_rule {
-            Some(RedirectRule { rule, .. }) if end != from => {
-                let refused = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
-                rule.admit(end).await.map_err(refused)
+            Some(RedirectRule { rule, .. }) if final_url != source_url => {
+                let to_error = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
+                rule.admit(final_url).await.map_err(to_error)
             }
             Some(_) | None => Ok(()),
         }
     }
 
-    /// Returns the rule for where a page leads on to.
+    /// Returns the rule for redirect targets: threat protection, the rule of the caller, or both.
     pub(crate) fn rule(&self) -> Option<UrlRule> {
-        let inspection = self.inspection.as_ref().map(Inspection::rule);
+        let threat_rule = self.url_checker.as_ref().map(Inspection::rule);
         let redirect_rule = self.redirect_rule.as_ref().map(|redirect| redirect.rule.clone());
-        match (inspection, redirect_rule) {
-            (Some(one), Some(other)) => Some(all_of(one, other)),
-            (one, other) => one.or(other),
+        match (threat_rule, redirect_rule) {
+            (Some(first), Some(second)) => Some(chain(first, second)),
+            (first, second) => first.or(second),
         }
     }
 }
 
-/// Returns the rule that asks one and then the other.
-fn all_of(one: UrlRule, other: UrlRule) -> UrlRule {
+/// Returns a rule that applies two rules, one after the other.
+fn chain(first: UrlRule, second: UrlRule) -> UrlRule {
     UrlRule::new(move |url| {
-        let (one, other) = (one.clone(), other.clone());
+        let (first, second) = (first.clone(), second.clone());
         async move {
-            one.admit(&url).await?;
-            other.admit(&url).await
+            first.admit(&url).await?;
+            second.admit(&url).await
         }
     })
 }

@@ -1,26 +1,26 @@
-//! A quick look at HTML source, before there is a tree: tags one by one, and the words a reader would see.
+//! A scanner of HTML source that works without a tree: yields tags one by one, and counts the visible words.
 
-/// A tag of the source, or the text before it.
+/// A token of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SourceToken<'a> {
     /// Text between tags.
     Text(&'a [u8]),
-    /// What stands between `<` and `>`: the name, with a slash before it at the end of an element, and attributes.
+    /// The text between `<` and `>`: the name, with a slash before it in an end tag, and the attributes.
     Tag(&'a [u8]),
-    /// The content of the element whose tag came right before, which is not seen: a script, what a `noscript` says.
-    Unseen(&'a [u8]),
+    /// The invisible content of the element whose tag came right before: of a `script`, of a `noscript`.
+    Invisible(&'a [u8]),
 }
 
-/// Elements whose content is no text of the page. `noscript` is here because what it says is for others.
-const UNSEEN: &[&str] = &["script", "style", "noscript", "template", "svg", "title", "textarea"];
+/// Elements whose content is not visible text. `noscript` is one of them, because its text is for browsers without scripts.
+const INVISIBLE: &[&str] = &["script", "style", "noscript", "template", "svg", "title", "textarea"];
 
-/// Returns the pieces of the source without comments. Takes linear time whatever the source is.
+/// Returns the tokens of the source without comments. Takes linear time for any source.
 pub(crate) fn scan_tags(source: &[u8]) -> impl Iterator<Item = SourceToken<'_>> {
     let mut rest = source;
-    let mut unseen = None;
+    let mut invisible = None;
     std::iter::from_fn(move || {
-        if let Some(content) = unseen.take() {
-            return Some(SourceToken::Unseen(content));
+        if let Some(content) = invisible.take() {
+            return Some(SourceToken::Invisible(content));
         }
         loop {
             if rest.is_empty() {
@@ -39,9 +39,9 @@ pub(crate) fn scan_tags(source: &[u8]) -> impl Iterator<Item = SourceToken<'_>> 
             let end = tag_end(rest);
             let tag = &rest[1..end];
             rest = &rest[(end + 1).min(rest.len())..];
-            if let Some(name) = UNSEEN.iter().find(|name| is_named(tag, name)) {
+            if let Some(name) = INVISIBLE.iter().find(|name| is_named(tag, name)) {
                 let tail = skip_element(rest, name);
-                unseen = Some(without_end_tag(&rest[..rest.len() - tail.len()]));
+                invisible = Some(without_end_tag(&rest[..rest.len() - tail.len()]));
                 rest = tail;
             }
             return Some(SourceToken::Tag(tag));
@@ -49,20 +49,20 @@ pub(crate) fn scan_tags(source: &[u8]) -> impl Iterator<Item = SourceToken<'_>> 
     })
 }
 
-/// Counts the words that a reader would see, at most `enough`.
-pub(crate) fn visible_words(source: &[u8], enough: usize) -> usize {
-    let texts = scan_tags(source).filter_map(|piece| match piece {
+/// Counts the visible words, at most `max`.
+pub(crate) fn visible_words(source: &[u8], max: usize) -> usize {
+    let texts = scan_tags(source).filter_map(|token| match token {
         SourceToken::Text(text) => Some(text),
-        SourceToken::Tag(_) | SourceToken::Unseen(_) => None,
+        SourceToken::Tag(_) | SourceToken::Invisible(_) => None,
     });
     let words = texts.flat_map(|text| text.split(u8::is_ascii_whitespace));
     words
         .filter(|word| word.iter().any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80))
-        .take(enough)
+        .take(max)
         .count()
 }
 
-/// Returns whether a tag is the start of an element of this name.
+/// Returns whether a tag is the start tag of an element with this name.
 pub(crate) fn is_named(tag: &[u8], name: &str) -> bool {
     tag.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
         && tag.get(name.len()).is_none_or(|next| !next.is_ascii_alphanumeric() && *next != b'-')
@@ -85,15 +85,15 @@ pub(crate) fn attributes(tag: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
         let tail = tail.trim_ascii_start();
         let value;
         (value, rest) = match tail.strip_prefix(b"=") {
-            Some(tail) => value_of(tail.trim_ascii_start()),
+            Some(tail) => split_value(tail.trim_ascii_start()),
             None => (&tail[..0], tail),
         };
         Some((name, value))
     })
 }
 
-/// Splits what follows an equals sign into the value and the rest.
-fn value_of(text: &[u8]) -> (&[u8], &[u8]) {
+/// Splits the text after an equals sign into the value and the rest.
+fn split_value(text: &[u8]) -> (&[u8], &[u8]) {
     if let Some((quote @ (b'"' | b'\''), quoted)) = text.split_first().map(|(first, rest)| (*first, rest)) {
         let end = quoted.iter().position(|&byte| byte == quote).unwrap_or(quoted.len());
         return (&quoted[..end], &quoted[(end + 1).min(quoted.len())..]);
@@ -101,8 +101,7 @@ fn value_of(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len()))
 }
 
-/// Returns where the tag at the start of `source` ends: at the first `>` outside of quotes, if there is one before
-/// the next line of tags goes wrong, else at the first `>`.
+/// Returns the end of the tag at the start of `source`: the first `>` outside of quotes within 64 KiB, else the first `>`.
 fn tag_end(source: &[u8]) -> usize {
     let mut quote = None;
     let mut plain = None;
@@ -118,7 +117,7 @@ fn tag_end(source: &[u8]) -> usize {
     plain.unwrap_or(source.len())
 }
 
-/// Returns what follows the end tag of the element that `source` stands in.
+/// Returns the text after the end tag of the element whose content `source` starts with.
 fn skip_element<'a>(source: &'a [u8], name: &str) -> &'a [u8] {
     let mut rest = source;
     loop {
@@ -130,13 +129,13 @@ fn skip_element<'a>(source: &'a [u8], name: &str) -> &'a [u8] {
     }
 }
 
-/// Returns the content of an element up to the end tag that it ends with, if it does.
+/// Returns the content of an element without its end tag, if it has one.
 fn without_end_tag(content: &[u8]) -> &[u8] {
     let end = content.windows(2).rposition(|window| window == b"</").unwrap_or(content.len());
     &content[..end]
 }
 
-/// Returns what follows the first occurrence of `mark`; nothing when there is none.
+/// Returns the text after the first occurrence of `mark`; nothing if there is none.
 fn after<'a>(source: &'a [u8], mark: &[u8]) -> &'a [u8] {
     match source.windows(mark.len()).position(|window| window == mark) {
         Some(at) => &source[at + mark.len()..],
@@ -149,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_those_a_reader_sees() {
+    fn only_visible_words_are_counted() {
         for (source, words) in [
             ("<p>one two</p><!-- not this --><script>var nor = 'this'</script> three", 3),
             ("<p>one two</p><script>x</script><p>three</p>", 3),
@@ -165,12 +164,12 @@ mod tests {
     }
 
     #[test]
-    fn unseen_content_follows_its_tag() {
+    fn invisible_content_follows_its_tag() {
         let source = b"<p>one<script>a('</b>')</script><noscript>two</noscript><style>x";
-        let unseen: Vec<_> = scan_tags(source)
-            .filter_map(|piece| if let SourceToken::Unseen(content) = piece { Some(content) } else { None })
+        let invisible: Vec<_> = scan_tags(source)
+            .filter_map(|token| if let SourceToken::Invisible(content) = token { Some(content) } else { None })
             .collect();
-        assert_eq!(unseen, [&b"a('</b>')"[..], b"two", b"x"]);
+        assert_eq!(invisible, [&b"a('</b>')"[..], b"two", b"x"]);
     }
 
     #[test]
@@ -191,10 +190,10 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_are_read_to_their_end() {
+    fn malformed_source_is_scanned_to_its_end() {
         for source in ["<", "<<<<", "<a b=\"", "<!-", "</", "<script", "<a =>", "< >", "<a b = >"] {
             let _ = scan_tags(source.as_bytes())
-                .map(|piece| matches!(piece, SourceToken::Tag(tag) if attribute(tag, "x").is_some()))
+                .map(|token| matches!(token, SourceToken::Tag(tag) if attribute(tag, "x").is_some()))
                 .count();
         }
     }

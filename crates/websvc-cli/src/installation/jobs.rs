@@ -37,7 +37,7 @@ pub(crate) fn jobs_config(config: &Config) -> JobsConfig {
         per_host: per_host.get(),
         pause,
         sockets_per_team: max_sockets_per_team,
-        share: BackgroundLimits { drawing: config.browser.concurrency / 2, ..BackgroundLimits::default() },
+        share: BackgroundLimits { rendering: config.browser.concurrency / 2, ..BackgroundLimits::default() },
         webhooks: config.webhooks.bounds(),
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn url(origin: &Url) -> Url {
 
 /// Asks the host of a URL for its rules, until `deadline`.
 pub async fn fetch_robots_txt(scraper: &Scraper, of: &Url, tls: TlsPolicy, deadline: Instant) -> RobotsTxt {
-    match scraper.beginning(&url(of), MAX_BYTES, tls, deadline).await {
+    match scraper.file_prefix(&url(of), MAX_BYTES, tls, deadline).await {
         Ok(file) => RobotsTxt::read(file.status, &file.body, scraper.robots_user_agent()),
         Err(error) if error.is_for_every_request() => RobotsTxt::HostFailed,
         Err(error) if error.is_unreachable() => RobotsTxt::Unanswered,

@@ -413,7 +413,7 @@ impl<'a> Crawl<'a> {
                 self.measure(&mut copy, now);
                 self.batch.push(*copy);
                 self.report.pages += 1;
-                self.report.unchanged += usize::from(survey.unchanged);
+                self.report.unchanged += usize::from(survey.not_modified);
                 (self.on_event)(CrawlEvent::Page { url: survey.url });
             }
             None => self.skip(survey.url, "it asks not to be indexed, or has no text"),
@@ -446,7 +446,7 @@ async fn perform(scraper: &Scraper, max_age: Duration, origin: Url, task: Task, 
     let result = match &task {
         Task::Robots => {
             let file = scraper
-                .beginning(&robots::url(&origin), robots::MAX_BYTES, TlsPolicy::Verify, deadline)
+                .file_prefix(&robots::url(&origin), robots::MAX_BYTES, TlsPolicy::Verify, deadline)
                 .await;
             Outcome::File(file)
         }

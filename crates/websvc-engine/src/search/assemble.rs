@@ -99,10 +99,10 @@ pub fn page_content(page: Page) -> PageContent {
         cache_state: _said_in_the_metadata,
         screenshot,
         actions,
-        takings: _published_by_gather,
+        artifacts: _published_by_gather,
         index_copy: _kept_by_gather,
-        leads: _followed_by_crawls,
-        took: _for_the_pace_of_jobs,
+        out_links: _followed_by_crawls,
+        elapsed: _for_the_pace_of_jobs,
         retry_after: _for_the_pace_of_jobs_too,
         is_redacted: _for_its_price,
     } = page;

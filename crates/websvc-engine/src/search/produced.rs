@@ -6,13 +6,13 @@ use websvc_types::Format;
 
 /// Tells whether a page is in one of the formats, or has results of actions, before or after its files are published.
 pub(crate) fn has_any(formats: &[Format], page: &Page) -> bool {
-    let takings = page.takings.as_deref();
-    formats.iter().any(|format| has(format, page, takings))
+    let artifacts = page.artifacts.as_deref();
+    formats.iter().any(|format| has(format, page, artifacts))
         || page.actions.is_some()
-        || takings.is_some_and(has_results_of_actions)
+        || artifacts.is_some_and(has_results_of_actions)
 }
 
-fn has(format: &Format, page: &Page, takings: Option<&RenderArtifacts>) -> bool {
+fn has(format: &Format, page: &Page, artifacts: Option<&RenderArtifacts>) -> bool {
     let written = &page.written;
     match format {
         Format::Markdown(_) => page.markdown.is_some(),
@@ -21,7 +21,7 @@ fn has(format: &Format, page: &Page, takings: Option<&RenderArtifacts>) -> bool 
         Format::Links(_) => page.links.is_some(),
         Format::Images(_) => page.images.is_some(),
         Format::Screenshot(_) => {
-            page.screenshot.is_some() || takings.is_some_and(|takings| takings.screenshot.is_some())
+            page.screenshot.is_some() || artifacts.is_some_and(|artifacts| artifacts.screenshot.is_some())
         }
         Format::Summary(_) => written.summary.is_some(),
         Format::Json(_) => {
@@ -41,7 +41,7 @@ fn has(format: &Format, page: &Page, takings: Option<&RenderArtifacts>) -> bool 
     }
 }
 
-fn has_results_of_actions(takings: &RenderArtifacts) -> bool {
-    let RenderArtifacts { screenshot: _, screenshots, scrapes, returns, pdfs } = takings;
+fn has_results_of_actions(artifacts: &RenderArtifacts) -> bool {
+    let RenderArtifacts { screenshot: _, screenshots, scrapes, returns, pdfs } = artifacts;
     !(screenshots.is_empty() && scrapes.is_empty() && returns.is_empty() && pdfs.is_empty())
 }

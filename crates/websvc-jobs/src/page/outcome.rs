@@ -75,7 +75,7 @@ fn host_signal(error: &EngineError, timeout: Duration) -> HostSignal {
         ScrapeError::Blocked { .. } => HostSignal::Healthy,
         error if error.is_unreachable() => HostSignal::Silence(NoResponse::Unreachable),
         // A host is not given up for everybody because somebody has no patience.
-        error if error.is_late() && timeout >= LATE => HostSignal::Silence(NoResponse::TimedOut),
+        error if error.is_host_timeout() && timeout >= LATE => HostSignal::Silence(NoResponse::TimedOut),
         _ => HostSignal::NotContacted,
     }
 }

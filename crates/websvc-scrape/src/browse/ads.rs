@@ -1,4 +1,4 @@
-//! Advertising and questions about cookies: what a page in the browser does not load and does not show.
+//! Blocking of advertising and hiding of cookie banners on pages in the browser.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,10 +7,10 @@ use url::Url;
 use websvc_blocklist::{Blocker, Blocklist, ResourceKind};
 use websvc_browser::{BlockRule, RenderRequest, StyleRule};
 
-/// How long loaded lists are used before they are looked for anew.
-const FRESH: Duration = Duration::from_secs(3600);
+/// The time for which loaded lists are used before they are read from their files again.
+const RELOAD_INTERVAL: Duration = Duration::from_secs(3600);
 
-/// The lists, loaded when a page is first drawn.
+/// The blocklists, loaded when a page is first rendered.
 #[derive(Debug)]
 pub(crate) struct Ads {
     lists: Arc<Blocklist>,
@@ -22,11 +22,11 @@ impl Ads {
         Self { lists, loaded: Mutex::new(None) }
     }
 
-    /// Makes a request leave advertising out. Returns a warning when the lists cannot be read.
+    /// Adds the rules that block advertising to a request. Returns a warning if the lists cannot be read.
     pub(crate) async fn block_ads(&self, request: &mut RenderRequest) -> Option<String> {
         let blocker = match self.blocker().await {
             Ok(blocker) => blocker,
-            Err(why) => return Some(format!("blockAds: {why}")),
+            Err(reason) => return Some(format!("blockAds: {reason}")),
         };
         request.style = Some(blocker.hide_css(request.url.as_str()));
         if blocker.has_lists() {
@@ -48,24 +48,24 @@ impl Ads {
         let lists = Arc::clone(&self.lists);
         let loading = tokio::task::spawn_blocking(move || lists.load()).await;
         let blocker = loading.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        *self.held() = Some((Arc::clone(&blocker), Instant::now()));
+        *self.lock() = Some((Arc::clone(&blocker), Instant::now()));
         Ok(blocker)
     }
 
     fn fresh(&self) -> Option<Arc<Blocker>> {
-        let mut held = self.held();
-        // Nobody holds what is old, so that the newest files are read.
-        held.take_if(|(_, at)| at.elapsed() > FRESH);
-        held.as_ref().map(|(blocker, _)| Arc::clone(blocker))
+        let mut loaded = self.lock();
+        // An old blocker is dropped, so that the newest files are read.
+        loaded.take_if(|(_, at)| at.elapsed() > RELOAD_INTERVAL);
+        loaded.as_ref().map(|(blocker, _)| Arc::clone(blocker))
     }
 
-    fn held(&self) -> std::sync::MutexGuard<'_, Option<(Arc<Blocker>, Instant)>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Arc<Blocker>, Instant)>> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Returns what the lists call what Chromium calls so. The page itself is not asked about, so that a document is one
-/// inside of it.
+/// Converts a resource type of CDP (`Network.ResourceType`) to that of the blocklists. The main document is never checked,
+/// so `Document` is always a frame.
 fn resource_kind(name: &str) -> ResourceKind {
     match name {
         "Document" => ResourceKind::Frame,

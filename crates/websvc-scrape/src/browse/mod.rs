@@ -1,4 +1,4 @@
-//! Pages through a browser: which need one, what it is asked for, and what its answer is as a page.
+//! Rendering of pages in the browser: which pages need it, the request to the browser, and the conversion of its result.
 
 mod ads;
 mod country_profile;
@@ -15,23 +15,23 @@ pub(crate) use to_raw_page::shortened;
 
 use websvc_browser::{Picture, Returned, Scraped};
 
-/// What came of a page beside its content: files, and what its actions gave.
+/// The results of rendering a page other than its content: files, and the results of its actions.
 #[derive(Debug, Clone, Default)]
 pub struct RenderArtifacts {
-    /// The picture of the format `screenshot`.
+    /// The screenshot of the format `screenshot`.
     pub screenshot: Option<Picture>,
-    /// Of the actions `screenshot`, in their order.
+    /// The screenshots of the actions `screenshot`, in their order.
     pub screenshots: Vec<Picture>,
-    /// Of the actions `scrape`.
+    /// The pages of the actions `scrape`.
     pub scrapes: Vec<Scraped>,
-    /// Of the actions `executeJavascript`.
+    /// The return values of the actions `executeJavascript`.
     pub returns: Vec<Returned>,
-    /// Of the actions `pdf`.
+    /// The files of the actions `pdf`.
     pub pdfs: Vec<bytes::Bytes>,
 }
 
 impl RenderArtifacts {
-    /// Returns whether there is nothing.
+    /// Returns whether there are no results.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let Self { screenshot, screenshots, scrapes, returns, pdfs } = self;

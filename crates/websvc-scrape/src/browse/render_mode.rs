@@ -1,17 +1,17 @@
-//! Which requests need a browser, whatever the page is.
+//! The render mode of a request: the decision from its options alone whether it needs the browser.
 
 use websvc_types::Format;
 use websvc_types::limits::COUNTRY_DEFAULT;
 use websvc_validate::ScrapePlan;
 
-/// What a plan asks of a browser.
+/// The use of the browser that a plan requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RenderMode {
-    /// Nothing: a browser draws the page only if it is an empty shell without one.
+    /// Render the page only if it is a shell page.
     IfShell,
-    /// The page as a browser draws it.
+    /// Render the page; a cached rendered page may be served.
     Render,
-    /// What only a browser that has the page open now can give: a picture, or what actions do.
+    /// Render the page now, for a screenshot, actions or a profile; a cached page does not do.
     RenderUncached,
 }
 
@@ -29,7 +29,7 @@ impl RenderMode {
     }
 }
 
-/// Returns whether a plan asks for a picture of the page.
+/// Returns whether a plan requests a screenshot of the page.
 pub(crate) fn wants_screenshot(plan: &ScrapePlan) -> bool {
     plan.formats().iter().any(|format| matches!(format, Format::Screenshot(_)))
 }
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_browser_is_needed_for_what_only_it_can_do() {
+    fn render_mode_follows_from_the_options() {
         for (options, expected) in [
             (json!({}), RenderMode::IfShell),
             (
@@ -57,11 +57,11 @@ mod tests {
             (json!({"actions": [{"type": "scrape"}]}), RenderMode::RenderUncached),
             (json!({"profile": {"name": "a"}}), RenderMode::RenderUncached),
         ] {
-            assert_eq!(need(&options), expected, "{options}");
+            assert_eq!(render_mode(&options), expected, "{options}");
         }
     }
 
-    fn need(options: &Value) -> RenderMode {
+    fn render_mode(options: &Value) -> RenderMode {
         let read = read_scrape_options(options.to_string().as_bytes(), &Policy::default());
         RenderMode::of(&read.unwrap().plan)
     }

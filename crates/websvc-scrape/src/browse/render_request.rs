@@ -1,4 +1,4 @@
-//! What a browser is asked for: the plan of a page in the words of the browser.
+//! Conversion of a scrape plan to a [`RenderRequest`] of the browser.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use super::country_profile::CountryProfile;
 use crate::error::ScrapeError;
 use crate::request::{bad_header, tls_policy};
 
-/// Returns the request for a page as a plan wants it.
+/// Returns the request to render a page with the options of a plan.
 pub(crate) fn render_request(
     url: &Url,
     plan: &ScrapePlan,
@@ -42,7 +42,7 @@ pub(crate) fn render_request(
     Ok(request)
 }
 
-/// Returns what of the plan changes how a browser draws the page, for its name in the cache.
+/// Returns the part of the cache key that has the options of the plan that change the rendered page.
 pub(crate) fn cache_variant(plan: &ScrapePlan) -> String {
     let mut variant = "drawn;".to_owned();
     if !plan.wait_for().is_zero() {
@@ -66,7 +66,7 @@ fn headers(plan: &ScrapePlan) -> Result<HeaderMap, ScrapeError> {
     Ok(headers)
 }
 
-/// Takes the cookies out of the headers: a browser sends those that it has.
+/// Moves the cookies out of the headers: the browser sends those of its cookie store.
 fn cookies(headers: &mut HeaderMap) -> Vec<Cookie> {
     let Some(value) = headers.remove(COOKIE) else { return Vec::new() };
     let pairs = value.to_str().unwrap_or_default().split(';').filter_map(|pair| pair.split_once('='));
@@ -75,21 +75,20 @@ fn cookies(headers: &mut HeaderMap) -> Vec<Cookie> {
         .collect()
 }
 
-/// Returns what a browser in this place says of itself. The languages are those that were asked for, else those of
-/// the country.
+/// Returns the locale of a browser in this location. The languages are the requested ones, else those of the country.
 fn locale(location: &LocationPlan) -> Locale {
-    let place = CountryProfile::of(location.country());
+    let country = CountryProfile::of(location.country());
     let languages = match location.languages() {
-        [] => place.and_then(CountryProfile::languages).into_iter().flatten().collect(),
-        asked => asked.to_vec(),
+        [] => country.and_then(CountryProfile::languages).into_iter().flatten().collect(),
+        requested => requested.to_vec(),
     };
     Locale {
         formats: languages.first().cloned(),
         languages,
-        timezone: place.map(|place| place.timezone.to_owned()),
-        geolocation: place.map(|place| Geolocation {
-            latitude: f64::from(place.latitude),
-            longitude: f64::from(place.longitude),
+        timezone: country.map(|country| country.timezone.to_owned()),
+        geolocation: country.map(|country| Geolocation {
+            latitude: f64::from(country.latitude),
+            longitude: f64::from(country.longitude),
         }),
     }
 }
@@ -163,15 +162,15 @@ mod tests {
 
     use super::*;
 
-    fn ask(options: &Value) -> RenderRequest {
+    fn to_request(options: &Value) -> RenderRequest {
         let read = read_scrape_options(options.to_string().as_bytes(), &Policy::default());
         let url = "https://a.test/".parse().unwrap();
         render_request(&url, &read.unwrap().plan, None, Instant::now()).unwrap()
     }
 
     #[test]
-    fn cookies_of_the_caller_are_given_to_the_browser() {
-        let request = ask(&json!({"headers": {"Cookie": "a=1; b=x=y ;c=", "X-Key": "k"}}));
+    fn caller_cookies_move_from_headers_to_browser() {
+        let request = to_request(&json!({"headers": {"Cookie": "a=1; b=x=y ;c=", "X-Key": "k"}}));
         let pairs: Vec<_> =
             request.cookies.iter().map(|cookie| (cookie.name.as_str(), cookie.value.as_str())).collect();
         assert_eq!(pairs, [("a", "1"), ("b", "x=y"), ("c", "")]);
@@ -180,8 +179,8 @@ mod tests {
     }
 
     #[test]
-    fn a_place_has_its_language_unless_another_is_asked_for() {
-        let of = |options| ask(&options).locale;
+    fn country_sets_languages_unless_requested_otherwise() {
+        let of = |options| to_request(&options).locale;
         let germany = of(json!({"location": {"country": "DE"}}));
         assert_eq!(
             (germany.languages, germany.formats),
@@ -194,17 +193,17 @@ mod tests {
     }
 
     #[test]
-    fn what_draws_a_page_otherwise_has_a_name_of_its_own_in_the_cache() {
-        let name = |options: Value| {
+    fn cache_variant_has_each_option_that_changes_rendering() {
+        let variant = |options: Value| {
             let read = read_scrape_options(options.to_string().as_bytes(), &Policy::default());
             cache_variant(&read.unwrap().plan)
         };
-        let names = [
-            name(json!({})),
-            name(json!({"waitFor": 5})),
-            name(json!({"location": {"country": "DE"}})),
-            name(json!({"blockAds": false})),
+        let variants = [
+            variant(json!({})),
+            variant(json!({"waitFor": 5})),
+            variant(json!({"location": {"country": "DE"}})),
+            variant(json!({"blockAds": false})),
         ];
-        assert_eq!(names, ["drawn;", "drawn;wait=5;", "drawn;in=DE;", "drawn;ads;"]);
+        assert_eq!(variants, ["drawn;", "drawn;wait=5;", "drawn;in=DE;", "drawn;ads;"]);
     }
 }

@@ -1,4 +1,4 @@
-//! The browser, when there is one, and the ways on which it renders pages.
+//! The page renderer: renders pages in the browser, if there is one, by the proxy tiers that a plan allows.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,24 +24,24 @@ use crate::raw::RawPage;
 use crate::request;
 use crate::shell::is_shell;
 
-/// What is left of the time of a page for reading it, once it is drawn.
-const READING: Duration = Duration::from_millis(300);
+/// The part of the timeout that is reserved for formatting a rendered page.
+const FORMATTING_RESERVE: Duration = Duration::from_millis(300);
 
-/// The browser, when there is one.
+/// Renders pages in the browser, if there is one.
 #[derive(Debug)]
 pub(crate) struct PageRenderer {
     browser: Option<Browser>,
     ads: Ads,
 }
 
-/// What gets the pages of one request, and the files that a browser does not draw.
+/// The context of the fetches of one request, also of files that the browser does not render.
 pub(crate) struct FetchContext<'a> {
     pub(crate) fetcher: &'a Fetcher,
-    /// How large a file may be.
+    /// The maximum size of a file.
     pub(crate) max_bytes: u64,
-    /// Asked about wherever a page leads on to.
+    /// The rule for redirect targets.
     pub(crate) rule: Option<UrlRule>,
-    /// Where it is counted how long it takes.
+    /// The metrics of how long the stages take.
     pub(crate) stages: &'a StageTimes,
 }
 
@@ -49,7 +49,7 @@ impl FetchContext<'_> {
     /// Returns the request for a page as its host serves it.
     ///
     /// # Errors
-    /// [`ScrapeError::Timeout`] when no time is left.
+    /// [`ScrapeError::Timeout`] if no time is left.
     pub(crate) fn request(
         &self,
         url: &Url,
@@ -67,45 +67,45 @@ impl PageRenderer {
         Self { browser, ads: Ads::new(lists) }
     }
 
-    /// Returns the browser, if its program is there.
+    /// Returns the browser, if its program is installed.
     pub(crate) fn browser(&self) -> Option<&Browser> {
         self.browser.as_ref().filter(|browser| browser.is_available())
     }
 
-    /// Returns the browser, whether or not its program is there.
+    /// Returns the browser, whether or not its program is installed.
     pub(crate) fn configured_browser(&self) -> Option<&Browser> {
         self.browser.as_ref()
     }
 
-    /// Returns what a plan asks of the browser that there is: of none, nothing.
+    /// Returns the render mode of a plan; [`RenderMode::IfShell`] if there is no browser.
     pub(crate) fn render_mode(&self, plan: &ScrapePlan) -> RenderMode {
-        let need = RenderMode::of(plan);
-        if need == RenderMode::IfShell || self.browser().is_some() { need } else { RenderMode::IfShell }
+        let mode = RenderMode::of(plan);
+        if mode == RenderMode::IfShell || self.browser().is_some() { mode } else { RenderMode::IfShell }
     }
 
-    /// Returns whether a page that was served should be rendered instead. The page alone decides: what other pages of
-    /// its host are says nothing about it.
+    /// Returns whether a fetched page is a shell page that should be rendered. Only the page itself is evidence, not the
+    /// other pages of its host.
     pub(crate) fn needs_rendering(&self, page: &RawPage) -> bool {
         !page.is_rendered() && self.browser().is_some() && is_shell(page)
     }
 
-    /// Draws a page, and leaves with the profile what the page has changed. What is no markup is better had as its host
-    /// sends it: with what the browser gave beside it, and the cookies of the profile.
+    /// Renders a page, and updates the profile with its changes. A file that is not markup is fetched directly, with the
+    /// cookies of the profile, and returned with the artifacts of the browser.
     ///
     /// # Errors
-    /// As [`PageRenderer::render`], and as the fetcher has them.
+    /// As [`PageRenderer::render`] and [`Fetcher::page`].
     pub(crate) async fn page(
         &self,
         url: &Url,
         plan: &ScrapePlan,
         profile: Option<&OpenProfile>,
-        source: &FetchContext<'_>,
+        context: &FetchContext<'_>,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
         let session = profile.map(OpenProfile::session);
-        let takings = match Box::pin(self.render(url, plan, session.as_ref(), source, deadline)).await {
+        let artifacts = match Box::pin(self.render(url, plan, session.as_ref(), context, deadline)).await {
             Ok(RawRenderedPage { page, is_markup, state, file }) => {
-                let keep = || {
+                let update_profile = || {
                     if let Some((profile, state)) = profile.zip(state) {
                         profile.set_state(state);
                     }
@@ -113,69 +113,69 @@ impl PageRenderer {
                 if is_markup {
                     let page = match file {
                         None => page,
-                        Some(file) => fetch_download(page, &file, plan, source, deadline).await?,
+                        Some(file) => fetch_download(page, &file, plan, context, deadline).await?,
                     };
-                    keep();
+                    update_profile();
                     return Ok(page);
                 }
-                keep();
-                page.takings
+                update_profile();
+                page.artifacts
             }
             Err(ScrapeError::Browser(BrowserError::Download)) if plan.actions().is_empty() => None,
             Err(error) => return Err(error),
         };
-        let mut request = source.request(url, plan, deadline)?;
+        let mut request = context.request(url, plan, deadline)?;
         if let Some(profile) = profile {
             request::add_cookies(&mut request, &profile.cookies_for(url));
         }
-        let fetching = source.fetcher.page(request, ProxyRoute::of(plan), deadline);
-        let mut served = source.stages.run(Stage::Fetch, fetching).await?;
-        if takings.is_none() && wants_screenshot(plan) {
+        let fetching = context.fetcher.page(request, ProxyRoute::of(plan), deadline);
+        let mut served = context.stages.run(Stage::Fetch, fetching).await?;
+        if artifacts.is_none() && wants_screenshot(plan) {
             served.warnings.push("there is no screenshot: the URL is a file, not a page".to_owned());
         }
-        Ok(RawPage { takings, ..served })
+        Ok(RawPage { artifacts, ..served })
     }
 
-    /// Draws a page by the ways to its host that the plan allows. Each of them begins with the session.
+    /// Renders a page by the proxy tiers that the plan allows. Each attempt starts with the same session.
     ///
     /// # Errors
-    /// [`ScrapeError::Browser`], or [`ScrapeError::Blocked`] when there is a wall in place of the page.
+    /// [`ScrapeError::Browser`], or [`ScrapeError::Blocked`] if the host served a challenge instead of the page.
     pub(crate) async fn render(
         &self,
         url: &Url,
         plan: &ScrapePlan,
         session: Option<&Session>,
-        source: &FetchContext<'_>,
+        context: &FetchContext<'_>,
         deadline: Instant,
     ) -> Result<RawRenderedPage, ScrapeError> {
         let route = ProxyRoute::of(plan);
-        let (first, second) = source.fetcher.tiers(route);
-        let drawn = self.render_via_proxy(url, plan, session, (source, first), deadline).await;
-        let turned_away = match &drawn {
+        let (first, second) = context.fetcher.tiers(route);
+        let rendered = self.render_via_proxy(url, plan, session, (context, first), deadline).await;
+        let was_rejected = match &rendered {
             Ok(RawRenderedPage { page, .. }) => is_rejected(&Ok(page)),
             Err(error) => is_rejected(&Err(error)),
         };
-        let Some(second) = second.filter(|_| turned_away) else { return drawn };
-        match self.render_via_proxy(url, plan, session, (source, second), deadline).await {
-            // What the first way brought is better than nothing, if it brought anything.
-            Err(error) => drawn.map_err(|_| error),
-            Ok(again) => Ok(again),
+        let Some(second) = second.filter(|_| was_rejected) else { return rendered };
+        match self.render_via_proxy(url, plan, session, (context, second), deadline).await {
+            // The page of the first attempt, if there is one, is better than an error.
+            Err(error) => rendered.map_err(|_| error),
+            Ok(rendered) => Ok(rendered),
         }
     }
 
-    /// Renders a shell page. A page that cannot be drawn stays as it is, with a warning.
+    /// Renders a shell page. Returns the page as served, with a warning, if it cannot be rendered.
     ///
     /// # Errors
-    /// That threat protection blocks where its scripts lead.
+    /// [`ScrapeError`] if threat protection blocks a URL that its scripts navigate to.
     pub(crate) async fn render_shell(
         &self,
         page: RawPage,
         plan: &ScrapePlan,
-        source: &FetchContext<'_>,
+        context: &FetchContext<'_>,
         deadline: Instant,
     ) -> Result<RawPage, ScrapeError> {
-        Ok(match self.render(&page.source_url, plan, None, source, deadline).await {
-            Ok(RawRenderedPage { page: drawn, is_markup: true, .. }) => drawn,
+        Ok(match self.render(&page.source_url, plan, None, context, deadline).await {
+            Ok(RawRenderedPage { page: rendered, is_markup: true, .. }) => rendered,
             Ok(RawRenderedPage { is_markup: false, .. }) => page,
             Err(error) if error.is_unsafe() => return Err(error),
             Err(error) => with_render_warning(page, &error),
@@ -187,37 +187,36 @@ impl PageRenderer {
         url: &Url,
         plan: &ScrapePlan,
         session: Option<&Session>,
-        (source, tier): (&FetchContext<'_>, ProxyTier),
+        (context, tier): (&FetchContext<'_>, ProxyTier),
         deadline: Instant,
     ) -> Result<RawRenderedPage, ScrapeError> {
         let browser =
             self.browser.as_ref().ok_or(ScrapeError::Browser(BrowserError::Missing { path: None }))?;
-        let proxy: Option<Proxy> = source.fetcher.pick_proxy(tier, plan.location().country(), url);
+        let proxy: Option<Proxy> = context.fetcher.pick_proxy(tier, plan.location().country(), url);
         let mut request =
-            render_request(url, plan, proxy, deadline.checked_sub(READING).unwrap_or(deadline))?;
+            render_request(url, plan, proxy, deadline.checked_sub(FORMATTING_RESERVE).unwrap_or(deadline))?;
         request.session = session.cloned();
-        request.navigation_rule.clone_from(&source.rule);
+        request.navigation_rule.clone_from(&context.rule);
         let warning = if plan.block_ads() { self.ads.block_ads(&mut request).await } else { None };
-        let opening = source.stages.run(Stage::Browser, Box::pin(browser.render(&request)));
-        let opened = opening.await;
-        if matches!(opened, Err(BrowserError::Forbidden)) {
-            source.fetcher.client().log_refusal(url).await;
+        let rendered = context.stages.run(Stage::Browser, Box::pin(browser.render(&request))).await;
+        if matches!(rendered, Err(BrowserError::Forbidden)) {
+            context.fetcher.client().log_refusal(url).await;
         }
-        let mut rendered = opened.map_err(ScrapeError::Browser)?;
+        let mut rendered = rendered.map_err(ScrapeError::Browser)?;
         rendered.warnings.extend(warning);
         let proxy_used = match tier {
             ProxyTier::Basic => ProxyUsed::Basic,
             ProxyTier::Enhanced => ProxyUsed::Stealth,
         };
-        let drawn = to_raw_page(url, rendered, proxy_used);
-        match drawn.page.challenge_vendor() {
-            Some(by) => Err(ScrapeError::Blocked { by, status: drawn.page.status }),
-            None => Ok(drawn),
+        let converted = to_raw_page(url, rendered, proxy_used);
+        match converted.page.challenge_vendor() {
+            Some(by) => Err(ScrapeError::Blocked { by, status: converted.page.status }),
+            None => Ok(converted),
         }
     }
 }
 
-/// Returns a page as it was served, with why it is no more than that.
+/// Returns a page as served, with the warning that it could not be rendered.
 fn with_render_warning(mut page: RawPage, error: &ScrapeError) -> RawPage {
     page.warnings.push(format!("the page could not be drawn: {error}"));
     page

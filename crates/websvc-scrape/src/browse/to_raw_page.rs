@@ -1,4 +1,4 @@
-//! What a browser drew, as a page that was received.
+//! Conversion of a rendered page to a [`RawPage`], the form of a page as received.
 
 use std::time::Duration;
 
@@ -10,26 +10,26 @@ use websvc_transport::{has_credentials, without_credentials};
 use websvc_types::ProxyUsed;
 
 use super::RenderArtifacts;
-use crate::raw::{CacheState, DRAWN, RawPage};
+use crate::raw::{CacheState, RENDERED_HEADER, RawPage};
 
-/// Headers that are of the bytes that were sent, which the drawn page is not. With a validator the cache would ask
-/// whether the shell has changed, and take its contents for unchanged with it.
-const OF_THE_BYTES: [http::HeaderName; 5] =
+/// Headers that describe the bytes that the host sent, which differ from the rendered page. With a validator, the cache would
+/// revalidate the shell page and take the rendered content for unchanged too.
+const BODY_HEADERS: [http::HeaderName; 5] =
     [CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING, ETAG, LAST_MODIFIED];
 
-/// A drawn page.
+/// A rendered page as a [`RawPage`], with the other results of the browser.
 #[derive(Debug)]
 pub(crate) struct RawRenderedPage {
     pub(crate) page: RawPage,
-    /// What the host sent is markup. Around anything else the browser puts markup of its own.
+    /// True if the host sent markup. Around any other file the browser puts markup of its own.
     pub(crate) is_markup: bool,
-    /// What the page left in its profile, when that is to be kept.
+    /// The state that the page left in its profile, if it is to be saved.
     pub(crate) state: Option<State>,
-    /// The last file that an action led to.
+    /// The last download that an action started.
     pub(crate) file: Option<Download>,
 }
 
-/// Returns what a browser drew as a page.
+/// Converts a rendered page.
 pub(crate) fn to_raw_page(
     source_url: &Url,
     rendered: RenderedPage,
@@ -54,19 +54,19 @@ pub(crate) fn to_raw_page(
     } = rendered;
     warnings.extend(blocked_hosts_warning(&refused));
     let last = downloads.iter().rposition(|download| download.cause == DownloadCause::Action);
-    let file = last.map(|place| downloads.remove(place));
+    let file = last.map(|position| downloads.remove(position));
     warnings.extend(downloads.iter().map(|download| {
         format!("the page started a download of {:?}, which was refused", shortened(&download.name))
     }));
     let is_markup = is_markup(&headers);
-    let takings = RenderArtifacts { screenshot, screenshots, scrapes, returns, pdfs };
-    // A page may end at `about:blank` or with an address of its scripts' making.
+    let artifacts = RenderArtifacts { screenshot, screenshots, scrapes, returns, pdfs };
+    // A page may end at `about:blank` or at a URL that its scripts created.
     let url = Url::parse(&url).ok().filter(Url::has_host).unwrap_or_else(|| source_url.clone());
     let page = RawPage {
         source_url: source_url.clone(),
         url: without_credentials(&url),
         status: status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::OK),
-        headers: drawn_headers(headers),
+        headers: rendered_headers(headers),
         body: html.into(),
         truncated: false,
         warnings,
@@ -74,13 +74,13 @@ pub(crate) fn to_raw_page(
         unverified,
         sent_credentials: has_credentials(source_url) || has_credentials(&url),
         cache_state: CacheState::Miss,
-        took: Duration::ZERO,
-        takings: (!takings.is_empty()).then(|| Box::new(takings)),
+        elapsed: Duration::ZERO,
+        artifacts: (!artifacts.is_empty()).then(|| Box::new(artifacts)),
     };
     RawRenderedPage { page, is_markup, state, file }
 }
 
-/// Returns as much of a name as a warning has room for.
+/// Returns the first 100 characters of a name, for a warning.
 pub(crate) fn shortened(name: &str) -> String {
     name.chars().take(100).collect()
 }
@@ -93,16 +93,16 @@ fn is_markup(headers: &HeaderMap) -> bool {
     })
 }
 
-fn drawn_headers(mut headers: HeaderMap) -> HeaderMap {
-    for name in OF_THE_BYTES {
+fn rendered_headers(mut headers: HeaderMap) -> HeaderMap {
+    for name in BODY_HEADERS {
         headers.remove(name);
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    headers.insert(DRAWN, HeaderValue::from_static("1"));
+    headers.insert(RENDERED_HEADER, HeaderValue::from_static("1"));
     headers
 }
 
-/// Says which hosts the page could not reach: it may lack what it wanted from there.
+/// Returns the warning that names the hosts that the page was not allowed to connect to: it may lack content from there.
 fn blocked_hosts_warning(refused: &[Refusal]) -> Option<String> {
     let mut hosts: Vec<&str> = refused.iter().map(|refusal| refusal.host.as_str()).collect();
     hosts.sort_unstable();

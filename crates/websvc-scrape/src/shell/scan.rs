@@ -66,7 +66,7 @@ pub(super) fn scan(source: &[u8]) -> Evidence {
         match piece {
             SourceToken::Text(text) => scan.text(text),
             SourceToken::Tag(tag) => scan.tag(tag),
-            SourceToken::Unseen(content) => scan.unseen(content),
+            SourceToken::Invisible(content) => scan.unseen(content),
         }
         if scan.found.words > PLENTY {
             return scan.found;

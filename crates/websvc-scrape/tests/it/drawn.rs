@@ -123,7 +123,7 @@ async fn a_file_that_an_action_leads_to_is_read_in_place_of_the_page() {
     assert_eq!(page.markdown, Some(STANDARD.encode(PDF)));
     assert_eq!(page.metadata.url.as_deref(), Some("http://a.test/report"));
     assert_eq!(page.metadata.source_url.as_deref(), Some("http://a.test/"));
-    assert_eq!(page.takings.unwrap().scrapes[0].url, "http://a.test/");
+    assert_eq!(page.artifacts.unwrap().scrapes[0].url, "http://a.test/");
     let page = bench.get("http://a.test/", clicking("#notes")).await.unwrap();
     assert_eq!(page.markdown.as_deref(), Some("Plain notes."));
     assert_eq!(page.warnings, [""; 0]);
@@ -178,7 +178,7 @@ const IS_SHOWN: &str = "(() => {
 async fn run(bench: &Bench, url: &str, script: &str) -> Value {
     let act = json!({"type": "executeJavascript", "script": script});
     let page = bench.get(url, json!({"formats": ["markdown"], "actions": [act]})).await.unwrap();
-    page.takings.unwrap().returns[0].value.clone()
+    page.artifacts.unwrap().returns[0].value.clone()
 }
 
 #[tokio::test]
@@ -226,5 +226,5 @@ async fn what_a_list_hides_by_its_class_or_id_is_hidden_whenever_it_comes() {
     assert_eq!(run(&bench, "http://a.test/", shown).await, json!([0, null, 1]));
     let actions = json!([{"type": "click", "selector": "button"}]);
     let options = json!({"formats": ["screenshot"], "actions": actions});
-    assert!(bench.get("http://a.test/", options).await.unwrap().takings.is_some());
+    assert!(bench.get("http://a.test/", options).await.unwrap().artifacts.is_some());
 }

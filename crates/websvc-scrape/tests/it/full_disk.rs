@@ -56,17 +56,17 @@ async fn fill(bench: &Bench) -> usize {
 #[tokio::test]
 async fn a_full_disk_costs_no_page_and_is_told() {
     let bench = bench().await;
-    assert!(!bench.scraper.cache_report().is_full);
+    assert!(!bench.scraper.cache_metrics().is_full);
     let first = fill(&bench).await;
-    let report = bench.scraper.cache_report();
-    assert_eq!((report.stored, report.failed, report.passed_over), (first as u64, 1, 0));
+    let report = bench.scraper.cache_metrics();
+    assert_eq!((report.stored, report.failed, report.skipped), (first as u64, 1, 0));
     assert!(report.is_full && first > 2, "{first} pages fit");
     // What is there is served from there, and nothing more is tried.
     let known = bench.get("http://a.test/0", json!({})).await.unwrap();
     assert!(matches!(known.cache_state, CacheState::Hit(_)));
     let next = bench.get(&format!("http://a.test/{}", first + 1), json!({})).await.unwrap();
     assert_eq!(next.warnings, ["the page could not be kept in the cache"]);
-    assert_eq!(bench.scraper.cache_report().passed_over, 1);
+    assert_eq!(bench.scraper.cache_metrics().skipped, 1);
     bench.store.verify().unwrap();
 }
 
@@ -78,9 +78,9 @@ async fn storing_goes_on_when_there_is_room_again() {
     let again = format!("http://a.test/{first}");
     assert_eq!(bench.get(&again, json!({})).await.unwrap().warnings.len(), 1, "not at once");
     bench.pass(PAUSE);
-    assert!(!bench.scraper.cache_report().is_full);
+    assert!(!bench.scraper.cache_metrics().is_full);
     assert!(bench.get(&again, json!({})).await.unwrap().warnings.is_empty());
-    assert_eq!(bench.scraper.cache_report().stored, first as u64 + 1);
+    assert_eq!(bench.scraper.cache_metrics().stored, first as u64 + 1);
     bench.pass(Duration::from_secs(1));
     bench.get(&again, json!({ "minAge": 1 })).await.unwrap();
 }

@@ -34,13 +34,13 @@ impl Bench {
 async fn one_saver_holds_a_profile_until_it_is_closed_or_dropped() {
     let bench = bench().await;
     let saver = bench.open("shop", None).await.unwrap();
-    assert!(saver.saves());
+    assert!(saver.can_save());
     let refused = bench.open("shop", Some(true)).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::ProfileLocked);
     assert!(refused.to_string().contains("\"shop\""), "{refused}");
     // Others of the team, and readers, are not held up.
     let reader = bench.open("shop", Some(false)).await.unwrap();
-    assert!(!reader.saves());
+    assert!(!reader.can_save());
     drop(bench.open("other", None).await.unwrap());
     assert_eq!(saver.close().await, None);
     // What was never saved is gone with the right to save it.

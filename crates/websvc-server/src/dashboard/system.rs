@@ -269,7 +269,7 @@ fn crawls_elsewhere(context: &RequestContext<'_>) -> Vec<CrawlState> {
 
 fn cache(context: &RequestContext<'_>, size: CacheSize) -> CacheState {
     let scraper = context.engine.scraper();
-    let report = scraper.cache_report();
+    let report = scraper.cache_metrics();
     CacheState {
         pages: size.pages,
         bytes: size.bytes,

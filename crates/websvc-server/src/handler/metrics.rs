@@ -23,7 +23,7 @@ use crate::service::RequestContext;
 pub(crate) async fn metrics(context: &RequestContext<'_>) -> HttpResponse {
     let mirrors: Vec<MirrorMetrics> = context.engine.mirrors().iter().map(|mirror| mirror.report()).collect();
     let mut text = text(&context.engine.source_figures(), &mirrors);
-    text.push_str(&cache(context.engine.scraper().cache_report()));
+    text.push_str(&cache(context.engine.scraper().cache_metrics()));
     let store = context.store.clone();
     if let Ok(Ok(size)) = tokio::task::spawn_blocking(move || store.cache_size()).await {
         text.push_str(&work::cache_size(size));
@@ -76,7 +76,7 @@ fn text(sources: &[SourceMetrics], mirrors: &[MirrorMetrics]) -> String {
 }
 
 fn cache(report: CacheMetrics) -> String {
-    let CacheMetrics { stored, failed, passed_over, is_full, hits_in_memory, hits, hit_bytes, misses } =
+    let CacheMetrics { stored, failed, skipped, is_full, hits_in_memory, hits, hit_bytes, misses } =
         report;
     let mut out = PrometheusText::default();
     let name = "websvc_page_cache_pages_total";
@@ -85,7 +85,7 @@ fn cache(report: CacheMetrics) -> String {
         "counter",
         "Fetched pages that were to be kept in the page cache, by what became of them.",
     );
-    for (fate, count) in [("stored", stored), ("failed", failed), ("passed_over", passed_over)] {
+    for (fate, count) in [("stored", stored), ("failed", failed), ("passed_over", skipped)] {
         out.line(name, &[("fate", fate)], &count.to_string());
     }
     let name = "websvc_page_cache_full";

@@ -44,7 +44,7 @@ pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, Read
     let checks = ReadinessChecks {
         store: condition(store),
         index: condition(context.engine.index().is_some()),
-        cache: condition(!context.engine.scraper().cache_report().is_full),
+        cache: condition(!context.engine.scraper().cache_metrics().is_full),
         artifacts: condition(context.artifacts.is_kept()),
     };
     let sources = context.engine.sources();
