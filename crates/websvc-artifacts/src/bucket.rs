@@ -12,7 +12,7 @@ use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use rusty_s3::{Credentials, S3Action, UrlStyle};
 use url::Url;
-use websvc_transport::{Client, FetchError, FetchRequest, Fetched, RedirectPolicy, Stage};
+use websvc_transport::{Client, FetchError, FetchPhase, FetchRequest, FetchResponse, RedirectPolicy};
 
 use crate::error::ArtifactError;
 use crate::kind::Kind;
@@ -194,7 +194,7 @@ enum RequestFailure {
 }
 
 impl RequestFailure {
-    fn refused(fetched: &Fetched) -> Self {
+    fn refused(fetched: &FetchResponse) -> Self {
         let text = String::from_utf8_lossy(&fetched.body);
         let parts: Vec<&str> = ["Code", "Message"].iter().filter_map(|name| element(&text, name)).collect();
         let reason = if parts.is_empty() { "no reason is given".to_owned() } else { parts.join(", ") };
@@ -207,7 +207,7 @@ impl RequestFailure {
             Self::Fetch(
                 FetchError::Dns { .. }
                 | FetchError::Connect { .. }
-                | FetchError::Timeout { stage: Stage::Resolve | Stage::Connect, .. },
+                | FetchError::Timeout { stage: FetchPhase::Resolve | FetchPhase::Connect, .. },
             ) => true,
             Self::Fetch(_) => false,
             Self::Refused { status, .. } => {

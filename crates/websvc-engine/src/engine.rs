@@ -9,7 +9,7 @@ use websvc_model::{Model, Share};
 use websvc_scrape::{BackgroundLimits, FilePublisher, FileUpload, OpenProfile, Page, Scraper};
 use websvc_stage::{Stage, StageTimes};
 use websvc_threat::{Classifier, Inspection};
-use websvc_transport::{BoxFuture, UrlRule};
+use websvc_transport::{BoxFuture, UrlPolicy};
 use websvc_validate::{PathPatterns, ScrapePlan, SearchPlan};
 
 use crate::bill::Bill;
@@ -120,7 +120,7 @@ impl Engine {
     /// Returns the engine for one page, which asks a rule before it goes to where the page leads on to. Rules of one name decide
     /// alike.
     #[must_use]
-    pub fn with_redirect_rule(&self, name: &'static str, rule: UrlRule) -> Self {
+    pub fn with_redirect_rule(&self, name: &'static str, rule: UrlPolicy) -> Self {
         Self { scraper: Some(self.scraper().with_redirect_rule(name, rule)), ..self.clone() }
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OnceCell;
 use url::Url;
-use websvc_transport::UrlRule;
+use websvc_transport::UrlPolicy;
 use websvc_types::ThreatFailurePolicy;
 use websvc_validate::Protection;
 
@@ -90,9 +90,9 @@ impl Inspection {
 
     /// Returns the rule for where pages lead on to.
     #[must_use]
-    pub fn rule(&self) -> UrlRule {
+    pub fn rule(&self) -> UrlPolicy {
         let inspection = self.clone();
-        UrlRule::new(move |url| {
+        UrlPolicy::new(move |url| {
             let inspection = inspection.clone();
             async move { inspection.check(&url).await.map_err(|blocked| blocked.to_string()) }
         })

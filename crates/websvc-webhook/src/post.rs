@@ -7,7 +7,7 @@ use http::header::{ACCEPT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use jiff::Timestamp;
 use url::Url;
-use websvc_transport::{Client, FetchError, FetchRequest, RedirectPolicy, Wanted};
+use websvc_transport::{BodyMode, Client, FetchError, FetchRequest, RedirectPolicy};
 
 use crate::secret::Secret;
 
@@ -66,7 +66,7 @@ pub async fn post(client: &Client, url: Url, secret: &Secret, message: Message) 
     request.timeout = patience;
     request.connect_timeout = request.connect_timeout.min(patience);
     // Nothing in the body of an answer counts, so that nothing about it may undo the status.
-    request.wanted = Wanted::Head;
+    request.wanted = BodyMode::Head;
     request.headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static("identity"));
     request.redirects = RedirectPolicy::None;
     let answer = client.fetch(request).await.map_err(|error| unreachable(&error))?;

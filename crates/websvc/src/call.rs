@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 use url::Url;
-use websvc_transport::{FetchError, FetchRequest, Fetched, Proxy, RedirectPolicy};
+use websvc_transport::{FetchError, FetchRequest, FetchResponse, Proxy, RedirectPolicy};
 use websvc_types::ErrorBody;
 
 use crate::error::{ClientError, Prospect, Refusal};
@@ -111,7 +111,7 @@ impl Line {
         }
     }
 
-    async fn attempt(&self, call: &Call, time: Duration) -> Result<Fetched, ClientError> {
+    async fn attempt(&self, call: &Call, time: Duration) -> Result<FetchResponse, ClientError> {
         let answer = self.ask(call, time).await?;
         if answer.status == StatusCode::OK {
             return Ok(answer);
@@ -120,7 +120,7 @@ impl Line {
     }
 
     /// Asks once, for an answer of any status.
-    async fn ask(&self, call: &Call, time: Duration) -> Result<Fetched, ClientError> {
+    async fn ask(&self, call: &Call, time: Duration) -> Result<FetchResponse, ClientError> {
         let mut url = self.base.clone();
         url.set_path(&format!("{}/{}", self.base.path().trim_end_matches('/'), call.path));
         url.set_query(call.query.as_deref());
@@ -167,7 +167,7 @@ impl Line {
     }
 }
 
-fn read<A: DeserializeOwned>(answer: &Fetched) -> Result<A, ClientError> {
+fn read<A: DeserializeOwned>(answer: &FetchResponse) -> Result<A, ClientError> {
     serde_json::from_slice(&answer.body).map_err(|source| {
         // A page whose host was not found is answered with status 200 (docs/scraping.md).
         match serde_json::from_slice::<ErrorBody>(&answer.body) {

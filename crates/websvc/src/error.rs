@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::Value;
-use websvc_transport::{FetchError, Fetched, Stage};
+use websvc_transport::{FetchError, FetchPhase, FetchResponse};
 use websvc_types::{ErrorCode, Violation};
 
 use crate::retry::retry_after;
@@ -43,7 +43,7 @@ pub enum ClientError {
     },
     /// The HTTP client could not be made of its settings.
     #[error("the http client could not be made")]
-    Transport(#[from] websvc_transport::ClientError),
+    Transport(#[from] websvc_transport::ClientBuildError),
     /// The request could not be written as JSON.
     #[error("the request could not be written as json")]
     Encode(#[source] serde_json::Error),
@@ -145,8 +145,8 @@ impl ClientError {
                 | FetchError::Connect { .. }
                 | FetchError::Tls { .. }
                 | FetchError::Proxy { .. }
-                | FetchError::Timeout { stage: Stage::Resolve | Stage::Connect, .. } => true,
-                FetchError::Timeout { stage: Stage::Response | Stage::Body, .. }
+                | FetchError::Timeout { stage: FetchPhase::Resolve | FetchPhase::Connect, .. } => true,
+                FetchError::Timeout { stage: FetchPhase::Response | FetchPhase::Body, .. }
                 | FetchError::Forbidden
                 | FetchError::ForbiddenScheme { .. }
                 | FetchError::ForbiddenHeader { .. }
@@ -210,7 +210,7 @@ struct Body {
 }
 
 impl Refusal {
-    pub(crate) fn of(answer: &Fetched) -> Self {
+    pub(crate) fn of(answer: &FetchResponse) -> Self {
         let status = answer.status;
         let Body { error, code, details } = serde_json::from_slice(&answer.body).unwrap_or_default();
         let message = match error.as_str() {

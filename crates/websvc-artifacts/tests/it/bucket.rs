@@ -7,7 +7,7 @@ use websvc_artifacts::{
     Artifact, ArtifactError, Artifacts, ArtifactsConfig, FindError, Found, Kind, Place, Retention, S3Config,
 };
 use websvc_testkit::S3StandIn;
-use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Fetched};
+use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchResponse};
 
 use crate::support::{DAY, Site, link};
 
@@ -38,7 +38,7 @@ async fn signed_url(artifacts: &Artifacts, artifact: &Artifact, method: &Method)
     }
 }
 
-async fn fetch(method: Method, url: Url) -> Fetched {
+async fn fetch(method: Method, url: Url) -> FetchResponse {
     client().fetch(FetchRequest { method, ..FetchRequest::get(url) }).await.unwrap()
 }
 

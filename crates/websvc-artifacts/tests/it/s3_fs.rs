@@ -7,7 +7,7 @@ use http::{Method, StatusCode};
 use url::Url;
 use websvc_artifacts::{Artifact, ArtifactError, ArtifactsConfig, Found, Kind, Place, Retention, S3Config};
 use websvc_testkit::{S3Fs, S3StandIn};
-use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Fetched};
+use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchResponse};
 
 use crate::support::{DAY, Site, link};
 
@@ -35,7 +35,7 @@ async fn way(site: &Site, artifact: &Artifact, method: &Method) -> Url {
     }
 }
 
-async fn fetch(method: Method, url: Url) -> Fetched {
+async fn fetch(method: Method, url: Url) -> FetchResponse {
     client().fetch(FetchRequest { method, ..FetchRequest::get(url) }).await.unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 use websvc_browser::{BrowserError, Matches, RenderRequest, Step};
 use websvc_testkit::{Page, World};
-use websvc_transport::UrlRule;
+use websvc_transport::UrlPolicy;
 
 use crate::support::{request, stage};
 
@@ -14,8 +14,8 @@ const WAYS: &[(&str, &str)] = &[
     ("two steps", "<script>location = 'http://b.test/'</script>"),
 ];
 
-fn rule() -> UrlRule {
-    UrlRule::new(|url| async move {
+fn rule() -> UrlPolicy {
+    UrlPolicy::new(|url| async move {
         if url.host_str() == Some("evil.test") { Err("refused: evil.test".to_owned()) } else { Ok(()) }
     })
 }

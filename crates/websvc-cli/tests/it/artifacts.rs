@@ -6,7 +6,7 @@ use http::StatusCode;
 use websvc_artifacts::{Artifacts, ArtifactsConfig, Kind, Place, Retention, S3Config};
 use websvc_store::Store;
 use websvc_testkit::{S3StandIn, World};
-use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Fetched, RedirectPolicy};
+use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchResponse, RedirectPolicy};
 
 use crate::harness::{Service, Site};
 
@@ -24,7 +24,7 @@ async fn put(site: &Site, service: &Service, config: ArtifactsConfig) -> String 
     team.put(Kind::Png, picture, DAY).await.unwrap().url(&service.address)
 }
 
-async fn get(url: &str, redirects: RedirectPolicy) -> Fetched {
+async fn get(url: &str, redirects: RedirectPolicy) -> FetchResponse {
     client().fetch(FetchRequest { redirects, ..FetchRequest::get(url.parse().unwrap()) }).await.unwrap()
 }
 

@@ -6,7 +6,7 @@ use http::HeaderValue;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use serde_json::Value;
 use url::Url;
-use websvc_transport::{FetchError, FetchRequest, Fetched, RedirectPolicy};
+use websvc_transport::{FetchError, FetchRequest, FetchResponse, RedirectPolicy};
 
 use super::{OpenAi, Time};
 use crate::error::ModelError;
@@ -94,7 +94,7 @@ async fn send(model: &OpenAi, mut request: FetchRequest, time: Time) -> Result<V
 }
 
 /// Tells whether a status may be another one soon.
-fn is_passing(fetched: &Fetched) -> bool {
+fn is_passing(fetched: &FetchResponse) -> bool {
     matches!(fetched.status.as_u16(), 429 | 500 | 502 | 503 | 504)
 }
 
@@ -108,12 +108,12 @@ fn is_worth_repeating(error: &ModelError) -> bool {
     }
 }
 
-fn retry_after(fetched: &Fetched) -> Option<Duration> {
+fn retry_after(fetched: &FetchResponse) -> Option<Duration> {
     let seconds = fetched.headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
 }
 
-fn refused(fetched: &Fetched) -> Refusal {
+fn refused(fetched: &FetchResponse) -> Refusal {
     let status = fetched.status.as_u16();
     match status {
         400 | 415 | 422 | 501 => {
@@ -140,7 +140,7 @@ fn failed(error: &FetchError, time: Time) -> ModelError {
     ModelError::Unreachable { what }
 }
 
-fn read(fetched: &Fetched) -> Result<Value, ModelError> {
+fn read(fetched: &FetchResponse) -> Result<Value, ModelError> {
     if fetched.truncated {
         return Err(ModelError::BadAnswer { what: "it broke off" });
     }

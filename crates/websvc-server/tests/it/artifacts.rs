@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use websvc_artifacts::{Artifacts, ArtifactsConfig, Kind, Retention};
 use websvc_server::{EmbeddedServer, EmbeddedServerConfig};
 use websvc_store::Store;
-use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, Fetched};
+use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest, FetchResponse};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// More than one piece of what is read while it is sent.
@@ -49,7 +49,7 @@ impl Site {
         team.put(kind, Bytes::from(content), DAY).await.unwrap().url(&self.address)
     }
 
-    async fn ask(&self, method: Method, url: &str, headers: &[(HeaderName, &str)]) -> Fetched {
+    async fn ask(&self, method: Method, url: &str, headers: &[(HeaderName, &str)]) -> FetchResponse {
         let client = Client::new(ClientConfig::new(AddressGuard::open())).unwrap();
         let mut request = FetchRequest { method, ..FetchRequest::get(url.parse().unwrap()) };
         for (name, value) in headers {
@@ -58,7 +58,7 @@ impl Site {
         client.fetch(request).await.unwrap()
     }
 
-    async fn get(&self, url: &str) -> Fetched {
+    async fn get(&self, url: &str) -> FetchResponse {
         self.ask(Method::GET, url, &[]).await
     }
 
@@ -68,7 +68,7 @@ impl Site {
     }
 }
 
-fn header<'a>(answer: &'a Fetched, name: &str) -> &'a str {
+fn header<'a>(answer: &'a FetchResponse, name: &str) -> &'a str {
     answer.headers.get(name).map_or("", |value| value.to_str().unwrap())
 }
 

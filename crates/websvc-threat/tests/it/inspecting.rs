@@ -124,8 +124,8 @@ async fn the_rule_of_pages_says_which_host_is_blocked_and_why() {
     let world = scanner(by_host).await;
     let classifier = classifier(&world, config());
     let rule = inspection(&classifier, &json!({})).rule();
-    assert_eq!(rule.admit(&"http://s1.test/".parse().unwrap()).await, Ok(()));
-    let refused = rule.admit(&"http://s80.test/x".parse().unwrap()).await.unwrap_err();
+    assert_eq!(rule.check(&"http://s1.test/".parse().unwrap()).await, Ok(()));
+    let refused = rule.check(&"http://s80.test/x".parse().unwrap()).await.unwrap_err();
     assert_eq!(refused, format!("threat protection blocks s80.test: {SCORE_80} 75"));
 }
 

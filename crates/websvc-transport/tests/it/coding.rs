@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant};
 
 use websvc_testkit::{Coding, Page, World};
-use websvc_transport::{FetchError, FetchRequest, Fetched};
+use websvc_transport::{FetchError, FetchRequest, FetchResponse};
 
 use crate::support::{client_of, get};
 
 const ALL: [Coding; 5] = [Coding::Gzip, Coding::Deflate, Coding::RawDeflate, Coding::Brotli, Coding::Zstd];
 
-async fn fetch(page: Page) -> Result<Fetched, FetchError> {
+async fn fetch(page: Page) -> Result<FetchResponse, FetchError> {
     let world = World::builder().page("http://a.test/", page).start().await;
     client_of(&world).fetch(get("http://a.test/")).await
 }

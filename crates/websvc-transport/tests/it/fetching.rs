@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderValue, Method};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use websvc_testkit::{Page, World};
-use websvc_transport::{Client, ClientConfig, ExcessPolicy, FetchError, FetchRequest, Stage};
+use websvc_transport::{Client, ClientConfig, FetchError, FetchPhase, FetchRequest, OversizePolicy};
 
 use crate::support::{client_of, get, open_client, url};
 
@@ -72,7 +72,7 @@ async fn a_body_that_is_too_large_may_be_cut() {
     let client = client_of(&world);
     for (path, truncated) in [("endless", true), ("announced", true), ("exact", false), ("endless", true)] {
         let mut request = get(&format!("http://a.test/{path}"));
-        (request.max_body_bytes, request.excess) = (4999, ExcessPolicy::Cut);
+        (request.max_body_bytes, request.excess) = (4999, OversizePolicy::Cut);
         let fetched = client.fetch(request).await.unwrap();
         assert_eq!(
             (fetched.body.len(), fetched.wire_bytes, fetched.truncated),
@@ -86,16 +86,16 @@ async fn a_body_that_is_too_large_may_be_cut() {
 async fn a_slow_body_ends_at_the_time_limit() {
     let page = Page::html("x".repeat(1000)).slow(1, Duration::from_millis(40));
     let world = World::builder().page("http://a.test/", page).start().await;
-    assert_times_out(&world, "http://a.test/", Stage::Body).await;
+    assert_times_out(&world, "http://a.test/", FetchPhase::Body).await;
 }
 
 #[tokio::test]
 async fn a_silent_server_ends_at_the_time_limit() {
     let world = World::builder().page("http://a.test/", Page::silence()).start().await;
-    assert_times_out(&world, "http://a.test/", Stage::Response).await;
+    assert_times_out(&world, "http://a.test/", FetchPhase::Response).await;
 }
 
-async fn assert_times_out(world: &World, text: &str, expected: Stage) {
+async fn assert_times_out(world: &World, text: &str, expected: FetchPhase) {
     let request = FetchRequest { timeout: Duration::from_millis(300), ..get(text) };
     let started = Instant::now();
     let error = client_of(world).fetch(request).await.unwrap_err();
@@ -109,7 +109,7 @@ async fn a_tls_handshake_that_never_ends_is_a_connect_timeout() {
     let address = format!("https://{}/", listener.local_addr().unwrap());
     let request = FetchRequest { connect_timeout: Duration::from_millis(200), ..get(&address) };
     let error = open_client().fetch(request).await.unwrap_err();
-    assert!(matches!(error, FetchError::Timeout { stage: Stage::Connect, .. }), "{error:?}");
+    assert!(matches!(error, FetchError::Timeout { stage: FetchPhase::Connect, .. }), "{error:?}");
 }
 
 #[tokio::test]

@@ -278,7 +278,7 @@ async fn a_proxy_is_reached_without_being_asked_for_anything() {
     let client = client(&world, AddressGuard::public());
     let patience = std::time::Duration::from_secs(5);
     let proxy = ForwardProxy::start(rules(&world)).await;
-    let reach = async |text: String| client.reach(&Proxy::new(&url(&text)).unwrap(), patience).await;
+    let reach = async |text: String| client.probe_proxy(&Proxy::new(&url(&text)).unwrap(), patience).await;
     reach(format!("http://{}", proxy.addr)).await.unwrap();
     reach(format!("socks5://{}", proxy.addr)).await.unwrap();
     assert!(proxy.asked().is_empty());

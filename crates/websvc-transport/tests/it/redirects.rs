@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use websvc_testkit::{Page, World};
-use websvc_transport::{FetchError, FetchRequest, RedirectPolicy, UrlRule};
+use websvc_transport::{FetchError, FetchRequest, RedirectPolicy, UrlPolicy};
 
 use crate::support::{client_of, get};
 
@@ -144,7 +144,7 @@ async fn a_redirect_that_the_rule_refuses_is_not_followed() {
         .page("http://c.test/x", Page::text("never sent"))
         .start()
         .await;
-    let rule = UrlRule::new(|url| async move {
+    let rule = UrlPolicy::new(|url| async move {
         if url.host_str() == Some("c.test") { Err(format!("not {url}")) } else { Ok(()) }
     });
     let request = FetchRequest { redirect_rule: Some(rule), ..get("http://a.test/") };

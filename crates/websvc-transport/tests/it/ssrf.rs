@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use websvc_testkit::{Canary, Page, World};
 use websvc_transport::{
-    AddressGuard, Client, ClientConfig, FetchError, FetchRequest, Resolve, Resolving, is_forbidden_header,
+    AddressGuard, Client, ClientConfig, FetchError, FetchRequest, Resolve, ResolveFuture, is_forbidden_header,
 };
 
 use crate::support::{client_of, get, url};
@@ -31,7 +31,7 @@ impl Scripted {
 }
 
 impl Resolve for Scripted {
-    fn resolve<'a>(&'a self, host: &'a str) -> Resolving<'a> {
+    fn resolve<'a>(&'a self, host: &'a str) -> ResolveFuture<'a> {
         self.total.fetch_add(1, Ordering::SeqCst);
         let answer = self.answers.get(host).map(|answers| {
             let mut asked = self.asked.lock().unwrap();

@@ -7,7 +7,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use websvc_testkit::{Authority, Page, World};
 use websvc_transport::{
-    AddressGuard, Client, ClientConfig, ClientError, FetchError, FetchRequest, Server, ServerConfig,
+    AddressGuard, Client, ClientBuildError, ClientConfig, FetchError, FetchRequest, Server, ServerConfig,
     ServerError, TlsFiles, TlsPolicy,
 };
 
@@ -75,7 +75,7 @@ fn a_ca_file_without_certificates_is_an_error() {
         let config =
             ClientConfig { ca_file: Some(path.clone()), ..ClientConfig::new(AddressGuard::public()) };
         let error = Client::new(config).unwrap_err();
-        let ClientError::CaFile { path: named, .. } = error else { panic!("{error}") };
+        let ClientBuildError::CaFile { path: named, .. } = error else { panic!("{error}") };
         assert_eq!(named, path);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
 use websvc_testkit::{Canary, Coding, Page, World};
-use websvc_transport::{AddressGuard, Client, ClientConfig, Resolve, Resolving};
+use websvc_transport::{AddressGuard, Client, ClientConfig, Resolve, ResolveFuture};
 use websvc_webhook::{Message, PostError, Secret, post};
 
 const URL: &str = "http://hook.test/in";
@@ -71,7 +71,7 @@ async fn what_follows_the_head_of_an_answer_changes_nothing() {
 struct Everything(IpAddr);
 
 impl Resolve for Everything {
-    fn resolve<'a>(&'a self, _name: &'a str) -> Resolving<'a> {
+    fn resolve<'a>(&'a self, _name: &'a str) -> ResolveFuture<'a> {
         let address = self.0;
         Box::pin(async move { Ok(vec![address]) })
     }

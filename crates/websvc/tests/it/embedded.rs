@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use websvc::Client;
 use websvc::server::{Authentication, EmbedError, EmbeddedServer, EmbeddedServerConfig};
-use websvc::transport::DrainReport;
+use websvc::transport::ShutdownReport;
 use websvc::types::index::{IndexDocument, IndexUpload};
 use websvc::types::{ErrorCode, ScrapeRequest, ViolationCode};
 
@@ -16,7 +16,7 @@ use crate::support::impatient;
 struct Running {
     client: Client,
     stop: oneshot::Sender<()>,
-    task: JoinHandle<Result<DrainReport, EmbedError>>,
+    task: JoinHandle<Result<ShutdownReport, EmbedError>>,
 }
 
 impl Running {

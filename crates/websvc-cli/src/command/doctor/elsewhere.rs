@@ -127,7 +127,7 @@ async fn failure(client: &Client, url: &str) -> Option<String> {
     // The address without the user and the password that may stand before it.
     let port = url.port_or_known_default().map_or_else(String::new, |port| format!(":{port}"));
     let place = format!("{}{port}", url.host_str().unwrap_or_default());
-    match client.reach(&proxy, PATIENCE).await {
+    match client.probe_proxy(&proxy, PATIENCE).await {
         Ok(()) => None,
         Err(FetchError::Proxy { reason, .. }) => Some(format!("{place}: {reason}")),
         Err(error) => Some(format!("{place}: {error}")),

@@ -1,13 +1,13 @@
 //! Plain text for the index: one line per block, table cells side by side.
 
-use super::Page;
+use super::OutputContext;
 use crate::dom::{NodeKind, Tag};
 use crate::limits::MAX_OUTPUT_BYTES;
 use crate::text::push_collapsed;
 
 /// Writes the view as plain text.
-pub(crate) fn write(page: Page<'_>) -> (String, bool) {
-    let Page { dom, view, .. } = page;
+pub(crate) fn write(page: OutputContext<'_>) -> (String, bool) {
+    let OutputContext { dom, view, .. } = page;
     let mut out = String::new();
     for &root in &page.view.roots {
         let mut previous_end: Vec<crate::dom::NodeId> = Vec::new();

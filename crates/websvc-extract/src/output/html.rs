@@ -1,13 +1,13 @@
 //! Cleaned HTML: no scripts, styles, comments, event handlers or script URLs; links absolute.
 
-use super::Page;
+use super::OutputContext;
 use crate::dom::{NodeId, NodeKind, Tag};
 use crate::limits::MAX_OUTPUT_BYTES;
 use crate::links;
 use crate::text::{is_dropped, starts_with_ignore_case};
 
 /// Writes the view as HTML.
-pub(crate) fn write(page: Page<'_>) -> (String, bool) {
+pub(crate) fn write(page: OutputContext<'_>) -> (String, bool) {
     let mut out = String::new();
     for &root in &page.view.roots {
         node(page, root, &mut out);
@@ -19,7 +19,7 @@ pub(crate) fn write(page: Page<'_>) -> (String, bool) {
     (out, full)
 }
 
-fn node(page: Page<'_>, id: NodeId, out: &mut String) {
+fn node(page: OutputContext<'_>, id: NodeId, out: &mut String) {
     if out.len() > MAX_OUTPUT_BYTES {
         return;
     }
@@ -43,13 +43,13 @@ fn node(page: Page<'_>, id: NodeId, out: &mut String) {
     }
 }
 
-fn children(page: Page<'_>, id: NodeId, out: &mut String) {
+fn children(page: OutputContext<'_>, id: NodeId, out: &mut String) {
     for child in page.view.children(page.dom, id) {
         node(page, child, out);
     }
 }
 
-fn attributes(page: Page<'_>, id: NodeId, tag: Tag, out: &mut String) {
+fn attributes(page: OutputContext<'_>, id: NodeId, tag: Tag, out: &mut String) {
     for (name, value) in page.dom.attributes(id) {
         let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b':'));
         if !plain

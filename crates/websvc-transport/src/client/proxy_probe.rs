@@ -10,7 +10,7 @@ use tokio_rustls::TlsConnector;
 use super::Client;
 use super::connect::{Connector, dial, server_name};
 use super::proxy::{Proxy, ProxyScheme};
-use crate::error::{FetchError, Stage};
+use crate::error::{FetchError, FetchPhase};
 use crate::tls::public_reason;
 
 impl Client {
@@ -19,16 +19,16 @@ impl Client {
     ///
     /// # Errors
     /// [`FetchError::Proxy`], whose sources name the proxy, and [`FetchError::Timeout`] after `limit`.
-    pub async fn reach(&self, proxy: &Proxy, limit: Duration) -> Result<(), FetchError> {
+    pub async fn probe_proxy(&self, proxy: &Proxy, limit: Duration) -> Result<(), FetchError> {
         let deadline = Instant::now() + limit;
-        let reaching = self.0.connector.reach(proxy, deadline);
-        let late = |_| FetchError::Timeout { stage: Stage::Connect, after: limit };
+        let reaching = self.0.connector.probe_proxy(proxy, deadline);
+        let late = |_| FetchError::Timeout { stage: FetchPhase::Connect, after: limit };
         timeout_at(deadline, reaching).await.map_err(late)?
     }
 }
 
 impl Connector {
-    async fn reach(&self, proxy: &Proxy, deadline: Instant) -> Result<(), FetchError> {
+    async fn probe_proxy(&self, proxy: &Proxy, deadline: Instant) -> Result<(), FetchError> {
         let addresses = self.proxy_addresses(proxy).await?;
         let unreachable = |source| proxy.failed("it cannot be reached", source);
         let stream = dial(&addresses, deadline).await.map_err(unreachable)?;

@@ -7,7 +7,7 @@ use crate::text::{is_dropped, is_idle_joiner, is_space, joins};
 
 /// Markup around a stretch of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum InlineMark {
     Emphasis,
     Strong,
     Strike,
@@ -15,20 +15,20 @@ pub(super) enum Mark {
     Link(String),
 }
 
-impl Mark {
+impl InlineMark {
     fn delimiter(&self) -> &'static str {
         match self {
-            Mark::Emphasis => "*",
-            Mark::Strong => "**",
-            Mark::Strike => "~~",
-            Mark::Link(_) => "[",
+            InlineMark::Emphasis => "*",
+            InlineMark::Strong => "**",
+            InlineMark::Strike => "~~",
+            InlineMark::Link(_) => "[",
         }
     }
 }
 
 #[derive(Debug)]
-struct Open {
-    mark: Mark,
+struct OpenMark {
+    mark: InlineMark,
     /// Where the delimiter stands, once there is text behind it.
     at: Option<usize>,
     /// A link is written once, though blocks inside it may cut it into several paragraphs.
@@ -37,16 +37,16 @@ struct Open {
 
 /// A closed emphasis, remembered while the next character can still make its delimiters invalid.
 #[derive(Debug)]
-struct Closed {
+struct ClosedMark {
     open_at: usize,
     close_at: usize,
     length: usize,
-    mark: Mark,
+    mark: InlineMark,
 }
 
 /// How text is escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum EscapeContext {
     Paragraph,
     TableCell,
 }
@@ -58,15 +58,15 @@ pub(super) struct Inline {
     space: bool,
     /// A line break that waits for text: in a table cell, where none may stand at the end.
     line_break: bool,
-    marks: Vec<Open>,
-    closed: Option<Closed>,
+    marks: Vec<OpenMark>,
+    closed: Option<ClosedMark>,
     /// Ranges to be taken out at the end: delimiters that turned out not to work.
     cancelled: Vec<(usize, usize)>,
-    place: Place,
+    place: EscapeContext,
 }
 
 impl Inline {
-    pub(super) fn new(place: Place) -> Inline {
+    pub(super) fn new(place: EscapeContext) -> Inline {
         Inline {
             text: String::new(),
             space: false,
@@ -79,8 +79,8 @@ impl Inline {
     }
 
     /// Starts a stretch of marked text. A mark inside itself counts for nothing.
-    pub(super) fn open(&mut self, mark: Mark) {
-        self.marks.push(Open { mark, at: None, spent: false });
+    pub(super) fn open(&mut self, mark: InlineMark) {
+        self.marks.push(OpenMark { mark, at: None, spent: false });
     }
 
     /// Ends the stretch started last.
@@ -89,9 +89,9 @@ impl Inline {
         self.end(&open);
     }
 
-    fn end(&mut self, open: &Open) {
+    fn end(&mut self, open: &OpenMark) {
         let Some(at) = open.at else { return };
-        if let Mark::Link(target) = &open.mark {
+        if let InlineMark::Link(target) = &open.mark {
             self.settle(Some(')'));
             self.text.push_str("](");
             self.text.push_str(target);
@@ -107,7 +107,7 @@ impl Inline {
         if last.is_none_or(char::is_whitespace) {
             self.cancel(at, close_at, length);
         } else {
-            self.closed = Some(Closed { open_at: at, close_at, length, mark: open.mark.clone() });
+            self.closed = Some(ClosedMark { open_at: at, close_at, length, mark: open.mark.clone() });
         }
     }
 
@@ -145,7 +145,7 @@ impl Inline {
                 continue;
             }
             let mark = &self.marks[index].mark;
-            let is_link = matches!(mark, Mark::Link(_));
+            let is_link = matches!(mark, InlineMark::Link(_));
             let delimiter = mark.delimiter();
             let before = self.text.chars().next_back();
             // CommonMark's left-flanking rule; next to other delimiters the reading is ambiguous.
@@ -193,9 +193,9 @@ impl Inline {
 
     fn is_repeated(&self, index: usize) -> bool {
         let mark = &self.marks[index].mark;
-        self.marks[..index]
-            .iter()
-            .any(|outer| outer.mark == *mark || matches!((&outer.mark, mark), (Mark::Link(_), Mark::Link(_))))
+        self.marks[..index].iter().any(|outer| {
+            outer.mark == *mark || matches!((&outer.mark, mark), (InlineMark::Link(_), InlineMark::Link(_)))
+        })
     }
 
     /// Tells whether the paragraph is longer than everything may be.
@@ -245,17 +245,22 @@ impl Inline {
         let spaced = |c: Option<char>| c.is_none_or(char::is_whitespace);
         match c {
             '`' => true,
-            '|' => self.place == Place::TableCell,
+            '|' => self.place == EscapeContext::TableCell,
             '*' => !(spaced(before) && spaced(next)),
             '_' => {
                 let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
                 !(spaced(before) && spaced(next) || word(before) && word(next))
             }
             '~' => next == Some('~') || before == Some('~'),
-            '[' => self.marks.iter().any(|open| open.at.is_some() && matches!(open.mark, Mark::Link(_))),
+            '[' => {
+                self.marks.iter().any(|open| open.at.is_some() && matches!(open.mark, InlineMark::Link(_)))
+            }
             ']' => {
                 matches!(next, None | Some('(' | '[' | ':'))
-                    || self.marks.iter().any(|open| open.at.is_some() && matches!(open.mark, Mark::Link(_)))
+                    || self
+                        .marks
+                        .iter()
+                        .any(|open| open.at.is_some() && matches!(open.mark, InlineMark::Link(_)))
             }
             '<' => next.is_none_or(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')),
             '&' => is_entity(rest),
@@ -279,8 +284,8 @@ impl Inline {
     /// Notes that a block ends where blocks cannot stand: in a cell as a line break, else as a space.
     pub(super) fn end_block(&mut self) {
         match self.place {
-            Place::TableCell => self.line_break = true,
-            Place::Paragraph => self.space = true,
+            EscapeContext::TableCell => self.line_break = true,
+            EscapeContext::Paragraph => self.space = true,
         }
     }
 
@@ -288,12 +293,12 @@ impl Inline {
     pub(super) fn push_break(&mut self) {
         self.space = false;
         match self.place {
-            Place::TableCell => self.line_break = true,
-            Place::Paragraph if !self.text.is_empty() => {
+            EscapeContext::TableCell => self.line_break = true,
+            EscapeContext::Paragraph if !self.text.is_empty() => {
                 self.settle(None);
                 self.text.push('\n');
             }
-            Place::Paragraph => {}
+            EscapeContext::Paragraph => {}
         }
     }
 
@@ -305,9 +310,12 @@ impl Inline {
     /// Ends the paragraph and returns its text; marks still open go on in the next one.
     pub(super) fn take(&mut self) -> String {
         for index in (0..self.marks.len()).rev() {
-            let is_link = matches!(self.marks[index].mark, Mark::Link(_));
-            let open =
-                Open { mark: self.marks[index].mark.clone(), at: self.marks[index].at.take(), spent: false };
+            let is_link = matches!(self.marks[index].mark, InlineMark::Link(_));
+            let open = OpenMark {
+                mark: self.marks[index].mark.clone(),
+                at: self.marks[index].at.take(),
+                spent: false,
+            };
             self.marks[index].spent = is_link && (open.at.is_some() || self.marks[index].spent);
             self.end(&open);
         }

@@ -2,7 +2,7 @@
 //!
 //! They become block quotes; those of a kind that GitHub knows begin with its mark, `[!NOTE]`.
 
-use super::Page;
+use super::OutputContext;
 use crate::dom::{Dom, NodeId, Tag};
 use crate::text::collapsed;
 
@@ -17,8 +17,8 @@ pub(super) struct Callout {
 
 /// Reads an element as a callout, if its classes say that it is one: GitHub, Docusaurus, Sphinx, MkDocs, Obsidian,
 /// Hugo, Microsoft Learn, MDN; quotes of forums that are no `<blockquote>`.
-pub(super) fn read(page: Page<'_>, id: NodeId, class: &str) -> Option<Callout> {
-    let Page { dom, view, .. } = page;
+pub(super) fn read(page: OutputContext<'_>, id: NodeId, class: &str) -> Option<Callout> {
+    let OutputContext { dom, view, .. } = page;
     let known = class.split_ascii_whitespace().any(|token| {
         matches!(
             token,

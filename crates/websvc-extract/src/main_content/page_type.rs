@@ -5,7 +5,7 @@ use url::Url;
 
 /// Something a page says about its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(super) enum PageTypeSignal {
     /// `og:type` or JSON-LD call it an article.
     Article,
     Product,
@@ -29,27 +29,27 @@ pub(super) enum Sign {
     PostAddress,
 }
 
-impl Sign {
-    pub(super) const ALL: [Sign; 14] = [
-        Sign::Article,
-        Sign::Product,
-        Sign::List,
-        Sign::Discussion,
-        Sign::Site,
-        Sign::Dated,
-        Sign::Home,
-        Sign::Shallow,
-        Sign::File,
-        Sign::ThreadAddress,
-        Sign::ProductAddress,
-        Sign::ListAddress,
-        Sign::ManualAddress,
-        Sign::PostAddress,
+impl PageTypeSignal {
+    pub(super) const ALL: [PageTypeSignal; 14] = [
+        PageTypeSignal::Article,
+        PageTypeSignal::Product,
+        PageTypeSignal::List,
+        PageTypeSignal::Discussion,
+        PageTypeSignal::Site,
+        PageTypeSignal::Dated,
+        PageTypeSignal::Home,
+        PageTypeSignal::Shallow,
+        PageTypeSignal::File,
+        PageTypeSignal::ThreadAddress,
+        PageTypeSignal::ProductAddress,
+        PageTypeSignal::ListAddress,
+        PageTypeSignal::ManualAddress,
+        PageTypeSignal::PostAddress,
     ];
 }
 
 /// Reads the signs of a page.
-pub(super) fn read(dom: &Dom, address: &Url) -> Vec<Sign> {
+pub(super) fn read(dom: &Dom, address: &Url) -> Vec<PageTypeSignal> {
     let mut signs = Vec::new();
     for id in dom.descendants(NodeId::ROOT) {
         match dom.tag(id) {
@@ -69,12 +69,12 @@ pub(super) fn read(dom: &Dom, address: &Url) -> Vec<Sign> {
     }
     let mut parts = address.path_segments().into_iter().flatten().filter(|part| !part.is_empty());
     match (parts.next(), parts.next()) {
-        (None, _) => signs.push(Sign::Home),
-        (Some(_), None) => signs.push(Sign::Shallow),
+        (None, _) => signs.push(PageTypeSignal::Home),
+        (Some(_), None) => signs.push(PageTypeSignal::Shallow),
         _ => {}
     }
     if address.path().rsplit('/').next().is_some_and(|last| last.contains('.')) {
-        signs.push(Sign::File);
+        signs.push(PageTypeSignal::File);
     }
     signs.extend(address.path().split(['/', '-', '_', '.']).filter_map(of_address));
     signs.extend(address.host_str().unwrap_or("").split('.').filter_map(of_address));
@@ -82,40 +82,44 @@ pub(super) fn read(dom: &Dom, address: &Url) -> Vec<Sign> {
 }
 
 /// Returns the sort of page that a word of an address names.
-fn of_address(word: &str) -> Option<Sign> {
+fn of_address(word: &str) -> Option<PageTypeSignal> {
     Some(match word {
         "thread" | "threads" | "showthread" | "viewtopic" | "forum" | "forums" | "topic" | "questions"
         | "question" | "discussion" | "discussions" | "community" | "t" | "comments" | "boards" | "board"
-        | "answers" | "ubbthreads" => Sign::ThreadAddress,
-        "product" | "products" | "p" | "dp" | "item" | "itm" | "pd" | "sku" | "prod" => Sign::ProductAddress,
+        | "answers" | "ubbthreads" => PageTypeSignal::ThreadAddress,
+        "product" | "products" | "p" | "dp" | "item" | "itm" | "pd" | "sku" | "prod" => {
+            PageTypeSignal::ProductAddress
+        }
         "collections" | "collection" | "category" | "categories" | "c" | "browse" | "search" | "tag"
         | "tags" | "topics" | "events" | "jobs" | "catalog" | "list" | "shop" | "page" | "archive"
-        | "sale" => Sign::ListAddress,
+        | "sale" => PageTypeSignal::ListAddress,
         "docs" | "doc" | "documentation" | "reference" | "api" | "manual" | "guide" | "wiki" | "tutorial"
-        | "learn" | "developer" | "developers" | "latest" | "stable" | "man" => Sign::ManualAddress,
+        | "learn" | "developer" | "developers" | "latest" | "stable" | "man" => PageTypeSignal::ManualAddress,
         "blog" | "news" | "article" | "articles" | "post" | "posts" | "story" | "stories" | "magazine" => {
-            Sign::PostAddress
+            PageTypeSignal::PostAddress
         }
-        word if word.len() == 4 && (word.starts_with("201") || word.starts_with("202")) => Sign::PostAddress,
+        word if word.len() == 4 && (word.starts_with("201") || word.starts_with("202")) => {
+            PageTypeSignal::PostAddress
+        }
         _ => return None,
     })
 }
 
-fn of_meta(dom: &Dom, id: NodeId, signs: &mut Vec<Sign>) {
+fn of_meta(dom: &Dom, id: NodeId, signs: &mut Vec<PageTypeSignal>) {
     let (Some(name), Some(content)) = (dom.attribute(id, "property"), dom.attribute(id, "content")) else {
         return;
     };
     match name {
-        "og:type" if content.contains("article") => signs.push(Sign::Article),
-        "og:type" if content.contains("product") => signs.push(Sign::Product),
-        "og:type" if content.contains("website") => signs.push(Sign::Site),
-        "article:published_time" => signs.push(Sign::Dated),
+        "og:type" if content.contains("article") => signs.push(PageTypeSignal::Article),
+        "og:type" if content.contains("product") => signs.push(PageTypeSignal::Product),
+        "og:type" if content.contains("website") => signs.push(PageTypeSignal::Site),
+        "article:published_time" => signs.push(PageTypeSignal::Dated),
         _ => {}
     }
 }
 
 /// Looks for type names without parsing: only their presence counts.
-fn of_json_ld(source: &str, signs: &mut Vec<Sign>) {
+fn of_json_ld(source: &str, signs: &mut Vec<PageTypeSignal>) {
     for rest in source.split("\"@type\"").skip(1) {
         let value = rest.trim_start_matches([' ', ':', '[', '\n', '\t', '\r']);
         let Some(value) = value.strip_prefix('"') else { continue };
@@ -123,12 +127,12 @@ fn of_json_ld(source: &str, signs: &mut Vec<Sign>) {
     }
 }
 
-fn of_schema(kind: &str) -> Option<Sign> {
+fn of_schema(kind: &str) -> Option<PageTypeSignal> {
     match kind {
-        "Product" | "ProductGroup" => Some(Sign::Product),
-        "ItemList" | "CollectionPage" | "OfferCatalog" | "SearchResultsPage" => Some(Sign::List),
-        "QAPage" | "DiscussionForumPosting" | "Question" => Some(Sign::Discussion),
-        kind if kind.ends_with("Article") || kind.ends_with("Posting") => Some(Sign::Article),
+        "Product" | "ProductGroup" => Some(PageTypeSignal::Product),
+        "ItemList" | "CollectionPage" | "OfferCatalog" | "SearchResultsPage" => Some(PageTypeSignal::List),
+        "QAPage" | "DiscussionForumPosting" | "Question" => Some(PageTypeSignal::Discussion),
+        kind if kind.ends_with("Article") || kind.ends_with("Posting") => Some(PageTypeSignal::Article),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Tables of data and blocks of code are kept whole: without a cell, the cells behind it would stand in the wrong columns.
 
+use crate::content_view::ContentView;
 use crate::dom::{Dom, NodeId, Tag};
-use crate::view::View;
 
 /// One part in so many of a table must be main content for all of it to be.
 const LEAST_SHARE: usize = 4;
@@ -10,7 +10,7 @@ const LEAST_SHARE: usize = 4;
 const MAX_CELL_BYTES: usize = 200;
 
 /// Puts back what the choice of main content has taken from the middle of tables and of code.
-pub(crate) fn complete(dom: &Dom, visible: &View, main: &mut View) {
+pub(crate) fn keep_atomic_blocks(dom: &Dom, visible: &ContentView, main: &mut ContentView) {
     let is_whole = |&id: &NodeId| matches!(dom.tag(id), Some(Tag::Table | Tag::Pre));
     let parts: Vec<NodeId> = main.nodes(dom).filter(is_whole).collect();
     for part in parts {
@@ -29,12 +29,12 @@ pub(crate) fn complete(dom: &Dom, visible: &View, main: &mut View) {
     }
 }
 
-fn bytes(dom: &Dom, view: &View, top: NodeId) -> usize {
+fn bytes(dom: &Dom, view: &ContentView, top: NodeId) -> usize {
     view.below(dom, top).map(|id| dom.text(id).trim().len()).sum()
 }
 
 /// Tells whether a table holds short cells and nothing that arranges a page.
-fn is_data(dom: &Dom, visible: &View, table: NodeId) -> bool {
+fn is_data(dom: &Dom, visible: &ContentView, table: NodeId) -> bool {
     let (mut cells, mut rows) = (0, 0);
     for id in visible.below(dom, table).skip(1) {
         match dom.tag(id) {

@@ -16,16 +16,16 @@ pub(crate) use html::write as html;
 pub(crate) use markdown::write as markdown;
 pub(crate) use plain::write as plain;
 
+use crate::content_view::ContentView;
 use crate::dom::Dom;
 use crate::options::Base64Images;
-use crate::view::View;
 use url::Url;
 
 /// What every writer needs to know.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Page<'a> {
+pub(crate) struct OutputContext<'a> {
     pub(crate) dom: &'a Dom,
-    pub(crate) view: &'a View,
+    pub(crate) view: &'a ContentView,
     pub(crate) base: &'a Url,
     pub(crate) base64_images: Base64Images,
 }

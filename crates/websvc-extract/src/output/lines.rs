@@ -4,7 +4,7 @@ use crate::limits::MAX_OUTPUT_BYTES;
 
 /// What separates the next line from the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Gap {
+pub(super) enum BlockSeparator {
     /// The next line follows directly: items of a list, lines of a paragraph.
     Line,
     /// A blank line: between blocks.
@@ -23,7 +23,7 @@ struct Level {
 pub(super) struct Lines {
     out: String,
     levels: Vec<Level>,
-    gap: Option<Gap>,
+    gap: Option<BlockSeparator>,
     full: bool,
 }
 
@@ -39,13 +39,13 @@ impl Lines {
     }
 
     /// Asks for at least `gap` before the next line.
-    pub(super) fn separate(&mut self, gap: Gap) {
+    pub(super) fn separate(&mut self, gap: BlockSeparator) {
         self.gap = Some(self.gap.map_or(gap, |old| old.max(gap)));
     }
 
     /// Takes back a wish for a blank line, for what must follow closely.
     pub(super) fn tighten(&mut self) {
-        self.gap = Some(Gap::Line);
+        self.gap = Some(BlockSeparator::Line);
     }
 
     /// Tells whether the innermost level has no line yet.
@@ -63,7 +63,7 @@ impl Lines {
         let text = crate::text::start_of(text, room);
         if !self.out.is_empty() {
             self.out.push('\n');
-            if self.gap == Some(Gap::Blank) {
+            if self.gap == Some(BlockSeparator::Blank) {
                 self.blank_line();
             }
         }

@@ -3,7 +3,7 @@
 //! A reference is a short link within the page (`1`, `[a]`, `*`) that is raised or says by its role, class or target
 //! that it refers to a note; its note is the block the link leads to, which stands after it.
 
-use super::Page;
+use super::OutputContext;
 use crate::dom::{Dom, NodeId, Tag};
 use crate::links;
 use crate::text::starts_with_ignore_case;
@@ -21,8 +21,8 @@ pub(super) struct Footnotes {
 
 impl Footnotes {
     /// Finds the footnotes in the view.
-    pub(super) fn find(page: Page<'_>) -> Footnotes {
-        let Page { dom, view, .. } = page;
+    pub(super) fn find(page: OutputContext<'_>) -> Footnotes {
+        let OutputContext { dom, view, .. } = page;
         let links: Vec<(NodeId, &str)> = view
             .nodes(dom)
             .filter(|&id| dom.is(id, Tag::A))
@@ -88,8 +88,8 @@ fn bare(text: &str) -> &str {
     })
 }
 
-fn is_reference(page: Page<'_>, link: NodeId, fragment: &str) -> bool {
-    let Page { dom, view, .. } = page;
+fn is_reference(page: OutputContext<'_>, link: NodeId, fragment: &str) -> bool {
+    let OutputContext { dom, view, .. } = page;
     let text = view.text(dom, link);
     let label = bare(&text);
     if label.is_empty()

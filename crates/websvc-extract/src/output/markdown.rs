@@ -1,19 +1,19 @@
 //! The markdown writer: CommonMark with GFM tables, one walk over the view.
 
 use super::footnotes::Footnotes;
-use super::inline::{self, Inline, Mark, Place, escape_line_start};
-use super::lines::{Gap, Lines};
+use super::inline::{EscapeContext, Inline, InlineMark, escape_line_start};
+use super::lines::{BlockSeparator, Lines};
 use super::math::{self, Formula};
-use super::{Page, callout, code};
+use super::{OutputContext, callout, code};
 use crate::dom::{NodeId, NodeKind, Tag};
 use crate::text::collapsed;
 
 /// Writes the view as markdown; the flag tells whether the output bound cut it.
-pub(crate) fn write(page: Page<'_>) -> (String, bool) {
+pub(crate) fn write(page: OutputContext<'_>) -> (String, bool) {
     let mut writer = Writer {
         page,
         lines: Lines::default(),
-        inline: Inline::new(Place::Paragraph),
+        inline: Inline::new(EscapeContext::Paragraph),
         flat: 0,
         in_item: false,
         written: None,
@@ -30,7 +30,7 @@ pub(crate) fn write(page: Page<'_>) -> (String, bool) {
 
 /// The state of the walk. It recurses by nesting, which the DOM bounds.
 pub(super) struct Writer<'a> {
-    pub(super) page: Page<'a>,
+    pub(super) page: OutputContext<'a>,
     pub(super) lines: Lines,
     pub(super) inline: Inline,
     /// Above zero inside headings and table cells, where blocks cannot stand.
@@ -58,7 +58,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn children(&mut self, id: NodeId) {
-        let Page { dom, view, .. } = self.page;
+        let OutputContext { dom, view, .. } = self.page;
         for child in view.children(dom, id) {
             if self.written != Some(child) {
                 self.node(child);
@@ -85,9 +85,9 @@ impl Writer<'_> {
             Hr => self.rule(),
             Br => self.line_break(),
             Dt | Summary => self.term(id),
-            B | Strong => self.marked(id, inline::Mark::Strong),
-            I | Em => self.marked(id, inline::Mark::Emphasis),
-            Del | S | Strike => self.marked(id, inline::Mark::Strike),
+            B | Strong => self.marked(id, InlineMark::Strong),
+            I | Em => self.marked(id, InlineMark::Emphasis),
+            Del | S | Strike => self.marked(id, InlineMark::Strike),
             A => self.link(id),
             Img => self.image(id),
             Code | Samp | Tt | Kbd => self.inline_code(id),
@@ -137,7 +137,7 @@ impl Writer<'_> {
         self.written = title;
         self.in_item = outer;
         self.lines.close();
-        self.lines.separate(Gap::Blank);
+        self.lines.separate(BlockSeparator::Blank);
     }
 
     /// Writes a footnote, which stands outside of the list that it is an item of.
@@ -153,7 +153,7 @@ impl Writer<'_> {
         self.in_note = false;
         self.in_item = outer;
         self.lines.close();
-        self.lines.separate(Gap::Blank);
+        self.lines.separate(BlockSeparator::Blank);
     }
 
     /// Ends the current paragraph and writes it.
@@ -175,13 +175,13 @@ impl Writer<'_> {
             }
             self.lines.line(&line);
         }
-        self.lines.separate(Gap::Blank);
+        self.lines.separate(BlockSeparator::Blank);
     }
 
     /// Puts a blank line before the next block, unless it begins a list item.
     pub(super) fn gap(&mut self) {
         if !self.lines.at_marker() {
-            self.lines.separate(Gap::Blank);
+            self.lines.separate(BlockSeparator::Blank);
         }
     }
 
@@ -194,7 +194,7 @@ impl Writer<'_> {
     fn heading(&mut self, id: NodeId, tag: Tag) {
         self.flush();
         if self.flat > 0 {
-            self.marked(id, Mark::Strong);
+            self.marked(id, InlineMark::Strong);
             self.flush();
             return;
         }
@@ -214,7 +214,7 @@ impl Writer<'_> {
             None => text,
         };
         self.lines.line(&format!("{} {text}", "######".get(..level).unwrap_or("######")));
-        self.lines.separate(Gap::Blank);
+        self.lines.separate(BlockSeparator::Blank);
     }
 
     fn list(&mut self, id: NodeId, tag: Tag) {
@@ -224,7 +224,7 @@ impl Writer<'_> {
             return;
         }
         let nested = self.in_item;
-        let Page { dom, view, .. } = self.page;
+        let OutputContext { dom, view, .. } = self.page;
         let mut number: u64 =
             dom.attribute(id, "start").and_then(|start| start.trim().parse().ok()).unwrap_or(1);
         // A list with another number cannot follow a paragraph without a blank line.
@@ -263,7 +263,7 @@ impl Writer<'_> {
             number = number.saturating_add(1);
             first = false;
         }
-        if nested { self.lines.tighten() } else { self.lines.separate(Gap::Blank) }
+        if nested { self.lines.tighten() } else { self.lines.separate(BlockSeparator::Blank) }
     }
 
     fn nested_in_item(&mut self, child: NodeId) {
@@ -317,7 +317,7 @@ impl Writer<'_> {
         self.flush();
         self.in_item = outer;
         self.lines.close();
-        self.lines.separate(Gap::Blank);
+        self.lines.separate(BlockSeparator::Blank);
     }
 
     fn rule(&mut self) {
@@ -325,7 +325,7 @@ impl Writer<'_> {
         if self.flat == 0 && !self.lines.at_marker() {
             self.gap();
             self.lines.line("---");
-            self.lines.separate(Gap::Blank);
+            self.lines.separate(BlockSeparator::Blank);
         }
     }
 
@@ -339,11 +339,11 @@ impl Writer<'_> {
 
     fn term(&mut self, id: NodeId) {
         self.flush();
-        self.marked(id, Mark::Strong);
+        self.marked(id, InlineMark::Strong);
         self.flush();
     }
 
-    pub(super) fn marked(&mut self, id: NodeId, mark: Mark) {
+    pub(super) fn marked(&mut self, id: NodeId, mark: InlineMark) {
         self.inline.open(mark);
         self.children(id);
         self.inline.close();
@@ -368,7 +368,7 @@ impl Writer<'_> {
     }
 
     fn inline_code(&mut self, id: NodeId) {
-        let Page { dom, view, .. } = self.page;
+        let OutputContext { dom, view, .. } = self.page;
         if view.below(dom, id).any(|child| matches!(dom.tag(child), Some(Tag::Pre | Tag::Table | Tag::P))) {
             return self.children(id);
         }
@@ -417,7 +417,7 @@ impl Writer<'_> {
             self.lines.line(line);
         }
         self.lines.line(&fence);
-        self.lines.separate(Gap::Blank);
+        self.lines.separate(BlockSeparator::Blank);
     }
 
     /// Writes a formula, on a line of its own if it is one for that and the place allows it.

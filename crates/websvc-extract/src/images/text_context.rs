@@ -9,11 +9,11 @@ const ENOUGH_CHARS: usize = 40;
 
 /// A place in the text: the number of its block.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place(usize);
+pub(super) struct TextPosition(usize);
 
 /// The blocks of a page with the marks in them.
 #[derive(Debug, Default)]
-pub(super) struct Surroundings {
+pub(super) struct TextContext {
     blocks: Vec<Block>,
 }
 
@@ -25,7 +25,7 @@ struct Block {
     marked: bool,
 }
 
-impl Surroundings {
+impl TextContext {
     /// Adds a text node. Captions are told apart from the text around them, and are no part of it.
     pub(super) fn push(&mut self, dom: &Dom, id: NodeId) {
         let text = dom.text(id);
@@ -42,10 +42,10 @@ impl Surroundings {
     }
 
     /// Marks the place of an element.
-    pub(super) fn mark(&mut self, dom: &Dom, id: NodeId) -> Place {
+    pub(super) fn mark(&mut self, dom: &Dom, id: NodeId) -> TextPosition {
         let at = self.block(dom, id);
         self.blocks[at].marked = true;
-        Place(at)
+        TextPosition(at)
     }
 
     /// Returns the number of the block that a node is in.
@@ -59,7 +59,7 @@ impl Surroundings {
     }
 
     /// Returns the text around a place.
-    pub(super) fn around(&self, Place(at): Place) -> String {
+    pub(super) fn around(&self, TextPosition(at): TextPosition) -> String {
         let mut out = self.blocks[at].text.trim().to_owned();
         let neighbours = |block: &&Block| !block.marked;
         for block in self.blocks[at + 1..].iter().take_while(neighbours) {

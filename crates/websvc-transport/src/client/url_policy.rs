@@ -8,15 +8,15 @@ use url::Url;
 
 use crate::BoxFuture;
 
-type Asking = BoxFuture<'static, Result<(), String>>;
-type Rule = dyn Fn(Url) -> Asking + Send + Sync;
+type CheckFuture = BoxFuture<'static, Result<(), String>>;
+type Rule = dyn Fn(Url) -> CheckFuture + Send + Sync;
 
 /// Decides whether a URL that a page leads on to may be gone to; asked before anything is sent there. The guard's rules
 /// hold beside it.
 #[derive(Clone)]
-pub struct UrlRule(Arc<Rule>);
+pub struct UrlPolicy(Arc<Rule>);
 
-impl UrlRule {
+impl UrlPolicy {
     /// Makes a rule of a function that answers with why a URL may not be gone to, in words for whoever gave the first
     /// one.
     #[must_use]
@@ -32,12 +32,12 @@ impl UrlRule {
     ///
     /// # Errors
     /// Why it may not be gone to.
-    pub async fn admit(&self, url: &Url) -> Result<(), String> {
+    pub async fn check(&self, url: &Url) -> Result<(), String> {
         (self.0)(url.clone()).await
     }
 }
 
-impl fmt::Debug for UrlRule {
+impl fmt::Debug for UrlPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("UrlRule")
     }

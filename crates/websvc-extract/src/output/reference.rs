@@ -1,8 +1,8 @@
 //! Links, images, and links to what a page embeds.
 
-use super::inline::{Inline, Mark, Place};
+use super::inline::{EscapeContext, Inline, InlineMark};
 use super::markdown::Writer;
-use super::{BASE64_MARKER, Page, math};
+use super::{BASE64_MARKER, OutputContext, math};
 use crate::dom::{Dom, NodeId, Tag};
 use crate::options::Base64Images;
 use crate::text::{collapsed, starts_with_ignore_case};
@@ -10,7 +10,7 @@ use crate::{embed, links};
 
 impl Writer<'_> {
     pub(super) fn link(&mut self, id: NodeId) {
-        let Page { dom, view, base, .. } = self.page;
+        let OutputContext { dom, view, base, .. } = self.page;
         let Some(href) = dom.attribute(id, "href") else { return self.children(id) };
         if href.contains('#') && is_permalink_sign(&view.text(dom, id)) && !has_image(dom, id) {
             return;
@@ -32,13 +32,13 @@ impl Writer<'_> {
             }
         }
         match links::resolve(base, href) {
-            Some(url) => self.marked(id, Mark::Link(escape_target(url.as_str()))),
+            Some(url) => self.marked(id, InlineMark::Link(escape_target(url.as_str()))),
             None => self.children(id),
         }
     }
 
     pub(super) fn image(&mut self, id: NodeId) {
-        let Page { dom, base, base64_images, .. } = self.page;
+        let OutputContext { dom, base, base64_images, .. } = self.page;
         if is_tracking_pixel(dom, id) {
             return;
         }
@@ -46,8 +46,9 @@ impl Writer<'_> {
             return self.formula(&formula);
         }
         let alt = collapsed(dom.attribute(id, "alt").unwrap_or(""));
-        let mut label = Inline::new(if self.flat > 0 { Place::TableCell } else { Place::Paragraph });
-        label.open(Mark::Link(String::new()));
+        let mut label =
+            Inline::new(if self.flat > 0 { EscapeContext::TableCell } else { EscapeContext::Paragraph });
+        label.open(InlineMark::Link(String::new()));
         label.push_text(&alt);
         let label = label.take();
         let alt = label.strip_prefix('[').and_then(|label| label.strip_suffix("]()")).unwrap_or("");
@@ -63,7 +64,7 @@ impl Writer<'_> {
 
     /// Tells whether an element is all there is in the block around it.
     fn stands_alone(&self, id: NodeId) -> bool {
-        let Page { dom, .. } = self.page;
+        let OutputContext { dom, .. } = self.page;
         let mut inside = id;
         for above in dom.ancestors(id).take(4) {
             let other = |child: NodeId| {
@@ -82,7 +83,7 @@ impl Writer<'_> {
 
     /// Writes a link to a video or a sound.
     pub(super) fn embedded(&mut self, id: NodeId, tag: Tag) {
-        let Page { dom, base, .. } = self.page;
+        let OutputContext { dom, base, .. } = self.page;
         let Some(url) = embed::address(dom, id).and_then(|address| links::resolve(base, &address)) else {
             return;
         };
@@ -91,7 +92,7 @@ impl Writer<'_> {
             .filter(|name| !name.is_empty())
             .unwrap_or_else(|| if tag == Tag::Audio { "Audio".to_owned() } else { "Video".to_owned() });
         self.inline.push_space();
-        self.inline.open(Mark::Link(escape_target(url.as_str())));
+        self.inline.open(InlineMark::Link(escape_target(url.as_str())));
         self.inline.push_text(&name);
         self.inline.close();
         self.inline.push_space();

@@ -10,21 +10,21 @@ use tokio_rustls::TlsConnector;
 use url::Host;
 
 use super::connect::{Connector, Endpoint, Security, dial, server_name, start_http1};
-use super::connection::{Connection, Facts};
+use super::connection::{Connection, ConnectionInfo};
 use super::proxy::{Proxy, ProxyScheme, authority};
 use crate::error::FetchError;
 use crate::tls::public_reason;
 use crate::tunnel::{AnyStream, Tunnel};
 
 /// A proxy, where it is, and what it is to do.
-pub(super) struct Detour<'a> {
+pub(super) struct ProxyPlan<'a> {
     proxy: &'a Proxy,
     addresses: Vec<SocketAddr>,
-    errand: Errand,
+    action: ProxyAction,
 }
 
 /// What a proxy is asked to do.
-enum Errand {
+enum ProxyAction {
     /// To fetch URLs itself.
     Forward,
     /// To connect this, and to pass on bytes.
@@ -32,27 +32,35 @@ enum Errand {
 }
 
 impl Connector {
-    pub(super) async fn plan_detour<'a>(
+    pub(super) async fn plan_proxy<'a>(
         &self,
         endpoint: &Endpoint,
         proxy: &'a Proxy,
-    ) -> Result<Detour<'a>, FetchError> {
-        let errand = self.errand(endpoint, proxy.scheme()).await?;
-        Ok(Detour { proxy, addresses: self.proxy_addresses(proxy).await?, errand })
+    ) -> Result<ProxyPlan<'a>, FetchError> {
+        let action = self.proxy_action(endpoint, proxy.scheme()).await?;
+        Ok(ProxyPlan { proxy, addresses: self.proxy_addresses(proxy).await?, action })
     }
 
-    async fn errand(&self, endpoint: &Endpoint, scheme: ProxyScheme) -> Result<Errand, FetchError> {
+    async fn proxy_action(
+        &self,
+        endpoint: &Endpoint,
+        scheme: ProxyScheme,
+    ) -> Result<ProxyAction, FetchError> {
         let forwards = matches!(endpoint.security, Security::Plain)
             && matches!(scheme, ProxyScheme::Http | ProxyScheme::Https)
-            && self.guard.is_indifferent_to(&endpoint.host.to_string(), endpoint.port);
-        if forwards { Ok(Errand::Forward) } else { Ok(Errand::Tunnel(self.far_end(endpoint).await?)) }
+            && self.guard.skips_address_check(&endpoint.host.to_string(), endpoint.port);
+        if forwards {
+            Ok(ProxyAction::Forward)
+        } else {
+            Ok(ProxyAction::Tunnel(self.tunnel_target(endpoint).await?))
+        }
     }
 
     /// Returns what a proxy is asked to connect. Only a guard that has nothing to say about a host lets the proxy find
     /// out the host's addresses.
-    async fn far_end(&self, endpoint: &Endpoint) -> Result<Authority, FetchError> {
+    async fn tunnel_target(&self, endpoint: &Endpoint) -> Result<Authority, FetchError> {
         let name = endpoint.host.to_string();
-        if self.guard.is_indifferent_to(&name, endpoint.port) {
+        if self.guard.skips_address_check(&name, endpoint.port) {
             return authority(name, endpoint.port);
         }
         let addresses = self.addresses(endpoint).await?;
@@ -71,20 +79,20 @@ impl Connector {
         proxy: &Proxy,
         deadline: Instant,
     ) -> Result<Tunnel, FetchError> {
-        let target = self.far_end(endpoint).await?;
+        let target = self.tunnel_target(endpoint).await?;
         let unreachable = |source| proxy.failed("it cannot be reached", source);
         let stream = dial(&self.proxy_addresses(proxy).await?, deadline).await.map_err(unreachable)?;
         Ok(match proxy.scheme() {
             ProxyScheme::Http => Tunnel::through(proxy.tunnel(Box::new(stream), target).await?),
             ProxyScheme::Socks5 => Tunnel::through(proxy.socks_tunnel(Box::new(stream), &target).await?),
             ProxyScheme::Https => {
-                let stream = self.secure(proxy, stream).await?;
+                let stream = self.tls_to_proxy(proxy, stream).await?;
                 Tunnel::through(proxy.tunnel(stream, target).await?)
             }
         })
     }
 
-    async fn secure(&self, proxy: &Proxy, stream: TcpStream) -> Result<AnyStream, FetchError> {
+    async fn tls_to_proxy(&self, proxy: &Proxy, stream: TcpStream) -> Result<AnyStream, FetchError> {
         let insecure = |source: io::Error| proxy.failed(&public_reason(&source), source);
         let name = server_name(proxy.host()).map_err(insecure)?;
         let config = self.trust.for_http1().await.map_err(insecure)?;
@@ -95,40 +103,43 @@ impl Connector {
     pub(super) async fn open_through(
         &self,
         endpoint: &Endpoint,
-        detour: Detour<'_>,
+        plan: ProxyPlan<'_>,
         deadline: Instant,
     ) -> Result<Connection, FetchError> {
-        let Detour { proxy, addresses, errand } = detour;
+        let ProxyPlan { proxy, addresses, action } = plan;
         let unreachable = |source| proxy.failed("it cannot be reached", source);
         let stream = dial(&addresses, deadline).await.map_err(unreachable)?;
         let remote_addr = stream.peer_addr().map_err(unreachable)?;
         let stream: AnyStream = match proxy.scheme() {
             ProxyScheme::Http | ProxyScheme::Socks5 => Box::new(stream),
-            ProxyScheme::Https => self.secure(proxy, stream).await?,
+            ProxyScheme::Https => self.tls_to_proxy(proxy, stream).await?,
         };
-        self.run_errand(endpoint, proxy, errand, stream, remote_addr).await
+        self.connect_via_proxy(endpoint, proxy, action, stream, remote_addr).await
     }
 
-    async fn run_errand(
+    async fn connect_via_proxy(
         &self,
         endpoint: &Endpoint,
         proxy: &Proxy,
-        errand: Errand,
+        action: ProxyAction,
         stream: AnyStream,
         remote_addr: SocketAddr,
     ) -> Result<Connection, FetchError> {
-        match errand {
-            Errand::Forward => {
+        match action {
+            ProxyAction::Forward => {
                 let started = start_http1(stream).await;
                 let sender = started.map_err(|error| proxy.failed("it gave no valid answer", error))?;
                 let forwarder = Some(proxy.clone());
-                Ok(Connection { sender, facts: Facts { remote_addr, certificate_problem: None, forwarder } })
+                Ok(Connection {
+                    sender,
+                    facts: ConnectionInfo { remote_addr, certificate_problem: None, forwarder },
+                })
             }
-            Errand::Tunnel(target) if matches!(proxy.scheme(), ProxyScheme::Socks5) => {
+            ProxyAction::Tunnel(target) if matches!(proxy.scheme(), ProxyScheme::Socks5) => {
                 let tunnel = proxy.socks_tunnel(stream, &target).await?;
                 self.open(endpoint, tunnel, remote_addr).await
             }
-            Errand::Tunnel(target) => {
+            ProxyAction::Tunnel(target) => {
                 let tunnel = proxy.tunnel(stream, target).await?;
                 self.open(endpoint, tunnel, remote_addr).await
             }

@@ -1,9 +1,9 @@
 //! Content that a page only states in its JSON-LD: products and articles that scripts would show.
 
+use crate::content_view::ContentView;
 use crate::dom::{self, Dom, NodeId};
 use crate::json_ld;
 use crate::text::collapsed;
-use crate::view::View;
 use serde_json::Value;
 
 /// A page that shows this many letters is not waiting for a script.
@@ -15,11 +15,11 @@ const MIN_LETTERS: usize = 60;
 /// Adds to the page what its JSON-LD states and its markup does not show, as a `<main>` at its end.
 ///
 /// Returns the new page and that element; nothing if the page shows enough by itself.
-pub(crate) fn complete(dom: &Dom, html: &str) -> Option<(Dom, NodeId)> {
+pub(crate) fn add_json_ld_content(dom: &Dom, html: &str) -> Option<(Dom, NodeId)> {
     if !html.contains("ld+json") || !(html.contains("Product") || html.contains("articleBody")) {
         return None;
     }
-    let view = View::visible(dom);
+    let view = ContentView::visible(dom);
     if view.letters(dom, BARE_LETTERS) >= BARE_LETTERS {
         return None;
     }
@@ -27,7 +27,7 @@ pub(crate) fn complete(dom: &Dom, html: &str) -> Option<(Dom, NodeId)> {
     let markup = blocks.iter().flat_map(json_ld::objects).find_map(markup)?;
     let shown = letters_of(&view.text(dom, NodeId::ROOT));
     let stated = dom::parse(&markup);
-    let words = letters_of(&View::visible(&stated).text(&stated, NodeId::ROOT));
+    let words = letters_of(&ContentView::visible(&stated).text(&stated, NodeId::ROOT));
     let tail: String = words.chars().rev().take(MIN_LETTERS).collect();
     let tail: String = tail.chars().rev().collect();
     if words.len() < MIN_LETTERS || shown.contains(&tail) {

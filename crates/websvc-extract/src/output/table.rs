@@ -1,9 +1,9 @@
 //! Tables: data as GFM tables with spans expanded, layout as the blocks it arranges.
 
-use super::inline::{Inline, Place};
-use super::lines::Gap;
+use super::inline::{EscapeContext, Inline};
+use super::lines::BlockSeparator;
 use super::markdown::Writer;
-use super::{Page, code};
+use super::{OutputContext, code};
 use crate::dom::{Dom, NodeId, Tag};
 use crate::limits::{MAX_OUTPUT_BYTES, MAX_TABLE_CELLS};
 
@@ -50,12 +50,12 @@ impl Writer<'_> {
                 self.lines.line(&format!("|{}", " --- |".repeat(width)));
             }
         }
-        self.lines.separate(Gap::Blank);
+        self.lines.separate(BlockSeparator::Blank);
     }
 
     /// Writes every cell as blocks of its own; beside line numbers they are code.
     fn layout(&mut self, table: NodeId, shape: &Shape) {
-        let Page { dom, view, .. } = self.page;
+        let OutputContext { dom, view, .. } = self.page;
         let is_code = |cell: NodeId| {
             let class = dom.attribute(cell, "class").unwrap_or_default();
             class.contains("code") && !view.below(dom, cell).any(|id| dom.is(id, Tag::Pre))
@@ -115,7 +115,7 @@ impl Writer<'_> {
     }
 
     fn cell(&mut self, id: NodeId) -> String {
-        let outer = std::mem::replace(&mut self.inline, Inline::new(Place::TableCell));
+        let outer = std::mem::replace(&mut self.inline, Inline::new(EscapeContext::TableCell));
         self.flat += 1;
         self.children(id);
         self.flat -= 1;
@@ -132,8 +132,8 @@ fn take_covered(above: &mut [(usize, String)], out: &mut Vec<String>) {
     }
 }
 
-fn shape(page: Page<'_>, table: NodeId) -> Shape {
-    let Page { dom, view, .. } = page;
+fn shape(page: OutputContext<'_>, table: NodeId) -> Shape {
+    let OutputContext { dom, view, .. } = page;
     let mut shape = Shape { captions: Vec::new(), rows: Vec::new() };
     let mut groups = vec![table];
     while let Some(group) = groups.pop() {
@@ -156,7 +156,7 @@ fn shape(page: Page<'_>, table: NodeId) -> Shape {
 }
 
 /// Tells whether a table only arranges things on the page.
-fn is_layout(page: Page<'_>, table: NodeId, shape: &Shape) -> bool {
+fn is_layout(page: OutputContext<'_>, table: NodeId, shape: &Shape) -> bool {
     let dom = page.dom;
     if matches!(dom.attribute(table, "role"), Some("presentation" | "none")) {
         return true;

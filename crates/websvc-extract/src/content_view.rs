@@ -1,7 +1,7 @@
 //! A view: the part of the DOM that is asked for, as roots and the nodes left out below them.
 
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
-use crate::hidden::{Rules, Sight};
+use crate::hidden::{Rules, Visibility};
 
 /// A page with fewer letters than this shows nothing without scripts.
 const FEW_LETTERS: usize = 400;
@@ -24,20 +24,20 @@ enum Noscript {
 
 /// The selected part of a page. Writers walk it and never look at what is left out.
 #[derive(Debug, Clone)]
-pub(crate) struct View {
+pub(crate) struct ContentView {
     pub(crate) roots: Vec<NodeId>,
     left_out: Vec<bool>,
 }
 
-impl View {
+impl ContentView {
     /// Returns everything of the page that is visible.
     ///
     /// A page that shows next to nothing without scripts is taken by what it offers in `<noscript>`.
-    pub(crate) fn visible(dom: &Dom) -> View {
-        let view = View::shown(dom, Noscript::Hidden);
+    pub(crate) fn visible(dom: &Dom) -> ContentView {
+        let view = ContentView::shown(dom, Noscript::Hidden);
         let letters = view.letters(dom, FEW_LETTERS);
         if letters < FEW_LETTERS && dom.descendants(NodeId::ROOT).any(|id| dom.is(id, Tag::Noscript)) {
-            let other = View::shown(dom, Noscript::Shown);
+            let other = ContentView::shown(dom, Noscript::Shown);
             // A request to turn scripts on is no content.
             if other.letters(dom, FEW_LETTERS) > 2 * letters + 80 {
                 return other;
@@ -49,7 +49,7 @@ impl View {
     /// Shows what a page hides until a script runs: one part that holds several times more than all that is shown.
     ///
     /// Short hidden texts stay hidden whatever the page shows: they are what injected instructions look like.
-    fn revealed(mut self, dom: &Dom) -> View {
+    fn revealed(mut self, dom: &Dom) -> ContentView {
         let shown = self.letters(dom, WAITING_LETTERS);
         if shown >= WAITING_LETTERS {
             return self;
@@ -79,8 +79,8 @@ impl View {
         seen
     }
 
-    fn shown(dom: &Dom, noscript: Noscript) -> View {
-        let mut view = View { roots: vec![NodeId::ROOT], left_out: vec![false; dom.len()] };
+    fn shown(dom: &Dom, noscript: Noscript) -> ContentView {
+        let mut view = ContentView { roots: vec![NodeId::ROOT], left_out: vec![false; dom.len()] };
         view.hide(dom, NodeId::ROOT, noscript);
         view
     }
@@ -95,27 +95,27 @@ impl View {
                 continue;
             }
             match rules.sight(id) {
-                Sight::Shown => {}
-                Sight::Doubtful => doubtful.push(id),
-                Sight::Hidden => {
+                Visibility::Shown => {}
+                Visibility::Doubtful => doubtful.push(id),
+                Visibility::Hidden => {
                     self.leave_out(id);
                     walk.skip_children(id);
                 }
-                Sight::Empty => {
+                Visibility::Empty => {
                     dom.children(id).for_each(|child| self.leave_out(child));
                     walk.skip_children(id);
                 }
             }
         }
-        self.hide_little(dom, top, &doubtful);
+        self.hide_unless_large(dom, top, &doubtful);
     }
 
     /// Leaves out what styles hide, unless it is a large part of the page: then scripts will show it.
-    fn hide_little(&mut self, dom: &Dom, top: NodeId, doubtful: &[NodeId]) {
+    fn hide_unless_large(&mut self, dom: &Dom, top: NodeId, doubtful: &[NodeId]) {
         if doubtful.is_empty() {
             return;
         }
-        let bytes = |view: &View, id: NodeId| -> usize {
+        let bytes = |view: &ContentView, id: NodeId| -> usize {
             view.below(dom, id).map(|inner| dom.text(inner).trim().len()).sum()
         };
         let mut outermost: Vec<(NodeId, usize)> = Vec::new();
@@ -146,7 +146,7 @@ impl View {
     }
 
     /// Takes back what is left out in a subtree, as far as another view shows it.
-    pub(crate) fn restore(&mut self, dom: &Dom, top: NodeId, other: &View) {
+    pub(crate) fn restore(&mut self, dom: &Dom, top: NodeId, other: &ContentView) {
         for id in dom.descendants(top) {
             self.left_out[id.index()] = other.is_left_out(id);
         }

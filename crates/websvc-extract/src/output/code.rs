@@ -1,6 +1,6 @@
 //! Code: the text of a block as written, its language, and fences that its own backticks cannot close.
 
-use super::Page;
+use super::OutputContext;
 use crate::dom::{Dom, NodeId, NodeKind, Tag};
 
 /// A block of code.
@@ -81,7 +81,7 @@ const LANGUAGES: [&str; 64] = [
 ];
 
 /// Reads a `<pre>`, or another element that holds code.
-pub(super) fn block(page: Page<'_>, pre: NodeId) -> Block {
+pub(super) fn block(page: OutputContext<'_>, pre: NodeId) -> Block {
     let mut text = String::new();
     collect(page, pre, &mut text);
     let start = text.len() - text.trim_start_matches(['\n', '\r']).len();
@@ -98,8 +98,8 @@ fn without_counted_lines(text: String) -> String {
     if counted { text.lines().skip(1).step_by(2).collect::<Vec<_>>().join("\n") } else { text }
 }
 
-fn collect(page: Page<'_>, id: NodeId, out: &mut String) {
-    let Page { dom, view, .. } = page;
+fn collect(page: OutputContext<'_>, id: NodeId, out: &mut String) {
+    let OutputContext { dom, view, .. } = page;
     for child in view.children(dom, id) {
         match dom.kind(child) {
             NodeKind::Text => out.extend(dom.text(child).chars().filter(|&c| !crate::text::is_dropped(c))),

@@ -9,22 +9,22 @@ use std::task::Poll;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::connection::{Alarm, FAREWELL};
-use super::dispatch::{Origin, message};
+use super::connection::{CLOSE_TIMEOUT, DeadlineTimer};
+use super::dispatch::{ConnectionShared, message};
 use super::stream::Stream;
 use crate::BoxFuture;
 use crate::tunnel::Tunnel;
 
-type Going = BoxFuture<'static, ()>;
+type UpgradeFuture = BoxFuture<'static, ()>;
 
 /// Another protocol.
-pub(crate) struct Switch(Box<dyn FnOnce(Tunnel, Draining) -> Going + Send>);
+pub(crate) struct UpgradeHandler(Box<dyn FnOnce(Tunnel, ShutdownSignal) -> UpgradeFuture + Send>);
 
 /// The word that the server stops.
 #[derive(Debug, Clone)]
-pub struct Draining(watch::Receiver<bool>);
+pub struct ShutdownSignal(watch::Receiver<bool>);
 
-impl Draining {
+impl ShutdownSignal {
     /// Waits until the server stops. What was switched to has two seconds then to say goodbye.
     pub async fn begun(&mut self) {
         // An error means that the server itself is gone, which ends this task too.
@@ -32,8 +32,8 @@ impl Draining {
     }
 }
 
-impl Switch {
-    pub(crate) fn new<F>(protocol: impl FnOnce(Tunnel, Draining) -> F + Send + 'static) -> Self
+impl UpgradeHandler {
+    pub(crate) fn new<F>(protocol: impl FnOnce(Tunnel, ShutdownSignal) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -41,10 +41,15 @@ impl Switch {
     }
 
     /// Goes on with a connection until the protocol ends, the client takes nothing any more or the server is gone.
-    pub(super) async fn go_on(self, stream: Stream, origin: &Origin, draining: watch::Receiver<bool>) {
-        let Origin { activity, peer, .. } = origin;
+    pub(super) async fn run_upgraded(
+        self,
+        stream: Stream,
+        origin: &ConnectionShared,
+        draining: watch::Receiver<bool>,
+    ) {
+        let ConnectionShared { activity, peer, .. } = origin;
         activity.switched();
-        let mut told = Draining(draining);
+        let mut told = ShutdownSignal(draining);
         let mut going = (self.0)(Tunnel::through(Box::new(stream)), told.clone());
         let going = std::future::poll_fn(move |cx| {
             // It is not polled again after a panic, so no broken state can be seen.
@@ -55,10 +60,10 @@ impl Switch {
         });
         let cut = async {
             told.begun().await;
-            sleep(FAREWELL).await;
+            sleep(CLOSE_TIMEOUT).await;
         };
-        let timer = pin!(tokio::time::sleep_until(activity.later()));
-        let mut alarm = Alarm::new(timer);
+        let timer = pin!(tokio::time::sleep_until(activity.next_check()));
+        let mut alarm = DeadlineTimer::new(timer);
         let stalled = std::future::poll_fn(|cx| match alarm.check(activity.stalls(), activity, cx) {
             Some(_) => Poll::Ready(()),
             None => Poll::Pending,
@@ -73,7 +78,7 @@ impl Switch {
     }
 }
 
-impl fmt::Debug for Switch {
+impl fmt::Debug for UpgradeHandler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Switch").finish_non_exhaustive()
     }

@@ -5,7 +5,7 @@ use crate::error::ExtractError;
 
 /// The sorts of content that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ContentKind {
     /// HTML, read by the rules of browsers.
     Html,
     /// XHTML, read by the same rules.
@@ -21,17 +21,17 @@ pub enum Kind {
 /// How many bytes are looked at.
 const SNIFF_BYTES: usize = 2048;
 
-impl Kind {
+impl ContentKind {
     /// Tells whether the content is markup with a tree.
     pub fn is_html(self) -> bool {
-        matches!(self, Kind::Html | Kind::Xhtml)
+        matches!(self, ContentKind::Html | ContentKind::Xhtml)
     }
 
     /// Finds out what `bytes` are.
     ///
     /// # Errors
     /// [`ExtractError::Unsupported`] for binary kinds.
-    pub(crate) fn sniff(bytes: &[u8], content_type: Option<&str>) -> Result<Kind, ExtractError> {
+    pub(crate) fn sniff(bytes: &[u8], content_type: Option<&str>) -> Result<ContentKind, ExtractError> {
         let head = &bytes[..bytes.len().min(SNIFF_BYTES)];
         let declared = content_type.unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
         if let Some(kind) = binary::binary_kind(bytes, content_type) {
@@ -41,23 +41,23 @@ impl Kind {
             return Err(unsupported(if is_vague { name_of(&declared) } else { kind }));
         }
         match declared.as_str() {
-            "text/html" => return Ok(Kind::Html),
-            "application/xhtml+xml" => return Ok(Kind::Xhtml),
-            "application/json" | "text/json" => return Ok(Kind::Json),
-            declared if declared.ends_with("+json") => return Ok(Kind::Json),
+            "text/html" => return Ok(ContentKind::Html),
+            "application/xhtml+xml" => return Ok(ContentKind::Xhtml),
+            "application/json" | "text/json" => return Ok(ContentKind::Json),
+            declared if declared.ends_with("+json") => return Ok(ContentKind::Json),
             _ => {}
         }
         let by_content = sniff_text(head);
         match declared.as_str() {
             "application/xml" | "text/xml" => {
-                Ok(by_content.filter(|kind| kind.is_html()).unwrap_or(Kind::Xml))
+                Ok(by_content.filter(|kind| kind.is_html()).unwrap_or(ContentKind::Xml))
             }
-            declared if declared.ends_with("+xml") && declared != "image/svg+xml" => Ok(Kind::Xml),
-            declared if declared.starts_with("text/") => Ok(Kind::Text),
+            declared if declared.ends_with("+xml") && declared != "image/svg+xml" => Ok(ContentKind::Xml),
+            declared if declared.starts_with("text/") => Ok(ContentKind::Text),
             declared => match by_content {
                 Some(kind) => Ok(kind),
                 None if is_binary_type(declared) => Err(unsupported(name_of(declared))),
-                None => Ok(Kind::Text),
+                None => Ok(ContentKind::Text),
             },
         }
     }
@@ -88,12 +88,12 @@ fn is_binary_type(declared: &str) -> bool {
 }
 
 /// Recognises markup and JSON by how they start.
-fn sniff_text(head: &[u8]) -> Option<Kind> {
+fn sniff_text(head: &[u8]) -> Option<ContentKind> {
     let mut text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     let lower = text.to_ascii_lowercase();
     if lower.starts_with(b"<?xml") {
         let xhtml = lower.windows(5).any(|w| w == b"<html");
-        return Some(if xhtml { Kind::Xhtml } else { Kind::Xml });
+        return Some(if xhtml { ContentKind::Xhtml } else { ContentKind::Xml });
     }
     while text.starts_with(b"<!--") {
         text = text
@@ -110,12 +110,12 @@ fn sniff_text(head: &[u8]) -> Option<Kind> {
                 .map(u8::to_ascii_lowercase)
                 .collect();
             match name.as_slice() {
-                b"rss" | b"feed" | b"urlset" | b"sitemapindex" | b"opml" | b"svg" => Some(Kind::Xml),
+                b"rss" | b"feed" | b"urlset" | b"sitemapindex" | b"opml" | b"svg" => Some(ContentKind::Xml),
                 b"" => None,
-                _ => Some(Kind::Html),
+                _ => Some(ContentKind::Html),
             }
         }
-        b'{' | b'[' if text.get(1..).is_some_and(starts_json) => Some(Kind::Json),
+        b'{' | b'[' if text.get(1..).is_some_and(starts_json) => Some(ContentKind::Json),
         _ => None,
     }
 }
