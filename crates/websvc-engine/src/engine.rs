@@ -217,7 +217,7 @@ impl Engine {
         let scope = self.scope(team)?;
         let scraper = inspections.scraper(self.scraper()).in_scope(scope);
         let profile = self.open_profile(team, Some(plan)).await?;
-        let reading = plan.for_reading();
+        let reading = plan.without_generated_formats();
         let mut page = scraper.scrape_with(url, &reading, profile.as_ref(), deadline).await;
         let unsaved = match profile {
             Some(profile) => profile.close().await,
@@ -264,7 +264,7 @@ impl Engine {
         check_upload_features(plan)?;
         let scraper = &self.config.scraper;
         let FeatureCheck { warnings } = check_page_features(plan, scraper, self.config.completion_model())?;
-        let reading = plan.for_reading();
+        let reading = plan.without_generated_formats();
         let mut page = scraper.read_file(file, &reading, deadline).await.map_err(EngineError::Page)?;
         generated::write(self.completion_model(), self.stages(), plan, &mut page, deadline).await;
         *bill = charge_single_page(&self.config.pricing, plan, Some(&mut page), 0);

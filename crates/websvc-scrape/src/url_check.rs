@@ -9,7 +9,7 @@ use websvc_stage::Stage;
 use websvc_store::PageKey;
 use websvc_threat::Inspection;
 use websvc_transport::{FetchError, UrlPolicy};
-use websvc_validate::Protection;
+use websvc_validate::ThreatRules;
 
 use crate::error::ScrapeError;
 use crate::scraper::Scraper;
@@ -27,7 +27,7 @@ pub(crate) struct RedirectRule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FlightKey {
     page: PageKey,
-    protection: Option<Arc<Protection>>,
+    protection: Option<Arc<ThreatRules>>,
     redirect_rule: Option<&'static str>,
     is_background: bool,
 }

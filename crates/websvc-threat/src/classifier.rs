@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
-use websvc_validate::Retention;
+use websvc_validate::RetentionMode;
 
 use crate::breaker::{Breaker, Condition, Refused};
 use crate::error::{Rule, ScanError};
@@ -106,12 +106,12 @@ impl Classifier {
     ///
     /// # Errors
     /// [`ScanError`]
-    pub async fn score(&self, url: &str, retention: Retention) -> Option<Result<u8, ScanError>> {
+    pub async fn score(&self, url: &str, retention: RetentionMode) -> Option<Result<u8, ScanError>> {
         let Inner { asked, counters } = &*self.0;
         let asked = asked.as_ref()?;
         let remembers = match retention {
-            Retention::Normal => true,
-            Retention::Anonymous | Retention::Zero => false,
+            RetentionMode::Normal => true,
+            RetentionMode::Anonymous | RetentionMode::Zero => false,
         };
         if remembers && let Some(score) = asked.verdicts.find(url, Instant::now()) {
             counters.remembered();

@@ -8,7 +8,7 @@ use tokio::sync::OnceCell;
 use url::Url;
 use websvc_transport::UrlPolicy;
 use websvc_types::ThreatFailurePolicy;
-use websvc_validate::Protection;
+use websvc_validate::ThreatRules;
 
 use crate::classifier::Classifier;
 use crate::error::{Blocked, Rule};
@@ -17,7 +17,7 @@ use crate::lists::{self, Listed};
 /// What a request's URLs are checked by. Cheap to clone; clones share what was found out.
 #[derive(Debug, Clone)]
 pub struct Inspection {
-    protection: Arc<Protection>,
+    protection: Arc<ThreatRules>,
     found: Arc<Found>,
 }
 
@@ -43,7 +43,7 @@ pub struct Tally {
 impl Inspection {
     /// Makes one for a request.
     #[must_use]
-    pub fn new(protection: &Protection, classifier: &Classifier) -> Self {
+    pub fn new(protection: &ThreatRules, classifier: &Classifier) -> Self {
         let found = Found {
             classifier: classifier.clone(),
             scores: Mutex::default(),
@@ -56,13 +56,13 @@ impl Inspection {
 
     /// Returns one by other rules for the same request: what was scanned is not scanned again.
     #[must_use]
-    pub fn by(&self, protection: &Protection) -> Self {
+    pub fn by(&self, protection: &ThreatRules) -> Self {
         Self { protection: Arc::new(protection.clone()), found: Arc::clone(&self.found) }
     }
 
     /// Returns the rules that it goes by.
     #[must_use]
-    pub fn protection(&self) -> &Arc<Protection> {
+    pub fn protection(&self) -> &Arc<ThreatRules> {
         &self.protection
     }
 

@@ -4,7 +4,7 @@
 //! written as numbers, and scheme, user, port and path are not looked at.
 
 use url::{Host, Url};
-use websvc_validate::Protection;
+use websvc_validate::ThreatRules;
 
 /// What a list says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum Listed {
 }
 
 /// Returns what the lists say of a URL; `None` when it is on none of them.
-pub(crate) fn look_up(protection: &Protection, url: &Url) -> Option<Listed> {
+pub(crate) fn look_up(protection: &ThreatRules, url: &Url) -> Option<Listed> {
     let host = host(url)?;
     if contains(protection.whitelist(), &host) {
         return Some(Listed::Allowed);
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     /// Returns the protection of a request with these lists, read as requests are.
-    fn protection(whitelist: &[&str], blacklist: &[&str], tlds: &[&str]) -> Protection {
+    fn protection(whitelist: &[&str], blacklist: &[&str], tlds: &[&str]) -> ThreatRules {
         let list = |entries: &[&str]| Some(entries.iter().map(|&entry| entry.to_owned()).collect());
         let own = ThreatProtection {
             whitelist: list(whitelist),
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(protection: &Protection, url: &str, expected: Option<&Listed>) {
+    fn check(protection: &ThreatRules, url: &str, expected: Option<&Listed>) {
         assert_eq!(look_up(protection, &url.parse().unwrap()).as_ref(), expected, "{url}");
     }
 

@@ -108,7 +108,7 @@ async fn ask(address: &str, key: &str) -> Result<SearchResponse> {
         }),
         ..SearchRequest::default()
     };
-    Ok(client.search(&request).await?)
+    Ok(client.execute_search(&request).await?)
 }
 
 fn show_answer(answer: &SearchResponse) -> Result<()> {

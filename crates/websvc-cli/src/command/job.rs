@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 use websvc::JobKind;
 use websvc::types::job::{
-    BatchScrapeRequest, CrawlRequest, JobDocument, JobErrors, JobPhase, JobStatusResponse,
+    BatchScrapeRequest, CrawlRequest, JobDocument, JobErrorsResponse, JobStatus, JobStatusResponse,
 };
 
 use crate::Setting;
@@ -51,7 +51,7 @@ impl Asked {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct State {
-    status: JobPhase,
+    status: JobStatus,
     completed: u64,
     total: u64,
     credits_used: u64,
@@ -141,7 +141,7 @@ impl Source {
         }
     }
 
-    async fn errors(&self) -> Result<JobErrors> {
+    async fn errors(&self) -> Result<JobErrorsResponse> {
         match self {
             Self::Here(local) => local.errors().await,
             Self::There(server) => server.errors().await,
@@ -221,6 +221,6 @@ async fn hand_over(kind: JobKind, source: &mut Source, hand: &mut Hand) -> Resul
     }
     progress.finish();
     let state = state.context("the job was never asked for")?;
-    ensure!(state.status != JobPhase::Scraping, "the job goes on and nobody waits for it");
+    ensure!(state.status != JobStatus::Scraping, "the job goes on and nobody waits for it");
     Ok(state)
 }

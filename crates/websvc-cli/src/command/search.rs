@@ -19,7 +19,7 @@ use crate::show::{self, Style, styled};
 pub(crate) async fn search(setting: Setting, arguments: Search) -> Result<()> {
     let request = request(&arguments)?;
     let mut response = match arguments.remote.server {
-        Some(_) => remote(&arguments.remote)?.search(&request).await?,
+        Some(_) => remote(&arguments.remote)?.execute_search(&request).await?,
         None => local(&setting, request).await?,
     };
     write_files(&mut response, &arguments.pictures.output_dir)?;

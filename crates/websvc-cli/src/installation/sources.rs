@@ -124,7 +124,7 @@ fn declared(config: &Config, name: &str) -> Result<Arc<dyn SearchSource>> {
         }
         None => {
             let known = ["index", "searxng"].into_iter().chain(sources.keys().map(String::as_str));
-            let meant = websvc_validate::nearest(name, known);
+            let meant = websvc_validate::suggest(name, known);
             let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant:?}?"));
             bail!("search.providers names {name:?}, and there is no [search.sources.{name}]{meant}");
         }

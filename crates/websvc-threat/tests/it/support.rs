@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use url::Url;
 use websvc_testkit::{Page, Seen, World};
 use websvc_threat::{Classifier, ClassifierConfig, Inspection, Scanner};
-use websvc_validate::{Allowance, Policy, Protection, ThreatPolicy, read_search};
+use websvc_validate::{FeaturePolicy, Policy, ThreatPolicy, ThreatRules, read_search};
 
 pub(crate) const SCANNER: &str = "http://scanner.test/scan";
 
@@ -50,12 +50,12 @@ pub(crate) fn classifier(world: &World, config: ClassifierConfig) -> Classifier 
 }
 
 /// Returns what is in force for a request with this `threatProtection` and these other fields.
-pub(crate) fn protection(own: &Value, mut body: Value) -> Protection {
+pub(crate) fn protection(own: &Value, mut body: Value) -> ThreatRules {
     body["query"] = json!("q");
     body["threatProtection"] = own.clone();
     let policy = Policy {
         threat: ThreatPolicy::On,
-        zdr: Allowance::Allowed,
+        zdr: FeaturePolicy::Allowed,
         threat_values: Arc::default(),
         ..Policy::default()
     };

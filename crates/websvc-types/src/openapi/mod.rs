@@ -14,7 +14,7 @@ use schemars::Schema;
 use serde_json::{Map, Value, json};
 
 use crate::schema;
-use crate::status::{Health, Readiness, Welcome};
+use crate::status::{HealthResponse, ReadinessResponse, RootResponse};
 
 /// What the document says in front of the operations, in Markdown.
 const DESCRIPTION: &str = "\
@@ -83,9 +83,9 @@ pub fn text() -> String {
 fn schemas() -> Map<String, Value> {
     let mut definitions = Map::new();
     let own: [(&str, Schema); 3] = [
-        ("health", schema::response::<Health>()),
-        ("readiness", schema::response::<Readiness>()),
-        ("welcome", schema::response::<Welcome>()),
+        ("health", schema::response::<HealthResponse>()),
+        ("readiness", schema::response::<ReadinessResponse>()),
+        ("welcome", schema::response::<RootResponse>()),
     ];
     for (name, schema) in schema::roots().into_iter().chain(own) {
         let Value::Object(mut schema) = schema.to_value() else { continue };

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use websvc::types::{ErrorCode, ViolationCode};
-use websvc::{Client, ClientError, Refusal};
+use websvc::{ApiError, Client, ClientError};
 use websvc_testkit::{Page, World};
 
 use crate::support::{client, json, service};
 
-async fn refused(answer: Page) -> (ClientError, Refusal) {
+async fn refused(answer: Page) -> (ClientError, ApiError) {
     let world = service(vec![answer]).await;
-    let error = client(&world).search_for("q").send().await.unwrap_err();
+    let error = client(&world).search("q").send().await.unwrap_err();
     let refusal = error.refusal().unwrap_or_else(|| panic!("{error:?}")).clone();
     (error, refusal)
 }
@@ -20,7 +20,7 @@ async fn every_code_of_the_service_is_known_and_keeps_its_status() {
     for &code in ErrorCode::ALL {
         let body = format!(r#"{{"success": false, "error": "why", "code": "{code}"}}"#);
         let world = service(vec![json(code.status(), &body)]).await;
-        let error = client(&world).search_for("q").send().await.unwrap_err();
+        let error = client(&world).search("q").send().await.unwrap_err();
         assert_eq!(error.code(), Some(code));
         assert_eq!(error.status().map(|status| status.as_u16()), Some(code.status()));
         assert_eq!(error.refusal().unwrap().message, "why");
@@ -98,8 +98,8 @@ async fn a_refusal_says_how_long_to_wait() {
 #[tokio::test]
 async fn a_200_that_is_no_answer_of_websvc_is_unreadable() {
     let world = service(vec![Page::html("<h1>Welcome</h1>")]).await;
-    let error = client(&world).search_for("q").send().await.unwrap_err();
-    assert!(matches!(error, ClientError::Unreadable { .. }), "{error:?}");
+    let error = client(&world).search("q").send().await.unwrap_err();
+    assert!(matches!(error, ClientError::Decode { .. }), "{error:?}");
     assert_eq!(error.status().unwrap(), 200);
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use websvc::types::ErrorCode;
-use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobPhase};
+use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobStatus};
 use websvc::{Client, JobKind};
 use websvc_testkit::{Page, World};
 
@@ -65,7 +65,7 @@ async fn documents_arrive_each_once_and_the_end_is_told() {
         texts.push(document.content.markdown.unwrap());
     }
     assert_eq!(texts, ["one", "two", "three"]);
-    assert_eq!(watch.state().map(|state| state.status), Some(JobPhase::Completed));
+    assert_eq!(watch.state().map(|state| state.status), Some(JobStatus::Completed));
     assert!(watch.next_part().await.unwrap().is_none());
     assert_eq!(world.count("http://elsewhere.test/steals-the-key"), 0);
     let seen = world.requests();

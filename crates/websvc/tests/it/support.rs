@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use websvc::{Client, ClientBuilder, Retry};
+use websvc::{Client, ClientBuilder, RetryPolicy};
 use websvc_testkit::{Page, World};
 
 pub(crate) const FOUND: &str = r#"{"success": true, "data": {"web": []}, "id": "1", "creditsUsed": 0}"#;
@@ -40,8 +40,13 @@ pub(crate) async fn service(answers: Vec<Page>) -> World {
 }
 
 /// Four attempts that follow each other at once.
-pub(crate) fn impatient() -> Retry {
-    Retry { attempts: 4, base: Duration::from_millis(1), max: Duration::from_millis(2), ..Retry::default() }
+pub(crate) fn impatient() -> RetryPolicy {
+    RetryPolicy {
+        attempts: 4,
+        base: Duration::from_millis(1),
+        max: Duration::from_millis(2),
+        ..RetryPolicy::default()
+    }
 }
 
 pub(crate) fn builder(base: &str) -> ClientBuilder {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::StatusCode;
 use tokio::net::TcpListener;
 use url::Url;
-use websvc::types::status::{Condition, Readiness, ReadinessStatus};
+use websvc::types::status::{ComponentStatus, ReadinessResponse, ReadinessStatus};
 use websvc_transport::{
     AddressGuard, Client, ClientConfig, FetchRequest, RedirectPolicy, TlsFiles, TlsPolicy,
 };
@@ -79,8 +79,8 @@ async fn taken(config: &Config) -> Finding {
     }
 }
 
-fn judge(listen: &str, readiness: &Readiness) -> Finding {
-    let Readiness { status, checks, degraded, audit, .. } = readiness;
+fn judge(listen: &str, readiness: &ReadinessResponse) -> Finding {
+    let ReadinessResponse { status, checks, degraded, audit, .. } = readiness;
     let running = format!("a websvc runs on {listen}");
     match status {
         ReadinessStatus::Ready => {
@@ -108,7 +108,7 @@ fn judge(listen: &str, readiness: &Readiness) -> Finding {
         ),
         ReadinessStatus::NotReady => {
             let lost = [("database", checks.store), ("index", checks.index), ("cache", checks.cache)];
-            let lost = lost.into_iter().filter(|(_, condition)| *condition != Condition::Ok);
+            let lost = lost.into_iter().filter(|(_, condition)| *condition != ComponentStatus::Ok);
             let lost = lost.map(|(name, _)| name).collect::<Vec<_>>().join(" and ");
             Finding::problem(
                 LISTEN,
@@ -119,7 +119,7 @@ fn judge(listen: &str, readiness: &Readiness) -> Finding {
     }
 }
 
-async fn ready(config: &Config) -> Option<Readiness> {
+async fn ready(config: &Config) -> Option<ReadinessResponse> {
     let address = tokio::net::lookup_host(&config.server.listen).await.ok()?.next()?;
     let mut reachable = address;
     if address.ip().is_unspecified() {
@@ -189,12 +189,12 @@ mod tests {
     #[test]
     fn a_running_service_is_judged_by_what_it_says() {
         let good = ReadinessChecks {
-            store: Condition::Ok,
-            index: Condition::Ok,
-            cache: Condition::Ok,
-            artifacts: Condition::Ok,
+            store: ComponentStatus::Ok,
+            index: ComponentStatus::Ok,
+            cache: ComponentStatus::Ok,
+            artifacts: ComponentStatus::Ok,
         };
-        let readiness = |status, store| Readiness {
+        let readiness = |status, store| ReadinessResponse {
             status,
             checks: ReadinessChecks { store, ..good },
             sources: Vec::new(),
@@ -203,13 +203,13 @@ mod tests {
             degraded: Vec::new(),
             audit: Vec::new(),
         };
-        let mut ready = readiness(ReadinessStatus::Ready, Condition::Ok);
+        let mut ready = readiness(ReadinessStatus::Ready, ComponentStatus::Ok);
         assert_eq!(judge("x:1", &ready), Finding::ok(LISTEN, "a websvc runs on x:1 and is ready"));
         ready.degraded.push("source:searxng".to_owned());
         let less = judge("x:1", &ready);
         assert_eq!(less.state, State::Warning);
         assert!(less.message.contains("source:searxng"), "{less:?}");
-        let broken = judge("x:1", &readiness(ReadinessStatus::NotReady, Condition::Unavailable));
+        let broken = judge("x:1", &readiness(ReadinessStatus::NotReady, ComponentStatus::Unavailable));
         assert_eq!(
             (broken.state, broken.message.as_str()),
             (State::Problem, "a websvc runs on x:1 without its database")

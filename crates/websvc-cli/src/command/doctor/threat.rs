@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use websvc_threat::ScanError;
-use websvc_validate::Retention;
+use websvc_validate::RetentionMode;
 
 use super::finding::Finding;
 use crate::config::Config;
@@ -26,7 +26,7 @@ pub(super) async fn check(config: &Config) -> Option<Finding> {
     };
     let started = Instant::now();
     // Nothing of the check is remembered.
-    let answer = classifier.score(QUESTION, Retention::Zero).await?;
+    let answer = classifier.score(QUESTION, RetentionMode::Zero).await?;
     Some(of_answer(&answer, started.elapsed()))
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use url::Url;
 use websvc::types::ScrapeOptions;
-use websvc::types::job::{CrawlRequest, JobErrors, JobPhase, JobStatusResponse};
+use websvc::types::job::{CrawlRequest, JobErrorsResponse, JobStatus, JobStatusResponse};
 use websvc::{Client, Job, JobKind};
 use websvc_engine::crawl::CrawlReport;
 use websvc_transport::BoxFuture;
@@ -74,7 +74,7 @@ async fn follow(job: &Job, progress: &mut Progress, before: &CrawlReport) -> Res
         let state = job.status(passed_over).await?;
         let pages = before.pages as u64;
         progress.far(pages + state.completed, pages + state.total, before.errors as u64);
-        if state.status != JobPhase::Scraping {
+        if state.status != JobStatus::Scraping {
             return Ok(state);
         }
         // Its documents are not wanted here: of those that were asked for, none is behind these.
@@ -101,7 +101,7 @@ async fn add(
     state: &JobStatusResponse,
     progress: &mut Progress,
 ) -> Result<()> {
-    let JobErrors { errors, robots_blocked, .. } = job.errors().await?;
+    let JobErrorsResponse { errors, robots_blocked, .. } = job.errors().await?;
     for error in &errors {
         progress.failed(&error.url, &error.error);
     }
@@ -118,10 +118,10 @@ async fn add(
         show::note(&format!("warning: {warning}"));
     }
     match (state.status, &state.error) {
-        (JobPhase::Failed, error) if report.pages == 0 => {
+        (JobStatus::Failed, error) if report.pages == 0 => {
             bail!("the crawl failed: {}", error.as_deref().unwrap_or("the server does not say why"))
         }
-        (JobPhase::Failed, error) => {
+        (JobStatus::Failed, error) => {
             report.errors += usize::from(errors.is_empty());
             show::note(&format!("failed: {}", error.as_deref().unwrap_or("the server does not say why")));
             Ok(())

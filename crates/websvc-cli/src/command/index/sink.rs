@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use websvc::Client;
-use websvc::types::index::{IndexDocument, IndexReply, IndexUpload};
+use websvc::types::index::{IndexDocument, IndexUploadRequest, IndexUploadResponse};
 use websvc_engine::crawl::{Sink, SinkError, SinkFuture};
 
 use crate::show;
@@ -22,7 +22,7 @@ impl Sink for ServerSink {
 
 impl ServerSink {
     async fn upload(&self, documents: Vec<IndexDocument>) -> Result<()> {
-        let mut upload = IndexUpload::default();
+        let mut upload = IndexUploadRequest::default();
         let mut bytes = 0;
         for document in documents {
             bytes += document.body.len();
@@ -40,7 +40,7 @@ impl ServerSink {
 }
 
 /// Tells what the server says beside yes.
-fn tell(reply: IndexReply) {
+fn tell(reply: IndexUploadResponse) {
     if let Some(warning) = reply.warning {
         show::note(&format!("warning: {warning}"));
     }

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use serde::Serialize;
 use websvc::JobKind;
-use websvc::types::job::{JobErrors, JobPhase};
+use websvc::types::job::{JobErrorsResponse, JobStatus};
 
 use super::State;
 use super::hand::Hand;
@@ -41,7 +41,7 @@ pub(super) struct Told {
     pub(super) kind: JobKind,
     pub(super) id: String,
     pub(super) ending: Ending,
-    pub(super) errors: JobErrors,
+    pub(super) errors: JobErrorsResponse,
     /// What was given and is no address of a page.
     pub(super) invalid: Vec<String>,
     /// How to go on.
@@ -55,7 +55,7 @@ struct Summary<'a> {
     #[serde(flatten)]
     state: Option<&'a State>,
     #[serde(flatten)]
-    errors: &'a JobErrors,
+    errors: &'a JobErrorsResponse,
     #[serde(rename = "invalidURLs", skip_serializing_if = "<[String]>::is_empty")]
     invalid_urls: &'a [String],
 }
@@ -97,12 +97,12 @@ pub(super) fn tell(told: &Told, hand: &Hand, handing: &Handing) -> Result<()> {
     show::note(&summary(*kind, state, errors, hand));
     let failed = errors.errors.len() + invalid.len();
     match state.status {
-        JobPhase::Completed => {}
-        JobPhase::Failed => {
+        JobStatus::Completed => {}
+        JobStatus::Failed => {
             bail!("the job failed: {}", state.error.as_deref().unwrap_or("nothing is known why"))
         }
-        JobPhase::Cancelled => bail!("the job was cancelled"),
-        JobPhase::Scraping => bail!("the job goes on: {how}"),
+        JobStatus::Cancelled => bail!("the job was cancelled"),
+        JobStatus::Scraping => bail!("the job goes on: {how}"),
     }
     if hand.occupied > 0 {
         bail!("{} pages were not written, because files of others are in the way", hand.occupied);
@@ -114,7 +114,7 @@ pub(super) fn tell(told: &Told, hand: &Hand, handing: &Handing) -> Result<()> {
     }
 }
 
-fn name_failures(errors: &JobErrors, invalid: &[String], handing: &Handing) {
+fn name_failures(errors: &JobErrorsResponse, invalid: &[String], handing: &Handing) {
     let most = if handing.errors { usize::MAX } else { NAMED };
     let invalid_lines = invalid.iter().map(|text| format!("failed {text:?}: it is no address of a page"));
     let failed = errors.errors.iter().map(|error| format!("failed {}: {}", error.url, error.error));
@@ -140,7 +140,7 @@ fn stopped(stop: Stop, how: &str) -> String {
     }
 }
 
-fn summary(kind: JobKind, state: &State, errors: &JobErrors, hand: &Hand) -> String {
+fn summary(kind: JobKind, state: &State, errors: &JobErrorsResponse, hand: &Hand) -> String {
     let mut line = format!(
         "{}: {} pages, {} failed, {} not allowed by robots.txt, {} credits",
         name(kind),

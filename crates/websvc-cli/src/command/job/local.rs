@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
-use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobErrors};
+use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobDocument, JobErrorsResponse};
 use websvc::types::limits::{JOB_ERRORS_MAX, JOB_PAGE_BYTES, JOB_PAGE_DOCUMENTS};
 use websvc_engine::crawl::CrawlScope;
 use websvc_jobs::{JobRequest, Jobs, batch_url, job_errors, job_status};
@@ -118,7 +118,7 @@ impl Local {
         Ok(Some(Part { state: State::of(&job_status(&record, Vec::new(), None)), documents }))
     }
 
-    pub(super) async fn errors(&self) -> Result<JobErrors> {
+    pub(super) async fn errors(&self) -> Result<JobErrorsResponse> {
         let found = self.jobs.errors(self.number, JOB_ERRORS_MAX).await?;
         Ok(job_errors(&self.id, found))
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use websvc::types::ErrorCode;
-use websvc::types::job::{BatchScrapeRequest, JobErrors, JobStarted};
-use websvc::{Client, Job, JobKind, Retry, Watch};
+use websvc::types::job::{BatchScrapeRequest, JobErrorsResponse, StartJobResponse};
+use websvc::{Client, Job, JobKind, JobStream, RetryPolicy};
 
 use super::ending::Stop;
 use super::{Asked, Part, State};
@@ -18,7 +18,7 @@ const ATTEMPTS: u32 = 9;
 #[derive(Debug)]
 pub(super) struct AtServer {
     job: Job,
-    watch: Watch,
+    watch: JobStream,
     /// Whether this process began it, and so has to end it.
     begun: Begun,
     pub(super) invalid_urls: Vec<String>,
@@ -33,7 +33,8 @@ enum Begun {
 impl AtServer {
     pub(super) async fn begin(at: &Remote, asked: Asked) -> Result<Self> {
         let server = at.server.clone().context("no server was named")?;
-        let retry = Retry { attempts: ATTEMPTS, max: Duration::from_secs(10), ..Retry::default() };
+        let retry =
+            RetryPolicy { attempts: ATTEMPTS, max: Duration::from_secs(10), ..RetryPolicy::default() };
         let builder = Client::builder(server).retry(retry);
         let client = match at.key() {
             Some(key) => builder.key(key).build()?,
@@ -47,7 +48,7 @@ impl AtServer {
                 (started.id, Begun::Here, Vec::new())
             }
             Asked::Batch(requests) => {
-                let JobStarted { id, invalid_urls, .. } = begin_batch(&client, requests).await?;
+                let StartJobResponse { id, invalid_urls, .. } = begin_batch(&client, requests).await?;
                 (id, Begun::Here, invalid_urls.unwrap_or_default())
             }
         };
@@ -65,7 +66,7 @@ impl AtServer {
         Ok(Some(Part { state: State::of(state), documents }))
     }
 
-    pub(super) async fn errors(&self) -> Result<JobErrors> {
+    pub(super) async fn errors(&self) -> Result<JobErrorsResponse> {
         Ok(self.job.errors().await?)
     }
 
@@ -83,7 +84,7 @@ impl AtServer {
 }
 
 /// Begins a batch with the first part of its pages, and adds the others.
-async fn begin_batch(client: &Client, requests: Vec<BatchScrapeRequest>) -> Result<JobStarted> {
+async fn begin_batch(client: &Client, requests: Vec<BatchScrapeRequest>) -> Result<StartJobResponse> {
     let mut requests = requests.into_iter();
     let first = requests.next().context("no page was named")?;
     let mut started = client.start_batch(&first).await?;

@@ -6,19 +6,23 @@ use websvc_types::limits::RISK_SCORE_DEFAULT;
 use websvc_types::{ThreatFailurePolicy, ThreatMode, ThreatProtection};
 
 use crate::policy::{Policy, ThreatPolicy};
-use crate::retention::Retention;
+use crate::retention::RetentionMode;
 
 /// The rules by which URLs are checked (specification, section 2.3). Domains are in lower case and ASCII form.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Protection {
+pub struct ThreatRules {
     own: ThreatProtection,
     team: Arc<ThreatProtection>,
-    retention: Retention,
+    retention: RetentionMode,
 }
 
-impl Protection {
+impl ThreatRules {
     /// Returns what is in force for a request; `None` when its URLs are not checked.
-    pub(crate) fn of(policy: &Policy, own: Option<&ThreatProtection>, retention: Retention) -> Option<Self> {
+    pub(crate) fn of(
+        policy: &Policy,
+        own: Option<&ThreatProtection>,
+        retention: RetentionMode,
+    ) -> Option<Self> {
         let own = own.cloned().unwrap_or_default();
         // What a request may not turn off was refused before.
         let is_off = own.mode == Some(ThreatMode::Off) && policy.threat != ThreatPolicy::Enforced;
@@ -60,7 +64,7 @@ impl Protection {
 
     /// Returns what may be kept of the request, verdicts included.
     #[must_use]
-    pub fn retention(&self) -> Retention {
+    pub fn retention(&self) -> RetentionMode {
         self.retention
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{MapRequest, MapResponse, SitemapUse};
+use super::{MapRequest, MapResponse, SitemapMode};
 use crate::limits::{
     MAP_LIMIT_DEFAULT, MAP_LIMIT_MAX, MAP_LIMIT_MIN, QUERY_MAX_CHARS, SEARCH_TIMEOUT_DEFAULT_MS,
     SEARCH_TIMEOUT_MAX_MS, SEARCH_TIMEOUT_MIN_MS, URL_MAX_CHARS,
@@ -83,9 +83,9 @@ impl From<MapRequestV1> for MapRequest {
             integration,
         } = request;
         let sitemap = match (sitemap_only, ignore_sitemap) {
-            (Some(true), _) => SitemapUse::Only,
-            (Some(false) | None, Some(true)) => SitemapUse::Skip,
-            (Some(false) | None, Some(false) | None) => SitemapUse::Include,
+            (Some(true), _) => SitemapMode::Only,
+            (Some(false) | None, Some(true)) => SitemapMode::Skip,
+            (Some(false) | None, Some(false) | None) => SitemapMode::Include,
         };
         Self {
             url,

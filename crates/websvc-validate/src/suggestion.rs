@@ -6,7 +6,7 @@ const LONGEST: usize = 48;
 /// Returns the known name that `text` most likely misspells, or `None` when none is near.
 ///
 /// Case does not count; every third character may be wrong. Of equally near names the first is returned.
-pub fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn suggest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = lowered(text)?;
     let bound = wanted.len().div_ceil(3).min(4);
     let mut best: Option<(usize, &str)> = None;

@@ -29,7 +29,7 @@ pub const IGNORE_INVALID_URLS: &str = "ignoreInvalidUrls";
 pub const JSON_OPTIONS: &str = "jsonOptions";
 
 /// Returns the alternative of a list's items that are left out.
-pub(crate) fn left_out(names: &[&str]) -> Value {
+pub(crate) fn ignored_values_schema(names: &[&str]) -> Value {
     json!({
         "description": "Known to official clients only: left out, with a warning.",
         "deprecated": true,
@@ -43,7 +43,7 @@ pub(crate) fn left_out(names: &[&str]) -> Value {
 /// Adds the alternatives of the format that are accepted under other names, and of those that are left out.
 pub(crate) fn add_formats(schema: &mut Schema) {
     let Some(Value::Array(alternatives)) = schema.get_mut("anyOf") else { return };
-    alternatives.push(left_out(FORMATS));
+    alternatives.push(ignored_values_schema(FORMATS));
     alternatives.push(json!({
         "description": "Older name of question, of official clients: the prompt is the question.",
         "deprecated": true,

@@ -9,10 +9,10 @@ use schemars::Schema;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Value, json};
 
-use crate::foreign;
+use crate::compat;
 
 /// A type that is read from an object with a `type`, or from the bare name of that type.
-pub(crate) trait ShortForm<'de>: Sized {
+pub(crate) trait BareName<'de>: Sized {
     /// What a person calls it.
     const EXPECTED: &'static str;
 
@@ -24,7 +24,7 @@ pub(crate) trait ShortForm<'de>: Sized {
 }
 
 /// Reads either form.
-pub(crate) fn deserialize<'de, T: ShortForm<'de>, D: Deserializer<'de>>(
+pub(crate) fn deserialize<'de, T: BareName<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     deserializer.deserialize_any(ShortFormVisitor(PhantomData))
@@ -32,7 +32,7 @@ pub(crate) fn deserialize<'de, T: ShortForm<'de>, D: Deserializer<'de>>(
 
 struct ShortFormVisitor<T>(PhantomData<T>);
 
-impl<'de, T: ShortForm<'de>> Visitor<'de> for ShortFormVisitor<T> {
+impl<'de, T: BareName<'de>> Visitor<'de> for ShortFormVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,7 +54,7 @@ pub(crate) fn with_names(schema: &mut Schema, names: &[&str], left_out: &[&str])
     let object = std::mem::take(schema).to_value();
     let mut both = json!({ "anyOf": [{ "type": "string", "enum": names }, object] });
     if let (Some(Value::Array(alternatives)), false) = (both.get_mut("anyOf"), left_out.is_empty()) {
-        alternatives.push(foreign::left_out(left_out));
+        alternatives.push(compat::ignored_values_schema(left_out));
     }
     if let (Some(description), Value::Object(both)) = (description, &mut both) {
         both.insert("description".to_owned(), description);
