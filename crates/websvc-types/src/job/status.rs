@@ -33,18 +33,20 @@ pub struct StartJobResponse {
     pub warning: Option<String>,
 }
 
-/// How a job stands.
+/// State of a job, in the field `status`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+// The component `JobStatus` of the OpenAPI document is the response with this field.
+#[schemars(rename = "JobPhase")]
 pub enum JobStatus {
-    /// Pages wait or are worked on.
+    /// Pages are queued or in flight.
     #[default]
     Scraping,
-    /// All is done.
+    /// All pages are done.
     Completed,
-    /// It could not go on; `error` says why.
+    /// The job failed; `error` has the reason.
     Failed,
-    /// It was cancelled.
+    /// The job was cancelled.
     Cancelled,
 }
 
