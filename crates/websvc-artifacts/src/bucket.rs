@@ -15,7 +15,7 @@ use url::Url;
 use websvc_transport::{Client, FetchError, FetchPhase, FetchRequest, FetchResponse, RedirectPolicy};
 
 use crate::error::ArtifactError;
-use crate::kind::Kind;
+use crate::kind::ArtifactKind;
 
 /// How long the URL is valid that a reader is led to: time to follow it, not to hand it on.
 const SIGNED_URL_LIFE: Duration = Duration::from_secs(300);
@@ -92,7 +92,12 @@ impl Bucket {
         Ok(Self { client, service, credentials: Credentials::new(access_key_id, secret_access_key), prefix })
     }
 
-    pub(crate) async fn write(&self, id: &str, kind: Kind, content: Bytes) -> Result<(), ArtifactError> {
+    pub(crate) async fn write(
+        &self,
+        id: &str,
+        kind: ArtifactKind,
+        content: Bytes,
+    ) -> Result<(), ArtifactError> {
         let described: [(HeaderName, Cow<'static, str>); 3] = [
             (CACHE_CONTROL, "private, immutable".into()),
             (CONTENT_DISPOSITION, kind.content_disposition(id).into()),
@@ -113,7 +118,7 @@ impl Bucket {
     }
 
     /// Removes an object; nothing to remove is fine.
-    pub(crate) async fn remove(&self, id: &str, kind: Kind) -> Result<(), ArtifactError> {
+    pub(crate) async fn remove(&self, id: &str, kind: ArtifactKind) -> Result<(), ArtifactError> {
         let object = self.object(id, kind);
         let url = self.service.delete_object(Some(&self.credentials), &object).sign(REQUEST_LIFE);
         let request = Request { method: Method::DELETE, url, headers: HeaderMap::new(), body: None };
@@ -121,7 +126,7 @@ impl Bucket {
     }
 
     /// Returns a URL of the service by which the object can be read with this method.
-    pub(crate) fn signed_url(&self, id: &str, kind: Kind, method: &Method, remaining_s: u64) -> Url {
+    pub(crate) fn signed_url(&self, id: &str, kind: ArtifactKind, method: &Method, remaining_s: u64) -> Url {
         let life = SIGNED_URL_LIFE.min(Duration::from_secs(remaining_s.max(1)));
         let object = self.object(id, kind);
         if *method == Method::HEAD {
@@ -131,7 +136,7 @@ impl Bucket {
         }
     }
 
-    fn object(&self, id: &str, kind: Kind) -> String {
+    fn object(&self, id: &str, kind: ArtifactKind) -> String {
         format!("{}{id}.{}", self.prefix, kind.extension())
     }
 

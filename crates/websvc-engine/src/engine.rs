@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use url::Url;
-use websvc_model::{Model, Share};
+use websvc_model::{LimitedModel, Model};
 use websvc_scrape::{BackgroundLimits, FilePublisher, FileUpload, OpenProfile, Page, Scraper};
 use websvc_stage::{Stage, StageTimes};
-use websvc_threat::{Classifier, Inspection};
+use websvc_threat::{Classifier, UrlChecker};
 use websvc_transport::{BoxFuture, UrlPolicy};
 use websvc_validate::{PathPatterns, ScrapePlan, SearchPlan};
 
@@ -113,7 +113,8 @@ impl Engine {
     /// Returns the engine for pages that nobody waits for: it takes a share of the scraper's pools only, and half of the model.
     #[must_use]
     pub fn with_background_limits(&self, share: BackgroundLimits) -> Self {
-        let model = self.config.model.clone().map(|model| Arc::new(Share::half_of(model)) as Arc<dyn Model>);
+        let model =
+            self.config.model.clone().map(|model| Arc::new(LimitedModel::half_of(model)) as Arc<dyn Model>);
         Self { scraper: Some(self.config.scraper.with_background_limits(share)), model, ..self.clone() }
     }
 
@@ -149,7 +150,7 @@ impl Engine {
         plan: &ScrapePlan,
         urls: impl IntoIterator<Item = &'u Url>,
     ) -> Vec<Option<String>> {
-        let inspection = plan.protection().map(|rules| Inspection::new(rules, self.threat()));
+        let inspection = plan.protection().map(|rules| UrlChecker::new(rules, self.threat()));
         let verdict = |url| inspection.as_ref()?.check_lists(url).err().map(|blocked| blocked.to_string());
         urls.into_iter().map(verdict).collect()
     }

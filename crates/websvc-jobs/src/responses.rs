@@ -5,7 +5,7 @@ use websvc_store::{DeadLetter, JobError, JobKind, JobRecord, JobState};
 use websvc_types::job::{
     JobDocument, JobErrorsResponse, JobFailure, JobStatus, JobStatusResponse, WebhookDeadLetter,
 };
-use websvc_webhook::public_url;
+use websvc_webhook::redact_url;
 
 use crate::request::JobRequest;
 
@@ -109,7 +109,7 @@ pub fn dead_letter(letter: DeadLetter) -> WebhookDeadLetter {
         id,
         job_id: job,
         event: event.full_name(kind).to_owned(),
-        url: public_url(&url),
+        url: redact_url(&url),
         attempts,
         last_status: status,
         last_error: error,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use url::Url;
 use websvc_stage::Stage;
 use websvc_store::PageKey;
-use websvc_threat::Inspection;
+use websvc_threat::UrlChecker;
 use websvc_transport::{FetchError, UrlPolicy};
 use websvc_validate::ThreatRules;
 
@@ -42,7 +42,7 @@ impl Hash for FlightKey {
 impl Scraper {
     /// Returns a scraper for one request: pages, where they lead, and what the cache has of them are checked.
     #[must_use]
-    pub fn with_url_checker(&self, inspection: Inspection) -> Self {
+    pub fn with_url_checker(&self, inspection: UrlChecker) -> Self {
         Self { inspection: Some(inspection), ..self.clone() }
     }
 
@@ -86,7 +86,7 @@ impl Scraper {
 
     /// Returns the rule for where a page leads on to.
     pub(crate) fn rule(&self) -> Option<UrlPolicy> {
-        let inspection = self.inspection.as_ref().map(Inspection::rule);
+        let inspection = self.inspection.as_ref().map(UrlChecker::rule);
         let redirect_rule = self.redirect_rule.as_ref().map(|redirect| redirect.rule.clone());
         match (inspection, redirect_rule) {
             (Some(one), Some(other)) => Some(all_of(one, other)),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use websvc_engine::{Bill, StageTimings};
-use websvc_stage::{Stage, carried};
+use websvc_stage::{Stage, in_current_span};
 use websvc_store::{
     Caller, CreditHold, DEFAULT_TEAM, HoldOutcome, StoreError, Usage, UsageRetention, UsageStage,
 };
@@ -135,7 +135,7 @@ fn named(stages: StageTimings) -> Vec<UsageStage> {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(carried(work))
+    tokio::task::spawn_blocking(in_current_span(work))
         .await
         .map_err(|error| ApiError::internal(&error, "the credits could not be read"))
 }

@@ -280,7 +280,7 @@ impl EmbeddedServer {
         };
         let drained = tokio::select! {
             drained = server.run(handler, stop) => drained?,
-            never = parts.artifacts.keep_swept() => match never {},
+            never = parts.artifacts.sweep_periodically() => match never {},
             never = jobs.run() => match never {},
             never = engine.keep_teams_swept() => match never {},
         };

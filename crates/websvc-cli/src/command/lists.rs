@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use indicatif::HumanBytes;
 use serde_json::json;
 use url::Url;
-use websvc_blocklist::{LIST_MAX_BYTES, ListFile, Written};
+use websvc_blocklist::{LIST_MAX_BYTES, ListFile, WriteOutcome};
 use websvc_transport::{Client, FetchRequest};
 
 use crate::Setting;
@@ -34,7 +34,7 @@ async fn update(setting: &Setting, files: &[ListFile]) -> Result<()> {
     let mut failed = 0;
     for file in files {
         match fetch(&client, file).await {
-            Ok(Written { filters, bytes }) => {
+            Ok(WriteOutcome { filters, bytes }) => {
                 show::line(&format!("{}: {filters} filters, {}", file.url(), HumanBytes(bytes)))?;
             }
             // The others are wanted all the same, and the older content of this one stays.
@@ -50,7 +50,7 @@ async fn update(setting: &Setting, files: &[ListFile]) -> Result<()> {
     Ok(())
 }
 
-async fn fetch(client: &Client, file: &ListFile) -> Result<Written> {
+async fn fetch(client: &Client, file: &ListFile) -> Result<WriteOutcome> {
     let url = file.url().parse::<Url>().context("browser.lists")?;
     let fetched = client
         .fetch(FetchRequest {

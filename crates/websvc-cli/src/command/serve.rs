@@ -171,7 +171,7 @@ impl Running {
         let serving = async {
             let drained = tokio::select! {
                 drained = server.run(handler, stop) => drained,
-                never = installation.artifacts.keep_swept() => match never {},
+                never = installation.artifacts.sweep_periodically() => match never {},
                 never = jobs.run() => match never {},
                 never = installation.engine.keep_teams_swept() => match never {},
                 never = serve_metrics(metrics, counted) => match never {},

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use websvc_engine::{TeamIndexes, remove_ownerless};
 use websvc_index::IndexConfig;
 use websvc_store::{DEFAULT_TEAM, Store, Team, TeamChange};
-use websvc_webhook::Secret;
+use websvc_webhook::SigningSecret;
 
 use super::keys::time;
 use crate::Setting;
@@ -29,7 +29,7 @@ pub(crate) fn teams(setting: &Setting, teams: Teams) -> Result<()> {
             ensure!(name == DEFAULT_TEAM || store.team(&name)?.is_some(), "there is no team {name:?}");
             let secret =
                 if rotate { store.rotate_webhook_secret(&name)? } else { store.webhook_secret(&name)? };
-            let secret = Secret::encode(&secret);
+            let secret = SigningSecret::encode(&secret);
             if json { show::json(&json!({ "team": name, "secret": secret })) } else { show::line(&secret) }
         }
         Teams::Delete { name, json } => {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use url::Url;
 use websvc_store::Store;
-use websvc_threat::Inspection;
+use websvc_threat::UrlChecker;
 use websvc_types::{ScrapeOptions, ThreatProtection};
 use websvc_validate::{Policy, ScrapePlan, ThreatPolicy, check_scrape_options};
 
@@ -32,7 +32,7 @@ pub(crate) async fn threat(setting: Setting, threat: Threat) -> Result<()> {
         Threat::Check { url, team, json } => {
             let plan = read(ThreatProtection::default(), stored(&store, &team)?)?;
             let rules = plan.protection().context("threat protection is off")?;
-            let inspection = Inspection::new(rules, &installation::classifier(&setting.config)?);
+            let inspection = UrlChecker::new(rules, &installation::classifier(&setting.config)?);
             verdict(&inspection, &url, json, &setting.common).await
         }
     }
@@ -76,7 +76,7 @@ fn read(own: ThreatProtection, team: ThreatProtection) -> Result<ScrapePlan> {
     Ok(check_scrape_options(options, &policy).map_err(refused)?.plan)
 }
 
-async fn verdict(inspection: &Inspection, url: &Url, as_json: bool, common: &Common) -> Result<()> {
+async fn verdict(inspection: &UrlChecker, url: &Url, as_json: bool, common: &Common) -> Result<()> {
     let checked = inspection.check(url).await;
     if inspection.tally().unchecked > 0 {
         show::note(&if inspection.has_scanner() {

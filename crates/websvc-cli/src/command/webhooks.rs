@@ -7,7 +7,7 @@ use serde_json::json;
 use websvc::types::job::WebhookDeadLetter;
 use websvc_jobs::dead_letter;
 use websvc_store::{DeadLetter, DeadLetterFilter, Store};
-use websvc_webhook::public_url;
+use websvc_webhook::redact_url;
 
 use super::keys::time;
 use crate::Setting;
@@ -65,7 +65,7 @@ fn list(letters: &[DeadLetter], as_json: bool) -> Result<()> {
             &letter.id,
             &letter.team,
             letter.event.full_name(letter.kind),
-            &public_url(&letter.url),
+            &redact_url(&letter.url),
             &letter.attempts.to_string(),
             &letter.error,
             &time(Some(letter.tried_at_ms)).unwrap_or_default(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use url::Url;
-use websvc_artifacts::{Artifacts, ArtifactsConfig, Place, S3Config};
+use websvc_artifacts::{Artifacts, ArtifactsConfig, S3Config, StorageLocation};
 use websvc_store::Store;
 
 use super::sources::client;
@@ -19,8 +19,8 @@ pub(super) fn open(config: &Config, data_dir: &DataDir, store: &Store) -> Result
         "artifacts.path and [artifacts.s3] are both given: artifacts are kept in one place"
     );
     let place = match s3 {
-        Some(s3) => Place::S3(Box::new(bucket(config, s3).context("artifacts.s3")?)),
-        None => Place::Directory(path.clone().unwrap_or_else(|| data_dir.artifacts())),
+        Some(s3) => StorageLocation::S3(Box::new(bucket(config, s3).context("artifacts.s3")?)),
+        None => StorageLocation::Directory(path.clone().unwrap_or_else(|| data_dir.artifacts())),
     };
     let max_age = Duration::from_secs(max_age_hours.saturating_mul(3600));
     let shelf = ArtifactsConfig { place, max_bytes: *max_bytes, max_age };
@@ -28,9 +28,9 @@ pub(super) fn open(config: &Config, data_dir: &DataDir, store: &Store) -> Result
 }
 
 /// Returns the bucket of the configuration, if it has one.
-pub(crate) fn bucket_place(config: &Config) -> Option<Result<Place>> {
+pub(crate) fn bucket_place(config: &Config) -> Option<Result<StorageLocation>> {
     let s3 = config.artifacts.s3.as_ref()?;
-    Some(bucket(config, s3).map(|bucket| Place::S3(Box::new(bucket))).context("artifacts.s3"))
+    Some(bucket(config, s3).map(|bucket| StorageLocation::S3(Box::new(bucket))).context("artifacts.s3"))
 }
 
 /// The operator has chosen the endpoint: its client may reach that wherever it is, as those of search sources may.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
-use websvc_otlp::{Batching, Destination, Sampler};
+use websvc_otlp::{BatchConfig, ExporterConfig, Sampler};
 use websvc_transport::is_forbidden_header;
 
 use super::sources::client;
@@ -32,7 +32,7 @@ pub(crate) struct TraceSettings {
     timeout: Duration,
     resource: Vec<(String, String)>,
     pub(crate) sampler: Sampler,
-    pub(crate) batching: Batching,
+    pub(crate) batching: BatchConfig,
     /// What is not as the variables ask for.
     pub(crate) warnings: Vec<String>,
 }
@@ -73,8 +73,8 @@ impl TraceSettings {
     }
 
     /// Returns where spans are sent to.
-    pub(crate) fn destination(&self, config: &Config) -> Result<Destination> {
-        Ok(Destination {
+    pub(crate) fn destination(&self, config: &Config) -> Result<ExporterConfig> {
+        Ok(ExporterConfig {
             client: client(config, &self.url).context("the endpoint of traces")?,
             url: self.url.clone(),
             headers: self.headers.clone(),
@@ -247,8 +247,8 @@ fn sampler<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &Variables
     Ok(Sampler { ratio: share, follows_parent })
 }
 
-fn batching<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &Variables<F>) -> Result<Batching> {
-    let Batching { queue, batch, delay } = Batching::default();
+fn batching<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &Variables<F>) -> Result<BatchConfig> {
+    let BatchConfig { queue, batch, delay } = BatchConfig::default();
     let or_variable = |given: Option<usize>, name: &str, default: usize| match given {
         Some(number) => Ok(number),
         None => variables.number(name).map(|number| number.unwrap_or(default)),
@@ -262,7 +262,7 @@ fn batching<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &Variable
     let batch = or_variable(traces.batch, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE", batch)?;
     ensure!(queue > 0 && batch > 0, "traces.queue and traces.batch have to be at least 1");
     ensure!(queue <= MAX_QUEUE, "traces.queue is {queue}, use at most {MAX_QUEUE}");
-    Ok(Batching { queue, batch, delay })
+    Ok(BatchConfig { queue, batch, delay })
 }
 
 /// So many spans are some hundred megabytes.

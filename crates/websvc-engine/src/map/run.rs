@@ -8,7 +8,7 @@ use futures_util::stream::FuturesOrdered;
 use url::{Position, Url};
 use websvc_index::Index;
 use websvc_scrape::{FileResponse, MapPage, ScrapeError, Scraper};
-use websvc_threat::Inspection;
+use websvc_threat::UrlChecker;
 use websvc_transport::BoxFuture;
 use websvc_types::limits::MAP_LIMIT_MAX;
 use websvc_types::{ErrorCode, MapLink, SitemapMode};
@@ -40,7 +40,7 @@ type Fetching<'a> = BoxFuture<'a, (SitemapFile, Result<FileResponse, ScrapeError
 pub(super) struct MapRun<'a> {
     plan: &'a MapPlan,
     scraper: Scraper,
-    inspection: Option<Inspection>,
+    inspection: Option<UrlChecker>,
     deadline: Instant,
     site: Arc<MapScope>,
     found: UrlCollector,
@@ -56,7 +56,7 @@ impl<'a> MapRun<'a> {
     pub(super) fn new(
         plan: &'a MapPlan,
         scraper: Scraper,
-        inspection: Option<Inspection>,
+        inspection: Option<UrlChecker>,
         deadline: Instant,
     ) -> Self {
         // What is ranked has to be found first.
@@ -450,7 +450,7 @@ fn add_known(
     Ok(())
 }
 
-fn is_shown(inspection: &Inspection, link: &MapLink) -> bool {
+fn is_shown(inspection: &UrlChecker, link: &MapLink) -> bool {
     Url::parse(&link.url).is_ok_and(|url| inspection.check_lists(&url).is_ok())
 }
 

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use websvc_scrape::{BackgroundLimits, Page as Scraped, ScrapeError, Scraper};
-use websvc_testkit::{Page, World};
-use websvc_threat::{Classifier, Inspection};
+use websvc_testkit::{Page, TestWeb};
+use websvc_threat::{Classifier, UrlChecker};
 use websvc_transport::UrlPolicy;
 use websvc_types::ErrorCode;
 use websvc_validate::{Policy, ThreatPolicy, read_scrape_options};
@@ -21,7 +21,7 @@ async fn get(bench: &Bench, url: &str, mut options: Value) -> Result<Scraped, Sc
     options["threatProtection"] = json!({ "blacklist": ["evil.test"] });
     let policy = Policy { threat: ThreatPolicy::On, threat_values: Arc::default(), ..Policy::default() };
     let plan = read_scrape_options(options.to_string().as_bytes(), &policy).unwrap().plan;
-    let inspection = Inspection::new(plan.protection().unwrap(), &Classifier::none());
+    let inspection = UrlChecker::new(plan.protection().unwrap(), &Classifier::none());
     let scraper = bench.scraper.with_url_checker(inspection);
     let deadline = Instant::now() + Duration::from_secs(20);
     scraper.scrape(&url.parse().unwrap(), &plan, deadline).await
@@ -33,8 +33,8 @@ fn is_blocked(outcome: Result<Scraped, ScrapeError>) {
     assert_eq!((error.code(), error.to_string().as_str()), (ErrorCode::UnsafeDomainBlocked, BLOCKED));
 }
 
-fn world() -> websvc_testkit::WorldBuilder {
-    World::builder()
+fn world() -> websvc_testkit::TestWebBuilder {
+    TestWeb::builder()
         .page("http://evil.test/", Page::html("<p>evil"))
         .page("http://good.test/", Page::html("<p>good"))
         .page("http://redirect.test/", Page::redirect(302, "http://evil.test/"))

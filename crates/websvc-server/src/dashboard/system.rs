@@ -8,7 +8,7 @@ use url::Url;
 use websvc_browser::BrowserMetrics;
 use websvc_engine::{LATENCY_BOUNDS_MS, SourceMetrics};
 use websvc_store::{CacheSize, JobOverview, JobState, Retention};
-use websvc_threat::ThreatFigures;
+use websvc_threat::ThreatMetrics;
 use websvc_types::index::CrawlProgressRequest;
 use websvc_types::status::ReadinessResponse;
 
@@ -297,7 +297,7 @@ async fn browser(context: &RequestContext<'_>) -> Option<BrowserState> {
     })
 }
 
-fn threat(figures: &ThreatFigures) -> ThreatState {
+fn threat(figures: &ThreatMetrics) -> ThreatState {
     let sum = |counts: &[(&'static str, u64)]| counts.iter().map(|(_, count)| count).sum();
     ThreatState {
         scanner: Some(figures.scanner).filter(|name| *name != "none"),

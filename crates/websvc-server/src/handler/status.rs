@@ -2,10 +2,10 @@
 
 use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
-use websvc_audit::{Audit, AuditReport, SinkReport};
+use websvc_audit::{Audit, AuditMetrics, SinkMetrics};
 use websvc_browser::{Browser, BrowserHealth};
 use websvc_engine::{NO_PAGES, SearchSource, SourceHealth as SourceCondition};
-use websvc_threat::Condition as ScannerCondition;
+use websvc_threat::ScannerHealth as ScannerCondition;
 use websvc_types::status::{
     AuditReadiness, AuditState, BrowserReadiness, BrowserState, ComponentStatus, HealthResponse,
     ReadinessChecks, ReadinessResponse, ReadinessStatus, RootResponse, SourceReadiness, SourceState,
@@ -49,7 +49,7 @@ pub(crate) async fn readiness(context: &RequestContext<'_>) -> (StatusCode, Read
         store: condition(store),
         index: condition(context.engine.index().is_some()),
         cache: condition(!context.engine.scraper().cache_report().is_full),
-        artifacts: condition(context.artifacts.is_kept()),
+        artifacts: condition(context.artifacts.may_store()),
     };
     let sources = context.engine.sources();
     let none_has_pages = sources.iter().all(|source| source.is_empty());
@@ -97,8 +97,8 @@ fn threat(condition: Option<ScannerCondition>) -> ThreatReadiness {
 }
 
 fn audit(audit: &Audit) -> Vec<AuditReadiness> {
-    let AuditReport { unwritten, sinks, .. } = audit.report();
-    let readiness = |SinkReport { name, lost, backlog, failure, .. }: SinkReport| AuditReadiness {
+    let AuditMetrics { unwritten, sinks, .. } = audit.report();
+    let readiness = |SinkMetrics { name, lost, backlog, failure, .. }: SinkMetrics| AuditReadiness {
         name: name.to_owned(),
         state: if failure.is_some() { AuditState::Failing } else { AuditState::Ok },
         backlog,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::Method;
 use serde_json::json;
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 use websvc_threat::{Classifier, ClassifierConfig, ScanError, Scanner};
 use websvc_validate::RetentionMode;
 
@@ -30,7 +30,7 @@ async fn a_question_is_posted_with_the_key_and_nothing_shows_it() {
 #[tokio::test]
 async fn web_risk_is_asked_as_google_documents_it() {
     let service = "http://risk.test/v1/uris:search";
-    let answer = |seen: &websvc_testkit::Seen| {
+    let answer = |seen: &websvc_testkit::ReceivedRequest| {
         let is_bad = seen.url.contains("uri=http%3A%2F%2Fbad.test%2F");
         let body = if is_bad { json!({"threat": {"threatTypes": ["UNWANTED_SOFTWARE"]}}) } else { json!({}) };
         Page::new("application/json; charset=UTF-8", body.to_string())
@@ -42,7 +42,7 @@ async fn web_risk_is_asked_as_google_documents_it() {
         )
     };
     let (bad, good) = (asked_for("http%3A%2F%2Fbad.test%2F"), asked_for("http%3A%2F%2Fgood.test%2F"));
-    let world = World::builder().page_with(&bad, answer).page_with(&good, answer).start().await;
+    let world = TestWeb::builder().page_with(&bad, answer).page_with(&good, answer).start().await;
     let scanner = Scanner::web_risk(world.client(), service.parse().unwrap(), "AIza-key").unwrap();
     let classifier = Classifier::new(scanner, config());
     assert_eq!(classifier.score("http://bad.test/", RetentionMode::Normal).await, Some(Ok(80)));
@@ -64,7 +64,7 @@ async fn what_is_no_answer_is_told_apart() {
         (Page::text("x".repeat(70_000)), ScanError::Unreadable { what: "too large or damaged" }),
         (Page::silence(), ScanError::Timeout { after: Duration::from_millis(300) }),
     ] {
-        let world = World::builder().page(SCANNER, page).start().await;
+        let world = TestWeb::builder().page(SCANNER, page).start().await;
         let classifier = classifier(&world, impatient);
         let found = classifier.score(URL, RetentionMode::Normal).await.unwrap().unwrap_err();
         match (&found, &expected) {
@@ -154,7 +154,7 @@ async fn no_failure_is_remembered() {
 #[tokio::test]
 async fn so_many_questions_are_asked_at_a_time() {
     let delay = Duration::from_millis(20);
-    let world = World::builder().page(SCANNER, scored(1).delay(delay)).start().await;
+    let world = TestWeb::builder().page(SCANNER, scored(1).delay(delay)).start().await;
     let classifier = classifier(&world, ClassifierConfig { concurrency: 1, ..config() });
     let mut asking = tokio::task::JoinSet::new();
     let started = std::time::Instant::now();

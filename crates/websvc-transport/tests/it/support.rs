@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use url::Url;
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 use websvc_transport::{
     AddressGuard, Body, BodyError, BodyTimeout, Client, ClientConfig, FetchRequest, Server, ServerBody,
     ServerConfig, ShutdownReport,
@@ -101,7 +101,7 @@ pub(crate) fn get(text: &str) -> FetchRequest {
     FetchRequest { timeout: Duration::from_secs(5), ..FetchRequest::get(url(text)) }
 }
 
-pub(crate) fn client_of(world: &World) -> Client {
+pub(crate) fn client_of(world: &TestWeb) -> Client {
     Client::new(ClientConfig { ca_file: Some(world.ca_file()), ..ClientConfig::new(world.guard()) }).unwrap()
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
-use websvc_testkit::{Authority, Page, World};
+use websvc_testkit::{Authority, Page, TestWeb};
 use websvc_transport::{
     AddressGuard, Client, ClientBuildError, ClientConfig, FetchError, FetchRequest, Server, ServerConfig,
     ServerError, TlsFiles, TlsPolicy,
@@ -17,8 +17,8 @@ fn skipping(text: &str) -> FetchRequest {
     FetchRequest { tls: TlsPolicy::SkipVerification, ..get(text) }
 }
 
-async fn world() -> World {
-    World::builder().page("https://a.test/", Page::text("secret")).start().await
+async fn world() -> TestWeb {
+    TestWeb::builder().page("https://a.test/", Page::text("secret")).start().await
 }
 
 #[tokio::test]

@@ -5,17 +5,17 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use websvc::ClientError;
 use websvc::transport::FetchError;
-use websvc_testkit::{Authority, World};
+use websvc_testkit::{Authority, TestWeb};
 
 use crate::support::{builder, found};
 use websvc_testkit::{ForwardProxy, Rules};
 
-async fn world() -> World {
-    World::builder().page("http://service.test/v2/search", found()).start().await
+async fn world() -> TestWeb {
+    TestWeb::builder().page("http://service.test/v2/search", found()).start().await
 }
 
 /// Leads the service's name to the world, which the system's resolver could not.
-fn rules(world: &World) -> Rules {
+fn rules(world: &TestWeb) -> Rules {
     let (http, https) = (world.http_addr(), world.https_addr());
     Rules::new(move |host| match host {
         "service.test" => Some(http),
@@ -64,7 +64,7 @@ async fn a_proxy_that_refuses_for_good_is_asked_once_and_one_that_is_out_of_orde
 
 #[tokio::test]
 async fn a_certificate_of_ones_own_authority_is_trusted_when_told() {
-    let world = World::builder().page("https://127.0.0.1/v2/search", found()).start().await;
+    let world = TestWeb::builder().page("https://127.0.0.1/v2/search", found()).start().await;
     let base = format!("https://{}", world.https_addr());
     builder(&base).ca_file(world.ca_file()).build().unwrap().search("q").send().await.unwrap();
 
@@ -81,7 +81,7 @@ async fn a_certificate_of_ones_own_authority_is_trusted_when_told() {
 
 #[tokio::test]
 async fn a_service_that_is_not_trusted_is_asked_once() {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let https = world.https_addr();
     let proxy = ForwardProxy::start(Rules::new(move |_| Some(https))).await;
     let address = format!("http://{}", proxy.addr);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use websvc::types::{ErrorCode, ViolationCode};
 use websvc::{ApiError, Client, ClientError};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::support::{client, json, service};
 
@@ -74,7 +74,7 @@ async fn an_error_page_of_something_else_keeps_its_status() {
 
 #[tokio::test]
 async fn a_redirect_is_not_followed_with_the_key() {
-    let elsewhere = World::builder().start().await;
+    let elsewhere = TestWeb::builder().start().await;
     let target = format!("http://{}/v2/search", elsewhere.http_addr());
     let (error, refusal) = refused(Page::redirect(307, &target)).await;
     assert_eq!(refusal.status.as_u16(), 307, "{error}");
@@ -105,7 +105,7 @@ async fn a_200_that_is_no_answer_of_websvc_is_unreadable() {
 
 #[tokio::test]
 async fn readiness_is_an_answer_and_is_asked_for_once() {
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page("http://127.0.0.1/health", json(200, r#"{"status": "ok", "version": "0.1.0"}"#))
         .page("http://127.0.0.1/ready", json(503, r#"{"status": "stopping", "checks": {"store": "ok"}}"#))
         .start()
@@ -121,7 +121,7 @@ async fn readiness_is_an_answer_and_is_asked_for_once() {
 #[tokio::test]
 async fn health_of_a_gateway_without_a_service_is_a_refusal() {
     let world =
-        World::builder().page("http://127.0.0.1/health", Page::html("busy").status(503)).start().await;
+        TestWeb::builder().page("http://127.0.0.1/health", Page::html("busy").status(503)).start().await;
     let error = client(&world).health().await.unwrap_err();
     assert_eq!(error.status().unwrap(), 503);
     assert_eq!(world.requests().len(), 1);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use websvc::types::ErrorCode;
 use websvc::types::job::{BatchScrapeRequest, CrawlRequest, JobStatus};
 use websvc::{Client, JobKind};
-use websvc_testkit::{Page, World};
+use websvc_testkit::{Page, TestWeb};
 
 use crate::support;
 
@@ -26,11 +26,11 @@ fn status(phase: &str, documents: &[&str], next: Option<&str>) -> Value {
 }
 
 /// A service that answers these in turn to those who ask for the job, and `refused` to who begins one.
-async fn service(answers: Vec<Value>) -> (World, Client) {
+async fn service(answers: Vec<Value>) -> (TestWeb, Client) {
     let given = Arc::new(AtomicUsize::new(0));
     let started = json!({ "success": true, "id": ID, "url": "x" }).to_string();
     let errors = json!({ "success": true, "errors": [], "robotsBlocked": ["http://a.test/"] }).to_string();
-    let world = World::builder()
+    let world = TestWeb::builder()
         .page_with(&format!("http://127.0.0.1/v2/crawl/{ID}"), move |_| {
             let at = given.fetch_add(1, Ordering::SeqCst);
             support::json(200, &answers[at.min(answers.len() - 1)].to_string())

@@ -161,7 +161,7 @@ async fn no_key_is_sent_when_there_is_none() {
 #[tokio::test]
 async fn a_path_of_the_base_address_is_kept() {
     let world =
-        websvc_testkit::World::builder().page("http://127.0.0.1/a/b/v2/search", found()).start().await;
+        websvc_testkit::TestWeb::builder().page("http://127.0.0.1/a/b/v2/search", found()).start().await;
     for path in ["/a/b", "/a/b/"] {
         let client = builder(&format!("{}{path}", base(&world))).build().unwrap();
         client.search("q").send().await.unwrap();
@@ -170,7 +170,7 @@ async fn a_path_of_the_base_address_is_kept() {
 
 #[tokio::test]
 async fn documents_are_uploaded_and_figures_are_read() {
-    let world = websvc_testkit::World::builder()
+    let world = websvc_testkit::TestWeb::builder()
         .page("http://127.0.0.1/v2/index/documents", json(200, r#"{"success": true, "accepted": 1}"#))
         .page(
             "http://127.0.0.1/v2/index/stats",

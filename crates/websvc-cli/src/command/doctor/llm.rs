@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use websvc_model::{Completion, Model, ModelError, OpenAi, Question, Shape};
+use websvc_model::{Completion, CompletionRequest, Model, ModelError, OpenAi, ResponseFormat};
 
 use super::finding::Finding;
 use crate::config::Config;
@@ -38,11 +38,11 @@ pub(super) async fn check(config: &Config) -> Option<Finding> {
 }
 
 async fn ask(model: &OpenAi, deadline: Instant) -> Result<Completion, ModelError> {
-    let question = Question {
+    let question = CompletionRequest {
         instructions: "You answer in one word.",
         wish: "Say: ready",
         content: None,
-        shape: Shape::Text,
+        shape: ResponseFormat::Text,
         max_tokens: 16,
         deadline,
     };

@@ -10,7 +10,7 @@ pub const LATENCY_BOUNDS_MS: [u64; 10] = [1, 5, 10, 25, 50, 100, 250, 500, 1_000
 
 /// The figures since the process began.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ThreatFigures {
+pub struct ThreatMetrics {
     /// The name of the scanner; `none` when there is none.
     pub scanner: &'static str,
     /// Verdicts of the scanner.
@@ -65,14 +65,14 @@ impl Counters {
         self.total_us.fetch_add(u64::try_from(time.as_micros()).unwrap_or(u64::MAX), Relaxed);
     }
 
-    pub(crate) fn figures(&self, scanner: &'static str) -> ThreatFigures {
+    pub(crate) fn figures(&self, scanner: &'static str) -> ThreatMetrics {
         let read = |counter: &AtomicU64| counter.load(Relaxed);
         let mut sum = 0;
         let sums = self.took.iter().map(|class| {
             sum += read(class);
             sum
         });
-        ThreatFigures {
+        ThreatMetrics {
             scanner,
             scanned: read(&self.scanned),
             remembered: read(&self.remembered),

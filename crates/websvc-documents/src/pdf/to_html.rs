@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use crate::html::{Html, push_escaped};
-use crate::parsed::page_mark;
+use crate::parsed_document::page_mark;
 
 use super::blocks::{Block, Text, is_plain};
 use super::font::Style;
-use super::marker::Marker;
+use super::list_marker::ListMarker;
 use super::outline::Outline;
 use super::text::{Span, Words, plain_text};
 
@@ -124,8 +124,8 @@ fn kind(text: &Text, body: f32, outline: &Outline, next_is_bold: bool) -> Option
         return None;
     }
     let with_marker = match text.marker {
-        Some(Marker::Bullet) => return None,
-        Some(Marker::Number(_) | Marker::Letter) | None => plain,
+        Some(ListMarker::Bullet) => return None,
+        Some(ListMarker::Number(_) | ListMarker::Letter) | None => plain,
     };
     let stands_out = text.bold || text.size > body * 1.05;
     if stands_out && let Some(level) = outline.level(with_marker) {
@@ -179,8 +179,8 @@ impl Writer<'_> {
         let bare: Vec<Span> =
             text.spans.iter().map(|span| Span { style: Style::default(), ..span.clone() }).collect();
         let sign = match text.marker {
-            Some(Marker::Number(number)) => format!("{number}. "),
-            Some(Marker::Bullet | Marker::Letter) | None => String::new(),
+            Some(ListMarker::Number(number)) => format!("{number}. "),
+            Some(ListMarker::Bullet | ListMarker::Letter) | None => String::new(),
         };
         let inline = self.inline(&bare);
         self.flow(&format!("<h{level}>{sign}{inline}</h{level}>\n"));
@@ -193,17 +193,17 @@ impl Writer<'_> {
         }
     }
 
-    fn item(&mut self, text: &Text, marker: Marker) {
+    fn item(&mut self, text: &Text, marker: ListMarker) {
         while self.lists.last().is_some_and(|list| text.x0 < list.x0 - text.size * 0.6) {
             self.close_lists(self.lists.len() - 1);
         }
         let is_deeper = self.lists.last().is_none_or(|list| text.x0 > list.x0 + text.size * 0.6);
         if is_deeper && self.lists.len() < 8 {
             let (start, end) = match marker {
-                Marker::Bullet => ("<ul>".to_owned(), "</li></ul>\n"),
-                Marker::Number(1) => ("<ol>".to_owned(), "</li></ol>\n"),
-                Marker::Number(first) => (format!("<ol start=\"{first}\">"), "</li></ol>\n"),
-                Marker::Letter => ("<ol type=\"a\">".to_owned(), "</li></ol>\n"),
+                ListMarker::Bullet => ("<ul>".to_owned(), "</li></ul>\n"),
+                ListMarker::Number(1) => ("<ol>".to_owned(), "</li></ol>\n"),
+                ListMarker::Number(first) => (format!("<ol start=\"{first}\">"), "</li></ol>\n"),
+                ListMarker::Letter => ("<ol type=\"a\">".to_owned(), "</li></ol>\n"),
             };
             self.html.push(&start);
             self.lists.push(List { x0: text.x0, end });
@@ -262,7 +262,7 @@ impl Writer<'_> {
     /// Writes spans with their styles and links.
     fn inline(&self, spans: &[Span]) -> String {
         let mut joined: String = spans.iter().map(|span| span.text.as_str()).collect();
-        self.words.mend(&mut joined);
+        self.words.join_hyphenated(&mut joined);
         let mut markup = String::with_capacity(joined.len() + 32);
         let mut rest = joined.as_str();
         let mut link = 0;

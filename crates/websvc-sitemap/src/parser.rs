@@ -14,7 +14,7 @@ const MAX_IMAGES: usize = 20;
 
 /// Where the reading is.
 #[derive(Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct ParserState {
     /// The text of the element that is open.
     pub(crate) value: String,
     /// An element was met that only such files have.
@@ -22,9 +22,9 @@ pub(crate) struct Place {
     has_root: bool,
     in_index: bool,
     container: Option<Container>,
-    part: Option<Part>,
+    part: Option<EntryField>,
     is_permalink: bool,
-    draft: Draft,
+    draft: EntryBuilder,
 }
 
 /// The elements that stand for an entry.
@@ -40,7 +40,7 @@ enum Container {
 
 /// What has elements within an entry that are named as those of the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum EntryField {
     Image,
     News,
     Video,
@@ -50,7 +50,7 @@ enum Part {
 
 /// An entry as far as it was read.
 #[derive(Debug, Default)]
-struct Draft {
+struct EntryBuilder {
     location: Option<Url>,
     permalink: Option<Url>,
     title: Option<String>,
@@ -62,7 +62,7 @@ struct Draft {
     image: (Option<Url>, String, String),
 }
 
-impl Place {
+impl ParserState {
     /// Returns whether an element was met that only such files have.
     pub(crate) fn is_list(&self) -> bool {
         self.is_list
@@ -89,12 +89,12 @@ impl Place {
             }
             (None | Some(Container::Item), "item" | "entry") => self.enter(Container::Item, output)?,
             (Some(Container::Page), "image") => {
-                (self.part, self.draft.image) = (Some(Part::Image), Default::default());
+                (self.part, self.draft.image) = (Some(EntryField::Image), Default::default());
             }
-            (Some(Container::Page), "news") => self.part = Some(Part::News),
-            (Some(Container::Page), "video") => self.part = Some(Part::Video),
+            (Some(Container::Page), "news") => self.part = Some(EntryField::News),
+            (Some(Container::Page), "video") => self.part = Some(EntryField::Video),
             (Some(Container::Item), "source" | "author" | "contributor") => {
-                self.part.get_or_insert(Part::Aside);
+                self.part.get_or_insert(EntryField::Aside);
             }
             (Some(Container::Item), _) if self.part.is_none() => {
                 self.is_permalink =
@@ -117,13 +117,13 @@ impl Place {
                 self.flush(output)?;
                 self.container = None;
             }
-            (_, Some(Part::Image), "image") => {
+            (_, Some(EntryField::Image), "image") => {
                 self.part = None;
                 self.draft.keep_image();
             }
-            (_, Some(Part::News), "news")
-            | (_, Some(Part::Video), "video")
-            | (_, Some(Part::Aside), "source" | "author" | "contributor") => self.part = None,
+            (_, Some(EntryField::News), "news")
+            | (_, Some(EntryField::Video), "video")
+            | (_, Some(EntryField::Aside), "source" | "author" | "contributor") => self.part = None,
             (_, Some(part), _) => self.draft.part_closed(part, name, text, output),
             (Some(Container::Item), None, _) => {
                 self.draft.item_closed(name, text, self.is_permalink, output);
@@ -170,7 +170,7 @@ impl Place {
     }
 }
 
-impl Draft {
+impl EntryBuilder {
     /// Reads what an element of a feed's entry says in its attributes.
     fn item_opened(&mut self, name: &str, tag: &BytesStart<'_>, output: &Output<'_>) {
         let url = |name: &str| attribute(tag, name).and_then(|text| output.resolve(&text));
@@ -205,19 +205,19 @@ impl Draft {
     }
 
     /// Reads what an element of an extension says in its text.
-    fn part_closed(&mut self, part: Part, name: &str, text: &str, output: &Output<'_>) {
+    fn part_closed(&mut self, part: EntryField, name: &str, text: &str, output: &Output<'_>) {
         match (part, name) {
-            (Part::Image, "loc") => self.image.0 = Url::parse(text).ok().filter(is_of_web),
-            (Part::Image, "title") => text.clone_into(&mut self.image.1),
-            (Part::Image, "caption") => text.clone_into(&mut self.image.2),
-            (Part::News, "publication_date") => set(&mut self.published, text),
-            (Part::News | Part::Video, "title") => set(&mut self.title, text),
-            (Part::Video, "description") => set(&mut self.description, text),
+            (EntryField::Image, "loc") => self.image.0 = Url::parse(text).ok().filter(is_of_web),
+            (EntryField::Image, "title") => text.clone_into(&mut self.image.1),
+            (EntryField::Image, "caption") => text.clone_into(&mut self.image.2),
+            (EntryField::News, "publication_date") => set(&mut self.published, text),
+            (EntryField::News | EntryField::Video, "title") => set(&mut self.title, text),
+            (EntryField::Video, "description") => set(&mut self.description, text),
             // A location that an extension was not closed before.
-            (Part::News | Part::Video, "loc") if self.location.is_none() => {
+            (EntryField::News | EntryField::Video, "loc") if self.location.is_none() => {
                 self.location = output.resolve(text);
             }
-            (Part::Image | Part::News | Part::Video | Part::Aside, _) => {}
+            (EntryField::Image | EntryField::News | EntryField::Video | EntryField::Aside, _) => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! What stands around capital words and says that they are a name: greetings, bylines, signatures, mail addresses.
 
-use crate::scan::{Part, Scan};
+use crate::scan::{Scan, TextPart};
 
 /// So much evidence makes a name of words that are in no list.
 pub(crate) const ENOUGH: u8 = 3;
@@ -253,9 +253,9 @@ pub(crate) fn is_sure_label(label: &str) -> bool {
 }
 
 /// Returns how much speaks for a name around a place: nothing, or up to [`ENOUGH`].
-pub(crate) fn evidence(scan: &mut Scan<'_>, part: Part, start: usize, end: usize) -> u8 {
-    let behind = Behind::read(scan, part, end);
-    let before = Before::read(scan, part, start);
+pub(crate) fn evidence(scan: &mut Scan<'_>, part: TextPart, start: usize, end: usize) -> u8 {
+    let behind = RightContext::read(scan, part, end);
+    let before = LeftContext::read(scan, part, start);
     scan.work += 2 * REACH as u64;
     if behind.is_mail || behind.dwells {
         return ENOUGH;
@@ -281,7 +281,7 @@ pub(crate) fn evidence(scan: &mut Scan<'_>, part: Part, start: usize, end: usize
 }
 
 /// What stands before a place on its line.
-struct Before<'a> {
+struct LeftContext<'a> {
     /// Nothing but marks of markdown.
     begins: bool,
     /// Nothing but marks of markdown, and no table.
@@ -290,8 +290,8 @@ struct Before<'a> {
     word_begins_line: bool,
 }
 
-impl<'a> Before<'a> {
-    fn read(scan: &Scan<'a>, part: Part, start: usize) -> Self {
+impl<'a> LeftContext<'a> {
+    fn read(scan: &Scan<'a>, part: TextPart, start: usize) -> Self {
         let head = line_before(scan, part, start);
         let is_mark = |c: char| {
             matches!(c, ' ' | '*' | '_' | '"' | '“' | '„' | '«' | '(' | ':' | '#' | '>' | '-' | '+')
@@ -311,7 +311,7 @@ impl<'a> Before<'a> {
 }
 
 /// Returns the line before a place, no longer than is looked.
-fn line_before<'a>(scan: &Scan<'a>, part: Part, start: usize) -> &'a str {
+fn line_before<'a>(scan: &Scan<'a>, part: TextPart, start: usize) -> &'a str {
     let mut from = start.saturating_sub(REACH).max(part.start);
     while !scan.text.is_char_boundary(from) {
         from += 1;
@@ -322,7 +322,7 @@ fn line_before<'a>(scan: &Scan<'a>, part: Part, start: usize) -> &'a str {
 
 /// What stands behind a place.
 #[derive(Debug, Default)]
-struct Behind {
+struct RightContext {
     ends_line: bool,
     ends_cell: bool,
     /// A comma, a colon or an exclamation mark.
@@ -332,8 +332,8 @@ struct Behind {
     dwells: bool,
 }
 
-impl Behind {
-    fn read(scan: &Scan<'_>, part: Part, end: usize) -> Self {
+impl RightContext {
+    fn read(scan: &Scan<'_>, part: TextPart, end: usize) -> Self {
         let mut last = part.end.min(end + REACH);
         while !scan.text.is_char_boundary(last) {
             last -= 1;
@@ -366,7 +366,7 @@ fn is_mail(rest: &str) -> bool {
 }
 
 /// Tells whether the last line above with a text closes a letter.
-fn is_signature(scan: &Scan<'_>, part: Part, start: usize) -> bool {
+fn is_signature(scan: &Scan<'_>, part: TextPart, start: usize) -> bool {
     let mut from = start.saturating_sub(REACH).max(part.start);
     while !scan.text.is_char_boundary(from) {
         from += 1;

@@ -20,14 +20,14 @@ use websvc_transport::{
 use crate::authority::Authority;
 use crate::files;
 use crate::page::Page;
-use crate::until::until;
+use crate::wait_for::until;
 
 /// The largest request body a world takes.
 const MAX_BODY: usize = 64 * 1024 * 1024;
 
 /// One request that arrived.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct ReceivedRequest {
     /// GET and so on.
     pub method: Method,
     /// The whole URL as the client meant it.
@@ -42,7 +42,7 @@ pub struct Seen {
     pub at_once: usize,
 }
 
-impl Seen {
+impl ReceivedRequest {
     /// Returns a header as text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -50,11 +50,11 @@ impl Seen {
     }
 }
 
-type Answer = Arc<dyn Fn(&Seen) -> Page + Send + Sync>;
+type Answer = Arc<dyn Fn(&ReceivedRequest) -> Page + Send + Sync>;
 
 /// Collects what the hosts of a world answer.
 #[derive(Default)]
-pub struct WorldBuilder {
+pub struct TestWebBuilder {
     /// By host and path with query, without the scheme.
     pages: HashMap<String, Answer>,
     directories: HashMap<String, PathBuf>,
@@ -62,20 +62,20 @@ pub struct WorldBuilder {
 }
 
 /// A running loopback web; it ends when dropped.
-pub struct World {
+pub struct TestWeb {
     http: SocketAddr,
     https: SocketAddr,
     authority: Authority,
     certificates: TempDir,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<ReceivedRequest>>>,
     tasks: Vec<JoinHandle<()>>,
 }
 
-impl World {
+impl TestWeb {
     /// Starts collecting pages.
     #[must_use]
-    pub fn builder() -> WorldBuilder {
-        WorldBuilder::default()
+    pub fn builder() -> TestWebBuilder {
+        TestWebBuilder::default()
     }
 
     /// Returns the address that answers for every host over http.
@@ -130,7 +130,7 @@ impl World {
 
     /// Returns every request since the start, in order of arrival.
     #[must_use]
-    pub fn requests(&self) -> Vec<Seen> {
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
         lock(&self.seen).clone()
     }
 
@@ -154,7 +154,7 @@ impl World {
     }
 }
 
-impl WorldBuilder {
+impl TestWebBuilder {
     /// Serves a page under an absolute URL such as `http://a.test/x`, over http and https alike. A URL without a query
     /// answers for every query that has no page of its own.
     ///
@@ -170,7 +170,11 @@ impl WorldBuilder {
     /// # Panics
     /// When the URL is not absolute.
     #[must_use]
-    pub fn page_with(mut self, url: &str, answer: impl Fn(&Seen) -> Page + Send + Sync + 'static) -> Self {
+    pub fn page_with(
+        mut self,
+        url: &str,
+        answer: impl Fn(&ReceivedRequest) -> Page + Send + Sync + 'static,
+    ) -> Self {
         let url = Url::parse(url).expect("an absolute URL");
         let host = url.host_str().expect("a URL with a host").to_owned();
         self.pages.insert(key(&host, url.path(), url.query()), Arc::new(answer));
@@ -190,7 +194,7 @@ impl WorldBuilder {
     ///
     /// # Panics
     /// When the system has no free port or no room for the certificates.
-    pub async fn start(self) -> World {
+    pub async fn start(self) -> TestWeb {
         let authority = Authority::new();
         let certificates = TempDir::new().expect("a temporary directory");
         let dir = certificates.path();
@@ -205,11 +209,11 @@ impl WorldBuilder {
             pages: self.pages,
             directories: self.directories,
             seen: Arc::clone(&seen),
-            under_way: UnderWay::default(),
+            under_way: InFlightCounts::default(),
         });
         let (http, plain) = listen(&site, "http", None).await;
         let (https, secure) = listen(&site, "https", Some(tls)).await;
-        World { http, https, authority, certificates, seen, tasks: vec![plain, secure] }
+        TestWeb { http, https, authority, certificates, seen, tasks: vec![plain, secure] }
     }
 }
 
@@ -237,28 +241,28 @@ async fn listen(
 struct Site {
     pages: HashMap<String, Answer>,
     directories: HashMap<String, PathBuf>,
-    seen: Arc<Mutex<Vec<Seen>>>,
-    under_way: UnderWay,
+    seen: Arc<Mutex<Vec<ReceivedRequest>>>,
+    under_way: InFlightCounts,
 }
 
 /// Counts the requests of each host that are under way.
 #[derive(Debug, Clone, Default)]
-struct UnderWay(Arc<Mutex<HashMap<String, usize>>>);
+struct InFlightCounts(Arc<Mutex<HashMap<String, usize>>>);
 
 /// One of them, until it is answered or its client is gone.
-struct Entered(UnderWay, String);
+struct InFlightGuard(InFlightCounts, String);
 
-impl UnderWay {
+impl InFlightCounts {
     /// Counts one more, and returns how many there are with it.
-    fn enter(&self, host: &str) -> (usize, Entered) {
+    fn enter(&self, host: &str) -> (usize, InFlightGuard) {
         let mut hosts = lock(&self.0);
         let count = hosts.entry(host.to_owned()).or_default();
         *count += 1;
-        (*count, Entered(self.clone(), host.to_owned()))
+        (*count, InFlightGuard(self.clone(), host.to_owned()))
     }
 }
 
-impl Drop for Entered {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
         if let Some(count) = lock(&self.0.0).get_mut(&self.1) {
             *count -= 1;
@@ -278,14 +282,20 @@ impl Site {
         let timeout = BodyTimeout { idle: Duration::from_secs(5), total: Duration::from_secs(30) };
         let body = body.read(MAX_BODY, timeout).await.unwrap_or_default();
         let (at_once, _under_way) = self.under_way.enter(&authority);
-        let seen =
-            Seen { method: parts.method, url, headers: parts.headers, body, at: Instant::now(), at_once };
+        let seen = ReceivedRequest {
+            method: parts.method,
+            url,
+            headers: parts.headers,
+            body,
+            at: Instant::now(),
+            at_once,
+        };
         lock(&self.seen).push(seen.clone());
         let host = authority.rsplit_once(':').map_or(authority.as_str(), |(host, _)| host);
         self.find(&seen, host, parts.uri.path(), parts.uri.query()).await.respond().await
     }
 
-    async fn find(&self, seen: &Seen, host: &str, path: &str, query: Option<&str>) -> Page {
+    async fn find(&self, seen: &ReceivedRequest, host: &str, path: &str, query: Option<&str>) -> Page {
         let exact = self.pages.get(&key(host, path, query));
         if let Some(answer) = exact.or_else(|| self.pages.get(&key(host, path, None))) {
             return answer(seen);
@@ -308,7 +318,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Drop for World {
+impl Drop for TestWeb {
     fn drop(&mut self) {
         for task in &self.tasks {
             task.abort();
@@ -316,13 +326,13 @@ impl Drop for World {
     }
 }
 
-impl fmt::Debug for World {
+impl fmt::Debug for TestWeb {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("World").field("http", &self.http).field("https", &self.https).finish_non_exhaustive()
     }
 }
 
-impl fmt::Debug for WorldBuilder {
+impl fmt::Debug for TestWebBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WorldBuilder").field("hosts", &self.hosts).finish_non_exhaustive()
     }

@@ -20,13 +20,13 @@ const MIN_SESSION_CHARS: usize = 20;
 
 /// Takes out of a URL what names a visit rather than a page: session ids, campaign parameters, and the fragment. What
 /// remains is as it was written, so that its host understands it.
-pub fn without_visit(mut url: Url) -> Url {
+pub fn strip_tracking_params(mut url: Url) -> Url {
     url.set_fragment(None);
     if let Some(at) = session_in_path(url.path()) {
         url = cut(&url, at);
     }
     let Some(query) = url.query() else { return url };
-    let kept: Vec<&str> = query.split('&').filter(|parameter| !names_a_visit(parameter)).collect();
+    let kept: Vec<&str> = query.split('&').filter(|parameter| !is_tracking_param(parameter)).collect();
     if kept.len() < query.split('&').count() {
         let kept = kept.join("&");
         url.set_query((!kept.is_empty()).then_some(kept.as_str()));
@@ -48,7 +48,7 @@ pub(crate) fn session_in_path(path: &str) -> Option<usize> {
 }
 
 /// Tells whether a `name=value` of a query names a visit.
-pub(crate) fn names_a_visit(parameter: &str) -> bool {
+pub(crate) fn is_tracking_param(parameter: &str) -> bool {
     let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
     let name = name.to_ascii_lowercase();
     let name = name.as_str();

@@ -4,20 +4,20 @@ use serde::{Deserialize, Serialize};
 
 /// A document that was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Parsed {
+pub struct ParsedDocument {
     /// The content as semantic HTML, without `html` and `body` around it.
     pub html: String,
     /// What the file says about itself.
-    pub about: About,
+    pub about: DocumentMetadata,
     /// The pages, of kinds that have such.
-    pub pages: Option<Pages>,
+    pub pages: Option<PageCounts>,
     /// What the caller should be told.
     pub warnings: Vec<String>,
 }
 
 /// What a file says about itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct About {
+pub struct DocumentMetadata {
     /// The title.
     pub title: Option<String>,
     /// The author or authors.
@@ -36,7 +36,7 @@ pub struct About {
 
 /// The pages of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pages {
+pub struct PageCounts {
     /// How many were read.
     pub read: u32,
     /// How many there are.

@@ -15,17 +15,17 @@ const MAX_KEYS: usize = 100_000;
 
 /// What comes again at the edges of pages.
 #[derive(Debug, Default)]
-pub(super) struct Furniture {
+pub(super) struct RunningElements {
     seen: HashMap<String, u32>,
 }
 
 /// A row at an edge, by the segments it has.
-struct Row {
+struct EdgeRow {
     segments: Vec<usize>,
     keys: Vec<String>,
 }
 
-impl Furniture {
+impl RunningElements {
     /// Learns the edges of a page.
     pub(super) fn learn(&mut self, page: u32, segments: &[Segment], height: f32) {
         for edge in edges(page, segments, height) {
@@ -63,7 +63,7 @@ impl Furniture {
 }
 
 /// Returns the rows of the top, from the uppermost, and of the bottom, from the lowest.
-fn edges(page: u32, segments: &[Segment], height: f32) -> [Vec<Row>; 2] {
+fn edges(page: u32, segments: &[Segment], height: f32) -> [Vec<EdgeRow>; 2] {
     let mut order: Vec<usize> = (0..segments.len()).collect();
     order.sort_by(|a, b| segments[*a].y.total_cmp(&segments[*b].y));
     let top = order.iter().copied().filter(|index| segments[*index].y < height * EDGE);
@@ -71,15 +71,15 @@ fn edges(page: u32, segments: &[Segment], height: f32) -> [Vec<Row>; 2] {
     [rows("top", page, segments, top), rows("bottom", page, segments, bottom)]
 }
 
-fn rows(edge: &str, page: u32, segments: &[Segment], order: impl Iterator<Item = usize>) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+fn rows(edge: &str, page: u32, segments: &[Segment], order: impl Iterator<Item = usize>) -> Vec<EdgeRow> {
+    let mut rows: Vec<EdgeRow> = Vec::new();
     for index in order {
         let y = segments[index].y;
         let is_full = rows.len() == MAX_ROWS;
         match rows.last_mut() {
             Some(row) if (segments[row.segments[0]].y - y).abs() < 3.0 => row.segments.push(index),
             _ if is_full => break,
-            _ => rows.push(Row { segments: vec![index], keys: Vec::new() }),
+            _ => rows.push(EdgeRow { segments: vec![index], keys: Vec::new() }),
         }
     }
     for row in &mut rows {

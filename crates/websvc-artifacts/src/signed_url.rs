@@ -7,7 +7,7 @@ use std::fmt;
 
 use ring::hmac;
 
-use crate::kind::Kind;
+use crate::kind::ArtifactKind;
 
 /// What the paths of all artifacts begin with.
 pub const PREFIX: &str = "/artifacts/";
@@ -17,15 +17,15 @@ const SIGNATURE_BYTES: usize = 32;
 
 /// A URL of an artifact in its parts; of the right form, and not yet believed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
+pub struct SignedUrl {
     pub(crate) id: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ArtifactKind,
     /// In seconds since the Unix epoch.
     pub(crate) expires_s: u64,
     signature: [u8; SIGNATURE_BYTES],
 }
 
-impl Link {
+impl SignedUrl {
     /// Reads the last segment of the path and the query; `None` when they have not the form of a signed URL.
     ///
     /// The name is 32 hex digits and a known extension, so that no path of a file can be made out of it. Parameters
@@ -39,7 +39,7 @@ impl Link {
         let query = query.unwrap_or_default();
         Some(Self {
             id: id.to_owned(),
-            kind: Kind::of_extension(extension)?,
+            kind: ArtifactKind::of_extension(extension)?,
             expires_s: decimal(parameter(query, "expires")?)?,
             signature: bytes(parameter(query, "signature")?)?,
         })
@@ -80,34 +80,34 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// What makes and checks signatures.
-pub(crate) struct Signer(hmac::Key);
+pub(crate) struct UrlSigner(hmac::Key);
 
-impl Signer {
+impl UrlSigner {
     pub(crate) fn new(secret: &[u8; 32]) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, secret))
     }
 
     /// Returns path and query of the URL.
-    pub(crate) fn path(&self, id: &str, kind: Kind, expires_s: u64) -> String {
+    pub(crate) fn path(&self, id: &str, kind: ArtifactKind, expires_s: u64) -> String {
         let signature = hmac::sign(&self.0, message(id, kind, expires_s).as_bytes());
         let (extension, signature) = (kind.extension(), hex(signature.as_ref()));
         format!("{PREFIX}{id}.{extension}?expires={expires_s}&signature={signature}")
     }
 
     /// Tells whether we signed this, in constant time.
-    pub(crate) fn has_signed(&self, link: &Link) -> bool {
-        let Link { id, kind, expires_s, signature } = link;
+    pub(crate) fn has_signed(&self, link: &SignedUrl) -> bool {
+        let SignedUrl { id, kind, expires_s, signature } = link;
         hmac::verify(&self.0, message(id, *kind, *expires_s).as_bytes(), signature).is_ok()
     }
 }
 
-impl fmt::Debug for Signer {
+impl fmt::Debug for UrlSigner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Signer(..)")
     }
 }
 
-fn message(id: &str, kind: Kind, expires_s: u64) -> String {
+fn message(id: &str, kind: ArtifactKind, expires_s: u64) -> String {
     format!("artifact\n{id}.{}\n{expires_s}", kind.extension())
 }
 
@@ -117,26 +117,26 @@ mod tests {
 
     const ID: &str = "0123456789abcdef0123456789abcdef";
 
-    fn read(path: &str) -> Option<Link> {
+    fn read(path: &str) -> Option<SignedUrl> {
         let (file, query) = path.strip_prefix(PREFIX)?.split_once('?')?;
-        Link::read(file, Some(query))
+        SignedUrl::read(file, Some(query))
     }
 
     #[test]
     fn a_signed_url_is_read_back_and_believed() {
-        let signer = Signer::new(&[7; 32]);
-        let path = signer.path(ID, Kind::Png, 1_900_000_000);
+        let signer = UrlSigner::new(&[7; 32]);
+        let path = signer.path(ID, ArtifactKind::Png, 1_900_000_000);
         let link = read(&path).unwrap();
-        assert_eq!((link.id.as_str(), link.kind, link.expires_s), (ID, Kind::Png, 1_900_000_000));
+        assert_eq!((link.id.as_str(), link.kind, link.expires_s), (ID, ArtifactKind::Png, 1_900_000_000));
         assert!(signer.has_signed(&link));
-        assert!(!Signer::new(&[8; 32]).has_signed(&link), "another secret signs otherwise");
+        assert!(!UrlSigner::new(&[8; 32]).has_signed(&link), "another secret signs otherwise");
         assert!(signer.has_signed(&read(&format!("{path}&utm_source=x")).unwrap()));
     }
 
     #[test]
     fn no_part_can_be_exchanged() {
-        let signer = Signer::new(&[7; 32]);
-        let path = signer.path(ID, Kind::Png, 1_900_000_000);
+        let signer = UrlSigner::new(&[7; 32]);
+        let path = signer.path(ID, ArtifactKind::Png, 1_900_000_000);
         for (from, to) in [
             ("0123", "1123"),
             (".png", ".pdf"),
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn what_has_not_the_form_is_not_read() {
-        let path = Signer::new(&[7; 32]).path(ID, Kind::Png, 1_900_000_000);
+        let path = UrlSigner::new(&[7; 32]).path(ID, ArtifactKind::Png, 1_900_000_000);
         let (file, query) = path.strip_prefix(PREFIX).unwrap().split_once('?').unwrap();
         for file in [
             "",
@@ -170,7 +170,7 @@ mod tests {
             "0123456789abcdef0123456789abcdef\0.png",
             "/etc/passwd",
         ] {
-            assert_eq!(Link::read(file, Some(query)), None, "{file:?}");
+            assert_eq!(SignedUrl::read(file, Some(query)), None, "{file:?}");
         }
         let signature = query.split_once("signature=").unwrap().1;
         for query in [
@@ -185,8 +185,8 @@ mod tests {
             format!("expires=1900000000&signature={signature}0"),
             "expires=1900000000&signature=".to_owned() + &"é".repeat(32),
         ] {
-            assert_eq!(Link::read(file, Some(&query)), None, "{query}");
+            assert_eq!(SignedUrl::read(file, Some(&query)), None, "{query}");
         }
-        assert_eq!(Link::read(file, None), None);
+        assert_eq!(SignedUrl::read(file, None), None);
     }
 }

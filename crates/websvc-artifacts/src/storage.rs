@@ -12,11 +12,11 @@ use websvc_transport::Body;
 use crate::bucket::{Bucket, S3Config};
 use crate::directory::Directory;
 use crate::error::ArtifactError;
-use crate::kind::Kind;
+use crate::kind::ArtifactKind;
 
 /// Where contents are kept.
 #[derive(Debug, Clone)]
-pub enum Place {
+pub enum StorageLocation {
     /// In a directory of this machine.
     Directory(PathBuf),
     /// In a bucket of an S3-compatible service.
@@ -25,14 +25,14 @@ pub enum Place {
 
 /// A place that is open.
 #[derive(Debug)]
-pub(crate) enum OpenPlace {
+pub(crate) enum Storage {
     Directory(Directory),
     Bucket(Box<Bucket>),
 }
 
 /// An artifact that may be read.
 #[derive(Debug)]
-pub enum Found {
+pub enum ArtifactSource {
     /// It is here.
     Here(Content),
     /// It is at this URL, for a few minutes, to be asked for with the method it was asked for here.
@@ -45,7 +45,7 @@ pub struct Content {
     /// Its name.
     pub id: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: ArtifactKind,
     /// Its size.
     pub bytes: u64,
     /// How long it may still be read, in seconds.
@@ -74,30 +74,30 @@ impl Content {
     }
 }
 
-impl OpenPlace {
-    pub(crate) fn open(place: Place) -> Result<Self, ArtifactError> {
+impl Storage {
+    pub(crate) fn open(place: StorageLocation) -> Result<Self, ArtifactError> {
         match place {
-            Place::Directory(path) => Ok(Self::Directory(Directory::new(path))),
-            Place::S3(config) => Ok(Self::Bucket(Box::new(Bucket::open(*config)?))),
+            StorageLocation::Directory(path) => Ok(Self::Directory(Directory::new(path))),
+            StorageLocation::S3(config) => Ok(Self::Bucket(Box::new(Bucket::open(*config)?))),
         }
     }
 
     /// Returns how an artifact is read that is known to be there; `None` when it is not.
     pub(crate) async fn find(
         &self,
-        name: &Named<'_>,
+        name: &ContentInfo<'_>,
         method: &Method,
         remaining_s: u64,
-    ) -> Result<Option<Found>, ArtifactError> {
+    ) -> Result<Option<ArtifactSource>, ArtifactError> {
         match self {
             Self::Directory(directory) => {
-                let Named { id, kind, bytes } = *name;
+                let ContentInfo { id, kind, bytes } = *name;
                 let Some(file) = directory.open(id, kind, bytes).await? else { return Ok(None) };
-                Ok(Some(Found::Here(Content { id: id.to_owned(), kind, bytes, remaining_s, file })))
+                Ok(Some(ArtifactSource::Here(Content { id: id.to_owned(), kind, bytes, remaining_s, file })))
             }
             Self::Bucket(bucket) => {
                 let url = bucket.signed_url(name.id, name.kind, method, remaining_s);
-                Ok(Some(Found::Elsewhere(url)))
+                Ok(Some(ArtifactSource::Elsewhere(url)))
             }
         }
     }
@@ -105,8 +105,8 @@ impl OpenPlace {
 
 /// What is known of a content beside where it is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Named<'a> {
+pub(crate) struct ContentInfo<'a> {
     pub(crate) id: &'a str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ArtifactKind,
     pub(crate) bytes: u64,
 }

@@ -13,38 +13,39 @@ const NAMES: &str = include_str!("../lists/banner_names.txt");
 /// A name alone says little: headings, links and articles about cookies have such names, too.
 const BESIDE_CONTENT: &str = ":is(div,section,aside,dialog,form,footer):not(main *,article *)";
 
-static BANNERS: LazyLock<Banners> = LazyLock::new(Banners::read);
+static BANNERS: LazyLock<CookieBannerRules> = LazyLock::new(CookieBannerRules::read);
 
 /// An element in which sites ask.
-pub(crate) struct Banner {
+pub(crate) struct CookieBannerRule {
     selector: String,
     /// Part of the source of every page that has it.
     key: &'static str,
 }
 
-struct Banners {
-    list: Vec<Banner>,
+struct CookieBannerRules {
+    list: Vec<CookieBannerRule>,
     keys: AhoCorasick,
 }
 
-impl Banner {
+impl CookieBannerRule {
     pub(crate) fn selector(&self) -> &str {
         &self.selector
     }
 }
 
-impl Banners {
+impl CookieBannerRules {
     fn read() -> Self {
-        let products = lines(PRODUCTS).map(|line| Banner { selector: line.to_owned(), key: key_of(line) });
+        let products =
+            lines(PRODUCTS).map(|line| CookieBannerRule { selector: line.to_owned(), key: key_of(line) });
         let names = lines(NAMES)
-            .map(|line| Banner { selector: format!("{line}{BESIDE_CONTENT}"), key: key_of(line) });
-        let list: Vec<Banner> = products.chain(names).collect();
+            .map(|line| CookieBannerRule { selector: format!("{line}{BESIDE_CONTENT}"), key: key_of(line) });
+        let list: Vec<CookieBannerRule> = products.chain(names).collect();
         let keys = AhoCorasick::new(list.iter().map(|banner| banner.key));
         Self { keys: keys.expect("a few short words make a small automaton"), list }
     }
 }
 
-pub(crate) fn all() -> impl Iterator<Item = &'static Banner> {
+pub(crate) fn all() -> impl Iterator<Item = &'static CookieBannerRule> {
     BANNERS.list.iter()
 }
 

@@ -12,18 +12,18 @@ use websvc_validate::ThreatRules;
 
 use crate::classifier::Classifier;
 use crate::error::{Blocked, Rule};
-use crate::lists::{self, Listed};
+use crate::lists::{self, ListDecision};
 
 /// What a request's URLs are checked by. Cheap to clone; clones share what was found out.
 #[derive(Debug, Clone)]
-pub struct Inspection {
+pub struct UrlChecker {
     protection: Arc<ThreatRules>,
-    found: Arc<Found>,
+    found: Arc<CheckState>,
 }
 
 /// What was found out for a request.
 #[derive(Debug)]
-struct Found {
+struct CheckState {
     classifier: Classifier,
     scores: Mutex<HashMap<String, Arc<OnceCell<Option<u8>>>>>,
     scanned: AtomicU64,
@@ -33,18 +33,18 @@ struct Found {
 
 /// What the checks of a request came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tally {
+pub struct CheckSummary {
     /// Unique URLs that have a verdict of the classifier, whether it was asked now or a moment ago.
     pub scanned: u64,
     /// URLs that it could not be asked about.
     pub unchecked: u64,
 }
 
-impl Inspection {
+impl UrlChecker {
     /// Makes one for a request.
     #[must_use]
     pub fn new(protection: &ThreatRules, classifier: &Classifier) -> Self {
-        let found = Found {
+        let found = CheckState {
             classifier: classifier.clone(),
             scores: Mutex::default(),
             scanned: AtomicU64::new(0),
@@ -56,7 +56,7 @@ impl Inspection {
 
     /// Returns one by other rules for the same request: what was scanned is not scanned again.
     #[must_use]
-    pub fn by(&self, protection: &ThreatRules) -> Self {
+    pub fn with_classifier(&self, protection: &ThreatRules) -> Self {
         Self { protection: Arc::new(protection.clone()), found: Arc::clone(&self.found) }
     }
 
@@ -100,8 +100,11 @@ impl Inspection {
 
     /// Returns what the checks came to so far.
     #[must_use]
-    pub fn tally(&self) -> Tally {
-        Tally { scanned: self.found.scanned.load(Relaxed), unchecked: self.found.unchecked.load(Relaxed) }
+    pub fn tally(&self) -> CheckSummary {
+        CheckSummary {
+            scanned: self.found.scanned.load(Relaxed),
+            unchecked: self.found.unchecked.load(Relaxed),
+        }
     }
 
     /// Returns whether there is a classifier to ask.
@@ -153,11 +156,11 @@ impl Inspection {
     }
 }
 
-fn of_list(listed: Listed) -> Option<Rule> {
+fn of_list(listed: ListDecision) -> Option<Rule> {
     match listed {
-        Listed::Allowed => None,
-        Listed::Blacklisted => Some(Rule::Blacklist),
-        Listed::BlockedTld(tld) => Some(Rule::Tld { tld }),
+        ListDecision::Allowed => None,
+        ListDecision::Blacklisted => Some(Rule::Blacklist),
+        ListDecision::BlockedTld(tld) => Some(Rule::Tld { tld }),
     }
 }
 

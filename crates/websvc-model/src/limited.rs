@@ -6,17 +6,17 @@ use std::time::Instant;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::error::ModelError;
-use crate::model::{Asking, Completion, Model, Ordering, Question};
+use crate::model::{Completion, CompletionRequest, Model, ModelFuture, Ranking};
 
 /// A model of which a part of the places is taken at most.
 #[derive(Debug)]
-pub struct Share {
+pub struct LimitedModel {
     model: Arc<dyn Model>,
     count: usize,
     places: Semaphore,
 }
 
-impl Share {
+impl LimitedModel {
     /// Takes half of the places of a model, at least one. Who waits for one of the share does not wait for the model itself.
     #[must_use]
     pub fn half_of(model: Arc<dyn Model>) -> Self {
@@ -41,7 +41,7 @@ pub(crate) async fn place(
     }
 }
 
-impl Model for Share {
+impl Model for LimitedModel {
     fn completes(&self) -> bool {
         self.model.completes()
     }
@@ -54,7 +54,7 @@ impl Model for Share {
         self.count
     }
 
-    fn complete<'a>(&'a self, question: &'a Question<'a>) -> Asking<'a, Completion> {
+    fn complete<'a>(&'a self, question: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion> {
         Box::pin(async move {
             let _place = self.place(question.deadline).await?;
             self.model.complete(question).await
@@ -67,7 +67,7 @@ impl Model for Share {
         texts: &'a [&'a str],
         most: usize,
         deadline: Instant,
-    ) -> Asking<'a, Ordering> {
+    ) -> ModelFuture<'a, Ranking> {
         Box::pin(async move {
             let _place = self.place(deadline).await?;
             self.model.rerank(query, texts, most, deadline).await
