@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use websvc_model::{Completion, CompletionRequest, Model, ModelError, OpenAi, ResponseFormat};
 
 use super::finding::Finding;
+use crate::app;
 use crate::config::Config;
-use crate::installation;
-use crate::show;
+use crate::output;
 
 const CHECK: &str = "language model";
 
@@ -15,11 +15,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Asks the endpoint for its models, and where it has no such list one short question, if there is an endpoint.
 pub(super) async fn check(config: &Config) -> Option<Finding> {
-    let model = match installation::model(config) {
+    let model = match app::model(config) {
         Ok(model) => model?,
         Err(error) => {
             let advice = "correct what is named; `serve` does not start";
-            return Some(Finding::problem(CHECK, show::causes(error.as_ref()), advice));
+            return Some(Finding::problem(CHECK, output::causes(error.as_ref()), advice));
         }
     };
     let (started, deadline) = (Instant::now(), Instant::now() + PATIENCE);

@@ -15,8 +15,8 @@ use crate::args::{Crawl, Patterns};
 use crate::command::crawl::given;
 use crate::command::search::remote;
 use crate::command::stop_signal;
+use crate::output;
 use crate::progress::Progress;
-use crate::show;
 
 /// The pauses between two looks at a job: they double from the first to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -35,7 +35,7 @@ pub(super) async fn crawl(arguments: &Crawl, starts: &[Url]) -> Result<CrawlRepo
             break;
         }
         let job = client.start_crawl(&request(arguments, start, left)).await?;
-        progress.beside(|| show::note(&format!("crawl {} of {start}", job.id)));
+        progress.beside(|| output::note(&format!("crawl {} of {start}", job.id)));
         let job = client.job(JobKind::Crawl, job.id);
         tokio::select! {
             state = follow(&job, &mut progress, &report) => add(&mut report, &job, &state?, &mut progress).await?,
@@ -115,7 +115,7 @@ async fn add(
     let done = state.completed + (errors.len() + robots_blocked.len()) as u64;
     report.waiting += usize::try_from(state.total.saturating_sub(done))?;
     if let Some(warning) = &state.warning {
-        show::note(&format!("warning: {warning}"));
+        output::note(&format!("warning: {warning}"));
     }
     match (state.status, &state.error) {
         (JobStatus::Failed, error) if report.pages == 0 => {
@@ -123,7 +123,7 @@ async fn add(
         }
         (JobStatus::Failed, error) => {
             report.errors += usize::from(errors.is_empty());
-            show::note(&format!("failed: {}", error.as_deref().unwrap_or("the server does not say why")));
+            output::note(&format!("failed: {}", error.as_deref().unwrap_or("the server does not say why")));
             Ok(())
         }
         _ => Ok(()),

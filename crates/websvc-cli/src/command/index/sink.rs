@@ -5,7 +5,7 @@ use websvc::Client;
 use websvc::types::index::{IndexDocument, IndexUploadRequest, IndexUploadResponse};
 use websvc_engine::crawl::{Sink, SinkError, SinkFuture};
 
-use crate::show;
+use crate::output;
 
 /// Documents of one upload have at most this much text, so that it stays well below the largest request body.
 const UPLOAD_BYTES: usize = 2 * 1024 * 1024;
@@ -42,6 +42,6 @@ impl ServerSink {
 /// Tells what the server says beside yes.
 fn tell(reply: IndexUploadResponse) {
     if let Some(warning) = reply.warning {
-        show::note(&format!("warning: {warning}"));
+        output::note(&format!("warning: {warning}"));
     }
 }

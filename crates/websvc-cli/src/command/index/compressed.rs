@@ -15,7 +15,7 @@ const BUFFER_BYTES: usize = 256 * 1024;
 
 /// How a file is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Packing {
+pub(super) enum Compression {
     /// Not at all.
     Plain,
     /// One or many members of gzip.
@@ -28,30 +28,30 @@ pub(super) enum Packing {
 ///
 /// An error of [`ErrorKind::InvalidData`] tells of damage that lies behind: reading goes on with the next member of
 /// gzip that is whole, else at the end. After any other error there is nothing to go on with.
-pub(super) enum Packed {
+pub(super) enum CompressedReader {
     Plain(File),
-    Gzip(Members),
+    Gzip(GzipMembers),
     Zstd(Option<ZstdDecoder<'static, BufReader<File>>>),
 }
 
-impl Packed {
+impl CompressedReader {
     /// Opens a file.
-    pub(super) fn open(path: &Path, packing: Packing) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, packing: Compression) -> io::Result<Self> {
         let file = File::open(path)?;
         Ok(match packing {
-            Packing::Plain => Self::Plain(file),
-            Packing::Gzip => Self::Gzip(Members::new(BufReader::with_capacity(BUFFER_BYTES, file))),
-            Packing::Zstd => Self::Zstd(Some(ZstdDecoder::new(file)?)),
+            Compression::Plain => Self::Plain(file),
+            Compression::Gzip => Self::Gzip(GzipMembers::new(BufReader::with_capacity(BUFFER_BYTES, file))),
+            Compression::Zstd => Self::Zstd(Some(ZstdDecoder::new(file)?)),
         })
     }
 
     /// Opens a file with a buffer in front.
-    pub(super) fn buffered(path: &Path, packing: Packing) -> io::Result<BufReader<Self>> {
+    pub(super) fn buffered(path: &Path, packing: Compression) -> io::Result<BufReader<Self>> {
         Ok(BufReader::with_capacity(BUFFER_BYTES, Self::open(path, packing)?))
     }
 }
 
-impl Read for Packed {
+impl Read for CompressedReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(file) => file.read(out),
@@ -68,7 +68,7 @@ impl Read for Packed {
 }
 
 /// The members of a gzip file, one after the other.
-pub(super) struct Members<R = File> {
+pub(super) struct GzipMembers<R = File> {
     state: State<R>,
     /// Where the member that is being read begins.
     began: u64,
@@ -81,7 +81,7 @@ enum State<R> {
     Ended,
 }
 
-impl<R: Read + Seek> Members<R> {
+impl<R: Read + Seek> GzipMembers<R> {
     fn new(file: BufReader<R>) -> Self {
         Self { state: State::Between(file), began: 0 }
     }
@@ -100,7 +100,7 @@ impl<R: Read + Seek> Members<R> {
     }
 }
 
-impl<R: Read + Seek> Read for Members<R> {
+impl<R: Read + Seek> Read for GzipMembers<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
             match std::mem::replace(&mut self.state, State::Ended) {
@@ -178,7 +178,7 @@ mod tests {
 
     /// Reads to the end, through a small buffer; returns the text and the damages.
     fn read_all(bytes: Vec<u8>) -> (String, Vec<String>) {
-        let mut members = Members::new(BufReader::with_capacity(7, Cursor::new(bytes)));
+        let mut members = GzipMembers::new(BufReader::with_capacity(7, Cursor::new(bytes)));
         let (mut text, mut damages) = (Vec::new(), Vec::new());
         loop {
             match members.read_to_end(&mut text) {

@@ -13,7 +13,7 @@ use websvc_types::action::Pdf;
 use websvc_types::{Action, Format, Location, ScrapeOptions, Viewport, format};
 
 pub(crate) use files::{FileNames, decode_file};
-pub(crate) use pages::{Pages, Reading};
+pub(crate) use pages::{FormatArgs, PageArgs};
 
 /// The quality of a picture whose file is to be a JPEG, when none was asked for.
 const JPEG_QUALITY: u8 = 90;
@@ -21,7 +21,7 @@ const JPEG_QUALITY: u8 = 90;
 /// What is done with a page.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Pages in a browser")]
-pub(crate) struct Drawing {
+pub(crate) struct RenderArgs {
     /// Waits this long before the content is taken, in milliseconds.
     #[arg(long, value_name = "MS")]
     wait_for: Option<u64>,
@@ -39,13 +39,13 @@ pub(crate) struct Drawing {
     quality: Option<u8>,
     /// Size of the window for pictures, in pixels: 1280x800.
     #[arg(long, value_name = "WIDTHxHEIGHT")]
-    viewport: Option<Window>,
+    viewport: Option<WindowSize>,
 }
 
 /// Where a page is visited from.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Pages in a browser")]
-pub(crate) struct Place {
+pub(crate) struct LocationArgs {
     /// Visits the page from this country, two upper-case letters: its language, time zone, place, and proxies.
     #[arg(long, visible_alias = "location", value_name = "CODE")]
     country: Option<String>,
@@ -57,7 +57,7 @@ pub(crate) struct Place {
 /// The files that are made of one page.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Pages in a browser")]
-pub(crate) struct Pictures {
+pub(crate) struct CaptureArgs {
     /// Takes a picture of what the window shows, into FILE or one named after the page. An older file is replaced.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     screenshot: Option<Option<PathBuf>>,
@@ -72,7 +72,7 @@ pub(crate) struct Pictures {
 /// The pictures that are taken of many pages.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Pages in a browser")]
-pub(crate) struct PicturesOfPages {
+pub(crate) struct PageCaptureArgs {
     /// Takes a picture of each page, into a file named after it.
     #[arg(long)]
     screenshot: bool,
@@ -84,9 +84,9 @@ pub(crate) struct PicturesOfPages {
 /// The pictures that are taken of results.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Pages in a browser")]
-pub(crate) struct PicturesOfResults {
+pub(crate) struct ResultCaptureArgs {
     #[command(flatten)]
-    pub(crate) pages: PicturesOfPages,
+    pub(crate) pages: PageCaptureArgs,
     /// Where the files go.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) output_dir: PathBuf,
@@ -94,12 +94,12 @@ pub(crate) struct PicturesOfResults {
 
 /// The size of a window as people write it.
 #[derive(Debug, Clone, Copy)]
-struct Window {
+struct WindowSize {
     width: u32,
     height: u32,
 }
 
-impl FromStr for Window {
+impl FromStr for WindowSize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -110,7 +110,7 @@ impl FromStr for Window {
     }
 }
 
-impl Drawing {
+impl RenderArgs {
     /// Fills in what was asked for; what the values may be is checked with the whole request.
     pub(crate) fn fill(&self, options: &mut ScrapeOptions) -> Result<()> {
         options.wait_for = self.wait_for;
@@ -133,12 +133,12 @@ impl Drawing {
     }
 
     fn screenshot(&self, full_page: Option<bool>, quality: Option<u8>) -> Format {
-        let viewport = self.viewport.map(|Window { width, height }| Viewport { width, height });
+        let viewport = self.viewport.map(|WindowSize { width, height }| Viewport { width, height });
         Format::Screenshot(format::Screenshot { full_page, quality: self.quality.or(quality), viewport })
     }
 }
 
-impl Place {
+impl LocationArgs {
     /// Fills in what was asked for.
     pub(crate) fn fill(&self, options: &mut ScrapeOptions) {
         let Self { country, languages } = self;
@@ -149,9 +149,9 @@ impl Place {
     }
 }
 
-impl Pictures {
+impl CaptureArgs {
     /// Returns the format of the picture that was asked for.
-    pub(crate) fn format(&self, drawing: &Drawing) -> Result<Option<Format>> {
+    pub(crate) fn format(&self, drawing: &RenderArgs) -> Result<Option<Format>> {
         let (file, full_page) = match (&self.screenshot, &self.full_page_screenshot) {
             (Some(file), _) => (file, None),
             (None, Some(file)) => (file, Some(true)),
@@ -184,9 +184,9 @@ impl Pictures {
     }
 }
 
-impl PicturesOfPages {
+impl PageCaptureArgs {
     /// Returns the format of the pictures that were asked for.
-    pub(crate) fn format(&self, drawing: &Drawing) -> Option<Format> {
+    pub(crate) fn format(&self, drawing: &RenderArgs) -> Option<Format> {
         let full_page = self.full_page_screenshot.then_some(true);
         (self.screenshot || self.full_page_screenshot).then(|| drawing.screenshot(full_page, None))
     }
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_size_is_two_numbers() {
-        let read = |text: &str| text.parse::<Window>().ok().map(|window| (window.width, window.height));
+        let read = |text: &str| text.parse::<WindowSize>().ok().map(|window| (window.width, window.height));
         assert_eq!(read("1280x800"), Some((1280, 800)));
         for text in ["1280", "x800", "1280x", "axb", "1280X800", "-1x2"] {
             assert_eq!(read(text), None, "{text}");

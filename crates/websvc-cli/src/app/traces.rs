@@ -40,7 +40,7 @@ pub(crate) struct TraceSettings {
 impl TraceSettings {
     /// Reads them; `None` when nothing is to be traced.
     pub(crate) fn read(traces: &Traces, variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>> {
-        let variables = Variables(variable);
+        let variables = OtelEnv(variable);
         if variables.text("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
             return Ok(None);
         }
@@ -85,9 +85,9 @@ impl TraceSettings {
 }
 
 /// The standard variables; an empty one is none.
-struct Variables<F>(F);
+struct OtelEnv<F>(F);
 
-impl<F: Fn(&str) -> Option<String>> Variables<F> {
+impl<F: Fn(&str) -> Option<String>> OtelEnv<F> {
     fn text(&self, name: &str) -> Option<String> {
         (self.0)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
     }
@@ -109,7 +109,7 @@ impl<F: Fn(&str) -> Option<String>> Variables<F> {
     }
 }
 
-fn url<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &Variables<F>) -> Result<Option<Url>> {
+fn url<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -> Result<Option<Url>> {
     let below = |base: &str, name: &str| -> Result<Option<Url>> {
         let url = format!("{}{PATH}", base.trim_end_matches('/'));
         Ok(Some(url.parse().with_context(|| format!("{name} is no URL"))?))
@@ -135,10 +135,7 @@ fn url<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &Variables<F>)
     }
 }
 
-fn protocol<F: Fn(&str) -> Option<String>>(
-    variables: &Variables<F>,
-    warnings: &mut Vec<String>,
-) -> Result<()> {
+fn protocol<F: Fn(&str) -> Option<String>>(variables: &OtelEnv<F>, warnings: &mut Vec<String>) -> Result<()> {
     let wanted = |name: &str| {
         let of_traces = variables.text(&format!("OTEL_EXPORTER_OTLP_TRACES_{name}"));
         of_traces.or_else(|| variables.text(&format!("OTEL_EXPORTER_OTLP_{name}")))
@@ -159,7 +156,7 @@ fn protocol<F: Fn(&str) -> Option<String>>(
     Ok(())
 }
 
-fn headers<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &Variables<F>) -> Result<HeaderMap> {
+fn headers<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -> Result<HeaderMap> {
     let mut headers = HeaderMap::new();
     let mut set = |name: &str, value: &str, from: &str| -> Result<()> {
         // Neither is shown: a value is often a secret.
@@ -210,7 +207,7 @@ fn percent_decoded(text: &str) -> Option<String> {
 
 fn resource<F: Fn(&str) -> Option<String>>(
     traces: &Traces,
-    variables: &Variables<F>,
+    variables: &OtelEnv<F>,
 ) -> Result<Vec<(String, String)>> {
     let variable = "OTEL_RESOURCE_ATTRIBUTES";
     let given = pairs(&variables.text(variable).unwrap_or_default(), variable)?;
@@ -224,7 +221,7 @@ fn resource<F: Fn(&str) -> Option<String>>(
     Ok(attributes.into_iter().collect())
 }
 
-fn sampler<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &Variables<F>) -> Result<Sampler> {
+fn sampler<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -> Result<Sampler> {
     let name = traces.sampler.clone().or_else(|| variables.text("OTEL_TRACES_SAMPLER"));
     let ratio = match traces.ratio {
         Some(ratio) => Some(ratio),
@@ -247,7 +244,7 @@ fn sampler<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &Variables
     Ok(Sampler { ratio: share, follows_parent })
 }
 
-fn batching<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &Variables<F>) -> Result<BatchConfig> {
+fn batching<F: Fn(&str) -> Option<String>>(traces: &Traces, variables: &OtelEnv<F>) -> Result<BatchConfig> {
     let BatchConfig { queue, batch, delay } = BatchConfig::default();
     let or_variable = |given: Option<usize>, name: &str, default: usize| match given {
         Some(number) => Ok(number),

@@ -12,9 +12,9 @@ use websvc_transport::{Client, FetchError, Proxy, Resolve, SystemResolver};
 use websvc_validate::{DomainFilter, SourceKind};
 
 use super::finding::Finding;
+use crate::app;
 use crate::config::{self, Config};
-use crate::installation;
-use crate::show;
+use crate::output;
 
 const NAMES: &str = "names";
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -84,7 +84,7 @@ fn name_servers(resolver: Option<&str>) -> Finding {
 fn names_of(config: &Config) -> BTreeSet<String> {
     let config::Proxy { basic, enhanced, by_country } = &config.proxy;
     let proxies = basic.iter().chain(enhanced).chain(by_country.values().flatten());
-    let providers = installation::provider_urls(config);
+    let providers = app::provider_urls(config);
     let named = proxies.chain(&config.browser.cdp_url).chain(&config.llm.base_url);
     let urls = named.filter_map(|url| Url::parse(url).ok()).chain(providers);
     let of_urls = urls.filter_map(|url| {
@@ -104,7 +104,7 @@ async fn proxies(config: &Config) -> Vec<Finding> {
     pools.extend(by_country.iter().map(|(country, urls)| (format!("proxy.by_country.{country}"), urls)));
     pools.retain(|(_, urls)| !urls.is_empty());
     // Without a client the values of the configuration are a problem already.
-    let Ok(client) = installation::client(config) else { return Vec::new() };
+    let Ok(client) = app::client(config) else { return Vec::new() };
     let mut findings = Vec::new();
     for (pool, urls) in pools {
         let mut failures = JoinSet::new();
@@ -156,7 +156,7 @@ fn of_pool(pool: &str, proxies: &[(usize, Option<String>)]) -> Finding {
 /// Asks every provider elsewhere one question, a line for each.
 async fn providers(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (name, source) in installation::elsewhere(config) {
+    for (name, source) in app::elsewhere(config) {
         let check = format!("provider {name}");
         findings.push(match source {
             Ok(source) => provider(check, source).await,
@@ -170,7 +170,7 @@ async fn providers(config: &Config) -> Vec<Finding> {
 /// Puts a file into the bucket of artifacts and takes it out again, if there is a bucket.
 pub(super) async fn bucket(config: &Config) -> Option<Finding> {
     const CHECK: &str = "artifacts";
-    let place = match installation::bucket_place(config)? {
+    let place = match app::bucket_place(config)? {
         Ok(place) => place,
         Err(error) => return Some(unusable(CHECK.to_owned(), &error)),
     };
@@ -180,7 +180,7 @@ pub(super) async fn bucket(config: &Config) -> Option<Finding> {
     Some(match probed {
         Ok(Ok(())) => Finding::ok(CHECK, "a file was put into the bucket and taken out again"),
         Ok(Err(error)) => {
-            let causes = show::causes(&error);
+            let causes = output::causes(&error);
             Finding::problem(CHECK, format!("the bucket does not keep files: {causes}"), advice)
         }
         Err(_elapsed) => Finding::problem(CHECK, "the bucket does not answer", advice),
@@ -188,12 +188,12 @@ pub(super) async fn bucket(config: &Config) -> Option<Finding> {
 }
 
 fn unusable(check: String, error: &anyhow::Error) -> Finding {
-    Finding::problem(check, show::causes(error.as_ref()), "correct what is named; `serve` does not start")
+    Finding::problem(check, output::causes(error.as_ref()), "correct what is named; `serve` does not start")
 }
 
 /// Names the sources that nobody asks.
 fn unused(config: &Config) -> Option<Finding> {
-    let lost = installation::unused_sources(config);
+    let lost = app::unused_sources(config);
     (!lost.is_empty()).then(|| {
         Finding::warning(
             "providers",

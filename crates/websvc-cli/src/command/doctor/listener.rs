@@ -13,7 +13,7 @@ use websvc_transport::{
 
 use super::finding::Finding;
 use crate::config::{Config, Tls};
-use crate::show;
+use crate::output;
 
 const LISTEN: &str = "address";
 const TLS: &str = "tls";
@@ -31,7 +31,7 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
             Ok(validity) => certificate(*validity.start(), *validity.end(), jiff::Timestamp::now().as_second()),
             Err(error) => Finding::problem(
                 TLS,
-                show::causes(&error),
+                output::causes(&error),
                 "give PEM files that belong together and that this user may read: the host's certificate first, \
                  then the intermediate ones",
             ),

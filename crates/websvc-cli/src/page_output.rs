@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use websvc::types::{Metadata, PageContent};
 
-use crate::drawing::decode_file;
+use crate::render_args::decode_file;
 pub(crate) use draft::{draft_in, sweep};
 pub(crate) use front_matter::{front_matter, quoted};
 use name::{MARKDOWN, Names};
@@ -23,7 +23,7 @@ const HEAD_BYTES: u64 = 64 * 1024;
 
 /// What becomes of files that are in the way and are not of this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Others {
+pub(crate) enum ConflictPolicy {
     /// They stay, and the page is not written.
     Stay,
     /// They are replaced.
@@ -32,7 +32,7 @@ pub(crate) enum Others {
 
 /// What became of a page.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Written {
+pub(crate) enum WriteOutcome {
     /// It is in this file.
     Into(PathBuf),
     /// A file that is not of this program is where it would be.
@@ -43,14 +43,14 @@ pub(crate) enum Written {
 #[derive(Debug)]
 pub(crate) struct PageFiles {
     root: PathBuf,
-    others: Others,
+    others: ConflictPolicy,
     /// Which page has a name, in small letters: there are systems to which these are the same.
     taken: HashMap<String, String>,
 }
 
 impl PageFiles {
     /// Opens a directory, making it when it does not exist.
-    pub(crate) fn open(root: &Path, others: Others) -> Result<Self> {
+    pub(crate) fn open(root: &Path, others: ConflictPolicy) -> Result<Self> {
         std::fs::create_dir_all(root)
             .with_context(|| format!("cannot make the directory {}", root.display()))?;
         sweep(root);
@@ -58,11 +58,11 @@ impl PageFiles {
     }
 
     /// Writes a page. The files of an earlier run are replaced, each at once; the Markdown file comes last.
-    pub(crate) fn write(&mut self, page: PageContent, fetched: &str) -> Result<Written> {
+    pub(crate) fn write(&mut self, page: PageContent, fetched: &str) -> Result<WriteOutcome> {
         let url = address(&page).to_owned();
         let names = Names::of(&url);
         let Some(stem) = self.choose(&url, &names)? else {
-            return Ok(Written::Occupied(self.root.join(format!("{}.{MARKDOWN}", names.plain))));
+            return Ok(WriteOutcome::Occupied(self.root.join(format!("{}.{MARKDOWN}", names.plain))));
         };
         let folder = self.root.join(&stem).parent().map_or_else(|| self.root.clone(), Path::to_owned);
         std::fs::create_dir_all(&folder)
@@ -70,7 +70,7 @@ impl PageFiles {
         let text = self.write_others(&stem, page, fetched)?;
         let path = self.root.join(format!("{stem}.{MARKDOWN}"));
         replace(&self.root, &path, text.as_bytes())?;
-        Ok(Written::Into(path))
+        Ok(WriteOutcome::Into(path))
     }
 
     /// Returns the name of a page without what comes after it: the one that its address makes, or where another page has
@@ -84,9 +84,9 @@ impl PageFiles {
                 None => {}
             }
             match owner(&self.root.join(format!("{stem}.{MARKDOWN}")))? {
-                Owner::Page(line) if line != url_line(url) => continue,
-                Owner::Somebody if self.others == Others::Stay => return Ok(None),
-                Owner::Page(_) | Owner::Somebody | Owner::Nobody => {}
+                FileOwner::Page(line) if line != url_line(url) => continue,
+                FileOwner::Somebody if self.others == ConflictPolicy::Stay => return Ok(None),
+                FileOwner::Page(_) | FileOwner::Somebody | FileOwner::Nobody => {}
             }
             self.taken.insert(small, url.to_owned());
             return Ok(Some(stem.clone()));
@@ -174,7 +174,7 @@ pub(crate) fn page_text(page: &mut PageContent, fetched: &str) -> String {
 
 /// Whose a file is.
 #[derive(Debug, PartialEq, Eq)]
-enum Owner {
+enum FileOwner {
     /// There is none.
     Nobody,
     /// This program's, for the page that this line names.
@@ -187,17 +187,21 @@ fn url_line(url: &str) -> String {
     format!("url: {}", quoted(&json!(url)))
 }
 
-fn owner(path: &Path) -> Result<Owner> {
+fn owner(path: &Path) -> Result<FileOwner> {
     let file = match File::open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Owner::Nobody),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(FileOwner::Nobody),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
     };
     let mut lines = BufReader::new(file.take(HEAD_BYTES)).lines();
     let (Some(Ok(first)), Some(Ok(second))) = (lines.next(), lines.next()) else {
-        return Ok(Owner::Somebody);
+        return Ok(FileOwner::Somebody);
     };
-    Ok(if first == "---" && second.starts_with("url: ") { Owner::Page(second) } else { Owner::Somebody })
+    Ok(if first == "---" && second.starts_with("url: ") {
+        FileOwner::Page(second)
+    } else {
+        FileOwner::Somebody
+    })
 }
 
 /// Writes a file, which is there whole or not at all, below `root`.
@@ -224,15 +228,17 @@ mod tests {
 
     fn write(files: &mut PageFiles, url: &str, markdown: &str) -> Option<String> {
         match files.write(page(url, markdown), "2026-01-01T00:00:00Z").unwrap() {
-            Written::Into(path) => Some(path.strip_prefix(&files.root).unwrap().to_str().unwrap().to_owned()),
-            Written::Occupied(_) => None,
+            WriteOutcome::Into(path) => {
+                Some(path.strip_prefix(&files.root).unwrap().to_str().unwrap().to_owned())
+            }
+            WriteOutcome::Occupied(_) => None,
         }
     }
 
     #[test]
     fn a_page_keeps_its_file_and_others_theirs() {
         let folder = tempfile::tempdir().unwrap();
-        let mut files = PageFiles::open(folder.path(), Others::Stay).unwrap();
+        let mut files = PageFiles::open(folder.path(), ConflictPolicy::Stay).unwrap();
         let first = write(&mut files, "http://a.test/tea", "one").unwrap();
         assert_eq!(first, "a.test/tea.md");
         let other = write(&mut files, "https://a.test/tea", "two").unwrap();
@@ -240,7 +246,7 @@ mod tests {
         let large = write(&mut files, "http://a.test/Tea", "three").unwrap();
         assert_ne!(large.to_lowercase(), first);
         // A later run meets them in another order.
-        let mut files = PageFiles::open(folder.path(), Others::Stay).unwrap();
+        let mut files = PageFiles::open(folder.path(), ConflictPolicy::Stay).unwrap();
         assert_eq!(write(&mut files, "https://a.test/tea", "two again").unwrap(), other);
         assert_eq!(write(&mut files, "http://a.test/tea", "one again").unwrap(), first);
         let text = std::fs::read_to_string(folder.path().join(first)).unwrap();
@@ -254,11 +260,11 @@ mod tests {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         for mine in ["# My notes\n", "---\ntitle: mine\n---\n", ""] {
             std::fs::write(&path, mine).unwrap();
-            let mut files = PageFiles::open(folder.path(), Others::Stay).unwrap();
+            let mut files = PageFiles::open(folder.path(), ConflictPolicy::Stay).unwrap();
             assert_eq!(write(&mut files, "http://a.test/tea", "one"), None);
             assert_eq!(std::fs::read_to_string(&path).unwrap(), mine);
         }
-        let mut files = PageFiles::open(folder.path(), Others::Go).unwrap();
+        let mut files = PageFiles::open(folder.path(), ConflictPolicy::Go).unwrap();
         assert!(write(&mut files, "http://a.test/tea", "one").is_some());
         let left: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
         assert_eq!(left.len(), 1, "no draft is left: {left:?}");
@@ -267,7 +273,7 @@ mod tests {
     #[test]
     fn other_formats_are_beside_the_text() {
         let folder = tempfile::tempdir().unwrap();
-        let mut files = PageFiles::open(folder.path(), Others::Stay).unwrap();
+        let mut files = PageFiles::open(folder.path(), ConflictPolicy::Stay).unwrap();
         let page = PageContent {
             html: Some("<p>".to_owned()),
             raw_html: Some("<p>raw".to_owned()),

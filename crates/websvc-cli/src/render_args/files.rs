@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use url::Url;
 use websvc_types::action::ActionResults;
 
-use crate::show;
+use crate::output;
 
 /// The longest name of a file, without what is added to it.
 const LONGEST_NAME: usize = 100;
@@ -51,7 +51,7 @@ impl FileNames {
         let path = file.map_or_else(own, Path::to_owned);
         std::fs::write(&path, bytes).with_context(|| path.display().to_string())?;
         let path = path.display().to_string();
-        show::note(&format!("wrote {path}"));
+        output::note(&format!("wrote {path}"));
         Ok(path)
     }
 

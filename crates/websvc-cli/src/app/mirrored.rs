@@ -8,13 +8,13 @@ use websvc_engine::crawl::{IndexSink, Sink, SinkError, SinkFuture};
 use websvc_engine::{BulkReport, Mirror, MirrorMetrics};
 use websvc_types::index::IndexDocument;
 
-use super::Installation;
-use crate::show;
+use super::App;
+use crate::output;
 
 /// How long the end waits for pages that are on their way elsewhere.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-impl Installation {
+impl App {
     /// Returns where the pages of a crawl or an import go.
     pub(crate) fn sink(&self) -> Box<dyn Sink> {
         match self.engine.mirrors() {
@@ -44,7 +44,9 @@ impl Installation {
             if written + refused + lost > 0 {
                 let why =
                     first_failure.as_ref().map_or_else(String::new, |why| format!("; first failure: {why}"));
-                show::note(&format!("{name}: {written} pages written, {refused} refused, {lost} lost{why}"));
+                output::note(&format!(
+                    "{name}: {written} pages written, {refused} refused, {lost} lost{why}"
+                ));
             }
             reports.push(report);
         }

@@ -9,16 +9,16 @@ use jiff::Timestamp;
 use tempfile::NamedTempFile;
 use websvc::types::job::JobDocument;
 
-use crate::args::Handing;
-use crate::page_files::{Others, PageFiles, Written, address, draft_in, page_text, sweep};
-use crate::show;
+use crate::args::OutputArgs;
+use crate::output;
+use crate::page_output::{ConflictPolicy, PageFiles, WriteOutcome, address, draft_in, page_text, sweep};
 
 /// So many files that are in the way are named.
 const NAMED: u64 = 10;
 
 /// Hands over pages.
 #[derive(Debug)]
-pub(super) struct Hand {
+pub(super) struct PageWriter {
     files: Option<PageFiles>,
     lines: Option<Lines>,
     prints: Prints,
@@ -41,10 +41,10 @@ enum Lines {
     Into(PathBuf, BufWriter<NamedTempFile>),
 }
 
-impl Hand {
-    pub(super) fn open(handing: &Handing) -> Result<Self> {
-        let Handing { output, force, jsonl, json, errors: _ } = handing;
-        let others = if *force { Others::Go } else { Others::Stay };
+impl PageWriter {
+    pub(super) fn open(handing: &OutputArgs) -> Result<Self> {
+        let OutputArgs { output, force, jsonl, json, errors: _ } = handing;
+        let others = if *force { ConflictPolicy::Go } else { ConflictPolicy::Stay };
         let files = output.as_deref().map(|directory| PageFiles::open(directory, others)).transpose()?;
         let lines = jsonl.as_deref().map(Lines::open).transpose()?;
         ensure!(
@@ -63,17 +63,19 @@ impl Hand {
         }
         let JobDocument { content: mut page, warning } = document;
         if let Some(warning) = warning {
-            show::note(&format!("warning: {}: {warning}", address(&page)));
+            output::note(&format!("warning: {}: {warning}", address(&page)));
         }
         let fetched = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         if let Some(files) = &mut self.files {
             match files.write(page, &fetched)? {
-                Written::Into(_) => self.written += 1,
-                Written::Occupied(path) => {
+                WriteOutcome::Into(_) => self.written += 1,
+                WriteOutcome::Occupied(path) => {
                     self.occupied += 1;
                     if self.occupied <= NAMED {
                         let path = path.display();
-                        show::note(&format!("{path} is not of this command and stays; --force replaces it"));
+                        output::note(&format!(
+                            "{path} is not of this command and stays; --force replaces it"
+                        ));
                     }
                 }
             }
@@ -102,16 +104,16 @@ impl Hand {
 /// Prints what a file would hold, and after it the other formats.
 fn print(page: &mut websvc::types::PageContent, fetched: &str) -> Result<()> {
     if page.screenshot.as_deref().is_some_and(|file| file.starts_with("data:")) {
-        show::note(&format!("the picture of {} is not printed: --output writes it", address(page)));
+        output::note(&format!("the picture of {} is not printed: --output writes it", address(page)));
         page.screenshot = None;
     }
     let text = page_text(page, fetched);
-    show::line(&text)?;
+    output::line(&text)?;
     for text in [page.html.take(), page.raw_html.take()].into_iter().flatten() {
-        show::line(text.trim_end())?;
+        output::line(text.trim_end())?;
     }
     for url in [page.links.take(), page.images.take()].into_iter().flatten().flatten() {
-        show::line(&url)?;
+        output::line(&url)?;
     }
     Ok(())
 }
@@ -129,7 +131,7 @@ impl Lines {
 
     fn line(&mut self, line: &str) -> Result<()> {
         match self {
-            Self::Printed => show::line(line),
+            Self::Printed => output::line(line),
             Self::Into(path, lines) => {
                 writeln!(lines, "{line}").with_context(|| format!("cannot write {}", path.display()))
             }

@@ -6,25 +6,25 @@ use websvc::JobKind;
 use websvc::types::job::{JobErrorsResponse, JobStatus};
 
 use super::State;
-use super::hand::Hand;
-use crate::args::{Common, Handing, Remote};
-use crate::show;
+use super::page_writer::PageWriter;
+use crate::args::{Common, OutputArgs, Remote};
+use crate::output;
 
 /// So many pages that could not be had are named when nobody asked for all.
 const NAMED: usize = 10;
 
 /// How a command ended.
 #[derive(Debug)]
-pub(super) enum Ending {
+pub(super) enum JobOutcome {
     /// With the job.
     Ended(State),
     /// Before it.
-    Stopped(Stop),
+    Stopped(DetachReason),
 }
 
 /// What became of a job that was not waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum DetachReason {
     /// It rests, and goes on when it is asked to.
     Resumable,
     /// It goes on without this process.
@@ -37,10 +37,10 @@ pub(super) enum Stop {
 
 /// All that there is to tell.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct JobSummary {
     pub(super) kind: JobKind,
     pub(super) id: String,
-    pub(super) ending: Ending,
+    pub(super) ending: JobOutcome,
     pub(super) errors: JobErrorsResponse,
     /// What was given and is no address of a page.
     pub(super) invalid: Vec<String>,
@@ -80,21 +80,21 @@ pub(super) fn how_to_go_on(kind: JobKind, id: &str, at: &Remote, common: &Common
 ///
 /// # Errors
 /// What was asked for is not there, or not all of it.
-pub(super) fn tell(told: &Told, hand: &Hand, handing: &Handing) -> Result<()> {
-    let Told { kind, id, ending, errors, invalid, how } = told;
+pub(super) fn tell(told: &JobSummary, hand: &PageWriter, handing: &OutputArgs) -> Result<()> {
+    let JobSummary { kind, id, ending, errors, invalid, how } = told;
     name_failures(errors, invalid, handing);
     let state = match ending {
-        Ending::Ended(state) => Some(state),
-        Ending::Stopped(_) => None,
+        JobOutcome::Ended(state) => Some(state),
+        JobOutcome::Stopped(_) => None,
     };
     if handing.json {
-        show::json(&Summary { id, state, errors, invalid_urls: invalid })?;
+        output::json(&Summary { id, state, errors, invalid_urls: invalid })?;
     }
     let state = match ending {
-        Ending::Ended(state) => state,
-        Ending::Stopped(stop) => bail!("{}", stopped(*stop, how)),
+        JobOutcome::Ended(state) => state,
+        JobOutcome::Stopped(stop) => bail!("{}", stopped(*stop, how)),
     };
-    show::note(&summary(*kind, state, errors, hand));
+    output::note(&summary(*kind, state, errors, hand));
     let failed = errors.errors.len() + invalid.len();
     match state.status {
         JobStatus::Completed => {}
@@ -114,7 +114,7 @@ pub(super) fn tell(told: &Told, hand: &Hand, handing: &Handing) -> Result<()> {
     }
 }
 
-fn name_failures(errors: &JobErrorsResponse, invalid: &[String], handing: &Handing) {
+fn name_failures(errors: &JobErrorsResponse, invalid: &[String], handing: &OutputArgs) {
     let most = if handing.errors { usize::MAX } else { NAMED };
     let invalid_lines = invalid.iter().map(|text| format!("failed {text:?}: it is no address of a page"));
     let failed = errors.errors.iter().map(|error| format!("failed {}: {}", error.url, error.error));
@@ -122,25 +122,29 @@ fn name_failures(errors: &JobErrorsResponse, invalid: &[String], handing: &Handi
         errors.robots_blocked.iter().map(|url| format!("left out {url}: robots.txt does not allow it"));
     let total = invalid.len() + errors.errors.len() + errors.robots_blocked.len();
     for line in invalid_lines.chain(failed).chain(blocked).take(most) {
-        show::note(&line);
+        output::note(&line);
     }
     if total > most {
-        show::note(&format!("and {} more, which --errors names", total - most));
+        output::note(&format!("and {} more, which --errors names", total - most));
     }
 }
 
-fn stopped(stop: Stop, how: &str) -> String {
+fn stopped(stop: DetachReason, how: &str) -> String {
     match stop {
-        Stop::Resumable => format!("interrupted: {how} goes on with it"),
-        Stop::GoesOn => format!("interrupted: the job goes on at the server; {how} waits for it again"),
-        Stop::Cancelled => {
+        DetachReason::Resumable => format!("interrupted: {how} goes on with it"),
+        DetachReason::GoesOn => {
+            format!("interrupted: the job goes on at the server; {how} waits for it again")
+        }
+        DetachReason::Cancelled => {
             format!("interrupted: the job is cancelled, what it has is kept; {how} hands it over")
         }
-        Stop::EndedMeanwhile => format!("interrupted: the job has ended; {how} hands over what it has"),
+        DetachReason::EndedMeanwhile => {
+            format!("interrupted: the job has ended; {how} hands over what it has")
+        }
     }
 }
 
-fn summary(kind: JobKind, state: &State, errors: &JobErrorsResponse, hand: &Hand) -> String {
+fn summary(kind: JobKind, state: &State, errors: &JobErrorsResponse, hand: &PageWriter) -> String {
     let mut line = format!(
         "{}: {} pages, {} failed, {} not allowed by robots.txt, {} credits",
         name(kind),

@@ -53,7 +53,7 @@ pub(crate) fn model(config: &Config) -> Result<Option<OpenAi>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::show;
+    use crate::output;
 
     #[track_caller]
     fn check(text: &str, expected: Result<bool, &str>) {
@@ -61,7 +61,7 @@ mod tests {
         match (model(&config), expected) {
             (Ok(found), Ok(expected)) => assert_eq!(found.is_some(), expected, "{text}"),
             (Err(error), Err(expected)) => {
-                let shown = show::causes(error.as_ref());
+                let shown = output::causes(error.as_ref());
                 assert!(shown.contains(expected), "{shown}");
                 assert!(!shown.contains("s3cret"), "{shown}");
             }

@@ -78,13 +78,13 @@ fn remote(config: &Config) -> Result<Option<Remote>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::show;
+    use crate::output;
 
     fn check(text: &str) -> Result<(), String> {
         let browser: config::Browser = toml::from_str(text).unwrap();
         let config = Config { browser, ..Config::default() };
         let client = super::super::client(&config).unwrap();
-        browser_of(&config, &client).map_err(|error| show::causes(error.as_ref()))
+        browser_of(&config, &client).map_err(|error| output::causes(error.as_ref()))
     }
 
     fn browser_of(config: &Config, client: &Client) -> Result<()> {

@@ -36,11 +36,11 @@ pub(super) struct Names {
 /// A part of a name, and whether it tells all of what it was made of.
 struct Part {
     text: String,
-    fidelity: Fidelity,
+    fidelity: NameExactness,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fidelity {
+enum NameExactness {
     Exact,
     Changed,
 }
@@ -72,12 +72,12 @@ impl Names {
             folders.push(text);
         }
         let last = match last {
-            "" => Part { text: INDEX.to_owned(), fidelity: Fidelity::Exact },
+            "" => Part { text: INDEX.to_owned(), fidelity: NameExactness::Exact },
             last => file_part(last),
         };
         fidelity = fidelity.and(last.fidelity);
         if url.query().is_some() {
-            fidelity = Fidelity::Changed;
+            fidelity = NameExactness::Changed;
         }
         let own = format!("{}/{}-{number}", folders.join("/"), last.text);
         if own.len() > NAME_MAX_BYTES {
@@ -85,14 +85,14 @@ impl Names {
             return Self { plain: own.clone(), own };
         }
         let plain = match fidelity {
-            Fidelity::Exact => format!("{}/{}", folders.join("/"), last.text),
-            Fidelity::Changed => own.clone(),
+            NameExactness::Exact => format!("{}/{}", folders.join("/"), last.text),
+            NameExactness::Changed => own.clone(),
         };
         Self { plain, own }
     }
 }
 
-impl Fidelity {
+impl NameExactness {
     fn and(self, other: Self) -> Self {
         if self == Self::Exact { other } else { self }
     }
@@ -105,7 +105,7 @@ fn file_part(segment: &str) -> Part {
     let is_kept_for_others =
         part.text.eq_ignore_ascii_case(INDEX) || end == "raw" || end.starts_with("action-");
     if is_kept_for_others {
-        part.fidelity = Fidelity::Changed;
+        part.fidelity = NameExactness::Changed;
     }
     part
 }
@@ -113,14 +113,14 @@ fn file_part(segment: &str) -> Part {
 /// Makes a part of a name out of a segment of a path: letters and digits of any script, and four signs.
 fn part(segment: &str) -> Part {
     let decoded = percent_decode_str(segment).decode_utf8();
-    let mut fidelity = if decoded.is_ok() { Fidelity::Exact } else { Fidelity::Changed };
+    let mut fidelity = if decoded.is_ok() { NameExactness::Exact } else { NameExactness::Changed };
     let decoded = decoded.unwrap_or_else(|_| segment.into());
     let mut text = String::new();
     for sign in decoded.chars() {
         if sign.is_alphanumeric() || matches!(sign, '.' | '_' | '-' | '+') {
             text.push(sign);
         } else {
-            fidelity = Fidelity::Changed;
+            fidelity = NameExactness::Changed;
             if !text.ends_with('-') {
                 text.push('-');
             }
@@ -130,12 +130,12 @@ fn part(segment: &str) -> Part {
     let trimmed = text.trim_matches('.');
     let short = cut(trimmed, PART_MAX_BYTES).trim_end_matches('.');
     if short.len() != text.len() {
-        fidelity = Fidelity::Changed;
+        fidelity = NameExactness::Changed;
     }
     let mut text = short.to_owned();
     let stem = text.split('.').next().unwrap_or_default().to_lowercase();
     if text.is_empty() || is_device(&stem) {
-        fidelity = Fidelity::Changed;
+        fidelity = NameExactness::Changed;
         text.insert(0, '_');
     }
     Part { text, fidelity }

@@ -42,7 +42,7 @@ pub(crate) use traces::TraceSettings;
 
 /// What this process may do with the index.
 #[derive(Debug)]
-pub(crate) enum IndexAccess {
+pub(crate) enum IndexMode {
     /// Search it and add to it.
     Write(#[expect(dead_code, reason = "held, not read")] WriteLock),
     /// Search it; another process adds to it.
@@ -51,17 +51,17 @@ pub(crate) enum IndexAccess {
 
 /// An installation that is open.
 #[derive(Debug)]
-pub(crate) struct Installation {
+pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) store: Store,
     pub(crate) artifacts: Artifacts,
     pub(crate) index: Arc<Index>,
     #[expect(dead_code, reason = "holds the lock")]
-    pub(crate) access: IndexAccess,
+    pub(crate) access: IndexMode,
 }
 
 /// Opens what the configuration describes.
-pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> Result<Installation> {
+pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexMode) -> Result<App> {
     let store = Store::open(data_dir.path())?;
     let config::Usage { log_rows, log_days, daily_days } = config.usage;
     store.limit_usage(UsageLimits { log_rows, log_days, daily_days });
@@ -69,7 +69,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
     let stages = StageTimes::default();
     let of_index = IndexConfig { stages: stages.clone(), ..IndexConfig::default() };
     let index = Arc::new(Index::open(&data_dir.index(), of_index.clone())?);
-    let writes = matches!(access, IndexAccess::Write(_));
+    let writes = matches!(access, IndexMode::Write(_));
     if writes {
         recover(&index);
     }
@@ -85,8 +85,8 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
         sources,
         scraper,
         index: match access {
-            IndexAccess::Write(_) => Some(Arc::clone(&index)),
-            IndexAccess::Read => None,
+            IndexMode::Write(_) => Some(Arc::clone(&index)),
+            IndexMode::Read => None,
         },
         index_use: sources::index_use(config, &mirrors),
         team_indexes: Some(Arc::new(TeamIndexes::new(&data_dir.index(), of_index, writes))),
@@ -95,7 +95,7 @@ pub(crate) fn open(config: &Config, data_dir: &DataDir, access: IndexAccess) -> 
         threat: classifier(config)?,
         model: model(config)?.map(|model| Arc::new(model) as Arc<dyn Model>),
     });
-    Ok(Installation { engine, store, artifacts, index, access })
+    Ok(App { engine, store, artifacts, index, access })
 }
 
 /// Applies what a process that was killed has left in the journal of the index.

@@ -6,12 +6,12 @@ use websvc_types::action::Pdf;
 use websvc_types::format::Markdown;
 use websvc_types::{Action, Format, ScrapeOptions};
 
-use super::{Drawing, PicturesOfPages, Place};
+use super::{LocationArgs, PageCaptureArgs, RenderArgs};
 use crate::command::format;
 
 /// What is read of a page.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct Reading {
+pub(crate) struct FormatArgs {
     /// markdown, html, rawHtml, links or images; repeat for several [default: markdown, nothing with files alone].
     #[arg(long = "format", visible_alias = "formats", value_name = "FORMAT", value_delimiter = ',',
           value_parser = crate::args::format_name(), hide_possible_values = true)]
@@ -24,7 +24,7 @@ pub(crate) struct Reading {
     fresh: bool,
 }
 
-impl Reading {
+impl FormatArgs {
     /// Returns what was asked for; no formats are an empty list.
     pub(crate) fn options(&self) -> Result<ScrapeOptions> {
         let Self { formats, full_page, fresh } = self;
@@ -40,21 +40,21 @@ impl Reading {
 
 /// What is asked of many pages.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct Pages {
+pub(crate) struct PageArgs {
     #[command(flatten)]
-    reading: Reading,
+    reading: FormatArgs,
     #[command(flatten)]
-    pictures: PicturesOfPages,
+    pictures: PageCaptureArgs,
     /// Prints each page into a PDF file, too.
     #[arg(long, help_heading = "Pages in a browser")]
     pdf: bool,
     #[command(flatten)]
-    drawing: Drawing,
+    drawing: RenderArgs,
     #[command(flatten)]
-    place: Place,
+    place: LocationArgs,
 }
 
-impl Pages {
+impl PageArgs {
     /// Returns what was asked for; pages of which nothing is said are Markdown.
     pub(crate) fn options(&self) -> Result<ScrapeOptions> {
         let Self { reading, pictures, pdf, drawing, place } = self;
