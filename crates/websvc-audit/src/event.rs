@@ -16,7 +16,7 @@ const TEXT_MAX_BYTES: usize = 8 * 1024;
 /// How much of a request may be kept, and so told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kept {
+pub enum RetentionMode {
     /// All of it.
     #[default]
     Whole,
@@ -68,7 +68,7 @@ pub struct Event {
     pub credits_used: u64,
     /// How much of the request is told.
     #[serde(rename = "retention")]
-    pub kept: Kept,
+    pub kept: RetentionMode,
     /// What was searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
@@ -101,7 +101,7 @@ impl Event {
             code: None,
             duration: Duration::ZERO,
             credits_used: 0,
-            kept: Kept::Whole,
+            kept: RetentionMode::Whole,
             query: None,
             urls: Vec::new(),
             target: None,
@@ -114,11 +114,11 @@ impl Event {
     pub(crate) fn to_line(&self) -> Vec<u8> {
         let mut told = self.clone();
         match told.kept {
-            Kept::Whole => {}
-            Kept::Zero => told.forget_what(),
-            Kept::Anonymous => {
-                told.forget_what();
-                told.forget_who();
+            RetentionMode::Whole => {}
+            RetentionMode::Zero => told.clear_content(),
+            RetentionMode::Anonymous => {
+                told.clear_content();
+                told.anonymize();
             }
         }
         told.cut();
@@ -126,12 +126,12 @@ impl Event {
         serde_json::to_vec(&told).unwrap_or_default()
     }
 
-    fn forget_what(&mut self) {
+    fn clear_content(&mut self) {
         self.query = None;
         self.urls.clear();
     }
 
-    fn forget_who(&mut self) {
+    fn anonymize(&mut self) {
         self.request_id = None;
         self.team = None;
         self.key_id = None;
@@ -222,11 +222,11 @@ mod tests {
 
     #[test]
     fn what_may_not_be_kept_is_not_told_whoever_set_it() {
-        let zero = told(&Event { kept: Kept::Zero, ..full() });
+        let zero = told(&Event { kept: RetentionMode::Zero, ..full() });
         assert!(!zero.to_string().contains("secret"), "{zero}");
         assert_eq!((&zero["username"], &zero["team"]), (&json!("alice"), &json!("red")));
         assert_eq!(
-            told(&Event { kept: Kept::Anonymous, ..full() }),
+            told(&Event { kept: RetentionMode::Anonymous, ..full() }),
             json!({
                 "version": 1, "operation": "search", "status": 402, "code": "INSUFFICIENT_CREDITS",
                 "durationMs": 12, "creditsUsed": 3, "retention": "anonymous",

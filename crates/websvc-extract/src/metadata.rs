@@ -3,11 +3,11 @@
 use crate::article::{self, Article};
 use crate::document::Document;
 use crate::dom::{Dom, NodeId, Tag};
-use crate::json_ld::{self, Facts};
+use crate::json_ld::{self, JsonLdFacts};
 use crate::limits::MAX_META_TAGS;
 use crate::links;
 use crate::text::collapsed;
-use crate::{label, place};
+use crate::{content_rating, country};
 use std::collections::BTreeMap;
 
 /// The page's own description of itself, spec section 2.6 and clients.md 6.5.
@@ -178,13 +178,13 @@ pub(crate) fn read(document: &Document) -> PageMetadata {
         canonical: document.canonical().map(Into::into),
         content_type: document.content_type.clone(),
         article: article::read(dom, &document.base, &meta, &facts),
-        country: place::country(document, &meta),
-        explicit: label::is_explicit(dom, &meta),
+        country: country::country(document, &meta),
+        explicit: content_rating::is_explicit(dom, &meta),
         meta: with_names_of_clients(meta),
     }
 }
 
-fn author(meta: &BTreeMap<String, MetaValue>, facts: &Facts, dom: &Dom) -> Option<String> {
+fn author(meta: &BTreeMap<String, MetaValue>, facts: &JsonLdFacts, dom: &Dom) -> Option<String> {
     let named = [
         "author",
         "article:author",

@@ -7,7 +7,7 @@ use crate::error::ExtractError;
 #[derive(Debug, Clone, Default)]
 pub struct ContentOptions {
     /// The whole page, or its main content only.
-    pub scope: Scope,
+    pub scope: ContentScope,
     /// Elements to keep; empty keeps all. They are taken from the whole page.
     pub include_tags: Selectors,
     /// Elements to leave out.
@@ -20,7 +20,7 @@ pub struct ContentOptions {
 
 /// How much of the page counts as content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scope {
+pub enum ContentScope {
     /// Only the main content: no navigation, banners, sidebars, footers.
     #[default]
     Main,

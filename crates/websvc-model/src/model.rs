@@ -9,7 +9,7 @@ use websvc_transport::BoxFuture;
 use crate::error::ModelError;
 
 /// What is on its way from a model.
-pub type Asking<'a, T> = BoxFuture<'a, Result<T, ModelError>>;
+pub type ModelFuture<'a, T> = BoxFuture<'a, Result<T, ModelError>>;
 
 /// A language model.
 pub trait Model: fmt::Debug + Send + Sync {
@@ -25,7 +25,7 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// Answers a question.
     ///
     /// The future fails with [`ModelError`].
-    fn complete<'a>(&'a self, question: &'a Question<'a>) -> Asking<'a, Completion>;
+    fn complete<'a>(&'a self, question: &'a CompletionRequest<'a>) -> ModelFuture<'a, Completion>;
 
     /// Orders texts by how well they answer a query; at most `most` are given back.
     ///
@@ -36,12 +36,12 @@ pub trait Model: fmt::Debug + Send + Sync {
         texts: &'a [&'a str],
         most: usize,
         deadline: Instant,
-    ) -> Asking<'a, Ordering>;
+    ) -> ModelFuture<'a, Ranking>;
 }
 
 /// What a model is asked. Instructions and the wish are never cut: a question whose content has no room fails.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
+pub struct CompletionRequest<'a> {
     /// What is to be done: words of ours, into which nobody else writes.
     pub instructions: &'a str,
     /// What the caller wants.
@@ -49,7 +49,7 @@ pub struct Question<'a> {
     /// What it is about, as data; cut at its end to what is left of the model's budget.
     pub content: Option<&'a str>,
     /// The form of the answer.
-    pub shape: Shape<'a>,
+    pub shape: ResponseFormat<'a>,
     /// The longest answer, in tokens of the model.
     pub max_tokens: u32,
     /// When nobody waits for it any more.
@@ -58,7 +58,7 @@ pub struct Question<'a> {
 
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Shape<'a> {
+pub enum ResponseFormat<'a> {
     /// Any text.
     Text,
     /// A JSON object.
@@ -71,23 +71,23 @@ pub enum Shape<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
     /// In the form that was asked for.
-    pub answer: Answer,
+    pub answer: CompletionContent,
     /// What of it was counted.
     pub usage: Usage,
     /// The end of the content was left out.
     pub is_content_cut: bool,
 }
 
-/// An answer: a text for [`Shape::Text`], else a value.
+/// An answer: a text for [`ResponseFormat::Text`], else a value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum CompletionContent {
     /// A text, without space around it, not empty.
     Text(String),
     /// A JSON value.
     Json(Value),
 }
 
-impl Answer {
+impl CompletionContent {
     /// Returns the text; a value as JSON.
     #[must_use]
     pub fn into_text(self) -> String {
@@ -118,16 +118,16 @@ pub struct Usage {
 
 /// The order of texts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ordering {
+pub struct Ranking {
     /// The texts, the best first, each at most once.
-    pub texts: Vec<Ordered>,
+    pub texts: Vec<RankedText>,
     /// What was counted, when the model says so.
     pub total_tokens: Option<u64>,
 }
 
 /// A text with what it is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ordered {
+pub struct RankedText {
     /// Where it stood, from 0.
     pub index: usize,
     /// A finite number; which range it has is the model's own.

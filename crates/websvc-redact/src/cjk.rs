@@ -1,7 +1,7 @@
 //! Names and addresses in Chinese, Japanese and Korean, which have no spaces between words.
 
 use crate::kind::Kind;
-use crate::scan::{Part, Scan};
+use crate::scan::{Scan, TextPart};
 
 /// What follows the name of a person.
 const HONORIFICS: &[&str] = &[
@@ -54,7 +54,7 @@ fn is_name(c: char) -> bool {
 }
 
 /// Looks at a run of such characters; returns where it ends.
-pub(crate) fn run(scan: &mut Scan<'_>, part: Part, at: usize) -> usize {
+pub(crate) fn run(scan: &mut Scan<'_>, part: TextPart, at: usize) -> usize {
     let text = &scan.text[at..part.end];
     let length: usize = text.chars().take(LONGEST_RUN).take_while(|c| is_cjk(*c)).map(char::len_utf8).sum();
     let run = &text[..length];
@@ -104,7 +104,7 @@ fn names(scan: &mut Scan<'_>, at: usize, run: &str) {
 }
 
 /// An address from its prefecture, province or city to the number of the house.
-fn address(scan: &mut Scan<'_>, part: Part, at: usize, run: &str) {
+fn address(scan: &mut Scan<'_>, part: TextPart, at: usize, run: &str) {
     let mut region = None;
     let mut district = false;
     for (place, c) in run.char_indices() {

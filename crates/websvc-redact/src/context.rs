@@ -6,7 +6,7 @@ use crate::scan::Scan;
 const REACH: usize = 48;
 
 /// Tells whether one of `words`, given in lower case, stands in the line shortly before `at`.
-pub(crate) fn said_before(scan: &mut Scan<'_>, at: usize, words: &[&str]) -> bool {
+pub(crate) fn word_before(scan: &mut Scan<'_>, at: usize, words: &[&str]) -> bool {
     let bytes = scan.bytes();
     let from = at.saturating_sub(REACH);
     let mut low = [0_u8; REACH];

@@ -6,22 +6,22 @@ use crate::kind::Kinds;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// How hard to look.
-    pub effort: Effort,
+    pub mode: RedactMode,
     /// What to look for.
     pub kinds: Kinds,
     /// What takes the place of a finding.
-    pub style: Style,
+    pub style: ReplacementStyle,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { effort: Effort::Fast, kinds: Kinds::ALL, style: Style::Tag }
+        Self { mode: RedactMode::Fast, kinds: Kinds::ALL, style: ReplacementStyle::Tag }
     }
 }
 
 /// How hard to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Effort {
+pub enum RedactMode {
     /// By rules that are right nearly always.
     #[default]
     Fast,
@@ -31,7 +31,7 @@ pub enum Effort {
 
 /// What takes the place of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Style {
+pub enum ReplacementStyle {
     /// The name of its kind, such as `<EMAIL>`.
     #[default]
     Tag,

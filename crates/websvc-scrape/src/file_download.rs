@@ -31,7 +31,7 @@ pub(crate) async fn fetch_download(
         let request = request_for(&page, file, plan, source, deadline)?;
         if let Some(rule) = &source.rule {
             let refused = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
-            rule.admit(&request.url).await.map_err(refused)?;
+            rule.check(&request.url).await.map_err(refused)?;
         }
         source.fetcher.page(request, ProxyRoute::of(plan), deadline).await
     };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use websvc_artifacts::{ArtifactError, Kind, Retention, TeamArtifacts};
+use websvc_artifacts::{ArtifactError, ArtifactKind, Retention, TeamArtifacts};
 use websvc_browser::{ImageKind, Picture, Returned, Scraped};
 use websvc_types::action::{ActionResults, ActionScrape, JavascriptReturn};
 use websvc_types::limits::SCREENSHOT_LIFETIME_S;
@@ -54,7 +54,7 @@ impl FilePublisher {
             results.screenshots.extend(self.picture(picture, page).await);
         }
         for pdf in pdfs {
-            results.pdfs.extend(self.url(Kind::Pdf, pdf, page).await);
+            results.pdfs.extend(self.url(ArtifactKind::Pdf, pdf, page).await);
         }
         if let Some(picture) = screenshot {
             page.screenshot = self.picture(picture, page).await;
@@ -65,13 +65,13 @@ impl FilePublisher {
     async fn picture(&self, picture: Picture, page: &mut Page) -> Option<String> {
         let Picture { bytes, kind } = picture;
         let kind = match kind {
-            ImageKind::Png => Kind::Png,
-            ImageKind::Jpeg => Kind::Jpeg,
+            ImageKind::Png => ArtifactKind::Png,
+            ImageKind::Jpeg => ArtifactKind::Jpeg,
         };
         self.url(kind, bytes, page).await
     }
 
-    async fn url(&self, kind: Kind, bytes: Bytes, page: &mut Page) -> Option<String> {
+    async fn url(&self, kind: ArtifactKind, bytes: Bytes, page: &mut Page) -> Option<String> {
         match self.put(kind, bytes).await {
             Ok(url) => Some(url),
             Err(error) => {
@@ -82,7 +82,7 @@ impl FilePublisher {
         }
     }
 
-    async fn put(&self, kind: Kind, bytes: Bytes) -> Result<String, ArtifactError> {
+    async fn put(&self, kind: ArtifactKind, bytes: Bytes) -> Result<String, ArtifactError> {
         let Some(ArtifactTarget { artifacts, base_url }) = &self.0 else {
             return Ok(format!("data:{};base64,{}", kind.media_type(), STANDARD.encode(&bytes)));
         };

@@ -5,7 +5,7 @@
 
 use http::{HeaderName, HeaderValue};
 use url::Url;
-use websvc_transport::{Fetched, has_credentials, without_credentials};
+use websvc_transport::{FetchResponse, has_credentials, without_credentials};
 use websvc_types::index::{IndexDocument, IndexNews};
 use websvc_validate::ScrapePlan;
 
@@ -25,7 +25,7 @@ pub(crate) fn is_personal(url: &Url, plan: &ScrapePlan) -> bool {
 /// Tells whether the last address of a fetch may answer otherwise when it is asked for directly: redirects set cookies
 /// that were sent to it. A link that signs its holder in leads so to the holder's own pages. A redirect that changes the
 /// scheme or the host alone has nothing to tell who asks.
-pub(crate) fn depends_on_cookies(source_url: &Url, fetched: &Fetched) -> bool {
+pub(crate) fn depends_on_cookies(source_url: &Url, fetched: &FetchResponse) -> bool {
     let resource = |url: &Url| (url.path().to_owned(), url.query().map(str::to_owned));
     fetched.sent_set_cookies && resource(source_url) != resource(&fetched.url)
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use url::Url;
-use websvc_transport::{ExcessPolicy, FetchRequest, TlsPolicy};
+use websvc_transport::{FetchRequest, OversizePolicy, TlsPolicy};
 use websvc_validate::ScrapePlan;
 
 use crate::browse::FetchContext;
@@ -94,7 +94,7 @@ fn asking(url: &Url, max_bytes: u64, tls: TlsPolicy, deadline: Instant) -> Resul
 
 /// Makes a request for a file one for its beginning.
 fn cut(mut request: FetchRequest, max_bytes: u64) -> FetchRequest {
-    request.excess = ExcessPolicy::Cut;
+    request.excess = OversizePolicy::Cut;
     let unpacked = max_bytes.saturating_mul(UNPACKED).min(UNPACKED_MAX_BYTES);
     request.max_decoded_bytes = unpacked.max(max_bytes);
     request

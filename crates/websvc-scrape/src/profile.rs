@@ -206,14 +206,14 @@ async fn renew(store: Store, clock: Clock, lease: ProfileLease) {
 
 #[cfg(test)]
 mod tests {
-    use websvc_testkit::World;
+    use websvc_testkit::TestWeb;
 
     use super::*;
     use crate::config::ScrapeConfig;
 
     #[tokio::test]
     async fn changes_are_saved_at_the_end_and_what_was_deleted_stays_deleted() {
-        let world = World::builder().start().await;
+        let world = TestWeb::builder().start().await;
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(directory.path()).unwrap();
         let scraper = Scraper::new(world.client(), store.clone(), ScrapeConfig::default());

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 use websvc_browser::Browser;
-use websvc_stage::{Stage, StageTimes, carried};
+use websvc_stage::{Stage, StageTimes, in_current_span};
 use websvc_store::{PageKey, PageScope, Store};
-use websvc_threat::Inspection;
+use websvc_threat::UrlChecker;
 use websvc_transport::{BoxFuture, Client};
 use websvc_types::ErrorCode;
 use websvc_validate::ScrapePlan;
@@ -44,7 +44,7 @@ const READS: usize = 4;
 pub struct Scraper {
     pub(crate) inner: Arc<ScraperInner>,
     /// What the URLs of one request are checked by.
-    pub(crate) inspection: Option<Inspection>,
+    pub(crate) inspection: Option<UrlChecker>,
     /// What is asked about where a page leads on to, beside the inspection.
     pub(crate) redirect_rule: Option<RedirectRule>,
     /// The part of the pools that it may take; `None` is all.
@@ -478,7 +478,7 @@ impl Scraper {
         let permit = Arc::clone(pool).acquire_owned().await;
         let permit = permit.map_err(|_closed| ScrapeError::Stopping)?;
         let inner = Arc::clone(&self.inner);
-        let working = tokio::task::spawn_blocking(carried(move || {
+        let working = tokio::task::spawn_blocking(in_current_span(move || {
             let _permits = (place, permit);
             work(&inner.store)
         }));

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use url::Url;
 use websvc_stage::Stage;
 use websvc_store::PageKey;
-use websvc_threat::Inspection;
-use websvc_transport::{FetchError, UrlRule};
-use websvc_validate::Protection;
+use websvc_threat::UrlChecker;
+use websvc_transport::{FetchError, UrlPolicy};
+use websvc_validate::ThreatRules;
 
 use crate::error::ScrapeError;
 use crate::scraper::Scraper;
@@ -19,7 +19,7 @@ use crate::scraper::Scraper;
 pub(crate) struct RedirectRule {
     /// Says what it decides by.
     name: &'static str,
-    rule: UrlRule,
+    rule: UrlPolicy,
 }
 
 /// The page that is fetched and the policy it is fetched under. What one policy lets through another may forbid, and a
@@ -27,7 +27,7 @@ pub(crate) struct RedirectRule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FlightKey {
     page: PageKey,
-    protection: Option<Arc<Protection>>,
+    protection: Option<Arc<ThreatRules>>,
     redirect_rule: Option<&'static str>,
     is_background: bool,
 }
@@ -42,14 +42,14 @@ impl Hash for FlightKey {
 impl Scraper {
     /// Returns a scraper for one request: pages, where they lead, and what the cache has of them are checked.
     #[must_use]
-    pub fn with_url_checker(&self, inspection: Inspection) -> Self {
+    pub fn with_url_checker(&self, inspection: UrlChecker) -> Self {
         Self { inspection: Some(inspection), ..self.clone() }
     }
 
     /// Returns a scraper for one request that asks a rule before it goes to where a page leads on to. Rules of one name decide
     /// alike: requests for one page at one time share a fetch then.
     #[must_use]
-    pub fn with_redirect_rule(&self, name: &'static str, rule: UrlRule) -> Self {
+    pub fn with_redirect_rule(&self, name: &'static str, rule: UrlPolicy) -> Self {
         Self { redirect_rule: Some(RedirectRule { name, rule }), ..self.clone() }
     }
 
@@ -78,15 +78,15 @@ impl Scraper {
         match &self.redirect_rule {
             Some(RedirectRule { rule, .. }) if end != from => {
                 let refused = |reason| ScrapeError::Fetch(FetchError::RefusedByRule { reason });
-                rule.admit(end).await.map_err(refused)
+                rule.check(end).await.map_err(refused)
             }
             Some(_) | None => Ok(()),
         }
     }
 
     /// Returns the rule for where a page leads on to.
-    pub(crate) fn rule(&self) -> Option<UrlRule> {
-        let inspection = self.inspection.as_ref().map(Inspection::rule);
+    pub(crate) fn rule(&self) -> Option<UrlPolicy> {
+        let inspection = self.inspection.as_ref().map(UrlChecker::rule);
         let redirect_rule = self.redirect_rule.as_ref().map(|redirect| redirect.rule.clone());
         match (inspection, redirect_rule) {
             (Some(one), Some(other)) => Some(all_of(one, other)),
@@ -96,12 +96,12 @@ impl Scraper {
 }
 
 /// Returns the rule that asks one and then the other.
-fn all_of(one: UrlRule, other: UrlRule) -> UrlRule {
-    UrlRule::new(move |url| {
+fn all_of(one: UrlPolicy, other: UrlPolicy) -> UrlPolicy {
+    UrlPolicy::new(move |url| {
         let (one, other) = (one.clone(), other.clone());
         async move {
-            one.admit(&url).await?;
-            other.admit(&url).await
+            one.check(&url).await?;
+            other.check(&url).await
         }
     })
 }

@@ -13,7 +13,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// Returns the hooks of a dialect.
-    pub(crate) fn of(dialect: Dialect) -> Self {
+    pub(crate) fn parser_for(dialect: Dialect) -> Self {
         Self { dialect }
     }
 

@@ -39,8 +39,9 @@ impl Selector {
             return Err(SelectorError::TooNested);
         }
         let mut parser = Parser::new(text);
-        let list = SelectorList::parse_disallow_pseudo(&Reader::of(dialect), &mut parser, ParseRelative::No)
-            .map_err(|_| SelectorError::Syntax)?;
+        let list =
+            SelectorList::parse_disallow_pseudo(&Reader::parser_for(dialect), &mut parser, ParseRelative::No)
+                .map_err(|_| SelectorError::Syntax)?;
         parser.expect_exhausted().map_err(|_| SelectorError::Syntax)?;
         Ok(Self(list))
     }

@@ -16,7 +16,7 @@ struct Counters {
 
 /// What became of the spans, since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TraceFigures {
+pub struct TraceMetrics {
     /// Spans that the collector took.
     pub exported: u64,
     /// Spans that found no room in the queue.
@@ -43,8 +43,8 @@ impl TraceCounters {
 
     /// Returns the sums.
     #[must_use]
-    pub fn figures(&self) -> TraceFigures {
-        TraceFigures {
+    pub fn figures(&self) -> TraceMetrics {
+        TraceMetrics {
             exported: self.0.exported.load(Relaxed),
             dropped: self.0.dropped.load(Relaxed),
             failed: self.0.failed.load(Relaxed),

@@ -47,13 +47,13 @@ struct State {
 
 /// A running service with one bucket; it ends when dropped.
 #[derive(Debug)]
-pub struct S3StandIn {
+pub struct FakeS3 {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
     task: JoinHandle<()>,
 }
 
-impl S3StandIn {
+impl FakeS3 {
     /// The name of the bucket.
     pub const BUCKET: &'static str = "artifacts";
     /// Whose requests are taken.
@@ -114,7 +114,7 @@ impl S3StandIn {
     }
 }
 
-impl Drop for S3StandIn {
+impl Drop for FakeS3 {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -145,7 +145,7 @@ async fn answer(request: Request<ServerBody>, account: &Account, state: &Mutex<S
         state.busy = left;
         return failure(StatusCode::SERVICE_UNAVAILABLE, "SlowDown");
     }
-    let prefix = format!("/{}/", S3StandIn::BUCKET);
+    let prefix = format!("/{}/", FakeS3::BUCKET);
     let Some(name) = asked.path.strip_prefix(&prefix).filter(|name| !name.is_empty()) else {
         return failure(StatusCode::NOT_FOUND, "NoSuchBucket");
     };

@@ -51,7 +51,7 @@ pub enum BodyError {
 
 /// Why a client could not be made.
 #[derive(Debug, Error)]
-pub enum ClientError {
+pub enum ClientBuildError {
     /// The file of additional trust anchors cannot be read, or holds no certificate.
     #[error("cannot read certificates from {path}")]
     CaFile {
@@ -70,7 +70,7 @@ pub enum ClientError {
 
 /// What a fetch was doing when its time ran out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum FetchPhase {
     /// Waiting for a free connection to the host, or for its name.
     Resolve,
     /// Connecting, including the TLS handshake.
@@ -81,7 +81,7 @@ pub enum Stage {
     Body,
 }
 
-impl std::fmt::Display for Stage {
+impl std::fmt::Display for FetchPhase {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Resolve => "resolving the host",
@@ -164,7 +164,7 @@ pub enum FetchError {
     #[error("timed out after {} ms while {stage}", after.as_millis())]
     Timeout {
         /// What was going on.
-        stage: Stage,
+        stage: FetchPhase,
         /// The time that was given to it.
         after: Duration,
     },

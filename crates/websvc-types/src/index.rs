@@ -7,7 +7,7 @@ use crate::limits::{CRAWL_HOST_MAX_CHARS, CRAWL_HOSTS_MAX, CRAWL_ID_MAX_CHARS, I
 
 /// Documents for the index: `POST /v2/index/documents`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct IndexUpload {
+pub struct IndexUploadRequest {
     /// The documents; each replaces the older one of its URL.
     pub documents: Vec<IndexDocument>,
 }
@@ -105,7 +105,7 @@ pub struct IndexNews {
 
 /// The answer to an upload.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct IndexReply {
+pub struct IndexUploadResponse {
     /// True.
     pub success: bool,
     /// How many documents were taken. They are on the disk when the answer comes, and searchable within 2 seconds.
@@ -131,7 +131,7 @@ pub struct IndexStats {
 
 /// How far a crawl is that fills the index from elsewhere: `POST /v2/index/progress`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CrawlProgress {
+pub struct CrawlProgressRequest {
     /// Names the crawl among those of its team: what is said later replaces what was said before.
     #[schemars(length(min = 1, max = CRAWL_ID_MAX_CHARS))]
     pub id: String,
@@ -164,7 +164,7 @@ pub struct CrawlProgress {
 
 /// The answer to word of a crawl.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ProgressReply {
+pub struct CrawlProgressResponse {
     /// True.
     pub success: bool,
     /// What was ignored.
@@ -172,3 +172,19 @@ pub struct ProgressReply {
     #[schemars(with = "String")]
     pub warning: Option<String>,
 }
+
+/// Old name of [`IndexUploadResponse`].
+#[deprecated(note = "renamed to `IndexUploadResponse`")]
+pub type IndexReply = IndexUploadResponse;
+
+/// Old name of [`CrawlProgressResponse`].
+#[deprecated(note = "renamed to `CrawlProgressResponse`")]
+pub type ProgressReply = CrawlProgressResponse;
+
+/// Old name of [`IndexUploadRequest`].
+#[deprecated(note = "renamed to `IndexUploadRequest`")]
+pub type IndexUpload = IndexUploadRequest;
+
+/// Old name of [`CrawlProgressRequest`].
+#[deprecated(note = "renamed to `CrawlProgressRequest`")]
+pub type CrawlProgress = CrawlProgressRequest;

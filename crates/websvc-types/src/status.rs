@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 
 /// Whether the process answers: `GET /health`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Health {
+pub struct HealthResponse {
     /// The process answers, so this is always `ok`.
-    pub status: Condition,
+    pub status: ComponentStatus,
     /// The version of the service.
     pub version: String,
 }
 
 /// Whether requests can be served: `GET /ready`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Readiness {
+pub struct ReadinessResponse {
     /// The sum of the checks.
     pub status: ReadinessStatus,
     /// The parts that a request needs.
@@ -170,23 +170,23 @@ pub enum ReadinessStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadinessChecks {
     /// Keys, teams and page cache.
-    pub store: Condition,
+    pub store: ComponentStatus,
     /// The embedded index; a service that searches elsewhere has none and is ready all the same.
-    pub index: Condition,
+    pub index: ComponentStatus,
     /// Whether fetched pages are kept. When the disk is full they are served all the same, and nothing is stored for a
     /// minute.
     #[serde(default)]
-    pub cache: Condition,
+    pub cache: ComponentStatus,
     /// Whether files such as screenshots are kept: as it was with the last one, in the directory or the bucket. One that
     /// cannot be kept is told in the answer, which comes all the same.
     #[serde(default)]
-    pub artifacts: Condition,
+    pub artifacts: ComponentStatus,
 }
 
 /// The condition of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Condition {
+pub enum ComponentStatus {
     /// It answers.
     #[default]
     Ok,
@@ -196,7 +196,7 @@ pub enum Condition {
 
 /// A word for those who try the address in a browser: `GET /`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Welcome {
+pub struct RootResponse {
     /// What this is and how to use it.
     pub message: String,
     /// The version of the service.
@@ -206,3 +206,19 @@ pub struct Welcome {
     /// Path of the OpenAPI document.
     pub openapi: String,
 }
+
+/// Old name of [`RootResponse`].
+#[deprecated(note = "renamed to `RootResponse`")]
+pub type Welcome = RootResponse;
+
+/// Old name of [`HealthResponse`].
+#[deprecated(note = "renamed to `HealthResponse`")]
+pub type Health = HealthResponse;
+
+/// Old name of [`ReadinessResponse`].
+#[deprecated(note = "renamed to `ReadinessResponse`")]
+pub type Readiness = ReadinessResponse;
+
+/// Old name of [`ComponentStatus`].
+#[deprecated(note = "renamed to `ComponentStatus`")]
+pub type Condition = ComponentStatus;

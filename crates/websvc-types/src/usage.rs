@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a team can still spend: `GET /v2/team/credit-usage`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CreditUsage {
+pub struct CreditUsageResponse {
     /// True.
     pub success: bool,
     /// The figures.
@@ -128,3 +128,7 @@ pub struct ConcurrencyCheck {
     /// How many may be worked on at one time.
     pub max_concurrency: u32,
 }
+
+/// Old name of [`CreditUsageResponse`].
+#[deprecated(note = "renamed to `CreditUsageResponse`")]
+pub type CreditUsage = CreditUsageResponse;

@@ -18,7 +18,7 @@ pub enum Rejection {
         message: String,
     },
     /// The body breaks rules: 400 `BAD_REQUEST`. All of them are listed, in the order of their paths.
-    #[error("{}", Listed(.0))]
+    #[error("{}", ViolationList(.0))]
     Invalid(Vec<Violation>),
     /// The team may not use what the request asks for: 403 `FORBIDDEN`. Told before violations are.
     #[error("{message}")]
@@ -35,9 +35,9 @@ pub enum Rejection {
 }
 
 /// Violations as one line.
-struct Listed<'a>(&'a [Violation]);
+struct ViolationList<'a>(&'a [Violation]);
 
-impl fmt::Display for Listed<'_> {
+impl fmt::Display for ViolationList<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, violation) in self.0.iter().enumerate() {
             let separator = if position == 0 { "" } else { "; " };

@@ -10,9 +10,9 @@ use crate::path_patterns::PathPatterns;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Policy {
     /// Zero data retention end to end (`enterprise: ["zdr"]`).
-    pub zdr: Allowance,
+    pub zdr: FeaturePolicy,
     /// Anonymized zero data retention (`enterprise: ["anon"]`).
-    pub anon: Allowance,
+    pub anon: FeaturePolicy,
     /// Threat protection (specification, section 2.3).
     pub threat: ThreatPolicy,
     /// Whether a request may bring its own threat protection.
@@ -26,7 +26,7 @@ pub struct Policy {
 
 /// Whether requests may, or always do, use a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Allowance {
+pub enum FeaturePolicy {
     /// A request that asks for it is refused.
     #[default]
     Off,

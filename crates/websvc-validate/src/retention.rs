@@ -1,6 +1,6 @@
 //! What a search leaves behind.
 
-use crate::policy::{Allowance, Policy};
+use crate::policy::{FeaturePolicy, Policy};
 
 /// What may be kept of a search, from `enterprise` and the team's policy; it decides the price.
 ///
@@ -9,7 +9,7 @@ use crate::policy::{Allowance, Policy};
 ///
 /// [`ScrapePlan::store_in_cache`]: crate::ScrapePlan::store_in_cache
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Retention {
+pub enum RetentionMode {
     /// What the service keeps of any request.
     #[default]
     Normal,
@@ -19,14 +19,16 @@ pub enum Retention {
     Zero,
 }
 
-impl Retention {
+impl RetentionMode {
     /// Returns what the policy demands of every request.
     #[must_use]
-    pub fn demanded(policy: &Policy) -> Self {
+    pub fn requested_retention(policy: &Policy) -> Self {
         match (policy.zdr, policy.anon) {
-            (Allowance::Forced, _) => Self::Zero,
-            (Allowance::Off | Allowance::Allowed, Allowance::Forced) => Self::Anonymous,
-            (Allowance::Off | Allowance::Allowed, Allowance::Off | Allowance::Allowed) => Self::Normal,
+            (FeaturePolicy::Forced, _) => Self::Zero,
+            (FeaturePolicy::Off | FeaturePolicy::Allowed, FeaturePolicy::Forced) => Self::Anonymous,
+            (FeaturePolicy::Off | FeaturePolicy::Allowed, FeaturePolicy::Off | FeaturePolicy::Allowed) => {
+                Self::Normal
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use syslog::SyslogSink;
 use webhook::WebhookSink;
 
 pub use syslog::SyslogAddress;
-pub use websvc_webhook::Secret as WebhookSecret;
+pub use websvc_webhook::SigningSecret as WebhookSecret;
 
 /// Where events go.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use websvc_store::{Store, TeamChange};
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::crowd::{Answers, Crowd};
 use crate::load::{Load, Request};
@@ -26,7 +26,7 @@ const OVERLOAD: Duration = Duration::from_secs(60);
 
 /// Measures searches of ten thousand teams, and an overload.
 pub(crate) async fn run(report: &mut Report) {
-    let world = World::builder().start().await;
+    let world = TestWeb::builder().start().await;
     let data = tempfile::tempdir().unwrap();
     let keys = {
         let store = Store::open(data.path()).unwrap();

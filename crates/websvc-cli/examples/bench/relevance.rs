@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use websvc_testkit::World;
+use websvc_testkit::TestWeb;
 
 use crate::ask::Connection;
 use crate::process::Process;
@@ -35,7 +35,7 @@ pub(crate) async fn run() {
             println!("{set}: skipped, there is no folder {} ({FOLDER} names another)", folder.display());
             continue;
         }
-        let world = World::builder().start().await;
+        let world = TestWeb::builder().start().await;
         let data = tempfile::tempdir().unwrap();
         let process = Process::service(&world, data.path());
         let (ndcg, recall, questions) = measure(&process, set, &folder);

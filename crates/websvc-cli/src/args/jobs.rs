@@ -8,7 +8,7 @@ use websvc_types::format::Markdown;
 use websvc_types::{Format, ScrapeOptions};
 
 use super::{Remote, Sitemap};
-use crate::drawing::Pages;
+use crate::render_args::PageArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct CrawlSite {
@@ -84,9 +84,9 @@ pub(crate) struct JobArguments {
     #[arg(long, value_name = "ID")]
     pub(crate) resume: Option<String>,
     #[command(flatten)]
-    pub(crate) handing: Handing,
+    pub(crate) handing: OutputArgs,
     #[command(flatten)]
-    pub(crate) pages: Pages,
+    pub(crate) pages: PageArgs,
     #[command(flatten)]
     pub(crate) remote: Remote,
 }
@@ -94,7 +94,7 @@ pub(crate) struct JobArguments {
 /// Where the pages go; without any of these their Markdown is printed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Where pages go")]
-pub(crate) struct Handing {
+pub(crate) struct OutputArgs {
     /// Writes a Markdown file for each page into this directory, with other formats beside it.
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,

@@ -1,7 +1,7 @@
 //! The arguments of `websvc map`.
 
 use clap::{Args, ValueEnum};
-use websvc_types::SitemapUse;
+use websvc_types::SitemapMode;
 
 use super::Remote;
 
@@ -42,7 +42,7 @@ pub(crate) enum Sitemap {
     Skip,
 }
 
-impl From<Sitemap> for SitemapUse {
+impl From<Sitemap> for SitemapMode {
     fn from(sitemap: Sitemap) -> Self {
         match sitemap {
             Sitemap::Include => Self::Include,

@@ -169,7 +169,7 @@ fn meant(name: &str) -> Option<String> {
         }
     }
     let others = OTHER_VARIABLES.iter().filter_map(|other| other.strip_prefix("WEBSVC_"));
-    websvc_validate::nearest(rest, others).map(|other| format!("WEBSVC_{other}"))
+    websvc_validate::suggest(rest, others).map(|other| format!("WEBSVC_{other}"))
 }
 
 #[cfg(test)]

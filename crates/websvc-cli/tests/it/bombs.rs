@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
-use websvc_testkit::{Coding, Page, World};
+use websvc_testkit::{Coding, Page, TestWeb};
 
 use crate::harness::Service;
 
@@ -35,12 +35,12 @@ use Ends::{Any, Error, Text, Warning};
 /// A running service, with what its process had when it was idle.
 struct Arena {
     service: Service,
-    _world: World,
+    _world: TestWeb,
 }
 
 impl Arena {
     async fn new(bombs: &[(&'static str, Page, Ends)]) -> Self {
-        let mut world = World::builder();
+        let mut world = TestWeb::builder();
         for (name, page, _) in bombs {
             world = world.page(&format!("http://bombs.test/{name}"), page.clone());
         }

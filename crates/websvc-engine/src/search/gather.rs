@@ -97,7 +97,7 @@ async fn scrape_hit(means: GatherContext<'_>, url: &str, plan: &ScrapePlan) -> P
     let Ok(url) = Url::parse(url) else {
         return PageResult::Failed(ScrapeError::BadUrl { url: url.to_owned() });
     };
-    let reading = plan.for_reading();
+    let reading = plan.without_generated_formats();
     let scraping = scraper.scrape_with(&url, &reading, profile, deadline);
     match tokio::time::timeout_at(deadline.into(), scraping).await {
         Ok(Ok(mut page)) => {

@@ -10,7 +10,7 @@ const NOTHING: f32 = 1.0;
 
 /// The statements of one style; `None` where it says nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct StyleDeclarations {
     /// `display`: whether it is `none`.
     pub(super) undisplayed: Option<bool>,
     /// `visibility`: whether it hides.
@@ -23,10 +23,10 @@ pub(super) struct Look {
     pub(super) tiny: bool,
 }
 
-impl Look {
+impl StyleDeclarations {
     /// Tells whether it says anything at all.
     pub(super) fn is_silent(self) -> bool {
-        self == Look::default()
+        self == StyleDeclarations::default()
     }
 
     /// Tells whether it says something by which the element does not show.
@@ -40,8 +40,8 @@ impl Look {
     }
 
     /// Returns what holds when `weaker` is said, too.
-    pub(super) fn over(self, weaker: Look) -> Look {
-        Look {
+    pub(super) fn over(self, weaker: StyleDeclarations) -> StyleDeclarations {
+        StyleDeclarations {
             undisplayed: self.undisplayed.or(weaker.undisplayed),
             invisible: self.invisible.or(weaker.invisible),
             unseen: self.unseen.or(weaker.unseen),
@@ -51,8 +51,8 @@ impl Look {
     }
 
     /// Reads declarations as they stand in a `style` attribute or between the braces of a rule.
-    pub(super) fn read(declarations: &str) -> Look {
-        let mut seen = Seen::default();
+    pub(super) fn read(declarations: &str) -> StyleDeclarations {
+        let mut seen = DeclarationState::default();
         for declaration in declarations.split(';') {
             if let Some((property, value)) = declaration.split_once(':') {
                 seen.declare(property.trim(), bare(value));
@@ -70,8 +70,8 @@ fn bare(value: &str) -> &str {
 
 /// What matters of the declarations read so far.
 #[derive(Debug, Default)]
-struct Seen<'a> {
-    look: Look,
+struct DeclarationState<'a> {
+    look: StyleDeclarations,
     opacity: Option<f32>,
     /// Whether it moves, so that being transparent or small is where it starts.
     moves: bool,
@@ -88,7 +88,7 @@ struct Seen<'a> {
     through: bool,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> DeclarationState<'a> {
     fn declare(&mut self, property: &str, value: &'a str) {
         let is = |name: &str| property.eq_ignore_ascii_case(name);
         let says = |word: &str| value.eq_ignore_ascii_case(word);
@@ -135,7 +135,7 @@ impl<'a> Seen<'a> {
         }
     }
 
-    fn look(&self) -> Look {
+    fn look(&self) -> StyleDeclarations {
         let mut look = self.look;
         let transparent = self.opacity.is_some_and(|opacity| opacity < 0.02);
         let tricks = [

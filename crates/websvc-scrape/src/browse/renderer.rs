@@ -7,7 +7,7 @@ use url::Url;
 use websvc_blocklist::Blocklist;
 use websvc_browser::{Browser, BrowserError, Session};
 use websvc_stage::{Stage, StageTimes};
-use websvc_transport::{FetchRequest, Proxy, UrlRule};
+use websvc_transport::{FetchRequest, Proxy, UrlPolicy};
 use websvc_types::ProxyUsed;
 use websvc_validate::ScrapePlan;
 
@@ -40,7 +40,7 @@ pub(crate) struct FetchContext<'a> {
     /// How large a file may be.
     pub(crate) max_bytes: u64,
     /// Asked about wherever a page leads on to.
-    pub(crate) rule: Option<UrlRule>,
+    pub(crate) rule: Option<UrlPolicy>,
     /// Where it is counted how long it takes.
     pub(crate) stages: &'a StageTimes,
 }

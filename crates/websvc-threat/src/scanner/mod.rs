@@ -10,7 +10,7 @@ use http::header::{ACCEPT, RETRY_AFTER};
 use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 use url::Url;
-use websvc_transport::{Client, FetchError, Fetched, RedirectPolicy};
+use websvc_transport::{Client, FetchError, FetchResponse, RedirectPolicy};
 
 use crate::error::{ScanError, ScannerError};
 
@@ -134,7 +134,7 @@ fn unreachable(error: &FetchError, patience: Duration) -> ScanError {
     ScanError::Unreachable { text: text.to_owned() }
 }
 
-fn read_json(fetched: &Fetched) -> Result<Value, ScanError> {
+fn read_json(fetched: &FetchResponse) -> Result<Value, ScanError> {
     if !fetched.status.is_success() {
         let retry_after =
             fetched.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());

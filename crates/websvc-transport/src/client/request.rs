@@ -9,7 +9,7 @@ use url::Url;
 
 use super::cookies::CookieJar;
 use super::proxy::Proxy;
-use super::rule::UrlRule;
+use super::url_policy::UrlPolicy;
 
 /// One fetch. The fields are public: start from [`FetchRequest::get`] and change what differs.
 #[derive(Debug, Clone)]
@@ -31,13 +31,13 @@ pub struct FetchRequest {
     /// The largest body after decoding.
     pub max_decoded_bytes: u64,
     /// What to do about a body larger than `max_body_bytes`.
-    pub excess: ExcessPolicy,
+    pub excess: OversizePolicy,
     /// What of the answer is wanted.
-    pub wanted: Wanted,
+    pub wanted: BodyMode,
     /// What to do about redirects.
     pub redirects: RedirectPolicy,
     /// Asked about the target of each redirect before it is followed.
-    pub redirect_rule: Option<UrlRule>,
+    pub redirect_rule: Option<UrlPolicy>,
     /// What to do about bad certificates.
     pub tls: TlsPolicy,
     /// The way to the host; directly when there is none.
@@ -48,16 +48,16 @@ pub struct FetchRequest {
 
 /// What to do about a body that is larger than it may be on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExcessPolicy {
+pub enum OversizePolicy {
     /// Fail.
     Fail,
-    /// Bring back its beginning, marked as [`Fetched::truncated`], and hang up.
+    /// Bring back its beginning, marked as [`FetchResponse::truncated`], and hang up.
     Cut,
 }
 
 /// What of an answer is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum BodyMode {
     /// The head and the body, which is waited for.
     Body,
     /// The head alone. Nothing about the body can fail the fetch, neither its time, its size nor its coding: a small one
@@ -79,7 +79,7 @@ pub enum RedirectPolicy {
 pub enum TlsPolicy {
     /// Fail.
     Verify,
-    /// Go on, and report the problem in [`Fetched::warnings`].
+    /// Go on, and report the problem in [`FetchResponse::warnings`].
     SkipVerification,
 }
 
@@ -96,8 +96,8 @@ impl FetchRequest {
             connect_timeout: Duration::from_secs(10),
             max_body_bytes: 50 * 1024 * 1024,
             max_decoded_bytes: 50 * 1024 * 1024,
-            excess: ExcessPolicy::Fail,
-            wanted: Wanted::Body,
+            excess: OversizePolicy::Fail,
+            wanted: BodyMode::Body,
             redirects: RedirectPolicy::Follow(10),
             redirect_rule: None,
             tls: TlsPolicy::Verify,
@@ -115,7 +115,7 @@ impl FetchRequest {
 
 /// The answer to a fetch.
 #[derive(Debug, Clone)]
-pub struct Fetched {
+pub struct FetchResponse {
     /// The status of the last answer.
     pub status: StatusCode,
     /// Where the last answer came from.

@@ -16,7 +16,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 pub use click::Click;
 pub use execute_javascript::ExecuteJavascript;
-pub use pdf::{Paper, Pdf};
+#[expect(deprecated, reason = "old names stay for one release")]
+pub use pdf::Paper;
+pub use pdf::{PaperFormat, Pdf};
 pub use press::Press;
 pub use results::{ActionResults, ActionScrape, JavascriptReturn};
 pub use scrape::Scrape;

@@ -4,25 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::webhook::Webhook;
+use crate::SitemapMode;
 use crate::limits::{
     CRAWL_DELAY_MAX_S, CRAWL_LIMIT_DEFAULT, CRAWL_LIMIT_MAX, CRAWL_LIMIT_MIN, CRAWL_PATTERNS_MAX,
     JOB_CONCURRENCY_MAX, JOB_CONCURRENCY_MIN, PROMPT_MAX_CHARS, URL_MAX_CHARS,
 };
 use crate::pattern::NOT_BLANK;
 use crate::scrape::ScrapeOptions;
-
-/// What becomes of the sitemaps of a site.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum SitemapMode {
-    /// They are not read.
-    Skip,
-    /// Their pages are crawled beside those that are linked.
-    #[default]
-    Include,
-    /// Only their pages are crawled, and the start.
-    Only,
-}
 
 /// A request for the pages of a site: `POST /v2/crawl`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

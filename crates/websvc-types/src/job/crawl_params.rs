@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::crawl::SitemapMode;
+use crate::SitemapMode;
 use crate::limits::{
     CRAWL_DELAY_MAX_S, CRAWL_LIMIT_MAX, CRAWL_LIMIT_MIN, CRAWL_PATTERNS_MAX, PROMPT_MAX_CHARS,
     PROMPT_MIN_CHARS, URL_MAX_CHARS,

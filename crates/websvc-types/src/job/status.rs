@@ -8,7 +8,7 @@ use crate::search::PageContent;
 
 /// The answer to a request that begins a job.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct JobStarted {
+pub struct StartJobResponse {
     /// True.
     pub success: bool,
     /// Identifier of the job.
@@ -33,18 +33,20 @@ pub struct JobStarted {
     pub warning: Option<String>,
 }
 
-/// How a job stands.
+/// State of a job, in the field `status`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum JobPhase {
-    /// Pages wait or are worked on.
+// The component `JobStatus` of the OpenAPI document is the response with this field.
+#[schemars(rename = "JobPhase")]
+pub enum JobStatus {
+    /// Pages are queued or in flight.
     #[default]
     Scraping,
-    /// All is done.
+    /// All pages are done.
     Completed,
-    /// It could not go on; `error` says why.
+    /// The job failed; `error` has the reason.
     Failed,
-    /// It was cancelled.
+    /// The job was cancelled.
     Cancelled,
 }
 
@@ -55,7 +57,7 @@ pub struct JobStatusResponse {
     /// True, also for a job that failed.
     pub success: bool,
     /// How it stands.
-    pub status: JobPhase,
+    pub status: JobStatus,
     /// The documents so far.
     pub completed: u64,
     /// The pages so far, those that failed among them.
@@ -104,17 +106,17 @@ pub struct JobDocument {
 
 /// The answer to a request that cancels a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct JobCancelled {
+pub struct CancelJobResponse {
     /// True.
     pub success: bool,
     /// `cancelled`.
-    pub status: JobPhase,
+    pub status: JobStatus,
 }
 
 /// The pages of a job of which there is no document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct JobErrors {
+pub struct JobErrorsResponse {
     /// True: the asynchronous Python client asks for it.
     pub success: bool,
     /// Those that could not be had, in the order in which they were met, at most 10000.
@@ -137,3 +139,19 @@ pub struct JobFailure {
     /// Why, for a person.
     pub error: String,
 }
+
+/// Old name of [`JobStatus`].
+#[deprecated(note = "renamed to `JobStatus`")]
+pub type JobPhase = JobStatus;
+
+/// Old name of [`StartJobResponse`].
+#[deprecated(note = "renamed to `StartJobResponse`")]
+pub type JobStarted = StartJobResponse;
+
+/// Old name of [`CancelJobResponse`].
+#[deprecated(note = "renamed to `CancelJobResponse`")]
+pub type JobCancelled = CancelJobResponse;
+
+/// Old name of [`JobErrorsResponse`].
+#[deprecated(note = "renamed to `JobErrorsResponse`")]
+pub type JobErrors = JobErrorsResponse;

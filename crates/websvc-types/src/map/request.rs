@@ -5,25 +5,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::SitemapMode;
 use crate::limits::{
     MAP_DELAY_MAX_S, MAP_LIMIT_DEFAULT, MAP_LIMIT_MAX, MAP_LIMIT_MIN, PATH_PATTERNS_MAX, QUERY_MAX_CHARS,
     SEARCH_TIMEOUT_DEFAULT_MS, SEARCH_TIMEOUT_MAX_MS, SEARCH_TIMEOUT_MIN_MS, URL_MAX_CHARS,
 };
 use crate::pattern::NOT_BLANK;
 use crate::scrape::{AuditMetadata, Location, ThreatProtection, add_header_patterns};
-
-/// What sitemaps are used for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum SitemapUse {
-    /// Their URLs are among the others.
-    #[default]
-    Include,
-    /// Their URLs alone are listed.
-    Only,
-    /// They are not read.
-    Skip,
-}
 
 /// Lists the URLs of a site.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,7 +27,7 @@ pub struct MapRequest {
     /// Whether URLs of sitemaps are listed beside others, alone, or not. Default: include.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "include"))]
-    pub sitemap: Option<SitemapUse>,
+    pub sitemap: Option<SitemapMode>,
     /// Lists URLs of subdomains, too. Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{AuditMetadata, Location, Parser, Profile, Proxy, RedactPii, ThreatProtection};
 use crate::action::Action;
-use crate::foreign::{self, JSON_OPTIONS};
+use crate::compat::{self, JSON_OPTIONS};
 use crate::format::Format;
 use crate::limits::{
     ACTIONS_MAX, AGE_MAX_MS, MAX_AGE_DEFAULT_MS, SCRAPE_TIMEOUT_DEFAULT_MS, SCRAPE_TIMEOUT_MAX_MS,
@@ -139,7 +139,7 @@ fn add_rules(schema: &mut Schema) {
     let description = "The options of the format json, where formats has its bare name.";
     let options = json!([{ "$ref": "#/$defs/Json" }, { "type": "null" }]);
     let property = json!({ "anyOf": options, "deprecated": true, "description": description });
-    foreign::add_property(schema, JSON_OPTIONS, property);
+    compat::add_property(schema, JSON_OPTIONS, property);
 }
 
 pub(crate) fn add_header_patterns(schema: &mut Schema) {

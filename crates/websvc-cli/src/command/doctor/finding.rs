@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::show::Style;
+use crate::output::Style;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

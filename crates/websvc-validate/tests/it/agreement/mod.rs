@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 use websvc_types::{SearchRequest, Violation, ViolationCode, schema};
-use websvc_validate::{Allowance, Policy, Rejection, ThreatPolicy, read_search};
+use websvc_validate::{FeaturePolicy, Policy, Rejection, ThreatPolicy, read_search};
 
 /// The rules that the schema does not say, each with the places and the codes of its violations. Only these may be
 /// broken by what the schema allows.
@@ -87,8 +87,8 @@ static VALIDATOR: LazyLock<Validator> =
 /// What a team may do: everything, so that only the rules of the contract refuse.
 fn policy() -> Policy {
     Policy {
-        zdr: Allowance::Allowed,
-        anon: Allowance::Allowed,
+        zdr: FeaturePolicy::Allowed,
+        anon: FeaturePolicy::Allowed,
         threat: ThreatPolicy::On,
         ..Policy::default()
     }

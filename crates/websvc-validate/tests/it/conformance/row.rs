@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde_json::{Value, json};
 use websvc_types::ViolationCode;
-use websvc_validate::{Allowance, Policy, ScrapePlan, SearchPlan, ThreatOverride, ThreatPolicy};
+use websvc_validate::{FeaturePolicy, Policy, ScrapePlan, SearchPlan, ThreatOverride, ThreatPolicy};
 
 use super::case::{Case, Expected, Reading};
 use super::json::{Json, Shown, Written};
@@ -104,8 +104,8 @@ pub(crate) fn page(plan: &SearchPlan) -> &ScrapePlan {
 /// Returns the policy of a team that may do everything.
 pub(crate) fn everything() -> Policy {
     Policy {
-        zdr: Allowance::Allowed,
-        anon: Allowance::Allowed,
+        zdr: FeaturePolicy::Allowed,
+        anon: FeaturePolicy::Allowed,
         threat: ThreatPolicy::On,
         threat_override: ThreatOverride::Allowed,
         ..Policy::default()
