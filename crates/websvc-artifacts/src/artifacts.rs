@@ -20,10 +20,10 @@ const ABANDONED: Duration = Duration::from_secs(600);
 /// How often expired artifacts are looked for: their URLs are refused from the second on, this is about room.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
-/// What a shelf of artifacts is told.
+/// Configuration of an artifact store.
 #[derive(Debug, Clone)]
 pub struct ArtifactsConfig {
-    /// Where the contents are.
+    /// Location of the contents.
     pub place: StorageLocation,
     /// The most bytes of all contents together; the oldest leave first.
     pub max_bytes: u64,
@@ -43,7 +43,7 @@ impl ArtifactsConfig {
     }
 }
 
-/// Whether a request may leave anything behind.
+/// Retention of the artifacts of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retention {
     /// It may.

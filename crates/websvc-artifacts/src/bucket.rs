@@ -42,11 +42,11 @@ pub struct S3Config {
     pub region: String,
     /// The name of the bucket, which has to exist.
     pub bucket: String,
-    /// What the names of all objects begin with; may be empty.
+    /// Prefix of all object names; may be empty.
     pub prefix: String,
-    /// Who signs.
+    /// ID of the access key that signs requests.
     pub access_key_id: String,
-    /// What it is signed with.
+    /// Secret of the access key.
     pub secret_access_key: String,
 }
 

@@ -9,7 +9,7 @@ use tokio::fs::File;
 use crate::error::ArtifactError;
 use crate::kind::ArtifactKind;
 
-/// What the name of a file ends with while it is written.
+/// Suffix of a file while it is written.
 const PART: &str = ".part";
 
 /// A directory of contents; made when the first one comes.

@@ -1,4 +1,4 @@
-//! What an artifact is: its media type, its file name, and how browsers are to treat it.
+//! Kinds of artifacts: media type, file name, and how browsers open them.
 
 /// The kinds of artifacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,7 +22,7 @@ pub enum ArtifactKind {
     Webm,
 }
 
-/// What a browser does with an artifact that is opened by itself.
+/// Behavior of a browser that opens an artifact directly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disposition {
     /// It shows it.

@@ -9,7 +9,7 @@ use ring::hmac;
 
 use crate::kind::ArtifactKind;
 
-/// What the paths of all artifacts begin with.
+/// Path prefix of all artifact URLs.
 pub const PREFIX: &str = "/artifacts/";
 
 const ID_CHARS: usize = 32;
@@ -79,7 +79,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What makes and checks signatures.
+/// Creates and verifies signatures of URLs.
 pub(crate) struct UrlSigner(hmac::Key);
 
 impl UrlSigner {

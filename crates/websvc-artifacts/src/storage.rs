@@ -1,4 +1,4 @@
-//! Where the contents are, and what is found there.
+//! Storage of the contents, in a directory or a bucket.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::directory::Directory;
 use crate::error::ArtifactError;
 use crate::kind::ArtifactKind;
 
-/// Where contents are kept.
+/// Location of the contents.
 #[derive(Debug, Clone)]
 pub enum StorageLocation {
     /// In a directory of this machine.
@@ -44,7 +44,7 @@ pub enum ArtifactSource {
 pub struct Content {
     /// Its name.
     pub id: String,
-    /// What it is.
+    /// Kind of the artifact.
     pub kind: ArtifactKind,
     /// Its size.
     pub bytes: u64,
@@ -103,7 +103,7 @@ impl Storage {
     }
 }
 
-/// What is known of a content beside where it is.
+/// ID, kind and size of a content, without its bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ContentInfo<'a> {
     pub(crate) id: &'a str,

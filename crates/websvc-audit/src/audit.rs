@@ -23,7 +23,7 @@ const SYNC_INTERVAL: Duration = Duration::from_millis(200);
 const PAUSES: BackoffSchedule =
     BackoffSchedule { first: Duration::from_millis(250), factor: 2, longest: Duration::from_secs(60) };
 
-/// Where events go, and how many may wait.
+/// Sinks of audit events, and limits of the spool.
 #[derive(Debug)]
 pub struct AuditConfig {
     /// The sinks, at most one of a kind: its name says how far it has come.
@@ -44,13 +44,13 @@ struct Shared {
     notes: Vec<SinkState>,
     recorded: AtomicU64,
     unwritten: AtomicU64,
-    /// Whether the last event could not be written.
+    /// True if the last event could not be written.
     is_failing: AtomicBool,
     /// Changes with every event.
     added: watch::Sender<u64>,
 }
 
-/// What is noted of a sink.
+/// State of one sink.
 #[derive(Debug)]
 struct SinkState {
     name: &'static str,
@@ -246,7 +246,7 @@ impl SinkState {
     }
 }
 
-/// What brings events to one sink.
+/// Task that delivers events to one sink.
 struct SinkTask {
     shared: Arc<Shared>,
     at: usize,

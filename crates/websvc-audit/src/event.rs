@@ -1,4 +1,4 @@
-//! What is told of one request.
+//! Audit event of one request.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub enum RetentionMode {
     /// All of it.
     #[default]
     Whole,
-    /// Who asked, and nothing of what was asked.
+    /// The caller, without any content of the request.
     Zero,
     /// Neither who asked nor what.
     Anonymous,
@@ -38,7 +38,7 @@ pub struct Event {
     /// When it began.
     #[serde(serialize_with = "with_microseconds")]
     pub time: Timestamp,
-    /// What was asked for, such as `search`.
+    /// Operation of the request, such as `search`.
     pub operation: &'static str,
     /// The identifier of the request, as in `x-request-id`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,21 +64,21 @@ pub struct Event {
     /// How long it took, in milliseconds.
     #[serde(rename = "durationMs", serialize_with = "as_milliseconds")]
     pub duration: Duration,
-    /// What the team was charged.
+    /// Credits charged to the team.
     pub credits_used: u64,
     /// How much of the request is told.
     #[serde(rename = "retention")]
     pub kept: RetentionMode,
-    /// What was searched for.
+    /// Query of a search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
     /// The pages that were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<String>,
-    /// What an action of administration was done to.
+    /// Target of an administrative action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// Whether texts were cut because they were too long.
+    /// True if texts were truncated because of their length.
     #[serde(skip_serializing_if = "is_false")]
     pub truncated: bool,
 }

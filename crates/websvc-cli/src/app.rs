@@ -40,7 +40,7 @@ pub(crate) use sources::{elsewhere, provider_urls, unused_sources};
 pub(crate) use threat::classifier;
 pub(crate) use traces::TraceSettings;
 
-/// What this process may do with the index.
+/// Access of this process to the index.
 #[derive(Debug)]
 pub(crate) enum IndexMode {
     /// Search it and add to it.

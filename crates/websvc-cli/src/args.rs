@@ -93,14 +93,14 @@ pub(crate) struct ParseDocument {
     /// Becomes this program within the limits instead.
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) tool: Option<String>,
-    /// What the program is started with.
+    /// Arguments of the program.
     #[arg(last = true, value_name = "ARGUMENT")]
     pub(crate) arguments: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Where to listen; port 0 picks a free one [default: 127.0.0.1:3002].
+    /// Address to listen on; port 0 picks a free one [default: 127.0.0.1:3002]
     #[arg(long, value_name = "HOST:PORT", value_parser = listen_address)]
     pub(crate) listen: Option<String>,
     /// Allows `[auth] required = false` on addresses that others can reach.
@@ -123,7 +123,7 @@ pub(crate) struct Usage {
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Where the service is to listen [default: as it is configured].
+    /// Address that the service will listen on [default: as configured]
     #[arg(long, value_name = "HOST:PORT", value_parser = listen_address)]
     pub(crate) listen: Option<String>,
     /// Prints the findings as JSON.
@@ -195,7 +195,7 @@ pub(crate) enum IndexCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct Crawl {
-    /// Where to begin; the pages of these hosts are fetched.
+    /// Start URLs; the crawl stays on their hosts
     #[arg(required = true, value_name = "URL")]
     pub(crate) urls: Vec<String>,
     /// At most this many pages.
@@ -359,7 +359,7 @@ pub(crate) struct ThreatValues {
     /// Top-level domains that are blocked, such as zip,mov; "" for none.
     #[arg(long, value_name = "TLD,...", value_delimiter = ',')]
     pub(crate) blocked_tlds: Option<Vec<String>>,
-    /// What happens to a URL that could not be scanned.
+    /// Policy for URLs that cannot be scanned
     #[arg(long, value_name = "POLICY", value_parser = ["open", "closed"])]
     pub(crate) failure_policy: Option<String>,
     /// Goes back to the defaults first.

@@ -18,7 +18,7 @@ use self::line::Lines;
 use crate::args::Command;
 use crate::config::{Log, LogFormat};
 
-/// What is in the log, such as `debug` or `websvc_server=debug,warn`.
+/// Variable with the filter of log lines, such as `debug` or `websvc_server=debug,warn`.
 pub(crate) const FILTER_VARIABLE: &str = "WEBSVC_LOG";
 /// How a line looks: `json` or `pretty`.
 pub(crate) const FORMAT_VARIABLE: &str = "WEBSVC_LOG_FORMAT";

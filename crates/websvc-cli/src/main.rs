@@ -45,14 +45,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// What a command works with.
+/// Context of a command.
 struct CommandContext {
     config: Config,
     data_dir: DataDir,
     common: Common,
 }
 
-/// What sends the spans of the service, where they are to be sent.
+/// Exporter of the spans of the service, if they are exported.
 #[derive(Debug)]
 struct TraceExport {
     settings: TraceSettings,

@@ -1,4 +1,4 @@
-//! What is printed for a person or a program: answers on stdout, everything else on stderr.
+//! Output for people and programs: results on stdout, everything else on stderr.
 
 use std::io::{IsTerminal, Write};
 

@@ -21,7 +21,7 @@ use name::{MARKDOWN, Names};
 /// So much of a file is looked at to learn whose it is: longer than any address.
 const HEAD_BYTES: u64 = 64 * 1024;
 
-/// What becomes of files that are in the way and are not of this program.
+/// Policy for existing files that this program did not write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConflictPolicy {
     /// They stay, and the page is not written.
@@ -30,7 +30,7 @@ pub(crate) enum ConflictPolicy {
     Go,
 }
 
-/// What became of a page.
+/// Outcome of writing a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum WriteOutcome {
     /// It is in this file.

@@ -10,7 +10,7 @@ use crate::output;
 /// How often a line is printed where no bar can be drawn.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// Where pages come by the thousand, the text beside the bar is made once for so many.
+/// Pages between updates of the text beside the progress bar.
 const SELDOM: u64 = 256;
 
 /// The progress of a crawl, an import or an export.

@@ -1,4 +1,4 @@
-//! Who may read what for how long, and what may be kept at all.
+//! Tests of access to artifacts, their lifetime, and what is never stored.
 
 use std::time::Duration;
 

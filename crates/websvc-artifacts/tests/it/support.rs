@@ -58,7 +58,7 @@ pub(crate) fn link(artifact: &Artifact) -> SignedUrl {
     SignedUrl::read(file, Some(query)).unwrap()
 }
 
-/// What a reader sees of an artifact: its content, or why not.
+/// Result of a read: the content, or the reason why there is none.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     Content(Vec<u8>),

@@ -1,4 +1,4 @@
-//! Where events go.
+//! Sinks that receive events.
 
 mod file;
 mod syslog;
@@ -18,7 +18,7 @@ use webhook::WebhookSink;
 pub use syslog::SyslogAddress;
 pub use websvc_webhook::SigningSecret as WebhookSecret;
 
-/// Where events go.
+/// Sink that receives events.
 #[derive(Debug)]
 pub struct Sink(Kind);
 

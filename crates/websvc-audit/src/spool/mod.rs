@@ -42,7 +42,7 @@ struct State {
     cursors: Vec<Cursor>,
     /// Files that are full and may not be on the disk yet.
     to_sync: Vec<File>,
-    /// Whether events were added to the last segment since it was last synced.
+    /// True if events were added to the last segment since its last sync.
     is_dirty: bool,
 }
 
@@ -51,7 +51,7 @@ struct Cursor {
     sink: &'static str,
     /// The number of the next event.
     next: u64,
-    /// Where that is: the segment, and the offset in it. Unknown until it was looked for.
+    /// Position of the cursor: segment and offset. Unknown until it has been searched.
     place: Option<(u64, u64)>,
     lost: u64,
 }

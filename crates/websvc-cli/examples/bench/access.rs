@@ -16,7 +16,7 @@ const TEAMS: usize = 10_000;
 const DOCUMENTS: usize = 2_000;
 /// The connections of the overload.
 const CROWD: usize = 1_000;
-/// What is offered, in parts of what can be answered: too much, and so little that nobody is in another's way.
+/// Offered load relative to the capacity: an overload, and a load without contention.
 const OFFERED: f64 = 1.2;
 const CALM: f64 = 0.05;
 /// When the service is told to stop, in the last overload.

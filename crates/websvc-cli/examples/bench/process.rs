@@ -22,7 +22,7 @@ pub(crate) struct Process {
     pub(crate) first_answer: Duration,
 }
 
-/// What a GET by plain hyper costs.
+/// Cost of a GET with hyper alone.
 pub(crate) struct PlainGet {
     pub(crate) p50_ms: f64,
     pub(crate) cpu_ms: f64,

@@ -22,7 +22,7 @@ const FOLDER: &str = "WEBSVC_IR";
 /// The longest question that a request may have, in characters.
 const QUESTION_CHARS: usize = 500;
 
-/// What is relevant to each question, and how much.
+/// Relevant documents of each query, with their grades.
 type Judgments = HashMap<String, HashMap<String, f64>>;
 
 /// Measures every collection that is there and prints a table.

@@ -1,4 +1,4 @@
-//! Where files that expire are kept: in the data directory, elsewhere on this machine, or in a bucket.
+//! Storage of artifacts: the data directory, another directory, or a bucket.
 
 use std::time::Duration;
 

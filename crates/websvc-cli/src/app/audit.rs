@@ -1,4 +1,4 @@
-//! Where audit events go, as the configuration has it.
+//! Sinks of audit events, from the configuration.
 
 use anyhow::{Context, Result, ensure};
 use url::Url;

@@ -1,4 +1,4 @@
-//! What tells the risk of URLs, as the configuration has it.
+//! URL scanner, from the configuration.
 
 use std::time::Duration;
 

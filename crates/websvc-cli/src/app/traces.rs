@@ -1,4 +1,4 @@
-//! Where traces are sent: `[traces]`, and the standard variables of OpenTelemetry for what it leaves open.
+//! Export of traces: `[traces]`, and the standard variables of OpenTelemetry for keys that it leaves out.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,9 +12,9 @@ use websvc_transport::is_forbidden_header;
 use super::sources::client;
 use crate::config::{Config, Traces};
 
-/// Where spans are added to an endpoint.
+/// Path of the OTLP endpoint for spans.
 const PATH: &str = "/v1/traces";
-/// Where collectors listen by default.
+/// Default endpoint of OTLP collectors.
 const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
 /// Variables of the standard that ask for what there is not here.
 const NOT_HONOURED: [&str; 4] = [
@@ -24,7 +24,7 @@ const NOT_HONOURED: [&str; 4] = [
     "OTEL_PROPAGATORS",
 ];
 
-/// What is to be traced, and where it goes.
+/// Settings of the traces and their collector.
 #[derive(Debug)]
 pub(crate) struct TraceSettings {
     pub(crate) url: Url,
@@ -33,7 +33,7 @@ pub(crate) struct TraceSettings {
     resource: Vec<(String, String)>,
     pub(crate) sampler: Sampler,
     pub(crate) batching: BatchConfig,
-    /// What is not as the variables ask for.
+    /// Variables that are not supported.
     pub(crate) warnings: Vec<String>,
 }
 

@@ -145,7 +145,7 @@ pub(crate) struct CreateKey {
     /// The team whose key it is; made when it does not exist.
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub(crate) team: String,
-    /// What the key is for.
+    /// Purpose of the key
     #[arg(long = "name", value_name = "LABEL", default_value = "")]
     pub(crate) label: String,
     /// Lets the key administer the installation, beside its scopes.

@@ -12,7 +12,7 @@ use crate::render_args::PageArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct CrawlSite {
-    /// Where to begin; pages below its directory are taken.
+    /// Start URL; the crawl stays below its directory
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) url: Option<String>,
     /// How many pages at most.
@@ -74,7 +74,7 @@ pub(crate) struct Batch {
     pub(crate) job: JobArguments,
 }
 
-/// What both take.
+/// Arguments of crawls and batches.
 #[derive(Debug, Args)]
 pub(crate) struct JobArguments {
     /// At most so many pages at one time [default: as many as the service allows].
@@ -91,7 +91,7 @@ pub(crate) struct JobArguments {
     pub(crate) remote: Remote,
 }
 
-/// Where the pages go; without any of these their Markdown is printed.
+/// Output of the pages; without any of these, their Markdown is printed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Where pages go")]
 pub(crate) struct OutputArgs {

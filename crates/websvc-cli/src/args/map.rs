@@ -7,7 +7,7 @@ use super::Remote;
 
 #[derive(Debug, Args)]
 pub(crate) struct Map {
-    /// Where the site begins; with a path, only URLs below it are listed.
+    /// URL of the site; with a path, only URLs below it are listed
     pub(crate) url: String,
     /// Ranks the URLs by these words.
     #[arg(long, value_name = "WORDS")]
@@ -34,7 +34,7 @@ pub(crate) struct Map {
     pub(crate) remote: Remote,
 }
 
-/// What sitemaps are used for.
+/// Use of sitemaps
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Sitemap {
     Include,

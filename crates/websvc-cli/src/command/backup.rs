@@ -24,7 +24,7 @@ use crate::output;
 /// How much is handed to the disk at one time.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// What a backup came to.
+/// Result of a backup.
 #[derive(Debug, Serialize)]
 struct Report {
     files: u64,

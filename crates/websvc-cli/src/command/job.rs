@@ -27,7 +27,7 @@ use remote::RemoteJob;
 /// How often is looked how many pages could not be had.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// What is asked for.
+/// Kind of the requested job.
 #[derive(Debug)]
 pub(super) enum JobRequestKind {
     Crawl(Box<CrawlRequest>),
@@ -96,14 +96,14 @@ impl State {
     }
 }
 
-/// What is new of a job.
+/// New state and documents of a job.
 #[derive(Debug)]
 struct Part {
     state: State,
     documents: Vec<JobDocument>,
 }
 
-/// Where a job is worked on.
+/// Place where a job runs: this process or a server.
 #[derive(Debug)]
 enum Source {
     Here(Box<LocalJob>),

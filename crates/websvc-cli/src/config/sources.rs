@@ -1,4 +1,4 @@
-//! Where a configuration comes from: the file, then the environment over it.
+//! Sources of the configuration: the file, overridden by the environment.
 
 use std::path::{Path, PathBuf};
 

@@ -15,7 +15,7 @@ const WITHHELD: &str = "withheld";
 /// asked, where it led, or what was found.
 const OWN_WORDS: &[&str] = &["id", "method", "path", "source", "scanner", "kind", "rule"];
 
-/// What an event says.
+/// Fields of an event.
 #[derive(Default)]
 pub(super) struct Fields {
     pub(super) message: String,

@@ -24,7 +24,7 @@ pub(super) struct Lines<O> {
     out: O,
 }
 
-/// What the span of a request says of its lines.
+/// Fields of a request span that its log lines repeat.
 #[derive(Default)]
 struct SpanIdentity {
     request_id: String,

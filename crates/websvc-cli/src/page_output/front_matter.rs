@@ -1,4 +1,4 @@
-//! What is known of a page, as YAML in front of its Markdown.
+//! Metadata of a page as YAML front matter of its Markdown.
 
 use std::fmt::Write as _;
 

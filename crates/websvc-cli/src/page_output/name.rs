@@ -6,7 +6,7 @@ use percent_encoding::percent_decode_str;
 use sha2::{Digest, Sha256};
 use url::Url;
 
-/// What the name of the Markdown file ends with.
+/// Extension of the Markdown file.
 pub(super) const MARKDOWN: &str = "md";
 
 /// The page of a directory.
@@ -18,7 +18,7 @@ const PART_MAX_BYTES: usize = 100;
 /// The longest name, in bytes; Windows has 260 for the whole path.
 const NAME_MAX_BYTES: usize = 180;
 
-/// What names of files end with that are beside each other; a directory of such a name would be in their way.
+/// Extensions of the files of one page; a directory with such a name would conflict with them.
 const EXTENSIONS: [&str; 6] = [MARKDOWN, "html", "json", "png", "jpg", "pdf"];
 
 /// Names that Windows has for devices, in any spelling, also before a dot.

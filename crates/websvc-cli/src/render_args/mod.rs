@@ -18,7 +18,7 @@ pub(crate) use pages::{FormatArgs, PageArgs};
 /// The quality of a picture whose file is to be a JPEG, when none was asked for.
 const JPEG_QUALITY: u8 = 90;
 
-/// What is done with a page.
+/// Arguments for scraping a page.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Pages in a browser")]
 pub(crate) struct RenderArgs {
@@ -42,7 +42,7 @@ pub(crate) struct RenderArgs {
     viewport: Option<WindowSize>,
 }
 
-/// Where a page is visited from.
+/// Location that a page is visited from.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Pages in a browser")]
 pub(crate) struct LocationArgs {
@@ -87,7 +87,7 @@ pub(crate) struct PageCaptureArgs {
 pub(crate) struct ResultCaptureArgs {
     #[command(flatten)]
     pub(crate) pages: PageCaptureArgs,
-    /// Where the files go.
+    /// Output directory of the files.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) output_dir: PathBuf,
 }

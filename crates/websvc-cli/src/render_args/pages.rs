@@ -1,4 +1,4 @@
-//! What is asked of pages: their formats, and for many of them at once their files, too.
+//! Arguments for pages: their formats, and for many pages their files.
 
 use anyhow::Result;
 use clap::Args;
@@ -9,7 +9,7 @@ use websvc_types::{Action, Format, ScrapeOptions};
 use super::{LocationArgs, PageCaptureArgs, RenderArgs};
 use crate::command::format;
 
-/// What is read of a page.
+/// Formats of a page.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct FormatArgs {
     /// markdown, html, rawHtml, links or images; repeat for several [default: markdown, nothing with files alone].
@@ -38,7 +38,7 @@ impl FormatArgs {
     }
 }
 
-/// What is asked of many pages.
+/// Arguments for many pages.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct PageArgs {
     #[command(flatten)]

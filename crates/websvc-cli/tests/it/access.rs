@@ -1,4 +1,4 @@
-//! Who may do what and how much, set by commands beside a running server.
+//! Tests of permissions and limits set by commands beside a running server.
 
 use std::time::{Duration, Instant};
 

@@ -146,8 +146,8 @@ async fn version_1_gets_lists_of_pages() {
     assert_eq!(service.post("/v1/batch/scrape", bad).await.status, 400);
 }
 
-/// What Dify sends when a key is entered (`services/auth/firecrawl`, before and after it came to version 2), with the base
-/// address written as people do; and what its tool sends when nothing but an address is given.
+/// Sends what Dify sends when a key is entered (`services/auth/firecrawl`, before and after it came to version 2),
+/// with the base address written as people do, and what its tool sends when it gets only an address.
 #[tokio::test(flavor = "multi_thread")]
 async fn dify_and_n8n_accept_the_service() {
     let world = websvc_testkit::TestWeb::builder()

@@ -11,7 +11,7 @@ use crate::harness::{KEY, Service, Site};
 
 const START: &str = "/v2/crawl";
 
-/// What a site of traps has: pages that are to be crawled, and others that are not.
+/// Site with traps: pages to be crawled, and others that must not be.
 struct Trapped {
     world: TestWeb,
     expected: BTreeSet<String>,

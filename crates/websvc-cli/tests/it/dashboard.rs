@@ -16,7 +16,7 @@ use websvc_transport::{AddressGuard, Client, ClientConfig};
 
 use crate::harness::{Service, Site, skip};
 
-/// What a script of a page says when it could run where it should not.
+/// Marker that a script of a page sets if it runs where it must not.
 const MARK: &str = "window.stolen=1";
 
 /// Functions for the scripts of the tests: to wait for something, to press a button, to open a page.

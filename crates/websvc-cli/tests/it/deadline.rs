@@ -8,7 +8,7 @@ use websvc_testkit::{Page, TestWeb};
 
 use crate::harness::{KEY, Service, Site};
 
-/// What an answer may come after its deadline.
+/// Tolerance after a deadline.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// The time that every request here is given: long against what a busy machine takes to answer.

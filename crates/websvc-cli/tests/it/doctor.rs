@@ -16,7 +16,7 @@ struct Case {
     variables: Vec<(&'static str, String)>,
 }
 
-/// What the doctor found, by the name of the check: state, message, advice.
+/// Findings of the doctor by the name of the check: state, message, advice.
 type Findings = BTreeMap<String, (String, String, String)>;
 
 impl Case {

@@ -1,4 +1,4 @@
-//! What the service tells of its work: lines of the log, spans, metrics, readiness.
+//! Tests of telemetry: log lines, spans, metrics, readiness.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

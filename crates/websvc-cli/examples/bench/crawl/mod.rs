@@ -37,7 +37,7 @@ const ASKED_EVERY: Duration = Duration::from_millis(20);
 /// The most that is waited for a crawl.
 const PATIENCE: Duration = Duration::from_secs(1_800);
 
-/// What a crawl came to.
+/// Result of a crawl.
 struct Crawled {
     documents: u64,
     seconds: f64,

@@ -1,4 +1,4 @@
-//! What the crawl is compared with: `wget --recursive`, and fetches of a list of URLs by our client alone.
+//! Baselines of the crawl: `wget --recursive`, and fetches of a list of URLs by the HTTP client alone.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -12,7 +12,7 @@ use websvc_transport::{AddressGuard, Client, ClientConfig, FetchRequest};
 
 use crate::process::{cpu_seconds_of_children, pin_self_to, pinned};
 
-/// What bare fetches came to.
+/// Result of the fetches by the HTTP client alone.
 pub(crate) struct Bare {
     pub(crate) seconds: f64,
     pub(crate) cpu_seconds: f64,

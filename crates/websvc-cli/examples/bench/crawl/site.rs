@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use websvc_testkit::{Page, TestWeb};
 
-/// Where crawls begin.
+/// Start URL of the crawls.
 pub(crate) const START: &str = "http://site.test/";
 
 /// How many pages each page leads to beside those of its navigation.

@@ -1,4 +1,4 @@
-//! Who gets in: whether there is a key where others can reach the service.
+//! Check of authentication: reachable services need a key.
 
 use websvc_store::DatabaseReport;
 
@@ -19,7 +19,7 @@ pub(super) fn keys(common: &Common, config: &Config, store: Option<&DatabaseRepo
     keys.judge(common, is_loopback(&config.server.listen), config.server.tls.is_some())
 }
 
-/// What decides who gets in.
+/// Keys that authenticate requests.
 struct KeyCheck {
     required: bool,
     in_environment: bool,

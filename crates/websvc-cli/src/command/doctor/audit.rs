@@ -1,4 +1,4 @@
-//! Whether audit events arrive.
+//! Check of the delivery of audit events.
 
 use websvc_server::audit::{Sink, SinkError};
 use websvc_store::DatabaseReport;

@@ -19,7 +19,7 @@ const INDEX: &str = "index";
 
 /// Below this the database cannot even write its log.
 const LEAST_FREE: u64 = 100 * 1024 * 1024;
-/// What an index may take while it is merged, and the log of the database.
+/// Free space for a merge of the index and the log of the database.
 const SPARE: u64 = 512 * 1024 * 1024;
 
 /// Checks the directory, the disk, the database and the index; returns what the database is, too.

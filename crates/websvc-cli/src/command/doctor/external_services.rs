@@ -1,4 +1,4 @@
-//! What the configuration names elsewhere: whether names are resolved, proxies answer, search providers answer.
+//! Checks of external services in the configuration: DNS names, proxies, search providers.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::output;
 
 const NAMES: &str = "names";
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What providers are asked: it should be found anywhere, and it does not matter whether it is.
+/// Query for the providers; any provider finds it, and an empty result is fine too.
 const QUESTION: &str = "web";
 
 /// Checks names, proxies and providers.

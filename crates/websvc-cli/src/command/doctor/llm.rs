@@ -1,4 +1,4 @@
-//! Whether the language model answers.
+//! Check of the language model.
 
 use std::time::{Duration, Instant};
 

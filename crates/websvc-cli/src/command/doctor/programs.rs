@@ -69,7 +69,7 @@ async fn documents() -> Finding {
     }
 }
 
-/// What recognition needs.
+/// Programs that OCR needs.
 struct Programs {
     /// The version of Tesseract and its languages.
     tesseract: Option<(String, Vec<String>)>,

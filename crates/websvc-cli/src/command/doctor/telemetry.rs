@@ -1,4 +1,4 @@
-//! Whether the log can be written as the configuration has it, and whether the collector of traces takes spans.
+//! Check of the log configuration and of the trace collector.
 
 use std::time::Instant;
 

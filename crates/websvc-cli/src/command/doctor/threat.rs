@@ -1,4 +1,4 @@
-//! Whether the scanner of URLs answers.
+//! Check of the URL scanner.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::output;
 
 const CHECK: &str = "threat protection";
 
-/// What the scanner is asked about: a domain that is kept free for examples (RFC 2606).
+/// URL for the scanner: a domain reserved for examples (RFC 2606).
 const QUESTION: &str = "http://example.com/";
 
 /// Asks the scanner one question, if there is one.

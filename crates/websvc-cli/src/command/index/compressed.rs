@@ -70,7 +70,7 @@ impl Read for CompressedReader {
 /// The members of a gzip file, one after the other.
 pub(super) struct GzipMembers<R = File> {
     state: State<R>,
-    /// Where the member that is being read begins.
+    /// Offset at which the current member begins.
     began: u64,
 }
 

@@ -126,7 +126,7 @@ struct CrawlCheckpoint {
     begun: CheckpointFile,
 }
 
-/// What the mark's file says.
+/// Content of the checkpoint file.
 #[derive(Debug, Serialize, Deserialize)]
 struct CheckpointFile {
     /// When, in milliseconds since the Unix epoch.

@@ -23,7 +23,7 @@ use crate::progress::Progress;
 /// How much is handed to the disk at one time.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Where the documents go.
+/// Destination of the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target<'a> {
     Stdout,
@@ -43,7 +43,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// What an export came to.
+/// Result of an export.
 #[derive(Debug, Serialize)]
 struct Report {
     documents: u64,

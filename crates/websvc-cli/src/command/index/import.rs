@@ -25,20 +25,20 @@ const BATCH: usize = 64;
 /// ... or so many bytes of text: pages may have megabytes, and memory is bounded.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// What is read ahead while the index works.
+/// Documents read ahead of the index writer.
 const AHEAD: usize = 8;
 
 /// So many failures are named one by one; the others are counted.
 const NAMED: usize = 100;
 
-/// What an import came to.
+/// Result of an import.
 #[derive(Debug, Serialize)]
 struct Report {
-    /// What was handed to the index.
+    /// Documents sent to the index.
     documents: usize,
-    /// What should have been read and could not be; counted by reason in `skipped` too.
+    /// Inputs that could not be read; also counted by reason in `skipped`.
     errors: usize,
-    /// What was left out, by reason.
+    /// Skipped inputs, by reason.
     skipped: BTreeMap<SkipReason, usize>,
     elapsed_ms: u128,
 }

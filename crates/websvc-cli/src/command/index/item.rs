@@ -1,4 +1,4 @@
-//! What reading gives: documents, and what was left out with the reason.
+//! Items of an input: documents, and skipped inputs with the reason.
 
 use std::fmt::Display;
 
@@ -9,13 +9,13 @@ use websvc::types::index::IndexDocument;
 pub(super) enum Item {
     /// A document.
     Document(Box<IndexDocument>),
-    /// What is left out as a matter of course.
+    /// An input that is skipped by design.
     Skipped(SkipReason),
-    /// What should have been read and could not be.
+    /// An input that could not be read.
     Failed {
         /// Its place.
         what: String,
-        /// What is wrong with it.
+        /// Failure of the read.
         fault: ReadFailure,
     },
 }

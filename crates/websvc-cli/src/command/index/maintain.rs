@@ -11,7 +11,7 @@ use crate::args::{Delete, Optimize};
 use crate::data_dir::WriteLock;
 use crate::output;
 
-/// What a deletion came to.
+/// Result of a deletion.
 #[derive(Debug, Serialize)]
 struct Deleted {
     documents: usize,

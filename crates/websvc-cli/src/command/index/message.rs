@@ -19,7 +19,7 @@ const MAX_CODINGS: usize = 3;
 pub(super) struct HttpMessage {
     pub(super) status: u16,
     pub(super) content_type: String,
-    /// What `X-Robots-Tag` says, each time it is there.
+    /// Values of all `X-Robots-Tag` headers.
     pub(super) robots: Vec<String>,
     pub(super) body: Vec<u8>,
 }

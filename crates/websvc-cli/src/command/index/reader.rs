@@ -27,7 +27,7 @@ const NOT_YET: &[&str] = &["zim"];
 /// Takes what is read, one after the other; an error ends the reading.
 pub(super) type DocumentVisitor<'a> = dyn FnMut(Item) -> Result<()> + 'a;
 
-/// What a file holds, by its name.
+/// Content of a file, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileKind {
     Page,

@@ -1,4 +1,4 @@
-//! Where the pages of a crawl or an import go: the index of the data directory, or a server's.
+//! Destination of the pages of a crawl or an import: the index of the data directory, or a server.
 
 use anyhow::Result;
 use websvc::Client;

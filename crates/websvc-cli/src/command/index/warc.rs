@@ -23,7 +23,7 @@ const NEXT: &[u8] = b"\r\n\r\nWARC/";
 pub(super) struct Record {
     /// The type, in lower case.
     pub(super) kind: String,
-    /// What the record is about; empty where the head does not say.
+    /// Target URI of the record; empty if the header has none.
     pub(super) target: String,
     /// The media type of the block.
     pub(super) content_type: String,
@@ -31,7 +31,7 @@ pub(super) struct Record {
     pub(super) block: Vec<u8>,
 }
 
-/// What the stream gave.
+/// Result of reading the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ReadOutcome {
     /// A record.
@@ -44,7 +44,7 @@ pub(super) enum ReadOutcome {
 
 /// A stream of records.
 pub(super) struct Records<R> {
-    /// What was read too far, then the rest.
+    /// Bytes that were read ahead, then the rest.
     stream: PeekReader<R>,
     line: Vec<u8>,
 }
@@ -198,7 +198,7 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// What stands before a head.
+/// Bytes before a record header.
 enum RecordStart {
     /// The first line of a record was read.
     Record,

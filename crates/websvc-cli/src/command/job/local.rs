@@ -34,7 +34,7 @@ pub(super) struct LocalJob {
     skip: u64,
     pause: Duration,
     is_over: bool,
-    /// What works on it.
+    /// Task that runs the job.
     work: JoinHandle<Infallible>,
     pub(super) invalid_urls: Vec<String>,
 }

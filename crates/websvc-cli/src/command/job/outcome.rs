@@ -1,4 +1,4 @@
-//! What is said at the end of a job, and whether that is a success.
+//! Summary at the end of a job, and the exit status.
 
 use anyhow::{Result, bail};
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub(super) enum JobOutcome {
     Stopped(DetachReason),
 }
 
-/// What became of a job that was not waited for.
+/// Reason why the command left a running job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DetachReason {
     /// It rests, and goes on when it is asked to.
@@ -42,13 +42,13 @@ pub(super) struct JobSummary {
     pub(super) id: String,
     pub(super) ending: JobOutcome,
     pub(super) errors: JobErrorsResponse,
-    /// What was given and is no address of a page.
+    /// Inputs that are not valid page URLs.
     pub(super) invalid: Vec<String>,
     /// How to go on.
     pub(super) how: String,
 }
 
-/// What programs are told.
+/// Summary as JSON, for programs.
 #[derive(Debug, Serialize)]
 struct Summary<'a> {
     id: &'a str,

@@ -1,4 +1,4 @@
-//! Where the pages of a job go: files, lines of JSON, or the terminal.
+//! Output of the pages of a job: files, JSON lines, or the terminal.
 
 use std::fs::File;
 use std::io::{BufWriter, IntoInnerError, Write};

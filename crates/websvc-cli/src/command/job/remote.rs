@@ -19,7 +19,7 @@ const ATTEMPTS: u32 = 9;
 pub(super) struct RemoteJob {
     job: Job,
     watch: JobStream,
-    /// Whether this process began it, and so has to end it.
+    /// True if this process started the job and has to cancel it.
     begun: StartedJob,
     pub(super) invalid_urls: Vec<String>,
 }

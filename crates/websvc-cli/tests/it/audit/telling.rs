@@ -1,4 +1,4 @@
-//! What events tell, and what they do not.
+//! Tests of the content of audit events.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What pages are told of who looks at them.
+//! Tests of emulated devices and locations as pages see them.
 
 use serde_json::json;
 use websvc_testkit::{Page, TestWeb};
@@ -54,7 +54,7 @@ async fn a_telephone_and_banners_are_as_asked_for() {
     }
 }
 
-/// What a page can find out about who looks at it.
+/// Script that collects what a page can learn about its visitor.
 const ASK: &str = "return await new Promise((answer) => navigator.geolocation.getCurrentPosition(
     (place) => answer([navigator.language, navigator.languages, Intl.DateTimeFormat().resolvedOptions().timeZone,
         (1234.5).toLocaleString(), Math.round(place.coords.latitude), Math.round(place.coords.longitude)]),

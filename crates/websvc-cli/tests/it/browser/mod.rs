@@ -16,7 +16,7 @@ use websvc_testkit::{Page, TestWeb, TestWebBuilder};
 
 use crate::harness::{KEY, Service, Site, skip};
 
-/// What the tests of the browser need from the machine, told by `cargo xtask test`.
+/// Returns the path that `cargo xtask test` provides for a browser test.
 pub(crate) fn provided(variable: &str, test: &str) -> Option<PathBuf> {
     let path = std::env::var_os(variable).map(PathBuf::from);
     if path.is_none() {

@@ -1,4 +1,4 @@
-//! What a browser does not do, and what is said without one.
+//! Tests of requests that a browser rejects, and of errors without a browser.
 
 use serde_json::{Value, json};
 use websvc_testkit::{Canary, Page, TestWeb};

@@ -67,7 +67,7 @@ fn plain(url: &Url) -> String {
     url.as_str().trim_end_matches("index.html").trim_end_matches('/').to_owned()
 }
 
-/// Whether an address names no archive, picture or program, as far as its ending tells.
+/// Returns whether the URL has no extension of an archive, image or program.
 fn is_text(url: &Url) -> bool {
     let name = url.path().rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').is_none_or(|(_, ending)| matches!(ending, "html" | "txt" | "py" | "csv" | "xml"))

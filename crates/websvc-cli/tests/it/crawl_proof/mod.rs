@@ -1,4 +1,4 @@
-//! What is promised of crawls, proved from outside: by the documents that come out, and by what the sites saw.
+//! End-to-end tests of crawls, by their documents and the requests that the sites received.
 
 mod manual;
 mod pace;

@@ -20,7 +20,7 @@ const PER_HOST: usize = 4;
 const AT_ONCE: usize = 8;
 /// The pages of a calendar that are taken, as the manual says.
 const CALENDAR: usize = 100;
-/// What the process may have in memory at most: in a build without optimisation.
+/// Memory limit of the process in a build without optimization.
 const MEMORY_KB: u64 = 400 * 1024;
 /// Of so many pages one may come before those nearer to the start: what is found on a page that is slow, or begun again
 /// after a kill, comes late, and so does what that leads to.

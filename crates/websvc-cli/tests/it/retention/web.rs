@@ -9,12 +9,12 @@ use super::mark::Mark;
 
 const ENGINE: &str = "http://searx.test/search";
 
-/// Where traces go.
+/// URL of the trace collector.
 pub(super) const COLLECTOR: &str = "http://collector.test";
 /// The server that scraped pages are written to, too.
 pub(super) const MIRROR: &str = "http://es.test";
 
-/// What is where, by the mark.
+/// Web site whose content is tagged with the mark.
 pub(super) struct Web {
     pub(super) article: String,
     pub(super) moved: String,
