@@ -10,7 +10,7 @@ use crate::tracking_params::{cut, is_tracking_param, session_in_path};
 /// Files that are what their directory shows.
 const INDEX_FILES: &[&str] = &["/index.html", "/index.htm", "/index.php"];
 
-/// What is the same for all usual spellings of the address of one page.
+/// Identity of a page, equal for all common spellings of its URL.
 ///
 /// It forgets scheme (http or https), user name, `www.`, a default port, the dot behind a host, the fragment (unless it
 /// is a `#!` path), the slash at the end, an index file, parameters without a name, session ids and campaign

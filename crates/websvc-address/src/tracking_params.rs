@@ -1,4 +1,4 @@
-//! What in a URL names a visit or where it came from, never a page.
+//! Tracking parameters: parts of a URL that identify a visit or its origin, never a page.
 
 use url::Url;
 

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use crate::cookie_banners::{self, CookieBannerRule};
 
-/// What hides an element; a page's own style must not win.
+/// Style that hides an element; the page's own style must not override it.
 const HIDDEN: &str = "{display:none!important}";
 
-/// What has one of these inside is no question, whatever it is called.
+/// Content that no cookie banner contains, whatever its name.
 const CONTENT: &str = "main,article,h1";
 
 /// Returns the style sheet that hides questions about cookies anywhere, and lets the pages scroll that wait for an

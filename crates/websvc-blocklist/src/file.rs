@@ -20,7 +20,7 @@ pub struct ListFile {
     path: PathBuf,
 }
 
-/// What was written.
+/// Result of writing a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteOutcome {
     /// The filters that are understood.

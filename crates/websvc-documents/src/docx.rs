@@ -144,7 +144,7 @@ struct Reader<'l> {
     stop: &'l dyn Fn() -> bool,
 }
 
-/// What is known of the paragraph that is read.
+/// State of the paragraph that is being read.
 #[derive(Default)]
 struct Paragraph {
     inline: Inline,

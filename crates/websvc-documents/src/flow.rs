@@ -117,7 +117,7 @@ pub(crate) fn is_web_address(address: &str) -> bool {
         .any(|scheme| address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
 }
 
-/// What a paragraph is.
+/// Role of a paragraph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Body,
@@ -134,7 +134,7 @@ pub(crate) enum Role {
 #[derive(Debug)]
 pub(crate) struct HtmlFlow {
     html: Html,
-    /// Whether the open lists are ordered, the outermost first.
+    /// Ordered or not, for each open list, outermost first.
     lists: Vec<bool>,
     notes: Vec<String>,
 }

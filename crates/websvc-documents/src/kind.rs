@@ -1,4 +1,4 @@
-//! What sort of document the bytes are: told by the bytes first, then by the declared type.
+//! Type of a document, detected from its first bytes, then from the declared type.
 
 use std::fmt;
 

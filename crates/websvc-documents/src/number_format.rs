@@ -6,7 +6,7 @@ use crate::error::DocumentError;
 use crate::kind::DocumentKind;
 use crate::xml::{Token, Xml};
 
-/// What a style makes of a number.
+/// Format of a number cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CellFormat {
     Plain,

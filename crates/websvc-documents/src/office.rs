@@ -1,4 +1,4 @@
-//! What the office formats of 2007 have in common: relations between parts, and what a file says about itself.
+//! Shared parts of the Office Open XML formats: relations between parts, and document properties.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::parsed_document::DocumentMetadata;
 use crate::xml::{Token, Xml};
 use crate::zip_package::{Package, resolve};
 
-/// Where the relations of a part lead, by their ids.
+/// Targets of a part's relations, by ID.
 #[derive(Debug, Default)]
 pub(crate) struct Relations {
     targets: HashMap<String, String>,

@@ -1,4 +1,4 @@
-//! What a document gives.
+//! Result of reading a document.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 pub struct ParsedDocument {
     /// The content as semantic HTML, without `html` and `body` around it.
     pub html: String,
-    /// What the file says about itself.
+    /// Metadata of the file.
     pub about: DocumentMetadata,
     /// The pages, of kinds that have such.
     pub pages: Option<PageCounts>,
-    /// What the caller should be told.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
 }
 
-/// What a file says about itself.
+/// Metadata that the file contains.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentMetadata {
     /// The title.

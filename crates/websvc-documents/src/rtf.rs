@@ -144,7 +144,7 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// Where text goes.
+/// Destination of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum TextDestination {
     #[default]
@@ -154,7 +154,7 @@ enum TextDestination {
     Author,
     /// The sign before an item of a list.
     Marker,
-    /// What a field is; of links the address.
+    /// Instruction of a field; for links, the address.
     Field,
 }
 

@@ -1,4 +1,4 @@
-//! Whether a page is one piece of news, and its picture and dates.
+//! Detection of news articles, with their picture and dates.
 //!
 //! A page is news when it says so and is one text: it is typed as a `NewsArticle` (or one of its kinds), or it is
 //! typed as an `Article`, `BlogPosting` and the like, or has `og:type` article, and names the day of its publication.
@@ -12,7 +12,7 @@ use crate::text::collapsed;
 use std::collections::BTreeMap;
 use url::Url;
 
-/// What a piece of news says about itself.
+/// Metadata of a news article.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Article {
     /// Its headline.

@@ -1,4 +1,4 @@
-//! What sort of thing a page's bytes are: told by their first bytes as much as by the declared type.
+//! Type of a page's content, detected from its first bytes as much as from the declared type.
 
 use crate::binary;
 use crate::error::ExtractError;

@@ -1,4 +1,4 @@
-//! Whether a page labels itself as explicit.
+//! Detection of pages that label themselves as explicit.
 //!
 //! The labels: `rating` meta tags (`adult`, `mature`, `restricted`, or the RTA label wherever a meta tag holds it), and
 //! PICS labels in the vocabularies of RSACi (nudity or sex of level 3 and 4) and ICRA (genitals, explicit acts, unless

@@ -15,7 +15,7 @@ const REVEALED_LETTERS: usize = 3_000;
 /// No bulk of a page has fewer bytes than this: so much is left out whatever its share.
 const FEW_BYTES: usize = 1_000;
 
-/// What becomes of the content of `<noscript>`.
+/// Handling of `<noscript>` content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Noscript {
     Hidden,

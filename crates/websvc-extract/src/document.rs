@@ -31,11 +31,11 @@ pub struct Anchor {
     pub url: Url,
     /// The text of the link, white space collapsed.
     pub text: String,
-    /// Whether the page asks not to follow it (`rel="nofollow"`).
+    /// True if the page forbids following its links (`rel="nofollow"`).
     pub nofollow: bool,
 }
 
-/// What the page's robots meta tags allow.
+/// Rules of the page's robots meta tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Robots {
     /// The page may be put into an index.
@@ -52,7 +52,7 @@ pub struct Document {
     /// The source was longer than what is read of it.
     pub(crate) is_cut: bool,
     pub(crate) dom: Dom,
-    /// What was added to the page because only its JSON-LD states it.
+    /// Node that was added because only the page's JSON-LD has this content.
     pub(crate) stated: Option<NodeId>,
     pub(crate) url: Url,
     pub(crate) base: Url,

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// How many JSON objects of one page are looked at.
 const MAX_OBJECTS: usize = 2_000;
 
-/// What JSON-LD says about the page.
+/// Facts about the page from JSON-LD.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct JsonLdFacts {
     pub(crate) headline: Option<String>,

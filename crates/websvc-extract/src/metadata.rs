@@ -1,4 +1,4 @@
-//! What a page says about itself: its title, meta tags, links and structured data.
+//! Metadata of a page: its title, meta tags, links and structured data.
 
 use crate::article::{self, Article};
 use crate::document::Document;
@@ -29,17 +29,17 @@ pub struct PageMetadata {
     pub published_time: Option<String>,
     /// When it was last changed, as written on the page (usually ISO 8601).
     pub modified_time: Option<String>,
-    /// Who wrote it; several names are joined by a comma.
+    /// Author; several names are joined by a comma.
     pub author: Option<String>,
     /// The canonical URL, absolute.
     pub canonical: Option<String>,
     /// The content type of the answer.
     pub content_type: Option<String>,
-    /// What makes the page a piece of news; `None` when it is none.
+    /// News properties of the page; `None` if it is not a news article.
     pub article: Option<Article>,
     /// The country that the page names as its own, ISO 3166-1 alpha-2.
     pub country: Option<String>,
-    /// Whether the page labels itself as explicit.
+    /// True if the page labels itself as explicit.
     pub explicit: bool,
     /// Every meta tag under its own name in lower case (`og:title`, `article:tag`, `viewport`, ...); those of Open Graph
     /// and Dublin Core that clients know by another name under that one, too (`ogTitle`, `dcDate`, ...).

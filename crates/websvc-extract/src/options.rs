@@ -1,4 +1,4 @@
-//! What a caller may ask of a page's content.
+//! Options for the content of a page.
 
 use crate::dom::SelectorSet;
 use crate::error::ExtractError;
@@ -14,7 +14,7 @@ pub struct ContentOptions {
     pub exclude_tags: Selectors,
     /// Elements to leave out unless they hold a `main`, an `article` or an `h1`: questions about cookies and the like.
     pub banners: Selectors,
-    /// What becomes of images embedded as `data:` URLs.
+    /// Handling of images embedded as `data:` URLs.
     pub base64_images: Base64Images,
 }
 

@@ -7,7 +7,7 @@ pub(crate) fn text(source: &str) -> String {
     out
 }
 
-/// Where markup stands. Sections do not nest, whatever a document says: what looks like one inside of one is none.
+/// State of the markup scanner. Sections do not nest: an opening inside a section has no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MarkupState {
     Document,

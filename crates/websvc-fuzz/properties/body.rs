@@ -1,4 +1,4 @@
-//! What holds for any body, of a search or of scrape options.
+//! Properties of any body, of a search or of scrape options.
 
 use std::fmt::Debug;
 

@@ -1,4 +1,4 @@
-//! What holds for the redaction of any text.
+//! Properties of the redaction of any text.
 
 use websvc_redact::{Kinds, Options, RedactMode, ReplacementStyle, Syntax, redact};
 

@@ -1,4 +1,4 @@
-//! What a model is asked, and what it gives back.
+//! Requests to a language model, and its responses.
 
 use std::fmt;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use websvc_transport::BoxFuture;
 
 use crate::error::ModelError;
 
-/// What is on its way from a model.
+/// Pending response of a model.
 pub type ModelFuture<'a, T> = BoxFuture<'a, Result<T, ModelError>>;
 
 /// A language model.
@@ -39,14 +39,15 @@ pub trait Model: fmt::Debug + Send + Sync {
     ) -> ModelFuture<'a, Ranking>;
 }
 
-/// What a model is asked. Instructions and the wish are never cut: a question whose content has no room fails.
+/// Request to a model. Instructions and user prompt are never truncated: a request whose content does not fit
+/// fails.
 #[derive(Debug, Clone, Copy)]
 pub struct CompletionRequest<'a> {
-    /// What is to be done: words of ours, into which nobody else writes.
+    /// Instructions of the service; they contain no text from callers or pages.
     pub instructions: &'a str,
-    /// What the caller wants.
+    /// Prompt of the caller.
     pub wish: &'a str,
-    /// What it is about, as data; cut at its end to what is left of the model's budget.
+    /// Data for the prompt; truncated at its end to the rest of the model's budget.
     pub content: Option<&'a str>,
     /// The form of the answer.
     pub shape: ResponseFormat<'a>,
@@ -67,12 +68,12 @@ pub enum ResponseFormat<'a> {
     Schema(&'a Value),
 }
 
-/// What a model answered.
+/// Response of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
     /// In the form that was asked for.
     pub answer: CompletionContent,
-    /// What of it was counted.
+    /// Token usage of the response.
     pub usage: Usage,
     /// The end of the content was left out.
     pub is_content_cut: bool,
@@ -121,14 +122,14 @@ pub struct Usage {
 pub struct Ranking {
     /// The texts, the best first, each at most once.
     pub texts: Vec<RankedText>,
-    /// What was counted, when the model says so.
+    /// Number of tokens, if the model reports it.
     pub total_tokens: Option<u64>,
 }
 
 /// A text with what it is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankedText {
-    /// Where it stood, from 0.
+    /// Index of the text in the request, from 0.
     pub index: usize,
     /// A finite number; which range it has is the model's own.
     pub score: f64,

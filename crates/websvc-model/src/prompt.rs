@@ -11,9 +11,9 @@ const CONTENT_MIN_CHARS: usize = 256;
 /// The words of a question.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PromptMessages {
-    /// What is to be done.
+    /// System prompt: the instructions.
     pub(crate) system: String,
-    /// What is wanted, and what it is about.
+    /// User prompt and its data.
     pub(crate) user: String,
     pub(crate) is_content_cut: bool,
 }

@@ -19,7 +19,7 @@ pub struct TraceContext {
     pub span: SpanId,
 }
 
-/// What a `traceparent` says.
+/// Content of a `traceparent` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TraceParent {
     pub(crate) context: TraceContext,

@@ -22,14 +22,14 @@ const ATTEMPTS: u32 = 3;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// However long a collector wants to be left alone.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// What is left is sent within this time when the service stops.
+/// Time limit for the export of the remaining spans at shutdown.
 const LAST: Duration = Duration::from_secs(5);
 /// The largest answer that is read.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024;
 
-/// Where spans are sent. `client` must be allowed to reach `url`.
+/// Collector of the spans. `client` must be allowed to connect to `url`.
 pub struct ExporterConfig {
-    /// What sends them.
+    /// HTTP client of the exporter.
     pub client: Client,
     /// The whole address, such as `http://127.0.0.1:4318/v1/traces`.
     pub url: Url,
@@ -37,7 +37,7 @@ pub struct ExporterConfig {
     pub headers: HeaderMap,
     /// The time for one batch.
     pub timeout: Duration,
-    /// What the service is: `service.name` and others.
+    /// Resource attributes of the service: `service.name` and others.
     pub resource: Vec<(String, String)>,
 }
 

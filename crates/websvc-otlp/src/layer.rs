@@ -111,7 +111,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanLayer {
     }
 }
 
-/// What a span was made with.
+/// Fields of a new span.
 #[derive(Default)]
 struct Fields {
     attributes: Vec<(&'static str, Value)>,

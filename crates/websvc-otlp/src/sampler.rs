@@ -7,7 +7,7 @@ use crate::context::{TraceId, TraceParent};
 pub struct Sampler {
     /// The share of the traces that begin here, 0 to 1.
     pub ratio: f64,
-    /// Whether a sender who says if it samples its trace is followed.
+    /// Follows the sampling decision of the parent, if the sender states one.
     pub follows_parent: bool,
 }
 

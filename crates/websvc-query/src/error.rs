@@ -1,4 +1,4 @@
-//! What can be wrong with a time filter.
+//! Errors of time filters.
 
 use std::borrow::Cow;
 

@@ -36,7 +36,7 @@ pub(crate) struct Tokens<'a> {
     too_deep: usize,
     /// An operator that waits for its argument, which may follow after a space.
     waiting: Option<PendingOperator<'a>>,
-    /// Whether an `OR` was added last: a row of them is one.
+    /// True if the last token is `OR`: several in a row count as one.
     in_row: bool,
 }
 

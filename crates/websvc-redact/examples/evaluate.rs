@@ -21,7 +21,7 @@ struct Text {
     gold: Vec<(String, usize, usize)>,
 }
 
-/// What was right and wrong of one kind.
+/// Correct and wrong findings of one kind.
 #[derive(Debug, Clone, Copy, Default)]
 struct Score {
     hits: u32,

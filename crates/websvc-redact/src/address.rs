@@ -7,7 +7,7 @@ use crate::postcode;
 use crate::scan::{Scan, TextPart};
 use crate::word::{self, Gap, Word};
 
-/// What the last word of a street ends in, the number being behind it.
+/// Endings of the last word of a street whose number follows.
 const ENDINGS: &[&str] = &[
     "straße", "strasse", "platz", "weg", "allee", "gasse", "damm", "ufer", "chaussee", "straat", "laan",
     "plein", "gracht", "kade", "dreef", "singel", "gatan", "vägen", "gränd", "torget", "gade", "vej",
@@ -160,7 +160,7 @@ pub(crate) fn word(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) {
     }
 }
 
-/// Whether a number counts what follows it: `Via Slack 20 messages`.
+/// Returns whether the number is a quantity of what follows it: `Via Slack 20 messages`.
 fn counts(scan: &Scan<'_>, part: TextPart, end: usize) -> bool {
     matches!(scan.bytes()[end..part.end], [b' ', b'a'..=b'z', ..])
 }
@@ -170,7 +170,7 @@ fn is_head(word: &Word<'_>) -> bool {
         || (word.capital && word.meaning.is(WordSense::CAPITAL_STREET_HEAD))
 }
 
-/// Whether a number may follow: a cheap question before the others.
+/// Returns whether a number may follow: a cheap test before the others.
 fn may_be_numbered(scan: &Scan<'_>, part: TextPart, word: &Word<'_>) -> bool {
     match scan.bytes()[word.end..part.end] {
         [b' ', next, ..] | [b',' | b'.', b' ', next, ..] | [b'.', next, ..] => {

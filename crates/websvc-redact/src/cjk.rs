@@ -3,7 +3,7 @@
 use crate::kind::Kind;
 use crate::scan::{Scan, TextPart};
 
-/// What follows the name of a person.
+/// Honorifics that follow the name of a person.
 const HONORIFICS: &[&str] = &[
     "様",
     "さん",
@@ -21,7 +21,7 @@ const HONORIFICS: &[&str] = &[
     "박사",
     "교수",
 ];
-/// What an honorific follows that is no name.
+/// Words before an honorific that are not names.
 const NO_NAMES: &[&str] = &[
     "客",
     "皆",
@@ -44,7 +44,7 @@ const LONGEST_NAME: usize = 4;
 /// Runs are looked at in pieces of so many characters.
 const LONGEST_RUN: usize = 256;
 
-/// Whether a character is of a script without spaces, or Hangul.
+/// Returns whether the character belongs to a script without spaces, or to Hangul.
 pub(crate) fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}')
 }

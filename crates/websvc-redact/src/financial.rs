@@ -100,7 +100,7 @@ const IBAN: &[(&[u8; 2], u8)] = &[
     (b"YE", 30),
 ];
 
-/// What says that a card's number follows, whoever issued it.
+/// Words before a card number of any issuer.
 const CARD: &[&str] =
     &["card", "credit card", "karte", "kreditkarte", "carte", "tarjeta", "carta", "kaart", "cartão", "kort"];
 
@@ -165,7 +165,7 @@ fn digits(scan: &mut Scan<'_>, groups: &[crate::number::DigitGroup]) -> Vec<u8> 
     digits
 }
 
-/// Whether a network issues numbers of this beginning and length.
+/// Returns whether a network issues numbers with this prefix and length.
 fn is_issued(digits: &[u8]) -> bool {
     let Some(first) = digits.get(..4) else { return false };
     let first = first.iter().fold(0_u16, |number, digit| number * 10 + u16::from(digit - b'0'));
@@ -185,7 +185,7 @@ fn is_issued(digits: &[u8]) -> bool {
     }
 }
 
-/// Whether the last digit checks the others (ISO/IEC 7812-1, annex B).
+/// Returns whether the last digit is a valid check digit (ISO/IEC 7812-1, annex B).
 fn luhn(digits: &[u8]) -> bool {
     let sum: u32 = digits
         .iter()
@@ -215,7 +215,7 @@ pub(crate) fn account(scan: &mut Scan<'_>, run: &DigitRun) {
     }
 }
 
-/// Whether nine digits are a routing number of the American Bankers Association.
+/// Returns whether nine digits are a routing number of the American Bankers Association.
 fn is_routing(digits: &[u8]) -> bool {
     let weights = [3_u32, 7, 1].iter().cycle();
     let sum: u32 = digits.iter().zip(weights).map(|(digit, weight)| u32::from(digit - b'0') * weight).sum();

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
-/// What a word or a phrase may be.
+/// Possible meanings of a word or a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct WordSense(u32);
 
@@ -28,33 +28,33 @@ impl WordSense {
     pub(crate) const TITLE: Self = Self(1 << 6);
     /// A title that is a word of its own: a known name has to follow.
     pub(crate) const WEAK_TITLE: Self = Self(1 << 7);
-    /// What names are written behind, with a colon.
+    /// Label before a name, with a colon.
     pub(crate) const LABEL: Self = Self(1 << 8);
-    /// What no name has in it: words of sentences, of companies, of places, of time.
+    /// Word that no name contains: words of sentences, companies, places, times.
     pub(crate) const NEVER: Self = Self(1 << 9);
     /// A family name that is a word: behind a doubtful given name it proves nothing.
     pub(crate) const COMMON: Self = Self(1 << 10);
-    /// What joins the parts of a name.
+    /// Particle that joins the parts of a name.
     pub(crate) const PARTICLE: Self = Self(1 << 11);
-    /// What streets end in, in English.
+    /// Ending of English streets.
     pub(crate) const STREET: Self = Self(1 << 12);
-    /// What streets end in that is as often something else.
+    /// Ending of English streets that is as often something else.
     pub(crate) const WEAK_STREET: Self = Self(1 << 13);
-    /// What French streets begin with.
+    /// Beginning of French streets.
     pub(crate) const FRENCH_STREET: Self = Self(1 << 14);
-    /// What streets begin with, the number being last.
+    /// Beginning of streets whose number is last.
     pub(crate) const STREET_HEAD: Self = Self(1 << 15);
     /// The same, but only as a capital word.
     pub(crate) const CAPITAL_STREET_HEAD: Self = Self(1 << 16);
     /// A word of its own that ends a street, the number being behind it.
     pub(crate) const STREET_LAST: Self = Self(1 << 17);
-    /// What may stand in the name of a street.
+    /// Small word in the name of a street.
     pub(crate) const SMALL: Self = Self(1 << 18);
     /// A part of a house.
     pub(crate) const UNIT: Self = Self(1 << 19);
-    /// What stands before a place.
+    /// Word before a place.
     pub(crate) const BEFORE_PLACE: Self = Self(1 << 20);
-    /// What makes the name of a person the name of something else: `Johns Hopkins University`.
+    /// Word that turns the name of a person into the name of something else: `Johns Hopkins University`.
     pub(crate) const THING: Self = Self(1 << 21);
 
     /// The kinds of `data/words.txt`.

@@ -1,4 +1,4 @@
-//! What stands around capital words and says that they are a name: greetings, bylines, signatures, mail addresses.
+//! Context that marks capitalized words as a name: greetings, bylines, signatures, mail addresses.
 
 use crate::scan::{Scan, TextPart};
 
@@ -8,7 +8,7 @@ pub(crate) const ENOUGH: u8 = 3;
 /// How far is looked, in bytes.
 const REACH: usize = 96;
 
-/// What a letter begins with.
+/// Greetings at the beginning of a letter.
 const GREETINGS: &[&str] = &[
     "dear",
     "hi",
@@ -59,13 +59,13 @@ const GREETINGS: &[&str] = &[
     "merhaba",
 ];
 
-/// What stands before whoever wrote or made something.
+/// Words before the author or maker of something.
 const BYLINES: &[&str] = &[
     "by", "von", "par", "por", "di", "door", "av", "af", "text", "texte", "texto", "testo", "tekst", "photo",
     "foto", "words", "author", "autor", "auteur", "autore",
 ];
 
-/// What often stands before a name, and before other things.
+/// Words often found before a name, and before other things.
 const BEFORE: &[&str] = &[
     "by",
     "said",
@@ -93,7 +93,7 @@ const BEFORE: &[&str] = &[
     "named",
 ];
 
-/// What people do, behind their name.
+/// Verbs after the name of a person.
 const VERBS: &[&str] = &[
     "says",
     "said",
@@ -133,7 +133,7 @@ const VERBS: &[&str] = &[
 /// The verbs of these that say where somebody lives.
 const DWELLS: &[&str] = &["lebt", "wohnt", "habite", "vive", "abita", "woont", "mora", "bor", "mieszka"];
 
-/// What nothing but a name is written behind, with a colon.
+/// Labels that only a name follows, with a colon.
 const SURE_LABELS: &[&str] = &[
     "author",
     "authors",
@@ -153,7 +153,7 @@ const SURE_LABELS: &[&str] = &[
     "cardholder",
 ];
 
-/// What a letter ends with, before the signature.
+/// Closings of a letter, before the signature.
 const CLOSINGS: &[&str] = &[
     "regards",
     "best",
@@ -194,7 +194,7 @@ const CLOSINGS: &[&str] = &[
     "saygılarımla",
 ];
 
-/// What follows a greeting or `by` and is nobody.
+/// Words after a greeting or `by` that are not a person.
 const NOBODY: &[&str] = &[
     "sir",
     "madam",
@@ -280,7 +280,7 @@ pub(crate) fn evidence(scan: &mut Scan<'_>, part: TextPart, start: usize, end: u
     evidence.min(ENOUGH)
 }
 
-/// What stands before a place on its line.
+/// Text before a position on its line.
 struct LeftContext<'a> {
     /// Nothing but marks of markdown.
     begins: bool,
@@ -320,7 +320,7 @@ fn line_before<'a>(scan: &Scan<'a>, part: TextPart, start: usize) -> &'a str {
     head.rfind('\n').map_or(head, |at| &head[at + 1..])
 }
 
-/// What stands behind a place.
+/// Text after a position.
 #[derive(Debug, Default)]
 struct RightContext {
     ends_line: bool,

@@ -20,7 +20,7 @@ pub(crate) struct DigitRun {
 pub(crate) struct DigitGroup {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// What stands between the group before and this one.
+    /// Separator between the previous group and this one.
     pub(crate) gap: Separator,
     /// Brackets open before the group.
     pub(crate) open: bool,
@@ -28,7 +28,7 @@ pub(crate) struct DigitGroup {
     pub(crate) close: bool,
 }
 
-/// What stands between two groups.
+/// Separator between two groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Separator {
     None,
@@ -80,7 +80,7 @@ fn look(scan: &mut Scan<'_>, part: TextPart, run: &DigitRun) {
     }
 }
 
-/// Whether the digits are a part of something that has letters: `v1`, `a-1`, `#12`, `1.2.3`, `$5`.
+/// Returns whether the digits are part of something with letters: `v1`, `a-1`, `#12`, `1.2.3`, `$5`.
 fn part_of_name(scan: &Scan<'_>, part: TextPart, at: usize) -> bool {
     let head = &scan.text[part.start..at];
     let mut before = head.chars().rev();

@@ -1,4 +1,4 @@
-//! What to look for, how hard, and what takes its place.
+//! Options: kinds to find, mode, and replacement.
 
 use crate::kind::Kinds;
 
@@ -7,9 +7,9 @@ use crate::kind::Kinds;
 pub struct Options {
     /// How hard to look.
     pub mode: RedactMode,
-    /// What to look for.
+    /// Kinds to find.
     pub kinds: Kinds,
-    /// What takes the place of a finding.
+    /// Replacement of a finding.
     pub style: ReplacementStyle,
 }
 
@@ -29,7 +29,7 @@ pub enum RedactMode {
     Aggressive,
 }
 
-/// What takes the place of a finding.
+/// Replacement of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReplacementStyle {
     /// The name of its kind, such as `<EMAIL>`.

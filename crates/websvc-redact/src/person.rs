@@ -16,7 +16,7 @@ struct Name {
     family: bool,
 }
 
-/// What the first word of a chain is when it is not known.
+/// Kind of the first word of a chain that is not in the lexicon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NameStart {
     WithGiven,
@@ -267,7 +267,7 @@ fn is_title(word: &Word<'_>) -> bool {
     word.meaning.is(WordSense::TITLE) || word.meaning.is(WordSense::WEAK_TITLE)
 }
 
-/// Whether a word follows that makes a name the name of something else: `Johns Hopkins University`.
+/// Returns whether the next word turns the name into the name of something else: `Johns Hopkins University`.
 fn belongs_to_more(scan: &mut Scan<'_>, part: TextPart, end: usize) -> bool {
     word::next(scan, part, end, Gap::Space)
         .is_some_and(|next| next.capital && next.meaning.is(WordSense::THING))

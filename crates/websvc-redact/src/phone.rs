@@ -6,7 +6,7 @@ use crate::number::{DigitGroup, DigitRun, Separator};
 use crate::plan::{is_international, is_nanp};
 use crate::scan::{Scan, TextPart};
 
-/// What says that a telephone number follows.
+/// Words before a telephone number.
 const WORDS: &[&str] = &[
     "phone",
     "phones",
@@ -70,7 +70,7 @@ const WORDS: &[&str] = &[
     "✆",
 ];
 
-/// What says that the number is something else.
+/// Words that mark the number as something else.
 const OTHER: &[&str] = &[
     "isbn",
     "issn",
@@ -178,7 +178,7 @@ fn is_phone(scan: &mut Scan<'_>, part: TextPart, groups: &[DigitGroup]) -> bool 
     (likely && !word_before(scan, start, OTHER)) || (is_plausible(groups) && word_before(scan, start, WORDS))
 }
 
-/// Whether no letter, digit, decimal or unit follows that makes the number something else.
+/// Returns whether no letter, digit, decimal or unit follows that would make the number something else.
 fn ends_well(scan: &Scan<'_>, part: TextPart, groups: &[DigitGroup]) -> bool {
     let end = groups[groups.len() - 1].end;
     if extension(scan, part, end).is_some() {
@@ -193,7 +193,7 @@ fn ends_well(scan: &Scan<'_>, part: TextPart, groups: &[DigitGroup]) -> bool {
     }
 }
 
-/// Whether groups look like a date: `2024-05-17`, `17.05.2024`, `2019-2024`.
+/// Returns whether the groups look like a date: `2024-05-17`, `17.05.2024`, `2019-2024`.
 fn is_date(groups: &[DigitGroup], digits: &[u8]) -> bool {
     let year = |at: usize| {
         groups.get(at).is_some_and(|group| {
@@ -214,7 +214,7 @@ fn year_like(digits: &[u8]) -> bool {
     digits.starts_with(b"19") || digits.starts_with(b"20")
 }
 
-/// Whether the form is that of a national number and of little else.
+/// Returns whether the format is that of a national number and of little else.
 fn is_distinct(groups: &[DigitGroup], digits: &[u8]) -> bool {
     let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
     let gaps = |wanted: Separator| groups[1..].iter().all(|group| group.gap == wanted);
@@ -251,13 +251,14 @@ fn is_distinct(groups: &[DigitGroup], digits: &[u8]) -> bool {
     }
 }
 
-/// Whether groups may be a national number when a word says so: no decimals, no group of one digit but the first.
+/// Returns whether the groups may be a national number after a word for telephone: no decimals, and no group of
+/// one digit except the first.
 fn is_plausible(groups: &[DigitGroup]) -> bool {
     let gaps = &groups[1..];
     gaps.iter().all(|group| group.len() >= 2 || group.gap != Separator::Dot)
 }
 
-/// Whether groups may be a national number without a word.
+/// Returns whether the groups may be a national number without such a word.
 fn is_likely(groups: &[DigitGroup], digits: &[u8]) -> bool {
     let single = groups.len() == 1;
     let trunk = digits[0] == b'0' && digits[1] != b'0';

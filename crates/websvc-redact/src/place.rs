@@ -5,7 +5,7 @@ use crate::lexicon::{WordSense, meaning};
 use crate::scan::{Scan, TextPart};
 use crate::word::{self, Gap, Word};
 
-/// What follows a place that is the name of something else.
+/// Words after a place that make it the name of something else.
 const AFTER: &[&str] = &["Hilton", "Agreement", "Sans", "Serif"];
 
 /// Codes of states and provinces that are written behind a city.
@@ -63,7 +63,7 @@ pub(crate) fn phrase(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>) -> Op
     best
 }
 
-/// Whether a place is the given name of somebody: `Paris Jackson`.
+/// Returns whether the place is a given name: `Paris Jackson`.
 fn is_person(scan: &mut Scan<'_>, part: TextPart, word: &Word<'_>, end: usize) -> bool {
     let Some(next) = word::next(scan, part, end, Gap::Space) else { return false };
     if AFTER.contains(&next.text) {

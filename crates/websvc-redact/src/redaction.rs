@@ -17,7 +17,7 @@ const MOST_PASSES: usize = 4;
 pub struct Redaction<'t> {
     /// The text that is left. It is the one that was given when nothing was found.
     pub text: Cow<'t, str>,
-    /// What was found, sorted, without overlaps.
+    /// Findings, sorted, without overlaps.
     pub findings: Vec<Finding>,
     /// How many bytes the rules looked at, beyond reading each once. At most a fixed number per byte of the text.
     pub work: u64,

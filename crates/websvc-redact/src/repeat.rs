@@ -1,4 +1,4 @@
-//! What was found once is found everywhere: a name that a title gave away may stand elsewhere without it.
+//! Repeated findings: a name that was recognized by its title also counts elsewhere without it.
 
 use std::collections::HashMap;
 
@@ -41,7 +41,7 @@ pub(crate) fn repeat(text: &str, zones: &[Zone], found: Vec<Finding>) -> Vec<Fin
     if all.len() == known { all } else { resolve(all) }
 }
 
-/// Whether a text is long enough to mean the same wherever it stands.
+/// Returns whether the text is long enough to have the same meaning everywhere.
 fn is_distinctive(kind: Kind, words: &str) -> bool {
     match kind {
         Kind::Person => words.contains(' '),
@@ -59,7 +59,7 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     !(part(before) && part(first) || part(last) && part(after))
 }
 
-/// Whether a finding of a kind may be there: secrets in all that is one part, all else in prose.
+/// Returns whether a finding of this kind may be here: secrets in any text without spaces, all others in prose.
 fn may_be(zones: &[Zone], kind: Kind, start: usize, end: usize) -> bool {
     let at = zones.partition_point(|zone| zone.range.end <= start);
     match zones.get(at) {

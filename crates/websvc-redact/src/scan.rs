@@ -18,7 +18,7 @@ pub(crate) struct Scan<'a> {
     pub(crate) work: u64,
     /// A token of a secret was looked at up to here.
     pub(crate) token_end: usize,
-    /// What a secret or an address was found in is not looked at again.
+    /// End of the last secret or address, where the scan resumes.
     pub(crate) resume: usize,
 }
 

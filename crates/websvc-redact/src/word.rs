@@ -16,11 +16,11 @@ pub(crate) struct Word<'a> {
     pub(crate) capital: bool,
     /// It has more than one letter, and all are capital.
     pub(crate) upper: bool,
-    /// What it may be.
+    /// Possible meanings of the word.
     pub(crate) meaning: WordSense,
 }
 
-/// What may stand between two words.
+/// Separator between two words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gap {
     /// One space.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::options::Syntax;
 
-/// What a part of a text is.
+/// Class of a part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ZoneClass {
     /// Prose: every rule applies.

@@ -1,4 +1,4 @@
-//! What the grammar allows in either dialect.
+//! Grammar of selectors in both dialects.
 
 use cssparser::{ParseError, Parser};
 use selectors::parser::SelectorParseErrorKind;

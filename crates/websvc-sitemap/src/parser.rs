@@ -1,4 +1,4 @@
-//! Where in a file the reading is, and what was read of the page there.
+//! State of a parser within a file, and the fields of the current entry.
 
 use std::mem;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use crate::reading::{Item, MAX_VALUE_BYTES, Output, is_of_web};
 /// Of the images that a sitemap names of one page, so many are taken.
 const MAX_IMAGES: usize = 20;
 
-/// Where the reading is.
+/// State of a parser.
 #[derive(Debug, Default)]
 pub(crate) struct ParserState {
     /// The text of the element that is open.
@@ -38,7 +38,7 @@ enum Container {
     Item,
 }
 
-/// What has elements within an entry that are named as those of the entry.
+/// Elements within an entry whose children have the same names as those of the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EntryField {
     Image,

@@ -19,7 +19,7 @@ pub const MAX_ENTRIES: usize = 50_000;
 /// Longer values of elements and attributes are cut, in bytes.
 pub(crate) const MAX_VALUE_BYTES: usize = 8 * 1024;
 
-/// What a file lists.
+/// Item of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
     /// A page, and what is said of it.
@@ -28,7 +28,7 @@ pub enum Item {
     Sitemap(Url),
 }
 
-/// What came of reading a file.
+/// Result of reading a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReadSummary {
     /// How many entries were handed over.
@@ -81,7 +81,7 @@ pub fn read(file: &[u8], base: &Url, visit: Visitor<'_>) -> ReadSummary {
     ReadSummary { items, fault }
 }
 
-/// Where items go.
+/// Receiver of items.
 pub(crate) struct Output<'a> {
     base: &'a Url,
     visit: Visitor<'a>,

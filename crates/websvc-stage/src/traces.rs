@@ -1,4 +1,4 @@
-//! What became of the spans that were to be sent to a collector.
+//! Counters of the export of spans.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -14,7 +14,7 @@ struct Counters {
     failed: AtomicU64,
 }
 
-/// What became of the spans, since the start.
+/// Counters of exported and dropped spans since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TraceMetrics {
     /// Spans that the collector took.

@@ -13,7 +13,7 @@ use crate::elastic_query::{Refusal, Types, score, tokens, words};
 use crate::page::Page;
 use crate::test_web::{ReceivedRequest, TestWebBuilder};
 
-/// What Quickwit takes in the body of a search; it refuses everything else.
+/// Keys that Quickwit accepts in the body of a search; it rejects all others.
 const QUICKWIT_BODY: [&str; 12] = [
     "from",
     "size",
@@ -29,7 +29,7 @@ const QUICKWIT_BODY: [&str; 12] = [
     "version",
 ];
 
-/// What Elasticsearch takes in the body of a search, of what callers of this stand-in use.
+/// Keys that Elasticsearch accepts in the body of a search, as far as callers of this stand-in use them.
 const ELASTIC_BODY: [&str; 8] =
     ["from", "size", "query", "sort", "track_total_hits", "_source", "highlight", "timeout"];
 

@@ -24,11 +24,11 @@ const SKEW_S: i64 = 15 * 60;
 pub struct S3Object {
     /// Its content.
     pub content: Bytes,
-    /// What it was stored with; `content-type` and the like.
+    /// Headers that it was stored with, such as `content-type`.
     pub headers: BTreeMap<String, String>,
 }
 
-/// Who may ask.
+/// Credentials of the stand-in.
 #[derive(Debug, Clone)]
 struct Account {
     access_key_id: &'static str,
@@ -58,7 +58,7 @@ impl FakeS3 {
     pub const BUCKET: &'static str = "artifacts";
     /// Whose requests are taken.
     pub const ACCESS_KEY_ID: &'static str = "AKIDEXAMPLE";
-    /// What they are signed with.
+    /// Secret that signs requests.
     pub const SECRET: &'static str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
     /// The region they are signed for.
     pub const REGION: &'static str = "eu-test-1";
@@ -207,7 +207,7 @@ struct Asked<'a> {
     body: &'a [u8],
 }
 
-/// What a request says of its signature.
+/// Signature of a request.
 struct Signed {
     credential: String,
     date: String,

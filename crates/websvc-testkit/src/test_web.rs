@@ -237,7 +237,7 @@ async fn listen(
     (addr, task)
 }
 
-/// What both listeners share.
+/// State that both listeners share.
 struct Site {
     pages: HashMap<String, Answer>,
     directories: HashMap<String, PathBuf>,

@@ -43,7 +43,7 @@ impl Default for ClassifierConfig {
     }
 }
 
-/// What tells the risk of URLs, or says that nothing does. Cheap to clone.
+/// Classifier of URL risks, or none. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Classifier(Arc<Inner>);
 

@@ -1,4 +1,4 @@
-//! What the lists say of a URL, by its host alone: no network, no clock.
+//! Decisions by lists, from the host of a URL alone: no network, no clock.
 //!
 //! The host is the one that a browser would connect to: `url` decodes escapes, foreign letters, wide dots and addresses
 //! written as numbers, and scheme, user, port and path are not looked at.
@@ -6,7 +6,7 @@
 use url::{Host, Url};
 use websvc_validate::ThreatRules;
 
-/// What a list says.
+/// Decision of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ListDecision {
     /// The host is on the whitelist, which wins over everything.

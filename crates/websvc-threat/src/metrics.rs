@@ -1,4 +1,4 @@
-//! What is counted of threat protection. No URL and no team is in it.
+//! Metrics of threat protection. They contain no URL and no team.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub struct ThreatMetrics {
     pub blocked: Vec<(&'static str, u64)>,
     /// How many questions took at most so long, by [`LATENCY_BOUNDS_MS`], and at the end all of them.
     pub took: Vec<u64>,
-    /// What all questions took together, in microseconds.
+    /// Sum of the durations of all scans, in microseconds.
     pub total_us: u64,
 }
 

@@ -14,14 +14,14 @@ use crate::classifier::Classifier;
 use crate::error::{Blocked, Rule};
 use crate::lists::{self, ListDecision};
 
-/// What a request's URLs are checked by. Cheap to clone; clones share what was found out.
+/// Checker of the URLs of a request. Cheap to clone; clones share their results.
 #[derive(Debug, Clone)]
 pub struct UrlChecker {
     protection: Arc<ThreatRules>,
     found: Arc<CheckState>,
 }
 
-/// What was found out for a request.
+/// Results of the checks of a request.
 #[derive(Debug)]
 struct CheckState {
     classifier: Classifier,
@@ -31,7 +31,7 @@ struct CheckState {
     blocked: Mutex<HashMap<String, Rule>>,
 }
 
-/// What the checks of a request came to.
+/// Summary of the checks of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CheckSummary {
     /// Unique URLs that have a verdict of the classifier, whether it was asked now or a moment ago.

@@ -13,7 +13,7 @@ use crate::compat;
 
 /// A type that is read from an object with a `type`, or from the bare name of that type.
 pub(crate) trait BareName<'de>: Sized {
-    /// What a person calls it.
+    /// Name of the type in error messages.
     const EXPECTED: &'static str;
 
     /// Reads the name.

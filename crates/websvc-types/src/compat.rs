@@ -1,4 +1,4 @@
-//! What official clients send that the specification does not have, and that is accepted for their sake.
+//! Keys and values of official clients that the specification does not have, accepted for compatibility.
 //!
 //! The schemas carry these as deprecated alternatives, so that they tell the truth about what is accepted.
 
@@ -25,7 +25,7 @@ pub const QUERY: &str = "query";
 /// Another spelling of `ignoreInvalidURLs`, of the Rust client.
 pub const IGNORE_INVALID_URLS: &str = "ignoreInvalidUrls";
 
-/// Where the Rust client puts the options of the format `json`, beside its bare name.
+/// Key in which the Rust client sends the options of the format `json`, beside its bare name.
 pub const JSON_OPTIONS: &str = "jsonOptions";
 
 /// Returns the alternative of a list's items that are left out.

@@ -46,7 +46,7 @@ pub struct IndexDocument {
     /// The country that the page names as its own, ISO 3166-1 alpha-2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<String>,
-    /// Whether the page labels itself as explicit.
+    /// True if the page labels itself as explicit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub explicit: bool,
     /// The images of the page, in the order of the page.
@@ -55,7 +55,7 @@ pub struct IndexDocument {
     /// The links of the content to other pages, in the order of the page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<IndexLink>,
-    /// What makes the page a piece of news; without it it is none.
+    /// News properties of the page; absent for pages that are not news.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub news: Option<IndexNews>,
 }
@@ -94,7 +94,7 @@ pub struct IndexLink {
     pub text: String,
 }
 
-/// What makes a page a piece of news.
+/// News properties of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexNews {
@@ -110,7 +110,7 @@ pub struct IndexUploadResponse {
     pub success: bool,
     /// How many documents were taken. They are on the disk when the answer comes, and searchable within 2 seconds.
     pub accepted: usize,
-    /// What was ignored.
+    /// Values that were ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
@@ -121,11 +121,11 @@ pub struct IndexUploadResponse {
 pub struct IndexStats {
     /// True.
     pub success: bool,
-    /// How many documents can be found.
+    /// Number of searchable documents.
     pub documents: u64,
-    /// What they occupy on disk, in bytes.
+    /// Size of the index on disk, in bytes.
     pub bytes: u64,
-    /// In how many segments.
+    /// Number of segments.
     pub segments: u64,
 }
 
@@ -167,7 +167,7 @@ pub struct CrawlProgressRequest {
 pub struct CrawlProgressResponse {
     /// True.
     pub success: bool,
-    /// What was ignored.
+    /// Values that were ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,

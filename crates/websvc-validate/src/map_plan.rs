@@ -1,4 +1,4 @@
-//! What a map will do.
+//! Plan of a map.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a check found, while it goes on.
+//! Violations and warnings collected during validation.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

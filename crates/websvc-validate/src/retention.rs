@@ -1,8 +1,8 @@
-//! What a search leaves behind.
+//! Retention of a search.
 
 use crate::policy::{FeaturePolicy, Policy};
 
-/// What may be kept of a search, from `enterprise` and the team's policy; it decides the price.
+/// Retention of a search, from `enterprise` and the team's policy; it determines the price.
 ///
 /// `lockdown` counts as zero retention too where storage is concerned ([`ScrapePlan::store_in_cache`] is false then),
 /// but has prices of its own, so it does not show here. Ordered from the loosest to the strictest.
@@ -10,7 +10,7 @@ use crate::policy::{FeaturePolicy, Policy};
 /// [`ScrapePlan::store_in_cache`]: crate::ScrapePlan::store_in_cache
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum RetentionMode {
-    /// What the service keeps of any request.
+    /// Standard retention.
     #[default]
     Normal,
     /// No content and nothing that tells who asked: that there was a request, and what it cost.

@@ -28,7 +28,7 @@ use crate::{action, bounds, country, format, header, language, page, selector, t
 /// there exactly this value counts as not given.
 const MAX_AGE_OF_PYTHON_CLIENT_MS: u64 = 14_400_000;
 
-/// What surrounds scrape options.
+/// Context of scrape options.
 #[derive(Clone, Copy)]
 pub(crate) struct ScrapeContext<'a> {
     pub(crate) policy: &'a Policy,

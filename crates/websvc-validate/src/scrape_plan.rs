@@ -236,7 +236,7 @@ impl ScrapePlan {
     }
 }
 
-/// Where a page is visited from.
+/// Location that a page is visited from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocationPlan {
     pub(crate) country: &'static str,

@@ -1,4 +1,4 @@
-//! What a search will do.
+//! Plan of a search.
 
 use std::time::Duration;
 

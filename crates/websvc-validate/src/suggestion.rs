@@ -1,4 +1,4 @@
-//! What somebody may have meant.
+//! Suggestions for misspelled names.
 
 /// Longer texts are no misspelt names, and comparing them would take long.
 const LONGEST: usize = 48;

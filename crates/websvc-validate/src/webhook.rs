@@ -12,11 +12,11 @@ use crate::path::Path;
 use crate::report::Report;
 use crate::{header, target};
 
-/// What says what a body is and who sent it: no header of the caller's takes its place.
+/// Headers that identify a body and its sender; headers of the caller cannot replace them.
 const OUR_OWN: &[&str] =
     &["content-type", "webhook-id", "webhook-signature", "webhook-timestamp", "x-firecrawl-signature"];
 
-/// Where the events of a job are sent, checked.
+/// Validated webhook of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WebhookPlan {
     url: Url,

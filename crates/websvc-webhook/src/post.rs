@@ -15,7 +15,7 @@ const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// What is posted.
+/// Body to post, and its destination.
 #[derive(Debug, Clone)]
 pub struct WebhookRequest {
     /// By which it is known when it comes again.

@@ -1,4 +1,4 @@
-//! What bodies are signed with.
+//! Secrets that sign bodies.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use ring::hmac;
 
-/// What a secret begins with that is written in base64, as Standard Webhooks writes them.
+/// Prefix of a secret that is encoded in base64, as in Standard Webhooks.
 const ENCODED: &str = "whsec_";
 /// Shorter secrets can be guessed.
 const SECRET_MIN_BYTES: usize = 16;
@@ -15,11 +15,11 @@ const SECRET_MIN_BYTES: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the secret of the webhook cannot be used: {reason}")]
 pub struct SecretError {
-    /// What is wrong with it.
+    /// Reason why the secret is invalid.
     pub reason: &'static str,
 }
 
-/// What bodies are signed with.
+/// Secret that signs bodies.
 #[derive(Clone)]
 pub struct SigningSecret {
     /// The bytes that the text stands for: the key of Standard Webhooks.

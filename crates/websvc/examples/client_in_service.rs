@@ -60,7 +60,7 @@ impl Links {
     }
 }
 
-/// What callers are told when the search fails: their fault, too much to do, or ours.
+/// Returns the response to a failed search: invalid request, overload, or internal error.
 fn excuse(error: &ClientError) -> Response<Body> {
     match error {
         ClientError::Api(refusal) if refusal.status == StatusCode::BAD_REQUEST => {

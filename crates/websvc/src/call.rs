@@ -19,7 +19,7 @@ use crate::retry::RetryPolicy;
 /// The largest answer: a hundred results may each bring a page in several formats.
 const ANSWER_MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Where and how the service is called.
+/// Address and connection settings of the service.
 #[derive(Debug)]
 pub(crate) struct HttpTransport {
     pub(crate) base: Url,
@@ -30,7 +30,7 @@ pub(crate) struct HttpTransport {
     pub(crate) http: websvc_transport::Client,
 }
 
-/// What the service is asked.
+/// Request to the service.
 #[derive(Debug)]
 pub(crate) struct ApiCall {
     method: Method,
@@ -39,11 +39,11 @@ pub(crate) struct ApiCall {
     body: Option<Bytes>,
     /// The time for all attempts and the waits between them.
     time: Duration,
-    /// Whether doing it twice does no harm.
+    /// Idempotency of the request.
     pub(crate) repetition: Idempotency,
 }
 
-/// What doing a thing twice does.
+/// Effect of sending a request twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Idempotency {
     /// The same as doing it once.

@@ -18,7 +18,7 @@ use crate::error::ClientError;
 use crate::health::{Health, Readiness};
 use crate::search::SearchBuilder;
 
-/// What the client waits beyond the time the request itself has, so that the service's own 408 arrives.
+/// Time that the client waits beyond the request's own timeout, so that the service's 408 arrives.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// How long a request without a time of its own may take.

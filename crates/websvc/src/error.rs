@@ -63,7 +63,7 @@ pub enum ClientError {
     Decode {
         /// The HTTP status.
         status: StatusCode,
-        /// What is wrong with it.
+        /// Cause of the failure.
         source: serde_json::Error,
     },
 }
@@ -74,10 +74,10 @@ pub enum ClientError {
 pub struct ApiError {
     /// The HTTP status.
     pub status: StatusCode,
-    /// What is wrong, for a program, as the service spelled it: see `docs/errors.md`. A 408 has none, nor has an
-    /// answer that is not the service's own.
+    /// Stable code for programs, see `docs/errors.md`. Responses with status 408 have none, nor do responses of
+    /// other services.
     pub code: Option<String>,
-    /// What is wrong, for a person.
+    /// Message for people.
     pub message: String,
     /// Every rule that the request breaks.
     pub details: Vec<Violation>,
@@ -189,14 +189,14 @@ impl ClientError {
     }
 }
 
-/// What another attempt could do.
+/// Effect of another attempt after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Retryability {
-    /// Nothing: it would fail as this one did.
+    /// The attempt would fail in the same way.
     None,
-    /// What was asked for, for the first time.
+    /// The service would execute the request for the first time.
     First,
-    /// What was asked for, perhaps a second time.
+    /// The service might execute the request a second time.
     Again,
 }
 
@@ -204,7 +204,7 @@ fn is_transient(status: StatusCode) -> bool {
     matches!(status, StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE)
 }
 
-/// What an error body may have; one of another service may have anything.
+/// Fields of an error body; a body of another service may have any of them.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Body {

@@ -15,8 +15,8 @@ use crate::error::ClientError;
 /// A search in the making, by [`Client::search`]; the fields are those of [`SearchRequest`] (specification,
 /// section 2.1). Values are checked by the service.
 ///
-/// What is not set is not sent, and neither is a value that equals its documented default. To send a request as it is
-/// written, use [`Client::execute_search`].
+/// Options that are not set are not sent, nor are values equal to their documented default. To send a request as
+/// it is, use [`Client::execute_search`].
 ///
 /// ```
 /// # fn example(client: websvc::Client) {

@@ -1,4 +1,4 @@
-//! What holds for every address.
+//! Properties of every URL.
 
 use proptest::prelude::*;
 use url::Url;

@@ -1,4 +1,4 @@
-//! What counts and what does not, case by case.
+//! Table of cases: spellings of the same page, and of different pages.
 
 use url::Url;
 use websvc_address::{PageIdentity, strip_tracking_params};

@@ -31,7 +31,7 @@ pub(super) struct Text {
     /// All its letters are bold.
     pub(super) bold: bool,
     pub(super) lines: usize,
-    /// Where its first line begins.
+    /// Left edge of the first line.
     pub(super) x0: f32,
     /// The sign before it, of an item of a list.
     pub(super) marker: Option<ListMarker>,
@@ -77,7 +77,7 @@ impl Line {
     }
 }
 
-/// What is known of the column that lines are read in.
+/// State of the column whose lines are being read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
     /// The number of the page's first link less 1.
@@ -223,7 +223,7 @@ fn contents_entry(line: &Line, links: u32) -> Vec<Span> {
 struct Builder {
     spans: Vec<Span>,
     marker: Option<ListMarker>,
-    /// Where the text of the first line begins, behind a marker.
+    /// Left edge of the first line's text, after a list marker.
     text_x0: f32,
     first: Line,
     last: Line,

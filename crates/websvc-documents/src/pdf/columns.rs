@@ -8,7 +8,7 @@ use super::lines::Segment;
 const MIN_GUTTER: f32 = 0.9;
 /// A column of text has at least so many lines.
 const MIN_LINES: usize = 4;
-/// Where columns are so long, they are columns.
+/// Number of lines from which a column is certain.
 const MIN_CERTAIN_LINES: usize = 7;
 /// Columns of short lines, such as an index, have at least so many.
 const MIN_SHORT_LINES: usize = 18;

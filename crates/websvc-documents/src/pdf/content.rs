@@ -30,9 +30,9 @@ const ASK_EVERY: u64 = 8192;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Glyph {
     pub(super) character: char,
-    /// Where it begins.
+    /// Left edge.
     pub(super) x0: f32,
-    /// Where it ends.
+    /// Right edge.
     pub(super) x1: f32,
     /// The baseline.
     pub(super) y: f32,
@@ -47,7 +47,7 @@ pub(super) struct Glyph {
     pub(super) link: u16,
 }
 
-/// What is on a page.
+/// Text and images of a page.
 #[derive(Debug, Default)]
 pub(super) struct PageContent {
     pub(super) glyphs: Vec<Glyph>,

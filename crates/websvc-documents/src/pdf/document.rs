@@ -30,7 +30,7 @@ const SCAN_SHARE: f32 = 0.75;
 /// So many curves on a page without text are letters that are drawn.
 const MIN_CURVES: usize = 200;
 
-/// What was read of a document.
+/// Pages that were read from a document.
 pub(super) struct PageBatch {
     pub(super) html: String,
     pub(super) pages: u32,

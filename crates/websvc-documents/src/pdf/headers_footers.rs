@@ -13,7 +13,7 @@ const MIN_PAGES: u32 = 3;
 /// More rows than this are not remembered.
 const MAX_KEYS: usize = 100_000;
 
-/// What comes again at the edges of pages.
+/// Text that repeats at the edges of pages.
 #[derive(Debug, Default)]
 pub(super) struct RunningElements {
     seen: HashMap<String, u32>,

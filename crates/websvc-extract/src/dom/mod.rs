@@ -36,7 +36,7 @@ impl NodeId {
     }
 }
 
-/// What a node is.
+/// Kinds of DOM nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NodeKind {
     Document,

@@ -1,4 +1,4 @@
-//! What the declarations of a style do to what is seen of an element.
+//! Effects of CSS declarations on the visibility of an element.
 
 use crate::text::starts_with_ignore_case;
 
@@ -15,11 +15,11 @@ pub(super) struct StyleDeclarations {
     pub(super) undisplayed: Option<bool>,
     /// `visibility`: whether it hides.
     pub(super) invisible: Option<bool>,
-    /// Whether it is transparent, off the screen, cut to nothing or of the colour it stands on.
+    /// True if the element is transparent, off screen, clipped to nothing, or has the color of its background.
     pub(super) unseen: Option<bool>,
-    /// Whether it is folded to a size of nothing, as what can be opened is.
+    /// True if the element is collapsed to zero size, as expandable content is.
     pub(super) folded: bool,
-    /// Whether letters standing directly in it have no size; elements in it may give them one again.
+    /// True if text directly in the element has size zero; child elements may have a size of their own.
     pub(super) tiny: bool,
 }
 
@@ -68,12 +68,12 @@ fn bare(value: &str) -> &str {
     value.split_once('!').map_or(value, |(value, _)| value.trim_end())
 }
 
-/// What matters of the declarations read so far.
+/// Relevant values of the declarations read so far.
 #[derive(Debug, Default)]
 struct DeclarationState<'a> {
     look: StyleDeclarations,
     opacity: Option<f32>,
-    /// Whether it moves, so that being transparent or small is where it starts.
+    /// True if the element is animated, so that transparent or small is only its initial state.
     moves: bool,
     positioned: bool,
     away: bool,
@@ -84,7 +84,7 @@ struct DeclarationState<'a> {
     small: bool,
     color: Option<&'a str>,
     background: Option<&'a str>,
-    /// Whether the background shows through the letters.
+    /// True if the background shows through the letters.
     through: bool,
 }
 

@@ -1,4 +1,5 @@
-//! What browsers do not show: by tag, attribute, inline style, or a rule in a `<style>` of the page.
+//! Content that browsers do not show: hidden by tag, attribute, inline style, or a rule in a `<style>` of the
+//! page.
 //!
 //! Text that no reader sees is what injected instructions are made of (security.md, S21). What a reader can open, such
 //! as a folded answer, counts as shown, and so does the bulk of a page that waits for a script.
@@ -39,7 +40,7 @@ const OPENS: [&str; 20] = [
 /// Words in such names.
 const OPENING_WORDS: [&str; 3] = ["tab", "tabs", "more"];
 
-/// Whether an element shows.
+/// Visibility of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visibility {
     Shown,
@@ -126,7 +127,7 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// What the attributes of an element say.
+/// Attributes of an element that can hide it.
 #[derive(Debug, Default)]
 struct HidingAttributes<'a> {
     class: &'a str,

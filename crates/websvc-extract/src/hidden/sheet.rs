@@ -83,7 +83,7 @@ struct Compound<'a> {
     tag: Option<&'a str>,
     id: Option<&'a str>,
     classes: Vec<&'a str>,
-    /// Whether the element of the compound before is the parent, not only an ancestor.
+    /// True if the previous compound matches the parent only, not any ancestor.
     is_child: bool,
 }
 

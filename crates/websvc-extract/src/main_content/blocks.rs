@@ -23,7 +23,7 @@ pub(super) struct Block {
     pub(super) last: char,
     /// A hash of its letters, for finding repetitions.
     pub(super) hash: u64,
-    /// What its words are about.
+    /// Topics of the block's words.
     pub(super) topics: Topics,
     /// Words that have a topic: they name what a page does rather than what it says.
     pub(super) topical: u32,
@@ -69,9 +69,9 @@ pub(super) struct Element {
     /// Index of the parent in `BlockTree::elements`; the first element is its own.
     pub(super) parent: usize,
     pub(super) depth: u16,
-    /// What its own names hint at.
+    /// Hints from the element's own names.
     pub(super) own: Hints,
-    /// What its names and those of all its ancestors hint at.
+    /// Hints from the names of the element and all its ancestors.
     pub(super) all: Hints,
     pub(super) size: Size,
     /// How many siblings in a row look the same: same tag, and names that hint at the same.

@@ -13,7 +13,7 @@ pub(super) const COUNT: usize = 286;
 /// The signals of one block.
 pub(super) type FeatureVector = [f32; COUNT];
 
-/// What the whole page contributes to the judgement of each of its blocks.
+/// Features of the whole page that the score of each block uses.
 struct PageFeatures<'a> {
     outline: &'a BlockTree,
     total: Size,
@@ -148,7 +148,7 @@ impl<'a> PageFeatures<'a> {
         out.row
     }
 
-    /// What the block itself says. 26 signals.
+    /// Adds the block's own text. 26 signals.
     fn own_text(&self, out: &mut Builder, index: usize) {
         let block = &self.outline.blocks[index];
         let size = &block.size;
@@ -183,7 +183,7 @@ impl<'a> PageFeatures<'a> {
         out.log(block.prices as f32);
     }
 
-    /// Where on the page it stands. 10 signals.
+    /// Adds the block's position on the page. 10 signals.
     fn place(&self, out: &mut Builder, index: usize) {
         let count = self.outline.blocks.len() as f32;
         out.push(index as f32 / count);
@@ -200,7 +200,7 @@ impl<'a> PageFeatures<'a> {
         out.flag(index > 0 && self.headings[index - 1] > 0);
     }
 
-    /// What stands before and after it. 28 signals.
+    /// Adds the blocks before and after it. 28 signals.
     fn neighbours(&self, out: &mut Builder, index: usize) {
         let blocks = &self.outline.blocks;
         let owner = |block: &Block| &self.outline.elements[block.owner];
@@ -270,7 +270,7 @@ impl<'a> PageFeatures<'a> {
         out.push(size.words / self.total.words.max(1.0));
     }
 
-    /// What the names around it hint at: any ancestor's, and those of the nearest. 69 signals.
+    /// Adds hints from the names around it: those of any ancestor and of the nearest. 69 signals.
     fn names(&self, out: &mut Builder, index: usize) {
         let elements = &self.outline.elements;
         let owner = self.outline.blocks[index].owner;
@@ -303,7 +303,7 @@ impl<'a> PageFeatures<'a> {
         }
     }
 
-    /// What its words are about, those of its neighbours and of the heading above. 54 signals.
+    /// Adds the topics of its words, of its neighbors and of the heading above. 54 signals.
     fn topics(&self, out: &mut Builder, index: usize) {
         let blocks = &self.outline.blocks;
         let around = [-2_isize, -1, 1, 2];
@@ -319,7 +319,7 @@ impl<'a> PageFeatures<'a> {
         }
     }
 
-    /// What the blocks hold that stand in the same place of a repeated pattern. 9 signals.
+    /// Adds the blocks at the same position of a repeated pattern. 9 signals.
     fn alike(&self, out: &mut Builder, index: usize) {
         for size in [self.groups.path(index), self.groups.look(index)] {
             out.log(size.blocks);

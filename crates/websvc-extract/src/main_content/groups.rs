@@ -1,11 +1,11 @@
-//! What a block has in common with others: the same text, the same place in a repeated pattern, the same heading.
+//! Groups of blocks: the same text, the same position in a repeated pattern, the same heading.
 
 use super::blocks::{Block, BlockTree, Size};
 use super::features::heading_level;
 use super::topics::{self, Topics};
 use std::collections::HashMap;
 
-/// What the blocks of one page have in common.
+/// Groups of the blocks of one page.
 #[derive(Debug)]
 pub(super) struct Groups {
     /// For each block its group by the path of elements to it, and by the two nearest elements.

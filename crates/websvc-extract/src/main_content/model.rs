@@ -33,12 +33,12 @@ pub(super) fn scores(rows: &[FeatureVector]) -> Vec<f32> {
 struct Model {
     /// The questions about each signal, by rising threshold.
     questions: Vec<Vec<Split>>,
-    /// Where the values of each tree's leaves begin.
+    /// Offset of the first leaf value of each tree.
     trees: Vec<usize>,
     leaves: Vec<f32>,
 }
 
-/// Whether a signal is above a threshold.
+/// Test whether a signal is above a threshold.
 struct Split {
     threshold: f32,
     tree: usize,

@@ -1,4 +1,4 @@
-//! What kind of page it is, by its own word: its metadata and its address.
+//! Type of a page, from its own metadata and URL.
 
 use crate::dom::{Dom, NodeId, Tag};
 use url::Url;

@@ -10,7 +10,8 @@ use crate::dom::{Dom, NodeId, NodeKind, Tag};
 const LOWEST: f32 = 0.12;
 const HIGHEST: f32 = 0.5;
 
-/// What the threshold exceeds this by counts twice: what is doubtful beside a clear article is rarely part of it.
+/// Threshold part above which the excess counts twice: uncertain blocks beside a clear article rarely belong to
+/// it.
 const CERTAIN: f32 = 0.4;
 
 /// The part of the threshold that is enough between two kept blocks.
@@ -19,7 +20,7 @@ const GAP: f32 = 0.4;
 /// Up to this many words a page is small: too little for the signals to mean much.
 const SMALL_PAGE_WORDS: f32 = 200.0;
 
-/// What names the parts of a small page that are not its content.
+/// Names of the parts of a small page that are not its content.
 const AROUND: Hints = tokens::IN_NAV
     | tokens::IN_FOOTER
     | tokens::IN_ASIDE

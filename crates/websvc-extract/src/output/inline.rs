@@ -29,7 +29,7 @@ impl InlineMark {
 #[derive(Debug)]
 struct OpenMark {
     mark: InlineMark,
-    /// Where the delimiter stands, once there is text behind it.
+    /// Offset of the delimiter, once it is followed by text.
     at: Option<usize>,
     /// A link is written once, though blocks inside it may cut it into several paragraphs.
     spent: bool,

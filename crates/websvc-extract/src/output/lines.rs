@@ -2,7 +2,7 @@
 
 use crate::limits::MAX_OUTPUT_BYTES;
 
-/// What separates the next line from the one before.
+/// Separator between the previous line and the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum BlockSeparator {
     /// The next line follows directly: items of a list, lines of a paragraph.

@@ -39,7 +39,7 @@ pub(super) struct Writer<'a> {
     /// The title of a callout, which stands before the rest of it.
     written: Option<NodeId>,
     pub(super) in_note: bool,
-    /// Whether a heading is being written, whose links to itself are left out.
+    /// True while a heading is written; its links to itself are dropped.
     pub(super) in_heading: bool,
     pub(super) footnotes: Footnotes,
 }

@@ -21,7 +21,7 @@ use crate::dom::Dom;
 use crate::options::Base64Images;
 use url::Url;
 
-/// What every writer needs to know.
+/// Context that all output formats share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutputContext<'a> {
     pub(crate) dom: &'a Dom,

@@ -1,4 +1,4 @@
-//! What is in the answers of the endpoint.
+//! Bodies of the endpoint's responses.
 
 use serde_json::Value;
 

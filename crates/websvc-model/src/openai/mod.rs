@@ -35,12 +35,12 @@ pub enum OpenAiError {
     Address,
 }
 
-/// What an endpoint is told once.
+/// Configuration of an endpoint.
 #[derive(Clone)]
 pub struct OpenAiConfig {
     /// Reaches the address wherever it is: it is the operator's own choice.
     pub client: Client,
-    /// Where `chat/completions` is; usually it ends in `/v1`.
+    /// Base URL of `chat/completions`; usually it ends in `/v1`.
     pub base_url: Url,
     /// Sent as a bearer token.
     pub api_key: Option<String>,

@@ -15,7 +15,7 @@ use random::{is_placeholder, is_random, is_strong};
 const LONGEST_VALUE: usize = 512;
 const SHORTEST_PASSWORD: usize = 6;
 
-/// What announces a key.
+/// Words before a key.
 const WORDS: &[&str] =
     &["key", "apikey", "token", "secret", "bearer", "authorization", "credential", "credentials"];
 

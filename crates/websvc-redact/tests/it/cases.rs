@@ -1,4 +1,4 @@
-//! What is found and what is not, one line per case: what is to be found stands in `‹` and `›`.
+//! Test cases, one line each: expected findings are between `‹` and `›`.
 
 use websvc_redact::{Kind, Kinds, Options, RedactMode, ReplacementStyle, Syntax, redact};
 

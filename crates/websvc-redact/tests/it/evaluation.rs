@@ -11,7 +11,7 @@ use crate::templates::{DEVELOPMENT, HELD_OUT};
 /// How often each sentence is filled.
 const ROUNDS: u64 = 30;
 
-/// What was right and wrong of one kind.
+/// Correct and wrong findings of one kind.
 #[derive(Debug, Clone, Copy, Default)]
 struct Score {
     hits: u32,

@@ -1,4 +1,4 @@
-//! What holds for every text: tested on random ones, and on those that are made to hurt.
+//! Properties of every text: tested on random texts and on adversarial ones.
 
 use std::fmt::Write as _;
 

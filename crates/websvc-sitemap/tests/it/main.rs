@@ -1,4 +1,4 @@
-//! What is read of sitemaps and feeds, whole, strange and broken.
+//! Tests of sitemaps and feeds: valid, unusual and damaged.
 
 #![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
 

@@ -14,13 +14,13 @@ use websvc_transport::{Client, FetchError, FetchResponse, RedirectPolicy};
 
 use crate::error::{ScanError, ScannerError};
 
-/// Where Google Web Risk answers questions about single URLs.
+/// Endpoint of Google Web Risk for single URLs.
 pub const WEB_RISK_URL: &str = "https://webrisk.googleapis.com/v1/uris:search";
 
 /// The largest answer that is read.
 const MAX_BODY_BYTES: u64 = 64 * 1024;
 
-/// What a scanner says of a URL.
+/// Verdict of a scanner about a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
     /// The risk, 0 to 100.

@@ -1,4 +1,4 @@
-//! What the tests share: a stand-in scanner that scores by host, and requests with a protection.
+//! Shared support of the tests: a stand-in scanner that scores by host, and requests with protection.
 
 use std::sync::Arc;
 use std::time::Duration;

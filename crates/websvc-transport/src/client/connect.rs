@@ -37,7 +37,7 @@ pub(super) struct Connector {
     pub(super) trust: TrustStore,
 }
 
-/// What a connection is made for.
+/// Destination of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Endpoint {
     pub(super) security: Security,

@@ -25,7 +25,7 @@ pub(super) struct Connection {
     pub(super) facts: ConnectionInfo,
 }
 
-/// What stays true of a connection.
+/// Properties of a connection that do not change.
 #[derive(Debug, Clone)]
 pub(super) struct ConnectionInfo {
     pub(super) remote_addr: SocketAddr,

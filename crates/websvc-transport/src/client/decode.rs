@@ -10,7 +10,7 @@ use zstd::stream::raw::{DParameter, Operation};
 
 use crate::error::FetchError;
 
-/// What `Accept-Encoding` says.
+/// Value of `Accept-Encoding`.
 pub(super) const ACCEPTED: &str = "gzip, deflate, br, zstd";
 
 /// Codings applied to one body, at most.
@@ -54,7 +54,7 @@ enum Coding {
     Zstd(Box<zstd::stream::raw::Decoder<'static>>),
 }
 
-/// What one step of a coding did.
+/// Result of one decoding step.
 struct Step {
     consumed: usize,
     produced: usize,
@@ -64,7 +64,7 @@ struct Step {
 /// A decoded body.
 pub(super) struct Decoded {
     pub(super) bytes: Bytes,
-    /// Whether every coding reached its end mark.
+    /// True if every coding reached its end mark.
     pub(super) is_complete: bool,
 }
 

@@ -21,7 +21,7 @@ use super::redirect::{Hop, target};
 use super::request::{BodyMode, FetchRequest, FetchResponse, OversizePolicy, RedirectPolicy, TlsPolicy};
 use crate::error::{FetchError, FetchPhase};
 
-/// What bounds every hop of a fetch, and where it is.
+/// Limits and addresses that apply to every hop of a fetch.
 pub(super) struct Limits {
     pub(super) connect_timeout: Duration,
     pub(super) max_body_bytes: u64,
@@ -137,7 +137,7 @@ fn first_hop(shared: &Shared, request: FetchRequest, trail: &mut RedirectHistory
     Hop { method, url, headers, body }
 }
 
-/// What a chain of redirects leaves behind.
+/// Cookies, warnings and URLs collected along a chain of redirects.
 #[derive(Default)]
 struct RedirectHistory {
     redirects: Vec<Url>,

@@ -45,7 +45,7 @@ use pool::Pool;
 #[derive(Clone)]
 pub struct Client(Arc<Shared>);
 
-/// What the clones of a client share.
+/// State shared by the clones of a client.
 struct Shared {
     connector: Connector,
     pool: Arc<Pool>,

@@ -23,7 +23,7 @@ pub(super) struct ProxyPlan<'a> {
     action: ProxyAction,
 }
 
-/// What a proxy is asked to do.
+/// Action of a proxy: connect, or forward a request.
 enum ProxyAction {
     /// To fetch URLs itself.
     Forward,

@@ -1,4 +1,4 @@
-//! Whether a proxy is there at all, which can be found out without asking it for anything.
+//! Check that a proxy is reachable, without sending it a request.
 
 use std::io;
 use std::net::SocketAddr;

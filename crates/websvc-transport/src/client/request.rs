@@ -1,4 +1,4 @@
-//! What a fetch is told, and what it brings back.
+//! Requests and responses of fetches.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -30,15 +30,15 @@ pub struct FetchRequest {
     pub max_body_bytes: u64,
     /// The largest body after decoding.
     pub max_decoded_bytes: u64,
-    /// What to do about a body larger than `max_body_bytes`.
+    /// Policy for a body larger than `max_body_bytes`.
     pub excess: OversizePolicy,
-    /// What of the answer is wanted.
+    /// Part of the response that the caller reads.
     pub wanted: BodyMode,
-    /// What to do about redirects.
+    /// Policy for redirects.
     pub redirects: RedirectPolicy,
     /// Asked about the target of each redirect before it is followed.
     pub redirect_rule: Option<UrlPolicy>,
-    /// What to do about bad certificates.
+    /// Policy for certificates that cannot be verified.
     pub tls: TlsPolicy,
     /// The way to the host; directly when there is none.
     pub proxy: Option<Proxy>,
@@ -46,7 +46,7 @@ pub struct FetchRequest {
     pub cookies: CookieJar,
 }
 
-/// What to do about a body that is larger than it may be on the wire.
+/// Policy for a body that exceeds the size limit on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OversizePolicy {
     /// Fail.
@@ -55,7 +55,7 @@ pub enum OversizePolicy {
     Cut,
 }
 
-/// What of an answer is wanted.
+/// Part of a response that the caller reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyMode {
     /// The head and the body, which is waited for.
@@ -65,7 +65,7 @@ pub enum BodyMode {
     Head,
 }
 
-/// What to do about redirects.
+/// Policy for redirects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedirectPolicy {
     /// Follow at most this many.
@@ -74,7 +74,7 @@ pub enum RedirectPolicy {
     None,
 }
 
-/// What to do about certificates that cannot be verified.
+/// Policy for certificates that cannot be verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TlsPolicy {
     /// Fail.
@@ -118,7 +118,7 @@ impl FetchRequest {
 pub struct FetchResponse {
     /// The status of the last answer.
     pub status: StatusCode,
-    /// Where the last answer came from.
+    /// URL of the final response, after all redirects.
     pub url: Url,
     /// As received, so `Content-Encoding` and `Content-Length` speak of the body on the wire.
     pub headers: HeaderMap,
@@ -130,13 +130,13 @@ pub struct FetchResponse {
     pub remote_addr: SocketAddr,
     /// The body broke off before its end.
     pub truncated: bool,
-    /// What went wrong without failing, in words for whoever gave the URL.
+    /// Problems that did not fail the fetch, as text for API callers.
     pub warnings: Vec<String>,
     /// The size of the body on the wire.
     pub wire_bytes: u64,
     /// A certificate on the way could not be verified: whoever stands between may have written all of this.
     pub unverified: bool,
-    /// What was set on the way, beside the cookies of the request.
+    /// Cookies set by the responses, including redirects; without the cookies of the request.
     pub cookies: CookieJar,
     /// A URL of the chain carried a user or a password: the answer may be for that user alone.
     pub sent_credentials: bool,

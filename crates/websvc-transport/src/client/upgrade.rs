@@ -23,7 +23,7 @@ use crate::error::{FetchError, FetchPhase};
 use crate::tls::public_reason;
 use crate::tunnel::{AnyStream, Tunnel};
 
-/// What a server is asked to go on with.
+/// Request to switch a connection to another protocol.
 #[derive(Debug, Clone)]
 pub struct UpgradeRequest {
     /// `http` or `https`. A user and password in it become an `Authorization` header.
@@ -36,14 +36,14 @@ pub struct UpgradeRequest {
     pub timeout: Duration,
 }
 
-/// What came of it.
+/// Outcome of an upgrade request.
 #[derive(Debug)]
 pub enum Upgrade {
     /// The server goes on with the other protocol.
     Switched {
         /// The headers of the server's answer.
         headers: HeaderMap,
-        /// What follows it, both ways.
+        /// Stream of the new protocol, both directions.
         tunnel: Tunnel,
         /// This end of the connection.
         local_addr: SocketAddr,

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use super::GuardError;
 
-/// Where a mapped host is connected to.
+/// Replacement address of a mapped host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ConnectTarget {
     Address(SocketAddr),

@@ -38,13 +38,13 @@ pub enum GuardError {
     /// Not an address with an optional prefix length.
     #[error("{text:?} is not a network such as 10.0.0.0/8 or fd00::/8")]
     Network {
-        /// What was given.
+        /// Invalid value.
         text: String,
     },
     /// The address has bits beyond its prefix.
     #[error("{text:?} has bits outside its prefix; the network is {network}")]
     HostBits {
-        /// What was given.
+        /// Invalid value.
         text: String,
         /// The network with these bits cleared.
         network: IpNetwork,
@@ -52,13 +52,13 @@ pub enum GuardError {
     /// Not `host:port`, `*.suffix:port` or `*:port`.
     #[error("{text:?} is not host:port, *.suffix:port or *:port")]
     Pattern {
-        /// What was given.
+        /// Invalid value.
         text: String,
     },
     /// Not `address:port` or `host:port`.
     #[error("{text:?} is not address:port or host:port")]
     Target {
-        /// What was given.
+        /// Invalid value.
         text: String,
     },
     /// Two rules for one pattern.

@@ -1,5 +1,5 @@
-//! What a connection is doing, in a form that costs a request next to nothing: the driver reads it to find out
-//! until when the connection may go on.
+//! State of a connection, which costs a request almost nothing to update: the connection driver reads it to
+//! compute its next deadline.
 //!
 //! One timer per connection, armed for the nearest deadline, replaces a timer per request.
 

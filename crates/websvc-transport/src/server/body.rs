@@ -38,7 +38,7 @@ pub struct ServerBody {
     peer: SocketAddr,
 }
 
-/// Where a body that was not read to its end goes back to; empty bodies have none.
+/// Slot that takes back a body that was not read to its end; empty bodies have none.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UnreadIncoming(Arc<Mutex<Option<Incoming>>>);
 

@@ -25,7 +25,7 @@ use super::stream::{Stream, Transport};
 use super::{Handler, ServerConfig, prepare};
 use crate::tls::ReloadingAcceptor;
 
-/// What an HTTP/2 client sends first.
+/// Connection preface of an HTTP/2 client.
 const H2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Hyper's own limit; asking for it explicitly would cost every request two cleared arrays.
 const HYPER_MAX_HEADERS: usize = 100;

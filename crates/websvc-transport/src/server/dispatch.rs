@@ -30,7 +30,7 @@ const SMALL_BODY: u64 = 64 * 1024;
 /// How long that may take.
 const SMALL_BODY_TIME: Duration = Duration::from_millis(500);
 
-/// What the requests of one connection share.
+/// State shared by the requests of one connection.
 #[derive(Debug)]
 pub(super) struct ConnectionShared {
     pub(super) peer: SocketAddr,
@@ -39,7 +39,7 @@ pub(super) struct ConnectionShared {
     pub(super) switch: UpgradeSlot,
 }
 
-/// What the connection goes on with when HTTP is over.
+/// Handler that takes over the connection after an upgrade.
 #[derive(Debug, Default)]
 pub(super) struct UpgradeSlot(Mutex<Option<UpgradeHandler>>);
 
@@ -218,7 +218,7 @@ fn panic_response(panic: &(dyn Any + Send), config: &ServerConfig) -> Response<B
     config.reply(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-/// What is known of a body in case nobody reads it.
+/// State of a request body that the handler may leave unread.
 struct UnreadBody {
     is_http1: bool,
     awaits_continue: bool,

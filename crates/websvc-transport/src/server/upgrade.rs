@@ -1,4 +1,4 @@
-//! What follows an answer 101: another protocol on the same connection, with the limits of this one.
+//! Upgrades after a 101 response: another protocol on the same connection, with the limits of this one.
 
 use std::fmt;
 use std::future::Future;

@@ -29,7 +29,7 @@ struct State {
     checked: Instant,
 }
 
-/// What tells one version of the files from another.
+/// Modification times and sizes that identify one version of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileStamp([Option<(SystemTime, u64)>; 2]);
 

@@ -1,4 +1,4 @@
-//! What a fetch sends, brings back and refuses to wait for.
+//! Tests of fetches: requests, responses and timeouts.
 
 use std::time::{Duration, Instant};
 

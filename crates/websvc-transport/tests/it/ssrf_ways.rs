@@ -13,7 +13,7 @@ use websvc_transport::{
 use crate::ssrf::{Scripted, assert_forbidden};
 use crate::support::{get, loopback, serve, url};
 
-/// Where internal things are, each as a redirect names it.
+/// Returns URLs of internal addresses as redirects name them.
 fn internal(canary: &Canary) -> [String; 5] {
     [
         format!("http://{}/", canary.addr()),

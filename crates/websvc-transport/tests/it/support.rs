@@ -1,4 +1,4 @@
-//! What the tests share: a running server, raw conversations, clients of a world.
+//! Shared support of the tests: a running server, raw connections, clients of a test web.
 
 use std::future::Future;
 use std::net::SocketAddr;

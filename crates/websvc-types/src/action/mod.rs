@@ -1,4 +1,4 @@
-//! What a browser does on a page before its content is taken (specification, section 2.2.2), one file each.
+//! Actions of a browser on a page before its content is read (specification, section 2.2.2), one file each.
 
 mod click;
 mod execute_javascript;

@@ -63,7 +63,7 @@ pub enum Format {
     Screenshot(Screenshot),
     /// Data extracted by a language model.
     Json(Json),
-    /// What changed since the last scrape.
+    /// Changes since the last scrape.
     ChangeTracking(ChangeTracking),
     /// Colours, fonts and logos of the site.
     Branding(Branding),

@@ -34,7 +34,7 @@ pub struct BatchScrapeRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub zero_data_retention: Option<bool>,
-    /// Where the events of the job are sent.
+    /// Webhook that receives the events of the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Webhook>,
     /// How each page is scraped.

@@ -16,7 +16,7 @@ use crate::scrape::ScrapeOptions;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlRequest {
-    /// Where to begin, http or https; without a scheme it is read as if it began with `http://`.
+    /// Start URL, http or https; without a scheme, `http://` is added.
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
     /// Which pages are wanted, in words, at most 10000 characters. They become options, of which those of the request win.
@@ -58,7 +58,7 @@ pub struct CrawlRequest {
     /// Refused: robots.txt is asked as the service that this is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub robots_user_agent: Option<String>,
-    /// What becomes of the sitemaps of the site. Default: include.
+    /// Use of the site's sitemaps. Default: include.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "include"))]
     pub sitemap: Option<SitemapMode>,
@@ -82,7 +82,7 @@ pub struct CrawlRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = JOB_CONCURRENCY_MIN, max = JOB_CONCURRENCY_MAX))]
     pub max_concurrency: Option<u32>,
-    /// Where the events of the job are sent.
+    /// Webhook that receives the events of the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Webhook>,
     /// How each page is scraped; no formats are markdown.
@@ -117,10 +117,10 @@ pub struct ActiveCrawl {
     /// The team.
     #[serde(rename = "teamId")]
     pub team_id: String,
-    /// Where it began.
+    /// Start URL.
     pub url: String,
     /// When it began, ISO 8601.
     pub created_at: String,
-    /// What was asked for.
+    /// Options of the crawl.
     pub options: CrawlRequest,
 }

@@ -1,4 +1,4 @@
-//! What is said of a job.
+//! State of jobs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,9 +13,9 @@ pub struct StartJobResponse {
     pub success: bool,
     /// Identifier of the job.
     pub id: String,
-    /// Where its state and its documents are.
+    /// URL of the job's state and documents.
     pub url: String,
-    /// What is no address of a page and was left out.
+    /// URLs that are invalid and were skipped.
     #[serde(rename = "invalidURLs", default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>")]
     pub invalid_urls: Option<Vec<String>>,
@@ -27,7 +27,7 @@ pub struct StartJobResponse {
     #[serde(rename = "finalCrawlerOptions", default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "CrawlParams")]
     pub final_crawler_options: Option<CrawlParams>,
-    /// What went wrong without failing.
+    /// Problems that did not fail the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
@@ -62,11 +62,11 @@ pub struct JobStatusResponse {
     pub completed: u64,
     /// The pages so far, those that failed among them.
     pub total: u64,
-    /// What it has cost so far.
+    /// Credits charged so far.
     pub credits_used: u64,
     /// When it is forgotten, ISO 8601.
     pub expires_at: String,
-    /// Where there are further documents; absent when there are none by now.
+    /// URL of the next documents; absent if there are none yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub next: Option<String>,
@@ -82,7 +82,7 @@ pub struct JobStatusResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub duration: Option<f64>,
-    /// What the caller should be told.
+    /// Problems that did not fail the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,
@@ -98,7 +98,7 @@ pub struct JobDocument {
     /// The page in the formats that were asked for.
     #[serde(flatten)]
     pub content: PageContent,
-    /// What the caller should be told about this page.
+    /// Problems with this page that did not fail it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,

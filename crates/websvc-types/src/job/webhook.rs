@@ -1,4 +1,4 @@
-//! Where the events of a job are sent (clients.md, section 2.8), and what could not be delivered.
+//! Webhooks of jobs (clients.md, section 2.8), and events that could not be delivered.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::limits::URL_MAX_CHARS;
 use crate::pattern::NOT_BLANK;
 use crate::scrape::add_header_patterns;
 
-/// Where the events of a job are sent: a URL, or an object that says more.
+/// Webhook of a job: a URL, or an object with options.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Webhook {
     /// All events go to this URL.
@@ -23,7 +23,7 @@ pub enum Webhook {
     Options(WebhookOptions),
 }
 
-/// Where the events of a job are sent, and which.
+/// URL of a webhook, and its events.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WebhookOptions {
     /// The address, http or https.
@@ -33,7 +33,7 @@ pub struct WebhookOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, Option<String>>>", transform = add_header_patterns)]
     pub headers: Option<BTreeMap<String, String>>,
-    /// What every event repeats, at most 16384 bytes of JSON.
+    /// Values repeated in every event, at most 16384 bytes of JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
     /// The events that are wanted, by short name or in full. Default: all of them.
@@ -83,7 +83,7 @@ pub enum WebhookEvent {
     BatchFailed,
 }
 
-/// What can happen to a job.
+/// Kinds of job events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobEventKind {
     /// It began.
@@ -211,14 +211,14 @@ pub struct DeadLettersResponse {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookDeadLetter {
-    /// What the receiver would know it by: `webhookId`, and the header `webhook-id`.
+    /// ID of the event at the receiver: `webhookId`, and the header `webhook-id`.
     pub id: String,
     /// Identifier of the job.
     pub job_id: String,
     /// The event in full, such as `crawl.page`.
     #[serde(rename = "type")]
     pub event: String,
-    /// Where it was to go, without user, password, query and fragment.
+    /// URL of the webhook, without user, password, query and fragment.
     pub url: String,
     /// How often it was tried.
     pub attempts: u32,

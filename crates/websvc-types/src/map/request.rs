@@ -17,14 +17,15 @@ use crate::scrape::{AuditMetadata, Location, ThreatProtection, add_header_patter
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MapRequest {
-    /// Where the site begins, http or https; without a scheme it is http. With a path, only URLs below it are listed.
+    /// URL of the site, http or https; without a scheme, `http://` is added. With a path, only URLs below it are
+    /// listed.
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
     /// Ranks the URLs by these words, at most 500 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = QUERY_MAX_CHARS))]
     pub search: Option<String>,
-    /// Whether URLs of sitemaps are listed beside others, alone, or not. Default: include.
+    /// Use of the site's sitemaps: their URLs are listed with others, alone, or not at all. Default: include.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "include"))]
     pub sitemap: Option<SitemapMode>,
@@ -44,7 +45,7 @@ pub struct MapRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = SEARCH_TIMEOUT_MIN_MS, max = SEARCH_TIMEOUT_MAX_MS), extend("default" = SEARCH_TIMEOUT_DEFAULT_MS))]
     pub timeout: Option<u64>,
-    /// Where the site is visited from.
+    /// Location that the site is visited from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
     /// Headers for the site.
@@ -109,7 +110,7 @@ pub struct MapRequest {
     /// Overrides the organization's threat protection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threat_protection: Option<ThreatProtection>,
-    /// Who the request is made for.
+    /// End user of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit_metadata: Option<AuditMetadata>,
     /// Which client sent the request; any text, only logged.

@@ -15,7 +15,8 @@ use crate::scrape::Location;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MapRequestV1 {
-    /// Where the site begins, http or https; without a scheme it is http. With a path, only URLs below it are listed.
+    /// URL of the site, http or https; without a scheme, `http://` is added. With a path, only URLs below it are
+    /// listed.
     #[schemars(length(min = 1, max = URL_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub url: String,
     /// Ranks the URLs by these words, at most 500 characters.
@@ -46,7 +47,7 @@ pub struct MapRequestV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = SEARCH_TIMEOUT_MIN_MS, max = SEARCH_TIMEOUT_MAX_MS), extend("default" = SEARCH_TIMEOUT_DEFAULT_MS))]
     pub timeout: Option<u64>,
-    /// Where the site is visited from.
+    /// Location that the site is visited from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
     /// Lists only URLs below the path of `url`. Default: true.
@@ -112,7 +113,7 @@ pub struct MapResponseV1 {
     pub success: bool,
     /// The URLs of the site, the best first when words to rank by were given.
     pub links: Vec<String>,
-    /// What went wrong without failing.
+    /// Problems that did not fail the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub warning: Option<String>,

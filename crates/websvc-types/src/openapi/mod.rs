@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use crate::schema;
 use crate::status::{HealthResponse, ReadinessResponse, RootResponse};
 
-/// What the document says in front of the operations, in Markdown.
+/// Introduction of the document, in Markdown.
 const DESCRIPTION: &str = "\
 Search the web and get the content of the results.
 

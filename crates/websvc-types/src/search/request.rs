@@ -19,14 +19,14 @@ use crate::scrape::{ScrapeOptions, ThreatProtection};
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = add_rules)]
 pub struct SearchRequest {
-    /// What is searched for, at most 500 characters; may contain query operators such as `site:` and `"phrases"`.
+    /// Search query, at most 500 characters; may contain query operators such as `site:` and `"phrases"`.
     #[schemars(length(min = 1, max = QUERY_MAX_CHARS), regex(pattern = NOT_BLANK))]
     pub query: String,
     /// How many results at most, per source, 1 to 100. Default: 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = LIMIT_MIN, max = LIMIT_MAX), extend("default" = LIMIT_DEFAULT))]
     pub limit: Option<u32>,
-    /// What is searched; the answer has one array for each. Default: web.
+    /// Sources to search; the response has one array for each. Default: web.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = [{"type": "web"}]))]
     pub sources: Option<Vec<Source>>,

@@ -1,4 +1,4 @@
-//! What is searched.
+//! Search sources.
 
 use schemars::{JsonSchema, Schema};
 use serde::de::value::MapAccessDeserializer;
@@ -14,7 +14,7 @@ use crate::pattern::TBS;
 #[serde(remote = "Self")]
 #[schemars(transform = add_names)]
 pub struct Source {
-    /// What is searched.
+    /// Kind of the source.
     #[serde(rename = "type")]
     pub kind: SourceKind,
     /// Time filter of this source, in place of the request's own.
@@ -26,7 +26,7 @@ pub struct Source {
     pub location: Option<String>,
 }
 
-/// What is searched.
+/// Kinds of search sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceKind {

@@ -35,7 +35,7 @@ impl Part {
     }
 }
 
-/// Where a part leads.
+/// Target of a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reference {
     /// The number of the part.
@@ -64,7 +64,7 @@ pub(super) fn collect(root: &Map<String, Value>) -> Result<Vec<Part>, SizeLimit>
     Ok(parts)
 }
 
-/// Where in a part one is.
+/// Position within a part.
 #[derive(Debug, Clone, Copy)]
 struct PartCursor {
     times: u64,

@@ -11,7 +11,7 @@ use websvc_types::limits::{
 
 use super::part::{Part, Reference, collect};
 
-/// What a schema has too much of.
+/// Size limit that a schema exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SizeLimit {
     /// Parts, counted as often as references lead to them.
@@ -127,9 +127,9 @@ impl Levels<'_> {
     }
 }
 
-/// What is applied to which value.
+/// Values that a keyword applies to.
 enum AppliesTo {
-    /// What is applied to the value itself: all there is when it is neither a list nor an object.
+    /// The keyword applies to the value itself, which is neither a list nor an object.
     Scalar,
     /// All, with what each part is for such a value.
     Any(Vec<u64>),
@@ -141,9 +141,9 @@ struct CostSum<'p> {
     reach: &'p RefClosure,
     way: AppliesTo,
     known: Vec<Option<u64>>,
-    /// What it is to be led into the circle of a part.
+    /// Cost of entering the cycle of a part.
     circles: Vec<Option<u64>>,
-    /// What is being followed for the same value.
+    /// References followed so far for the same value.
     path: Vec<usize>,
     /// The place in the path of the first part that was come back to.
     cut: usize,
@@ -223,7 +223,7 @@ impl<'p> CostSum<'p> {
     }
 }
 
-/// What a reference is.
+/// Kind of a reference.
 enum Step {
     None,
     Weight,

@@ -1,4 +1,4 @@
-//! What official clients send that the specification does not have.
+//! Keys of official clients that the specification does not have.
 //!
 //! A client that works with the original must work here: such keys are ignored without a word, and such names are
 //! left out with one.
@@ -12,7 +12,7 @@ use crate::format;
 use crate::path::Path;
 use crate::report::Report;
 
-/// What is tolerated in one object.
+/// Tolerated keys of one object.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ClientCompat {
     /// Keys that are ignored.
@@ -23,7 +23,7 @@ pub(super) struct ClientCompat {
     names: &'static [(&'static str, &'static [&'static str])],
     /// Known keys that are ignored with a word.
     named_keys: &'static [&'static str],
-    /// Whether the options of the format json may stand beside the formats.
+    /// Allows the options of the format json beside the formats.
     takes_json_options: bool,
 }
 

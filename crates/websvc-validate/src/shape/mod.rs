@@ -16,7 +16,7 @@ use std::fmt;
 use client_compat::ClientCompat;
 pub(crate) use tree::BodyValue;
 
-/// What a place of a body may hold.
+/// Shape of a value in a body.
 #[derive(Debug)]
 pub(crate) enum Shape {
     /// Anything.
@@ -48,9 +48,9 @@ pub(crate) enum Shape {
 pub(crate) struct Object {
     /// By the length of their names, then by name.
     fields: Vec<Field>,
-    /// Whether other fields are an error; else they are ignored with a warning.
+    /// Unknown fields are an error if true; otherwise they are ignored with a warning.
     closed: bool,
-    /// What official clients send here that is not of the specification.
+    /// Keys of official clients that are not in the specification.
     foreign: ClientCompat,
 }
 

@@ -11,7 +11,7 @@ use crate::path::Path;
 use crate::report::{Report, quoted, shown};
 use crate::suggestion::suggest;
 
-/// Whether a value can be read as its shape, perhaps after parts of it were taken out.
+/// Match of a value and its shape, perhaps after parts of the value were removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Keep,

@@ -160,7 +160,7 @@ impl<'de> Visitor<'de> for KeyVisitor {
     }
 }
 
-/// What goes wrong when a tree is read as a type.
+/// Error of reading a tree as a type.
 type ReadError = serde::de::value::Error;
 
 impl<'de> IntoDeserializer<'de, ReadError> for BodyValue<'de> {

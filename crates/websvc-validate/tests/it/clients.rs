@@ -1,4 +1,4 @@
-//! What the official clients send, at its fullest.
+//! Complete requests of the official clients.
 
 use std::time::Duration;
 

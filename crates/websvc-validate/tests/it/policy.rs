@@ -1,4 +1,4 @@
-//! What teams may ask for.
+//! Tests of team permissions.
 
 use serde_json::{Value, json};
 use websvc_validate::{

@@ -1,4 +1,4 @@
-//! What the errors of a call say.
+//! Tests of the errors of a call.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What goes over the wire: the exact bodies, headers and paths.
+//! Tests of the wire format: exact bodies, headers and paths.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What the tests share: services that answer by a script, and clients that lose no time.
+//! Shared support of the tests: scripted services, and clients without waits.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

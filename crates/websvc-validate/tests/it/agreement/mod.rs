@@ -84,7 +84,7 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema::request::<SearchReques
 static VALIDATOR: LazyLock<Validator> =
     LazyLock::new(|| jsonschema::draft202012::new(&SCHEMA).expect("the published schema is one"));
 
-/// What a team may do: everything, so that only the rules of the contract refuse.
+/// Returns a policy that allows everything, so that only the rules of the contract reject.
 fn policy() -> Policy {
     Policy {
         zdr: FeaturePolicy::Allowed,
